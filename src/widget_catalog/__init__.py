@@ -1,0 +1,1 @@
+"""Widget Catalog: a self-hostable catalog of dashboard widgets."""

@@ -1,0 +1,95 @@
+"""Counting downloads by group commit: nothing acknowledged is lost, a thousand cost one commit.
+
+Increments pile up while a commit is under way; the next commit takes them all. There is
+no timer: a lone increment is committed at once.
+"""
+
+import asyncio
+import threading
+
+from ..domain.errors import StoreUnavailable
+from ..store.downloads import add_downloads
+from ..store.engine import Store
+
+_PATIENCE_S = 10.0
+
+
+class _Batch:
+    """Increments that will be committed together, and the future all their callers wait on."""
+
+    __slots__ = ("committed", "increments")
+
+    def __init__(self, committed: "asyncio.Future[None]") -> None:
+        self.increments: dict[int, int] = {}
+        self.committed = committed
+
+
+class DownloadCounter:
+    """One per worker. `count` belongs to the event loop, the commits to a thread."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._pending: _Batch | None = None
+        self._lock = threading.Lock()
+        self._wakes = threading.Semaphore(0)
+        self._is_closing = False
+        self._thread = threading.Thread(target=self._commit_forever, name="download-counter")
+        self._thread.daemon = True
+        self._thread.start()
+
+    async def count(self, widget_id: int) -> None:
+        """Return once the increment is committed, or raise StoreUnavailable."""
+        with self._lock:
+            batch = self._pending
+            if batch is None:
+                batch = self._pending = self._new_batch()
+                self._wakes.release()
+            batch.increments[widget_id] = batch.increments.get(widget_id, 0) + 1
+        await batch.committed
+
+    def close(self) -> None:
+        """Commit what is pending, then stop."""
+        self._is_closing = True
+        self._wakes.release()
+        self._thread.join()
+
+    def _new_batch(self) -> _Batch:
+        loop = asyncio.get_running_loop()
+        committed: asyncio.Future[None] = loop.create_future()
+        # The increments may still be committed later; they are just not promised.
+        busy = StoreUnavailable("The catalog is busy with a long write. Try again soon.")
+        timer = loop.call_later(_PATIENCE_S, _settle, committed, busy)
+        committed.add_done_callback(lambda _: timer.cancel())
+        return _Batch(committed)
+
+    def _commit_forever(self) -> None:
+        while True:
+            self._wakes.acquire()
+            with self._lock:
+                batch, self._pending = self._pending, None
+            if batch is not None:
+                self._commit(batch)
+            elif self._is_closing:
+                return
+
+    def _commit(self, batch: _Batch) -> None:
+        fault: BaseException | None = None
+        try:
+            with self._store.writing() as tx:
+                add_downloads(tx, batch.increments)
+        except StoreUnavailable as error:
+            fault = error
+        except BaseException as error:  # noqa: BLE001  Whatever it is, the callers must hear of it.
+            fault = StoreUnavailable(f"The download could not be counted ({error}).")
+        loop = batch.committed.get_loop()
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(_settle, batch.committed, fault)
+
+
+def _settle(committed: "asyncio.Future[None]", fault: BaseException | None) -> None:
+    if committed.done():
+        return
+    if fault is None:
+        committed.set_result(None)
+    else:
+        committed.set_exception(fault)

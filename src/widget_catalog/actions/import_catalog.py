@@ -1,0 +1,156 @@
+"""Import: a file of widgets into the catalog, all of it or nothing.
+
+Import adds what is missing and never changes what is there: a version that is already
+published with the same hash is skipped, with another hash it is an error.
+"""
+
+import contextlib
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+
+import msgspec
+
+from ..bundles.local import LocalBundles, hash_file
+from ..domain.errors import BundleRefused, InvalidImport, InvalidWidget
+from ..domain.widgets import Version, Widget
+from ..store.engine import Store, Transaction
+from ..store.rows import StoredWidget, identity
+from ..store.widgets import Key, add_widgets, find_widgets, replace_widget
+from .ndjson import TakenBundle, decode_line
+
+_BATCH_LINES = 500
+
+
+class ImportSummary(msgspec.Struct):
+    """What an import has done."""
+
+    widgets_added: int = 0
+    versions_added: int = 0
+    versions_skipped: int = 0
+    bundles_stored: int = 0
+
+
+class _Numbered(msgspec.Struct):
+    """A widget, its download count, and the line it stands in."""
+
+    line: int
+    widget: Widget
+    downloads: int
+
+    @property
+    def key(self) -> Key:
+        return (self.widget.scope, self.widget.name)
+
+
+def import_catalog(
+    store: Store,
+    bundles: LocalBundles,
+    lines: Iterable[bytes],
+    beside: Path,
+    max_bundle_bytes: int,
+    progress: Callable[[int], None] = lambda _lines: None,
+) -> ImportSummary:
+    """Take every line in, or raise InvalidImport and keep nothing.
+
+    `beside` is the folder that `bundleFile` paths are relative to.
+    """
+    summary = ImportSummary()
+    with store.writing() as tx, _taking(bundles, beside, max_bundle_bytes) as taking:
+        numbered = enumerate(lines, start=1)
+        while batch := list(islice(numbered, _BATCH_LINES)):
+            widgets = [_decode(number, line, taking) for number, line in batch if line.strip()]
+            _save(tx, widgets, summary)
+            progress(len(batch))
+        summary.bundles_stored = len(taking.stored)
+    return summary
+
+
+def _decode(number: int, line: bytes, taking: "_BundleTaker") -> _Numbered:
+    try:
+        return _Numbered(number, *decode_line(line, taking.take))
+    except InvalidWidget as error:
+        raise InvalidImport(number, error.message) from None
+
+
+def _save(tx: Transaction, widgets: list[_Numbered], summary: ImportSummary) -> None:
+    # The same widget may stand in several lines: each is then held against the one before.
+    while widgets:
+        first: dict[Key, _Numbered] = {}
+        again = []
+        for it in widgets:
+            if it.key in first:
+                again.append(it)
+            else:
+                first[it.key] = it
+        known = find_widgets(tx.connection, list(first))
+        new = [it for key, it in first.items() if key not in known]
+        add_widgets(tx, [(it.widget, it.downloads) for it in new])
+        summary.widgets_added += len(new)
+        summary.versions_added += sum(len(it.widget.versions) for it in new)
+        for key, old in known.items():
+            _merge(tx, old, first[key], summary)
+        widgets = again
+
+
+def _merge(tx: Transaction, old: StoredWidget, new: _Numbered, summary: ImportSummary) -> None:
+    """Add the versions that the catalog does not have yet."""
+    known = {identity(version.version): version for version in old.widget.versions}
+    added: list[Version] = []
+    for version in new.widget.versions:
+        before = known.get(identity(version.version))
+        if before is None:
+            added.append(version)
+        elif before.sha256_hash == version.sha256_hash:
+            summary.versions_skipped += 1
+        else:
+            raise InvalidImport(
+                new.line,
+                f"{new.widget.scope}/{new.widget.name} {version.version} is already published "
+                f"with another hash ({before.sha256_hash}); a published version never changes.",
+            )
+    if not added:
+        return
+    merged = old.widget.with_versions([*old.widget.versions, *added])
+    if merged.versions[0] in added:
+        # The newest version sets the widget's own text.
+        merged = msgspec.structs.replace(
+            merged,
+            display_name=new.widget.display_name,
+            description=new.widget.description,
+            icon=new.widget.icon,
+        )
+    replace_widget(tx, old, merged)
+    summary.versions_added += len(added)
+
+
+class _BundleTaker:
+    """Stores bundle files and remembers which were new, to take them back if all fails."""
+
+    def __init__(self, bundles: LocalBundles, beside: Path, max_bytes: int) -> None:
+        self._bundles = bundles
+        self._beside = beside.resolve()
+        self._max_bytes = max_bytes
+        self.stored: list[str] = []
+
+    def take(self, name: str) -> TakenBundle:
+        path = (self._beside / name).resolve()
+        if not path.is_relative_to(self._beside):
+            raise BundleRefused(f"{name} is not beside the file that names it.")
+        sha256_hash, size_bytes = hash_file(path)
+        if size_bytes > self._max_bytes:
+            raise BundleRefused(f"{name} has {size_bytes} bytes; at most {self._max_bytes} go in.")
+        if self._bundles.put_file(path, sha256_hash):
+            self.stored.append(sha256_hash)
+        return TakenBundle(sha256_hash, size_bytes)
+
+
+@contextlib.contextmanager
+def _taking(bundles: LocalBundles, beside: Path, max_bytes: int) -> Iterator[_BundleTaker]:
+    taking = _BundleTaker(bundles, beside, max_bytes)
+    try:
+        yield taking
+    except BaseException:
+        for sha256_hash in taking.stored:
+            bundles.remove(sha256_hash)
+        raise

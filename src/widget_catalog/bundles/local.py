@@ -1,0 +1,86 @@
+"""Bundles on local disk: `bundles/ab/cdef….js`, named by hash, read-only once written."""
+
+import contextlib
+import hashlib
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from ..domain.errors import BundleNotFound, BundleRefused, FolderUnusable
+
+_CHUNK_BYTES = 1 << 20
+
+
+class LocalBundles:
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def put_file(self, source: Path, sha256_hash: str) -> bool:
+        """Copy into a hidden file, hash what was copied, then give it its name if it is free.
+
+        A reader never sees half a bundle, and two writers of the same bytes do not disturb
+        each other.
+        """
+        target = self.path_of(sha256_hash)
+        if target.exists():
+            return False
+        target.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, temporary = tempfile.mkstemp(prefix=".incoming-", dir=self._folder)
+        try:
+            with os.fdopen(descriptor, "wb") as copy, source.open("rb") as original:
+                digest = hashlib.sha256()
+                while chunk := original.read(_CHUNK_BYTES):
+                    digest.update(chunk)
+                    copy.write(chunk)
+                copy.flush()
+                os.fsync(copy.fileno())
+            if digest.hexdigest() != sha256_hash:
+                raise BundleRefused(f"{source.name} changed while it was read.")
+            Path(temporary).chmod(0o444)
+            with contextlib.suppress(FileExistsError):
+                os.link(temporary, target)
+                _sync_folder(target.parent)
+                return True
+            return False
+        finally:
+            Path(temporary).unlink(missing_ok=True)
+
+    def path_of(self, sha256_hash: str) -> Path:
+        return self._folder / sha256_hash[:2] / f"{sha256_hash[2:]}.js"
+
+    def remove(self, sha256_hash: str) -> None:
+        self.path_of(sha256_hash).unlink(missing_ok=True)
+
+    def check(self) -> None:
+        if not os.access(self._folder, os.R_OK | os.X_OK):
+            raise FolderUnusable(f"The bundle folder {self._folder} cannot be read.")
+
+    def list_hashes(self) -> Iterator[str]:
+        """The hash of every bundle there is."""
+        for path in sorted(self._folder.glob("??/*.js")):
+            yield path.parent.name + path.stem
+
+    def list_leftovers(self) -> Iterator[Path]:
+        """Files that an interrupted write left behind."""
+        yield from sorted(self._folder.glob(".incoming-*"))
+
+
+def hash_file(path: Path) -> tuple[str, int]:
+    """A file's SHA-256 and its size in bytes."""
+    try:
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256")
+            return digest.hexdigest(), file.tell()
+    except FileNotFoundError:
+        raise BundleNotFound(f"There is no file {path}.") from None
+    except OSError as error:
+        raise BundleRefused(f"{path} cannot be read ({error.strerror}).") from None
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

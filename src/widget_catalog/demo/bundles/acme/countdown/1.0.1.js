@@ -1,0 +1,70 @@
+// Countdown: how many days until a date. Turns over at midnight.
+//
+// config: { title, date: "2027-01-01" }
+
+export const manifest = {
+  scope: "acme",
+  name: "countdown",
+  version: "1.0.1",
+  displayName: "Countdown",
+  sdkVersion: "^1.0.0",
+};
+
+const STYLE = `
+  :host { display: block; height: 100%; container-type: size; border-radius: inherit;
+    overflow: hidden; font: 1rem/1.4 system-ui, sans-serif;
+    color: light-dark(#1f2430, #e8eaf0); background: light-dark(#ffffff, #1b1f29); }
+  .widget { box-sizing: border-box; height: 100%; padding: 0.9rem; overflow: auto; }
+  .widget { display: grid; place-content: center; justify-items: center; text-align: center; }
+  strong { font-size: min(36cqi, 50cqb); line-height: 1; }
+`;
+
+export function mount(element, { config = {} } = {}) {
+  const { title = "New Year", date = `${new Date().getFullYear() + 1}-01-01` } = config;
+  const root = stage(element, STYLE);
+  const figure = el("strong");
+  const words = el("span");
+  root.append(el("div", { class: "widget", role: "group", "aria-label": `Countdown: ${title}` },
+    figure, words));
+
+  function draw() {
+    const days = daysUntil(date);
+    figure.textContent = String(Math.abs(days));
+    const unit = Math.abs(days) === 1 ? "day" : "days";
+    words.textContent = `${unit} ${days < 0 ? "since" : "until"} ${title}`;
+  }
+
+  draw();
+  const timer = setInterval(draw, 60_000);
+
+  return {
+    unmount() {
+      clearInterval(timer);
+      root.host.remove();
+    },
+  };
+}
+
+/** Whole calendar days. Counted in UTC, where no day has 23 or 25 hours. */
+function daysUntil(date) {
+  const now = new Date();
+  const today = Date.UTC(now.getFullYear(), now.getMonth(), now.getDate());
+  return (Date.parse(`${date}T00:00Z`) - today) / 86_400_000;
+}
+
+/** Puts a shadow root into the element, so that no style leaks in or out. */
+function stage(element, css) {
+  const root = element.appendChild(document.createElement("div")).attachShadow({ mode: "open" });
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(css);
+  root.adoptedStyleSheets = [sheet];
+  return root;
+}
+
+/** An element with attributes; children are nodes or plain text, never markup. */
+function el(tag, attributes = {}, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  node.append(...children);
+  return node;
+}

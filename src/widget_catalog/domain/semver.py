@@ -1,0 +1,314 @@
+"""Semantic versions, npm's version ranges, and which SDKs a range admits.
+
+Which version is newest, and what a yank means, is decided in `widgets.py`.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import takewhile
+from typing import TypeAlias
+
+MAX_VERSION_LENGTH = 256
+MAX_RANGE_LENGTH = 1_024
+MAX_NUMBER = 2**53 - 1  # The largest integer that JavaScript, and so npm, counts exactly.
+
+# Major, minor, patch, then `_RELEASE` or one (rank, value) per prerelease identifier. Comparing
+# two such tuples gives SemVer's precedence: numbers below words, prereleases below the release.
+SortKey: TypeAlias = tuple[int, int, int, *tuple[int | str, ...]]
+_NUMERIC, _WORD, _RELEASE = 0, 1, 2
+
+# From a first key up to, but not including, a second. No version lies before `_BOTTOM`
+# (0.0.0-0), none at or after `_TOP`.
+_Interval: TypeAlias = tuple[SortKey, SortKey]
+_BOTTOM: SortKey = (0, 0, 0, _NUMERIC, 0)
+_TOP: SortKey = (MAX_NUMBER + 1, 0, 0, _NUMERIC, 0)
+
+# The repetition bounds are npm's: they decide which absurdly long texts it refuses.
+_NUMBER = r"(?:0|[1-9][0-9]{0,256})"
+_IDENTIFIER = rf"(?:[0-9]{{0,256}}[a-zA-Z-][0-9a-zA-Z-]{{0,250}}|{_NUMBER})"
+_PRERELEASE = rf"{_IDENTIFIER}(?:\.{_IDENTIFIER})*"
+_BUILD = r"[0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*"
+_VERSION = re.compile(
+    rf"({_NUMBER})\.({_NUMBER})\.({_NUMBER})(?:-({_PRERELEASE}))?(?:\+({_BUILD}))?"
+)
+
+_COMPONENT = rf"(?:{_NUMBER}|[xX*])"
+_PARTIAL = rf"{_COMPONENT}(?:\.{_COMPONENT}(?:\.{_COMPONENT}(?:-{_PRERELEASE})?)?)?"
+_COMPARATOR = re.compile(rf"(\^|~>?|[<>]?=?)([v=]*)({_PARTIAL})")
+_FULL_COMPARATOR = re.compile(rf"([<>]?=?)(v?)({_NUMBER}\.{_NUMBER}\.{_NUMBER}(?:-{_PRERELEASE})?)")
+_HYPHEN_RANGE = re.compile(rf" {{0,2}}([v= ]*)({_PARTIAL}) - [v= ]*({_PARTIAL}) ?")
+
+_BLANKS = re.compile("[\t-\r \xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]+")
+_BUILD_SUFFIX = re.compile(rf"\+{_BUILD}")
+# `> 1.2` becomes `>1.2`. A run of v, = and blanks that leads to no version is stepped over whole
+# (the third group), which keeps this linear.
+_OPERATOR_BLANK = re.compile(r"( ?[<>]?=?) ?([v= ]*+[0-9xX*][0-9a-zA-Z.*-]*+)|([v= ]++)")
+_TILDE_BLANK = re.compile(r"~>? ")
+_STRAY_STAR = re.compile(r"[<>]?=?\*")
+_NUMBER_AFTER_WILDCARD = re.compile(r"[^-]*[xX*]\.[0-9]")
+
+
+class InvalidVersion(ValueError):
+    """The text is not a version by Semantic Versioning 2.0.0."""
+
+
+class InvalidRange(ValueError):
+    """The text is not a range in npm's grammar."""
+
+
+@dataclass(frozen=True, slots=True, order=True, init=False, repr=False)
+class SemVer:
+    """A semantic version. Build metadata is kept and shown, but never compared.
+
+    `parse` checks what it reads; the constructor trusts its caller.
+    """
+
+    sort_key: SortKey
+    build: str = field(compare=False)
+
+    def __init__(
+        self,
+        major: int,
+        minor: int,
+        patch: int,
+        prerelease: Iterable[int | str] = (),
+        build: str = "",
+    ) -> None:
+        ranked = [
+            part
+            for identifier in prerelease
+            for part in (_NUMERIC if isinstance(identifier, int) else _WORD, identifier)
+        ]
+        key: SortKey = (major, minor, patch, *(ranked or (_RELEASE,)))
+        object.__setattr__(self, "sort_key", key)
+        object.__setattr__(self, "build", build)
+
+    @staticmethod
+    def parse(text: str) -> "SemVer":
+        return _read_version(text)
+
+    @property
+    def major(self) -> int:
+        return self.sort_key[0]
+
+    @property
+    def minor(self) -> int:
+        return self.sort_key[1]
+
+    @property
+    def patch(self) -> int:
+        return self.sort_key[2]
+
+    @property
+    def prerelease(self) -> tuple[int | str, ...]:
+        return self.sort_key[3:][1::2]
+
+    @property
+    def release(self) -> "SemVer":
+        """This version without prerelease and build."""
+        return SemVer(self.major, self.minor, self.patch)
+
+    def __str__(self) -> str:
+        prerelease = ".".join(map(str, self.prerelease))
+        return (
+            f"{self.major}.{self.minor}.{self.patch}"
+            f"{prerelease and '-' + prerelease}{self.build and '+' + self.build}"
+        )
+
+    def __repr__(self) -> str:
+        return f"SemVer.parse({str(self)!r})"
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """A range in npm's grammar, read with prereleases included.
+
+    Every version has a next one: 1.2.4-0 follows 1.2.3, and 1.2.4-rc.0 follows 1.2.4-rc. So any
+    range is a few intervals that include their start and exclude their end. They are kept in
+    order and apart, which makes two ranges equal when they admit the same versions.
+    """
+
+    intervals: tuple[_Interval, ...]
+
+    @staticmethod
+    def parse(text: str) -> "Range":
+        if len(text) > MAX_RANGE_LENGTH:
+            raise InvalidRange(
+                f"{_quoted(text)} is too long for a version range:"
+                f" write at most {MAX_RANGE_LENGTH:,} characters."
+            )
+        try:
+            alternatives = [_read_alternative(part) for part in _BLANKS.sub(" ", text).split("||")]
+        except (InvalidRange, InvalidVersion):
+            raise InvalidRange(
+                f"{_quoted(text)} is not a version range:"
+                " write it as npm does, such as ^1.2.0 or >=1.0.0 <3.0.0."
+            ) from None
+        return Range(_united(alternatives))
+
+    @property
+    def is_any(self) -> bool:
+        return self.intervals == ((_BOTTOM, _TOP),)
+
+    def admits(self, version: SemVer) -> bool:
+        key = version.sort_key
+        return any(start <= key < end for start, end in self.intervals)
+
+
+def is_compatible(range_text: str, sdk: SemVer) -> bool:
+    """Whether a widget made for `range_text` runs on `sdk`; an unreadable range admits none.
+
+    A prerelease SDK is also tried as its release: ^1.0.0 admits 1.0.0-rc.1.
+    """
+    return len(range_text) <= MAX_RANGE_LENGTH and _is_compatible(range_text, sdk)
+
+
+# Both caches hold texts of bounded length only, so nobody can fill the memory through them.
+@lru_cache(maxsize=65_536)
+def _is_compatible(range_text: str, sdk: SemVer) -> bool:
+    sdk_range = _find_range(range_text)
+    return sdk_range is not None and (sdk_range.admits(sdk) or sdk_range.admits(sdk.release))
+
+
+@lru_cache(maxsize=8_192)
+def _find_range(text: str) -> Range | None:
+    try:
+        return Range.parse(text)
+    except InvalidRange:
+        return None
+
+
+# The same few version texts come again and again in a catalog: a known one costs a tenth.
+@lru_cache(maxsize=16_384)
+def _read_version(text: str) -> SemVer:
+    if len(text) > MAX_VERSION_LENGTH:
+        raise InvalidVersion(
+            f"{_quoted(text)} is too long for a version:"
+            f" write at most {MAX_VERSION_LENGTH} characters."
+        )
+    match = _VERSION.fullmatch(text)
+    if match is None:
+        raise InvalidVersion(
+            f"{_quoted(text)} is not a semantic version: write three numbers, such as 1.0.0."
+        )
+    major, minor, patch, prerelease, build = match.groups()
+    numbers = int(major), int(minor), int(patch)
+    if max(numbers) > MAX_NUMBER:
+        raise InvalidVersion(
+            f"{_quoted(text)} is not a usable version: no number may be above {MAX_NUMBER}."
+        )
+    if prerelease is None:
+        return SemVer(*numbers, build=build or "")
+    identifiers = (int(part) if part.isdecimal() else part for part in prerelease.split("."))
+    return SemVer(*numbers, identifiers, build or "")
+
+
+def _united(intervals: list[_Interval]) -> tuple[_Interval, ...]:
+    """The same versions in as few intervals as possible, in order."""
+    united: list[_Interval] = []
+    for start, end in sorted(intervals):
+        if united and start <= united[-1][1]:
+            united[-1] = (united[-1][0], max(united[-1][1], end))
+        elif start < end:
+            united.append((start, end))
+    return tuple(united)
+
+
+def _read_alternative(text: str) -> _Interval:
+    """What every comparator of `text` admits. Its blanks must be single spaces."""
+    text = _BUILD_SUFFIX.sub("", text.strip(" "))
+    if hyphen_range := _HYPHEN_RANGE.fullmatch(text):
+        return _read_hyphen_range(*hyphen_range.groups())
+    text = _OPERATOR_BLANK.sub(r"\1\2\3", text)
+    text = _TILDE_BLANK.sub("~", text).replace("^ ", "^")
+    start, end = _BOTTOM, _TOP
+    for word in filter(None, text.split(" ")):
+        word_start, word_end = _read_comparator(word)
+        start, end = max(start, word_start), min(end, word_end)
+    return start, end
+
+
+def _read_hyphen_range(prefix: str, first: str, last: str) -> _Interval:
+    """Both ends take prereleases in: `1.2.3 - 2` is `>=1.2.3-0 <3.0.0-0`."""
+    first_numbers, last_numbers = _numbers(first), _numbers(last)
+    if len(first_numbers) == 3 and (version := _full_version(prefix + first)).prerelease:
+        start = version.sort_key
+    else:
+        start = _first_of(first_numbers)
+    if len(last_numbers) == 3 and (version := _full_version(last)).prerelease:
+        end = _next_key(version)
+    else:
+        end = _first_after(last_numbers)
+    return start, end
+
+
+def _read_comparator(word: str) -> _Interval:
+    # npm drops a star from a word that it cannot read otherwise: `1.2.3*` is 1.2.3.
+    match = _COMPARATOR.fullmatch(word) or _FULL_COMPARATOR.fullmatch(
+        _STRAY_STAR.sub("", word, count=1)
+    )
+    if match is None:
+        raise InvalidRange(f"{_quoted(word)} is not a comparator.")
+    operator, prefix, partial = match.groups()
+    numbers, version = _numbers(partial), None
+    if len(numbers) == 3:
+        version = _full_version(partial if operator[:1] in ("^", "~") else prefix + partial)
+    start = version.sort_key if version else _first_of(numbers)
+    if operator == "^":
+        zeros = sum(1 for _ in takewhile(lambda number: number == 0, numbers))
+        return start, _first_after(numbers[: zeros + 1])
+    if operator in ("~", "~>"):
+        return start, _first_after(numbers[:2])
+
+    if _NUMBER_AFTER_WILDCARD.match(partial):
+        raise InvalidRange(f"{_quoted(word)} has a number after a wildcard.")
+    if operator == ">=":
+        return start, _TOP
+    if operator == "<":
+        return _BOTTOM, start
+    end = _next_key(version) if version else _first_after(numbers)
+    if operator == ">":
+        return end, _TOP
+    if operator == "<=":
+        return _BOTTOM, end
+    return start, end
+
+
+def _numbers(partial: str) -> tuple[int, ...]:
+    """The numbers before the first wildcard: (1, 2) in `1.2`, in `1.2.x` and in `1.2.x-rc`."""
+    components = partial.partition("-")[0].split(".")
+    return tuple(int(component) for component in takewhile(str.isdecimal, components))
+
+
+def _first_of(numbers: tuple[int, ...]) -> SortKey:
+    """The lowest of all versions that begin with `numbers`: 1.2.0-0 for (1, 2)."""
+    if any(number > MAX_NUMBER for number in numbers):
+        raise InvalidRange(f"No number may be above {MAX_NUMBER}.")
+    major, minor, patch = (*numbers, 0, 0, 0)[:3]
+    return (major, minor, patch, _NUMERIC, 0)
+
+
+def _first_after(numbers: tuple[int, ...]) -> SortKey:
+    """The lowest version above all that begin with `numbers`: 1.3.0-0 for (1, 2)."""
+    return _first_of((*numbers[:-1], numbers[-1] + 1)) if numbers else _TOP
+
+
+def _next_key(version: SemVer) -> SortKey:
+    if version.prerelease:
+        return (*version.sort_key, _NUMERIC, 0)
+    return (version.major, version.minor, version.patch + 1, _NUMERIC, 0)
+
+
+def _full_version(text: str) -> SemVer:
+    """A version inside a range, where npm allows one leading v and counts its length in."""
+    if len(text) > MAX_VERSION_LENGTH:
+        raise InvalidRange(f"{_quoted(text)} is too long for a version.")
+    return SemVer.parse(text.removeprefix("v"))
+
+
+def _quoted(text: str) -> str:
+    """`text` for a message: shortened, and with nothing that a terminal or an encoder minds."""
+    shown = text if len(text) <= 80 else text[:80] + "…"
+    return f'"{repr(shown)[1:-1]}"'

@@ -1,0 +1,235 @@
+"""The operator's command, `widget-catalog`. What each command does lives in `actions/`."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+from rich.console import Console
+
+from . import release
+from .actions.check_catalog import check_catalog
+from .actions.export_catalog import copied_to, export_catalog, linked_to
+from .actions.import_catalog import ImportSummary, import_catalog
+from .domain.errors import CatalogError, InvalidSettings
+from .logs import configure_logs
+from .progress import counting, reading_lines
+from .settings import Settings, load_settings
+from .store.widgets import count_widgets
+from .wiring import Node, open_catalog, prepare_node
+
+_DEMO_FOLDER = Path("data-demo")
+_DEMO_CATALOG = Path(__file__).parent / "demo" / "catalog.ndjson"
+
+app = typer.Typer(
+    name="widget-catalog",
+    help="Run and look after a Widget Catalog: a catalog of dashboard widgets.",
+    epilog="Every option can also be set in the environment (WIDGET_CATALOG_PORT=9000) or in a "
+    "TOML file (--config). Exit codes: 0 all well, 1 something is wrong, 2 wrong usage.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+say = Console(stderr=True, highlight=False, soft_wrap=True)
+
+DataOption = Annotated[
+    Path | None, typer.Option("--data", help="The folder that holds the catalog.", show_default="data")
+]
+ConfigOption = Annotated[
+    Path | None, typer.Option("--config", help="A TOML file with settings.", show_default=False)
+]
+
+
+@app.command()
+def serve(
+    host: Annotated[str | None, typer.Option(help="Address to listen on.", show_default="127.0.0.1")] = None,
+    port: Annotated[int | None, typer.Option(help="Port to listen on.", show_default="8080")] = None,
+    data: DataOption = None,
+    workers: Annotated[int | None, typer.Option(help="Processes that answer.", show_default="1")] = None,
+    demo: Annotated[
+        bool, typer.Option("--demo", help="Fill an empty folder (data-demo) with example widgets.")
+    ] = False,
+    base_url: Annotated[
+        str | None, typer.Option(help="The address people use, if a proxy stands in front.")
+    ] = None,
+    cdn_base_url: Annotated[
+        str | None, typer.Option(help="Where bundles are fetched from, if a CDN serves them.")
+    ] = None,
+    log_format: Annotated[str | None, typer.Option(help="console or json.", show_default="console")] = None,
+    access_log: Annotated[bool | None, typer.Option(help="Log a line a request.", show_default="off")] = None,
+    rate_limit: Annotated[str | None, typer.Option(help="E.g. 300/minute a client.", show_default="none")] = None,
+    metrics_port: Annotated[
+        int | None, typer.Option(help="Serve /metrics for Prometheus on this port.", show_default="off")
+    ] = None,
+    config: ConfigOption = None,
+) -> None:
+    """Run the service. The first start makes the folder and the database by itself.
+
+    Stop it with Ctrl-C or SIGTERM: requests in flight are finished, counts are kept.
+    """
+    from .server import check_port, serve as run_server
+
+    if demo and data is None:
+        data = _DEMO_FOLDER
+    flags = {
+        "host": host, "port": port, "data": data, "workers": workers, "base_url": base_url,
+        "cdn_base_url": cdn_base_url, "log_format": log_format, "access_log": access_log,
+        "rate_limit": rate_limit, "metrics_port": metrics_port,
+    }  # fmt: skip
+    settings = _settings(flags, config)
+    check_port(settings.host, settings.port)
+    node = prepare_node(settings.data)
+    if demo and _is_empty(node):
+        summary = _import(node, _DEMO_CATALOG, settings)
+        say.print(f"Put {summary.widgets_added} example widgets into {settings.data}.")
+    node.store.close()
+    configure_logs(settings.log_format, settings.log_level)
+    run_server(settings, on_ready=lambda: _greet(settings))
+
+
+@app.command("import")
+def import_(
+    file: Annotated[str, typer.Argument(help="An NDJSON file, one widget a line; - for standard input.")],
+    data: DataOption = None,
+    config: ConfigOption = None,
+) -> None:
+    """Add widgets from a file, all of them or none. The service may be running.
+
+    What is there already is skipped; a published version that would change is an error.
+    """
+    settings = _settings({"data": data}, config)
+    node = prepare_node(settings.data)
+    summary = _import(node, None if file == "-" else Path(file), settings)
+    say.print(
+        f"Added {summary.widgets_added} widgets and {summary.versions_added} versions "
+        f"({summary.bundles_stored} bundles stored); "
+        f"{summary.versions_skipped} versions were there already."
+    )
+
+
+@app.command()
+def export(
+    file: Annotated[str, typer.Argument(help="Where to write; - for standard output.")],
+    data: DataOption = None,
+    bundles: Annotated[
+        bool, typer.Option(help="Copy stored bundles beside the file, into bundles/.")
+    ] = True,
+    config: ConfigOption = None,
+) -> None:
+    """Write the whole catalog, one widget a line, as `import` reads it.
+
+    To standard output, or with --no-bundles, stored bundles are named by their address.
+    """
+    settings = _settings({"data": data}, config)
+    node = prepare_node(settings.data)
+    with node.store.reading() as connection:
+        total = count_widgets(connection)
+    if file == "-":
+        for line in export_catalog(node.store, linked_to(settings.cdn_url)):
+            sys.stdout.buffer.write(line)
+        sys.stdout.buffer.flush()
+        return
+    target = Path(file)
+    partial = target.with_name(f".{target.name}.part")
+    bundle_of = copied_to(target.parent, node.bundles) if bundles else linked_to(settings.cdn_url)
+    try:
+        with partial.open("wb") as output, counting(say, "Exporting", total) as advance:
+            for line in export_catalog(node.store, bundle_of):
+                output.write(line)
+                advance(1)
+        partial.replace(target)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        _fail(f"{target} cannot be written: {error.strerror}.")
+    say.print(f"Wrote {total} widgets to {target}.")
+
+
+@app.command()
+def doctor(data: DataOption = None, config: ConfigOption = None) -> None:
+    """Check everything: database, every stored bundle, the read model. Exit code 1: not well.
+
+    The read model is made anew from the database on the way. The service may be running.
+    """
+    settings = _settings({"data": data}, config)
+    node = _existing_node(settings)
+    with node.store.reading() as connection:
+        total = count_widgets(connection)
+    with counting(say, "Checking", total) as advance:
+        findings = check_catalog(node.store, node.bundles, node.projection, advance)
+    say.print(f"Looked at {findings.widgets} widgets and {findings.bundles} stored bundles.")
+    for fault in findings.faults:
+        say.print(f"[red]Fault:[/] {fault}")
+    for orphan in findings.orphans:
+        say.print(f"[yellow]Orphan:[/] {orphan}")
+    if findings.read_model_differed:
+        say.print("[yellow]Mended:[/] the read model differed from the database and was made anew.")
+    if not findings.is_healthy:
+        raise typer.Exit(1)
+    say.print("[green]All is well.[/]")
+
+
+@app.command()
+def stats(data: DataOption = None, config: ConfigOption = None) -> None:
+    """Print the catalog's numbers as JSON, the same as /api/stats."""
+    settings = _settings({"data": data}, config)
+    node = _existing_node(settings)
+    catalog = open_catalog(node, settings)
+    print(catalog.stats().body.decode())  # noqa: T201
+
+
+@app.command()
+def version() -> None:
+    """Print which release this is."""
+    print(release.VERSION)  # noqa: T201
+
+
+def run() -> None:
+    """The entry point: errors that are ours are one sentence, not a stack trace."""
+    try:
+        app()
+    except InvalidSettings as error:
+        for fault in error.faults:
+            say.print(f"[red]Setting[/] {fault}", markup=True)
+        sys.exit(2)
+    except CatalogError as error:
+        _fail(error.message)
+    except BrokenPipeError:
+        sys.exit(1)
+
+
+def _settings(flags: dict[str, Any], file: Path | None) -> Settings:
+    return load_settings(flags, file)
+
+
+def _existing_node(settings: Settings) -> Node:
+    if not settings.data.exists():
+        _fail(f"There is no data folder {settings.data}.")
+    return prepare_node(settings.data)
+
+
+def _is_empty(node: Node) -> bool:
+    with node.store.reading() as connection:
+        return count_widgets(connection) == 0
+
+
+def _import(node: Node, file: Path | None, settings: Settings) -> ImportSummary:
+    with reading_lines(say, file) as (lines, advance):
+        beside = Path.cwd() if file is None else file.parent
+        return import_catalog(
+            node.store, node.bundles, lines, beside, settings.max_bundle_bytes, advance
+        )
+
+
+def _greet(settings: Settings) -> None:
+    url = settings.public_url
+    say.print(f"\n[bold]{settings.service_name}[/] is at [bold cyan]{url}[/]")
+    say.print(f"  try    curl '{url}/api/v1/widgets/search?limit=3'")
+    say.print(f"  read   {url}/docs/api")
+    say.print(f"  data   {settings.data.resolve()}")
+    say.print("  stop   Ctrl-C\n")
+
+
+def _fail(message: str) -> NoReturn:
+    say.print(f"[red]Error:[/] {message}")
+    sys.exit(1)

@@ -1,0 +1,319 @@
+"""Catalog: what answers the public. Every answer is ready bytes from this machine's read model.
+
+Before each answer the shared revision word is looked at; if it moved, what is new in the
+feed is dropped from the caches and, at the next search, taken into the index.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import msgspec
+import xxhash
+
+from ..domain import clock
+from ..domain.clock import Clock, from_ms, iso
+from ..domain.names import is_name
+from ..domain.semver import SemVer, is_compatible
+from .cache import ByteBoundedCache
+from .content import Content
+from .documents import DetailRow, Documents
+from .rendering import is_stored_here, with_cdn
+from .revision import Counts, Revision
+from .search import Query, SearchIndex
+
+
+class _Detail:
+    """A detail document around its count, and the content for the count last shown."""
+
+    __slots__ = ("after", "before", "content", "count", "id", "is_listed", "tag")
+
+    def __init__(self, row: DetailRow, cdn_url: str) -> None:
+        self.id = row.id
+        self.is_listed = row.is_listed
+        self.before = b'{"widget":' + row.head + b',"downloadCount":'
+        self.after = b',"createdAt":"%b"},"versions":%b,"latestVersion":%b}' % (
+            row.created_at.encode(),
+            with_cdn(row.entries, cdn_url),
+            _json_text(row.latest_version),
+        )
+        self.tag = xxhash.xxh3_64_hexdigest(self.before + self.after)
+        self.count = -1
+        self.content = Content(b"", "-")
+
+
+class _Summary(NamedTuple):
+    """A search result around its count. `versions` is read when first asked for compatibility."""
+
+    before: bytes
+    after: bytes
+
+
+class _Offer(NamedTuple):
+    """A version as a candidate for `latestCompatibleVersion`."""
+
+    range: str
+    entry: bytes
+
+
+class _Candidate(msgspec.Struct, rename="camel"):
+    yanked: bool
+    sdk_version: str
+
+
+class _Bundle(msgspec.Struct, rename="camel"):
+    version: str
+    bundle_url: str
+    bundle_size: int
+    sha256_hash: str
+
+
+class BundleRef(NamedTuple):
+    sha256_hash: str
+    size_bytes: int
+
+
+class Registry(NamedTuple):
+    content: Content
+    changed_at: int
+
+
+_decode_entries = msgspec.json.Decoder(list[msgspec.Raw]).decode
+_decode_bundles = msgspec.json.Decoder(list[_Bundle]).decode
+_decode_candidates = msgspec.json.Decoder(list[_Candidate]).decode
+
+
+class Catalog:
+    """One worker's view of the catalog."""
+
+    def __init__(
+        self,
+        documents: Documents,
+        revision: Revision,
+        counts: Counts,
+        cdn_url: str,
+        cache_bytes: int,
+        now: Clock = clock.now,
+    ) -> None:
+        self._documents = documents
+        self._revision = revision
+        self._counts = counts
+        self._slots = counts.slots
+        self._cdn_url = cdn_url
+        self._now = now
+        self._details: ByteBoundedCache[str, _Detail] = ByteBoundedCache(cache_bytes // 2)
+        self._summaries: ByteBoundedCache[int, _Summary] = ByteBoundedCache(cache_bytes // 8)
+        self._offers: ByteBoundedCache[int, list[_Offer]] = ByteBoundedCache(cache_bytes // 8)
+        self._registries: ByteBoundedCache[str, Registry] = ByteBoundedCache(cache_bytes // 8)
+        self._bundles: ByteBoundedCache[tuple[str, str, str], BundleRef] = ByteBoundedCache(
+            cache_bytes // 16
+        )
+        self._answers: ByteBoundedCache[object, Content] = ByteBoundedCache(cache_bytes // 8)
+        self._answers_at = (-1, -1)
+        self._changed: set[int] = set()
+        with documents.snapshot():
+            self._seen = documents.latest_seq()
+            self._index = SearchIndex(documents, counts)
+
+    def detail(self, key: str) -> Content | None:
+        """The detail of the listed widget with this `scope/name`."""
+        detail = self._find(key)
+        if detail is None or not detail.is_listed:
+            return None
+        count = self._slots[detail.id]
+        if count != detail.count:
+            body = b"%b%d%b" % (detail.before, count, detail.after)
+            detail.content = Content(body, f"{detail.tag}-{count:x}")
+            detail.count = count
+        return detail.content
+
+    def find_id(self, key: str) -> int | None:
+        """The number of the widget with this `scope/name`, listed or not."""
+        detail = self._find(key)
+        return None if detail is None else detail.id
+
+    def search(self, query: Query, sdk: SemVer | None, page: str, limit: int) -> Content:
+        """A page of results. `page` is decimal digits, however many."""
+        asked = (query, sdk and str(sdk), page, limit)
+        content = self._remembered().get(asked)
+        if content is None:
+            content = Content(self._search(query, sdk, page, limit))
+            self._answers.put(asked, content, 2 * len(content.body) + 500)
+        return content
+
+    def registry(self, scope: str) -> Registry | None:
+        """All listed widgets of a scope; None if there is no such scope."""
+        self._follow()
+        registry = self._registries.items.get(scope)
+        if registry is None:
+            changed_at = self._documents.find_scope_change(scope)
+            if changed_at is None:
+                return None
+            registry = Registry(Content(self._registry(scope, changed_at)), changed_at)
+            self._registries.put(scope, registry, 2 * len(registry.content.body))
+        return registry
+
+    def find_bundle(self, scope: str, name: str, version: str) -> BundleRef | None:
+        """The bundle of this version, if it is stored here; its widget may be unlisted."""
+        key = (scope, name, version)
+        found = self._bundles.items.get(key)
+        if found is None and is_name(scope) and is_name(name):
+            row = self._documents.find_detail(scope, name)
+            entries = _decode_bundles(row.entries) if row is not None else []
+            found = next(
+                (
+                    BundleRef(entry.sha256_hash, entry.bundle_size)
+                    for entry in entries
+                    if entry.version == version and is_stored_here(entry.bundle_url)
+                ),
+                None,
+            )
+            if found is not None:
+                self._bundles.put(key, found, 500)
+        return found
+
+    def stats(self) -> Content:
+        content = self._remembered().get("stats")
+        if content is None:
+            totals = self._current_index().totals()
+            body = msgspec.json.encode(
+                {
+                    "widgets": totals.widgets,
+                    "versions": totals.versions,
+                    "scopes": totals.scopes,
+                    "downloads": self._index.downloads(),
+                    "generatedAt": iso(self._now()),
+                }
+            )
+            content = Content(body)
+            self._answers.put("stats", content, 1000)
+        return content
+
+    def check(self) -> None:
+        """Raises sqlite3.Error if the read model cannot be read."""
+        self._documents.check()
+
+    def close(self) -> None:
+        self._documents.close()
+
+    def _find(self, key: str) -> _Detail | None:
+        if self._revision.current() > self._seen:
+            self._follow()
+        detail = self._details.items.get(key)
+        if detail is None:
+            scope, _, name = key.partition("/")
+            if not (is_name(scope) and is_name(name)):
+                return None
+            row = self._documents.find_detail(scope, name)
+            if row is not None:
+                detail = _Detail(row, self._cdn_url)
+                # The pieces, and the content that will be put together from them.
+                self._details.put(key, detail, 2 * len(detail.after) + 1000)
+        return detail
+
+    def _remembered(self) -> dict[object, Content]:
+        """Whole answers, as long as neither the catalog nor any count has changed."""
+        self._follow()
+        at = (self._seen, self._counts.revision())
+        if at != self._answers_at:
+            self._answers.clear()
+            self._answers_at = at
+        return self._answers.items
+
+    def _follow(self) -> None:
+        """Forget what the feed says has changed."""
+        if self._revision.current() > self._seen:
+            self._read_feed()
+
+    def _read_feed(self) -> None:
+        for seq, widget_id, scope in self._documents.list_changes(self._seen):
+            self._seen = seq
+            self._changed.add(widget_id)
+            self._summaries.drop(widget_id)
+            self._offers.drop(widget_id)
+            self._registries.drop(scope)
+        # Details are kept by name; they are soon read again.
+        self._details.clear()
+
+    def _current_index(self) -> SearchIndex:
+        if self._changed:
+            # In one snapshot, so that the index knows every widget that its reads come across.
+            with self._documents.snapshot():
+                self._read_feed()
+                changed, self._changed = self._changed, set()
+                self._index.update(changed)
+        return self._index
+
+    def _search(self, query: Query, sdk: SemVer | None, page: str, limit: int) -> bytes:
+        # No catalog is so large that a page of eighteen digits is not past its end.
+        offset = (int(page[:18]) - 1) * limit if len(page) <= 18 else 1 << 62
+        ids, total = self._current_index().find(query, offset, limit)
+        summaries = self._summaries_of(ids)
+        slots = self._slots
+        if sdk is None:
+            results = [
+                b'%b%d%b}' % (it.before, slots[i], it.after)
+                for i, it in zip(ids, summaries, strict=True)
+            ]
+        else:
+            results = [
+                b'%b%d%b,"latestCompatibleVersion":%b}'
+                % (it.before, slots[i], it.after, self._compatible(i, sdk))
+                for i, it in zip(ids, summaries, strict=True)
+            ]
+        return b'{"widgets":[%b],"total":%d,"page":%b,"limit":%d}' % (
+            b",".join(results),
+            total,
+            page.encode(),
+            limit,
+        )
+
+    def _summaries_of(self, ids: Sequence[int]) -> list[_Summary]:
+        cached = self._summaries.items
+        missing = [widget_id for widget_id in ids if widget_id not in cached]
+        if not missing:
+            return [cached[widget_id] for widget_id in ids]
+        found = {widget_id: cached[widget_id] for widget_id in ids if widget_id in cached}
+        for row in self._documents.list_summaries(missing):
+            latest = with_cdn(row.latest, self._cdn_url) or b"null"
+            summary = _Summary(row.head + b',"downloadCount":', b',"latestVersion":' + latest)
+            found[row.id] = summary
+            self._summaries.put(row.id, summary, len(summary.before) + len(latest) + 500)
+        return [found[widget_id] for widget_id in ids]
+
+    def _compatible(self, widget_id: int, sdk: SemVer) -> bytes:
+        offers = self._offers.items.get(widget_id)
+        if offers is None:
+            offers = self._read_offers(widget_id)
+        for offer in offers:
+            if is_compatible(offer.range, sdk):
+                return offer.entry
+        return b"null"
+
+    def _read_offers(self, widget_id: int) -> list[_Offer]:
+        entries = with_cdn(self._documents.find_entries(widget_id), self._cdn_url)
+        offers = [
+            _Offer(candidate.sdk_version, bytes(entry))
+            for candidate, entry in zip(
+                _decode_candidates(entries), _decode_entries(entries), strict=True
+            )
+            if not candidate.yanked
+        ]
+        self._offers.put(widget_id, offers, len(entries) + 500)
+        return offers
+
+    def _registry(self, scope: str, changed_at: int) -> bytes:
+        widgets = [
+            b'%b,"latestVersion":%b,"versions":%b}'
+            % (head, _json_text(latest), with_cdn(entries, self._cdn_url))
+            for head, latest, entries in self._documents.list_registry(scope)
+        ]
+        return b'{"version":1,"scope":%b,"generatedAt":%b,"baseUrl":%b,"widgets":[%b]}' % (
+            _json_text(scope),
+            _json_text(iso(from_ms(changed_at))),
+            _json_text(self._cdn_url + "/"),
+            b",".join(widgets),
+        )
+
+
+def _json_text(text: str | None) -> bytes:
+    return msgspec.json.encode(text)

@@ -1,0 +1,233 @@
+"""The read model's tables: rendered documents in a local SQLite file.
+
+With SQLite as the store they lie in its own file, so that one transaction writes both.
+They can be thrown away and rendered again from the store at any time.
+"""
+
+import contextlib
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import xxhash
+
+from .rendering import Document
+
+# Counted up whenever the tables or the rendering change: documents are then made anew.
+FORMAT = 1
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS listings (
+    id INTEGER PRIMARY KEY,
+    scope TEXT NOT NULL,
+    name TEXT NOT NULL,
+    is_listed INTEGER NOT NULL,
+    is_official INTEGER,
+    version_count INTEGER NOT NULL,
+    changed_at INTEGER NOT NULL,
+    display_name TEXT NOT NULL,
+    description TEXT
+);
+CREATE UNIQUE INDEX IF NOT EXISTS listings_by_name ON listings (scope, name);
+CREATE TABLE IF NOT EXISTS documents (
+    id INTEGER PRIMARY KEY,
+    created_at TEXT NOT NULL,
+    latest_version TEXT,
+    latest_start INTEGER NOT NULL,
+    latest_length INTEGER NOT NULL,
+    head BLOB NOT NULL,
+    entries BLOB NOT NULL
+);
+CREATE TABLE IF NOT EXISTS read_model (format INTEGER NOT NULL);
+"""
+
+_DETAIL = """
+SELECT id, is_listed, head, created_at, latest_version, entries
+FROM listings JOIN documents USING (id) WHERE scope = ? AND name = ?
+"""
+_SUMMARIES = """
+SELECT id, head, substr(entries, latest_start + 1, latest_length) FROM documents WHERE id IN
+"""
+_REGISTRY = """
+SELECT head, latest_version, entries FROM listings JOIN documents USING (id)
+WHERE scope = ? AND is_listed ORDER BY name
+"""
+_LISTINGS = """
+SELECT id, scope, name, is_official, version_count, display_name, description FROM listings
+"""
+
+
+class DetailRow(NamedTuple):
+    id: int
+    is_listed: bool
+    head: bytes
+    created_at: str
+    latest_version: str | None
+    entries: bytes
+
+
+class SummaryRow(NamedTuple):
+    id: int
+    head: bytes
+    latest: bytes
+
+
+class ListingRow(NamedTuple):
+    """What the search index needs to know of a listed widget."""
+
+    id: int
+    scope: str
+    name: str
+    is_official: bool
+    version_count: int
+    display_name: str
+    description: str
+
+
+class Documents:
+    """A reader's own connection. Every call sees the newest committed state."""
+
+    def __init__(self, path: Path) -> None:
+        # The server runs on one thread, but it is not the thread that opens this.
+        self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        self._db.execute("PRAGMA query_only = ON")
+        self._db.execute("PRAGMA cache_size = -16384")
+        self._db.execute("PRAGMA mmap_size = 0")
+
+    def close(self) -> None:
+        self._db.close()
+
+    @contextlib.contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Inside, every call sees the same state."""
+        self._db.execute("BEGIN")
+        try:
+            yield
+        finally:
+            self._db.execute("COMMIT")
+
+    def check(self) -> None:
+        """Raises sqlite3.Error if the file cannot be read."""
+        self._db.execute("SELECT 1 FROM listings LIMIT 1").fetchone()
+
+    def find_detail(self, scope: str, name: str) -> DetailRow | None:
+        row = self._db.execute(_DETAIL, (scope, name)).fetchone()
+        return None if row is None else DetailRow(*row)
+
+    def find_id(self, scope: str, name: str) -> int | None:
+        query = "SELECT id FROM listings WHERE scope = ? AND name = ?"
+        row = self._db.execute(query, (scope, name)).fetchone()
+        return None if row is None else int(row[0])
+
+    def list_summaries(self, ids: Sequence[int]) -> list[SummaryRow]:
+        marks = ",".join("?" * len(ids))
+        return [SummaryRow(*row) for row in self._db.execute(f"{_SUMMARIES} ({marks})", ids)]
+
+    def find_entries(self, widget_id: int) -> bytes:
+        query = "SELECT entries FROM documents WHERE id = ?"
+        return bytes(self._db.execute(query, (widget_id,)).fetchone()[0])
+
+    def list_registry(self, scope: str) -> list[tuple[bytes, str | None, bytes]]:
+        return self._db.execute(_REGISTRY, (scope,)).fetchall()
+
+    def find_scope_change(self, scope: str) -> int | None:
+        """When anything in this scope last changed, in milliseconds; None for no such scope."""
+        query = "SELECT max(changed_at) FROM listings WHERE scope = ?"
+        found: int | None = self._db.execute(query, (scope,)).fetchone()[0]
+        return found
+
+    def list_changes(self, after: int) -> list[tuple[int, int, str]]:
+        """(seq, widget number, scope) of every change after this one, oldest first."""
+        query = "SELECT seq, widget_id, scope FROM changes WHERE seq > ? ORDER BY seq"
+        return self._db.execute(query, (after,)).fetchall()
+
+    def latest_seq(self) -> int:
+        return int(self._db.execute("SELECT coalesce(max(seq), 0) FROM changes").fetchone()[0])
+
+    def stream_listings(self) -> Iterator[ListingRow]:
+        """Every listed widget, in no order: following an index would cost far more."""
+        return map(_listing, self._db.execute(f"{_LISTINGS} WHERE is_listed"))
+
+    def list_listings(self, ids: Sequence[int]) -> list[ListingRow]:
+        rows: list[ListingRow] = []
+        for start in range(0, len(ids), 500):
+            some = ids[start : start + 500]
+            marks = ",".join("?" * len(some))
+            query = f"{_LISTINGS} WHERE is_listed AND id IN ({marks})"
+            rows += map(_listing, self._db.execute(query, some))
+        return rows
+
+    def list_ids_by_name(self) -> list[int]:
+        """The numbers of all listed widgets, by scope and name."""
+        query = "SELECT id FROM listings WHERE is_listed ORDER BY scope, name"
+        return [row[0] for row in self._db.execute(query)]
+
+    def find_id_before(self, scope: str, name: str) -> int | None:
+        """The listed widget that stands just before this place by scope and name."""
+        query = """
+            SELECT id FROM listings WHERE is_listed AND (scope, name) < (?, ?)
+            ORDER BY scope DESC, name DESC LIMIT 1
+        """
+        row = self._db.execute(query, (scope, name)).fetchone()
+        return None if row is None else int(row[0])
+
+
+def _listing(row: tuple[Any, ...]) -> ListingRow:
+    number, scope, name, is_official, version_count, display_name, description = row
+    return ListingRow(
+        number, scope, name, bool(is_official), version_count, display_name, description or ""
+    )
+
+
+def ensure_tables(db: sqlite3.Connection) -> bool:
+    """Make the tables if need be. False: what is in them is of another format, or nothing yet."""
+    for statement in _TABLES.split(";"):
+        db.execute(statement)
+    return db.execute("SELECT max(format) FROM read_model").fetchone()[0] == FORMAT
+
+
+def clear(db: sqlite3.Connection) -> None:
+    """Empty the read model, to be filled anew in the same transaction."""
+    for table in ("listings", "documents", "read_model"):
+        db.execute(f"DROP TABLE IF EXISTS {table}")
+    ensure_tables(db)
+    db.execute("INSERT INTO read_model VALUES (?)", (FORMAT,))
+
+
+def put(db: sqlite3.Connection, documents: Iterable[Document]) -> None:
+    """Write documents over what was there."""
+    rows = list(documents)
+    db.executemany(
+        "INSERT OR REPLACE INTO listings VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [row[:9] for row in rows],
+    )
+    db.executemany(
+        "INSERT OR REPLACE INTO documents VALUES (?, ?, ?, ?, ?, ?, ?)",
+        [
+            (
+                row.id,
+                row.created_at,
+                row.latest_version,
+                row.latest_start,
+                row.latest_length,
+                row.head,
+                row.entries,
+            )
+            for row in rows
+        ],
+    )
+
+
+def digest(db: sqlite3.Connection) -> str:
+    """A hash over everything in the read model, to tell whether two fillings differ."""
+    state = xxhash.xxh3_128()
+    for table in ("listings", "documents"):
+        for row in db.execute(f"SELECT * FROM {table} ORDER BY id"):
+            state.update(repr(row).encode())
+    return state.hexdigest()
+
+
+def change_times(db: sqlite3.Connection) -> dict[int, int]:
+    """When each widget last changed, by number: the one thing the store's rows do not say."""
+    return dict(db.execute("SELECT id, changed_at FROM listings"))

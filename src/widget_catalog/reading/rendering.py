@@ -1,0 +1,146 @@
+"""Widgets as JSON, rendered once at write time. The wire's names and order live here alone.
+
+A document is kept in pieces that fit all three places a widget is shown in (detail,
+search, registry): its own fields up to `isOfficial`, and its version entries.
+"""
+
+from typing import NamedTuple
+
+import msgspec
+
+from ..domain.clock import iso
+from ..domain.widgets import Size, Version, Widget
+from ..store.rows import StoredWidget
+
+# Where the CDN's address goes: it is a setting, so it is filled in when a document is read.
+# An encoded NUL cannot come from anybody's text, which holds none.
+_CDN = "\0"
+_CDN_MARK = b'"\\u0000/'
+
+
+class Document(NamedTuple):
+    """A row of the read model. `entries` is the JSON array of all versions, newest first."""
+
+    id: int
+    scope: str
+    name: str
+    is_listed: bool
+    is_official: bool | None
+    version_count: int
+    changed_at: int
+    display_name: str
+    description: str | None
+    head: bytes
+    created_at: str
+    latest_version: str | None
+    latest_start: int
+    latest_length: int
+    entries: bytes
+
+
+class _Head(msgspec.Struct, rename="camel"):
+    scope: str
+    name: str
+    display_name: str
+    description: str | None
+    icon: str | None
+    is_official: bool | None
+
+
+class VersionEntry(msgspec.Struct, rename="camel"):
+    """A version as the public API shows it."""
+
+    scope: str
+    name: str
+    version: str
+    bundle_url: str
+    bundle_size: int
+    sha256_hash: str
+    published_at: str
+    yanked: bool
+    yanked_reason: str | None
+    deprecation_message: str | None
+    release_notes: str | None
+    display_name: str
+    description: str | None
+    icon: str | None
+    min_size: Size
+    max_size: Size
+    sdk_version: str
+    config_version: int | None
+    permissions: tuple[str, ...]
+    license: str | None
+
+
+_encode = msgspec.json.Encoder().encode
+
+
+def render(stored: StoredWidget, changed_at: int) -> Document:
+    widget = stored.widget
+    head = _Head(
+        str(widget.scope),
+        str(widget.name),
+        widget.display_name,
+        widget.description,
+        widget.icon,
+        widget.is_official,
+    )
+    entries = [_encode(_entry(widget, version)) for version in widget.versions]
+    latest, start, length = widget.latest, 0, 0
+    if latest is not None:
+        at = widget.versions.index(latest)
+        start = 1 + sum(map(len, entries[:at])) + at
+        length = len(entries[at])
+    return Document(
+        id=stored.id,
+        scope=widget.scope,
+        name=widget.name,
+        is_listed=widget.is_listed,
+        is_official=widget.is_official,
+        version_count=len(entries),
+        changed_at=changed_at,
+        display_name=widget.display_name,
+        description=widget.description,
+        head=_encode(head)[:-1],
+        created_at=iso(widget.created_at),
+        latest_version=None if latest is None else str(latest.version),
+        latest_start=start,
+        latest_length=length,
+        entries=b"[" + b",".join(entries) + b"]",
+    )
+
+
+def _entry(widget: Widget, version: Version) -> VersionEntry:
+    number = str(version.version)
+    return VersionEntry(
+        scope=str(widget.scope),
+        name=str(widget.name),
+        version=number,
+        bundle_url=version.bundle_url or f"{_CDN}/@{widget.scope}/{widget.name}/{number}/index.js",
+        bundle_size=version.bundle_size,
+        sha256_hash=version.sha256_hash,
+        published_at=iso(version.published_at),
+        yanked=version.is_yanked,
+        yanked_reason=version.yanked_reason,
+        deprecation_message=version.deprecation_message,
+        release_notes=version.release_notes,
+        display_name=version.display_name or widget.display_name,
+        description=widget.description if version.description is None else version.description,
+        icon=widget.icon if version.icon is None else version.icon,
+        min_size=version.min_size,
+        max_size=version.max_size,
+        sdk_version=version.sdk_version,
+        config_version=version.config_version,
+        permissions=version.permissions,
+        license=version.license,
+    )
+
+
+def with_cdn(entries: bytes, cdn_url: str) -> bytes:
+    """Fill the CDN's address in. `cdn_url` has no slash at its end."""
+    return entries.replace(_CDN_MARK, b'"' + cdn_url.encode() + b"/")
+
+
+def is_stored_here(bundle_url: str) -> bool:
+    """Whether a document's bundle address is one of our own, the CDN's not yet filled in."""
+    return bundle_url.startswith(_CDN)

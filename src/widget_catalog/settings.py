@@ -1,0 +1,180 @@
+"""One frozen Settings, read once from flags, environment and file; every fault at once.
+
+The only place that looks at the environment. `docs/settings.md` lists the same fields, and
+a test holds the two against each other.
+"""
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from limits import parse_many
+
+from .domain.errors import InvalidSettings
+
+PREFIX = "WIDGET_CATALOG_"
+_LOG_FORMATS = ("console", "json")
+_LOG_LEVELS = ("debug", "info", "warning", "error")
+
+
+def _setting(default: Any, about: str) -> Any:
+    return field(default=default, metadata={"about": about})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    data: Path = _setting(Path("data"), "The folder that holds everything: database and bundles.")
+    host: str = _setting("127.0.0.1", "The address to listen on; `0.0.0.0` for all.")
+    port: int = _setting(8080, "The port to listen on.")
+    workers: int = _setting(1, "How many processes answer requests.")
+    base_url: str = _setting("", "The address people reach the service at; default: host and port.")
+    cdn_base_url: str = _setting("", "Where bundles are fetched from; default: `{base_url}/cdn`.")
+    service_name: str = _setting("Widget Catalog", "The name shown to people.")
+    max_bundle_bytes: int = _setting(2_097_152, "The largest bundle that is taken in.")
+    cache_mb: int = _setting(64, "Memory a worker may use for ready answers, in MB.")
+    rate_limit: str = _setting("", "Requests a client may make, e.g. `300/minute`; empty: no limit.")
+    trust_forwarded_for: bool = _setting(
+        False, "Behind a proxy: take the client from `X-Forwarded-For` (its last entry)."
+    )
+    log_format: str = _setting("console", "`console` for people, `json` for machines.")
+    log_level: str = _setting("info", "`debug`, `info`, `warning` or `error`.")
+    access_log: bool = _setting(False, "Log a line a request; it costs about half the speed.")
+    metrics_host: str = _setting("127.0.0.1", "The address of the metrics port.")
+    metrics_port: int = _setting(0, "The port of `/metrics` for Prometheus; 0: off.")
+
+    @property
+    def public_url(self) -> str:
+        """Where people reach the service, without a slash at the end."""
+        if self.base_url:
+            return self.base_url.rstrip("/")
+        host = "127.0.0.1" if self.host in ("0.0.0.0", "::") else self.host  # noqa: S104
+        return f"http://{f'[{host}]' if ':' in host else host}:{self.port}"
+
+    @property
+    def cdn_url(self) -> str:
+        """Where bundles are fetched from, without a slash at the end."""
+        return (self.cdn_base_url or f"{self.public_url}/cdn").rstrip("/")
+
+
+def load_settings(
+    flags: Mapping[str, Any] | None = None,
+    file: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> Settings:
+    """Flags win over the environment, the environment over the file. None means not given."""
+    environment = os.environ if environment is None else environment
+    faults: list[str] = []
+    if file is None and environment.get(f"{PREFIX}CONFIG"):
+        file = Path(environment[f"{PREFIX}CONFIG"])
+    known = {it.name: it for it in fields(Settings)}
+    given = _from_file(file, faults)
+    given |= {
+        name: (environment[f"{PREFIX}{name.upper()}"], f"{PREFIX}{name.upper()}")
+        for name in known
+        if f"{PREFIX}{name.upper()}" in environment
+    }
+    for variable in sorted(environment):
+        name = variable.removeprefix(PREFIX).lower()
+        if variable.startswith(PREFIX) and name not in known and name != "config":
+            faults.append(f"{variable}: there is no such setting.")
+    given |= {
+        name: (value, f"--{name.replace('_', '-')}")
+        for name, value in (flags or {}).items()
+        if value is not None
+    }
+    values: dict[str, Any] = {}
+    for name, (value, source) in given.items():
+        if name not in known:
+            faults.append(f"{source}: there is no such setting.")
+            continue
+        try:
+            values[name] = _converted(value, type(known[name].default))
+        except ValueError as error:
+            faults.append(f"{source}: {error}")
+    faults += _check({it.name: it.default for it in fields(Settings)} | values, given)
+    if faults:
+        raise InvalidSettings(faults)
+    return Settings(**values)
+
+
+def _from_file(file: Path | None, faults: list[str]) -> dict[str, tuple[Any, str]]:
+    if file is None:
+        return {}
+    try:
+        content = tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        faults.append(f"{file}: cannot be read ({error.strerror}).")
+        return {}
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        faults.append(f"{file}: is not TOML ({error}).")
+        return {}
+    return {name: (value, f"{file}: {name}") for name, value in content.items()}
+
+
+def _converted(value: Any, wanted: type) -> Any:
+    """A value of the setting's own type, from a flag, a TOML value or a text."""
+    if issubclass(wanted, Path):
+        if isinstance(value, str | Path) and str(value):
+            return Path(value)
+        raise ValueError("must be a path.")
+    if wanted is bool:
+        if isinstance(value, bool):
+            return value
+        if str(value).lower() in ("true", "yes", "on", "1"):
+            return True
+        if str(value).lower() in ("false", "no", "off", "0", ""):
+            return False
+        raise ValueError(f"must be true or false, not {value!r}.")
+    if wanted is int:
+        if isinstance(value, bool) or not isinstance(value, int | str):
+            raise ValueError(f"must be a whole number, not {value!r}.")
+        try:
+            return int(value)
+        except ValueError:
+            raise ValueError(f"must be a whole number, not {value!r}.") from None
+    if not isinstance(value, str):
+        raise ValueError(f"must be a text, not {value!r}.")
+    return value
+
+
+def _check(values: Mapping[str, Any], given: Mapping[str, tuple[Any, str]]) -> list[str]:
+    """Everything that is wrong with the values themselves."""
+    faults = []
+
+    def require(name: str, is_good: bool, sentence: str) -> None:
+        if not is_good:
+            faults.append(f"{given[name][1] if name in given else name}: {sentence}")
+
+    for name, least, most in (
+        ("port", 0, 65535),
+        ("metrics_port", 0, 65535),
+        ("workers", 1, 256),
+        ("max_bundle_bytes", 1, 1 << 30),
+        ("cache_mb", 1, 1 << 20),
+    ):
+        require(name, least <= values[name] <= most, f"must be from {least} to {most}.")
+    for name in ("base_url", "cdn_base_url"):
+        require(name, not values[name] or _is_url(values[name]), "must be an http(s) address.")
+    require("log_format", values["log_format"] in _LOG_FORMATS, "must be console or json.")
+    require("log_level", values["log_level"] in _LOG_LEVELS, f"must be one of {_LOG_LEVELS}.")
+    require("host", bool(values["host"]), "must not be empty.")
+    require("service_name", bool(values["service_name"].strip()), "must not be empty.")
+    if values["rate_limit"]:
+        try:
+            parse_many(values["rate_limit"])
+        except ValueError:
+            require("rate_limit", False, "must be like 300/minute or 10/second.")
+    return faults
+
+
+def _is_url(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        return False
+    is_plain = not parts.query and not parts.fragment and text.isascii() and '"' not in text
+    return parts.scheme in ("http", "https") and bool(parts.netloc) and is_plain

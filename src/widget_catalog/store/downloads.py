@@ -1,0 +1,55 @@
+"""Download counts in the store."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.engine import Connection
+
+from .engine import Transaction
+from .schema import downloads
+
+_IDS_PER_QUERY = 500
+
+
+def add_downloads(tx: Transaction, increments: Mapping[int, int]) -> None:
+    """Add to the counts of these widgets, all in one statement run many times."""
+    insert = _insert(tx.connection)
+    upsert = insert.on_conflict_do_update(
+        index_elements=[downloads.c.widget_id],
+        set_={"count": downloads.c.count + insert.excluded.count},
+    )
+    # In the order of the keys, so that two writers would never lock rows crosswise.
+    rows = [{"widget_id": key, "count": increments[key]} for key in sorted(increments)]
+    tx.connection.execute(upsert, rows)
+    tx.counts |= get_counts(tx.connection, list(increments))
+
+
+def set_counts(tx: Transaction, counts: Mapping[int, int]) -> None:
+    """State the counts of widgets that have none yet."""
+    if counts:
+        rows = [{"widget_id": key, "count": count} for key, count in counts.items()]
+        tx.connection.execute(_insert(tx.connection), rows)
+        tx.counts |= counts
+
+
+def get_counts(connection: Connection, ids: Sequence[int]) -> dict[int, int]:
+    """The counts of these widgets; a widget never downloaded is left out."""
+    found: dict[int, int] = {}
+    query = sa.select(downloads.c.widget_id, downloads.c.count)
+    for start in range(0, len(ids), _IDS_PER_QUERY):
+        some = downloads.c.widget_id.in_(ids[start : start + _IDS_PER_QUERY])
+        found |= {row.widget_id: row.count for row in connection.execute(query.where(some))}
+    return found
+
+
+def stream_counts(connection: Connection) -> Iterator[tuple[int, int]]:
+    query = sa.select(downloads.c.widget_id, downloads.c.count)
+    for row in connection.execution_options(yield_per=10_000).execute(query):
+        yield row.widget_id, row.count
+
+
+def _insert(connection: Connection) -> sqlite.Insert | postgresql.Insert:
+    # The one place where the dialects are named: ON CONFLICT is theirs, not the standard's.
+    module = sqlite if connection.dialect.name == "sqlite" else postgresql
+    return module.insert(downloads)

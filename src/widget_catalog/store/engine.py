@@ -1,0 +1,156 @@
+"""Store: how the truth is opened, read and written, on SQLite or PostgreSQL.
+
+One writer at a time. On SQLite a file lock queues the writers of all processes fairly
+(SQLite's own waiting is polling); on PostgreSQL an advisory lock does, so that the feed's
+numbers become visible in their order.
+"""
+
+import contextlib
+import fcntl
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import sqlalchemy as sa
+from sqlalchemy.engine import URL, Connection, Engine
+
+from ..domain import clock
+from ..domain.clock import Clock
+from ..domain.errors import StoreUnavailable
+from .rows import StoredWidget
+
+_POSTGRESQL_WRITER_LOCK = 0x77696467657473  # "widgets"
+
+
+class Listener(Protocol):
+    """Hears of every write. With SQLite the read model is one, and so is written along."""
+
+    def saved(self, tx: "Transaction", widgets: Sequence[StoredWidget]) -> None:
+        """Widgets were saved; this is still inside their transaction."""
+
+    def committed(self, tx: "Transaction") -> None:
+        """The transaction is committed, and the next writer has not begun."""
+
+
+class Transaction:
+    """One write: a connection, the time, and what it has done so far."""
+
+    def __init__(self, connection: Connection, at_ms: int, listener: Listener | None) -> None:
+        self.connection = connection
+        self.at_ms = at_ms
+        self.latest_seq: int | None = None
+        self.counts: dict[int, int] = {}
+        self._listener = listener
+
+    def saved(self, widgets: Sequence[StoredWidget], latest_seq: int) -> None:
+        self.latest_seq = latest_seq
+        if self._listener is not None:
+            self._listener.saved(self, widgets)
+
+    def committed(self) -> None:
+        if self._listener is not None:
+            self._listener.committed(self)
+
+
+class Store:
+    """The truth. `reading()` and `writing()` are the only ways in."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        lock_file: Path | None = None,
+        listener: Listener | None = None,
+        now: Clock = clock.now,
+    ) -> None:
+        self.engine = engine
+        self._lock_file = lock_file
+        self._listener = listener
+        self._now = now
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """One consistent snapshot."""
+        with _faults_named(), self.engine.connect() as connection, connection.begin():
+            yield connection
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[Transaction]:
+        """All or nothing; raises StoreUnavailable if the store cannot be written now."""
+        with _faults_named(), self._writer_lock(), self.engine.connect() as connection:
+            writer = connection.execution_options(writing=True)
+            with writer.begin():
+                if writer.dialect.name == "postgresql":
+                    writer.execute(sa.select(sa.func.pg_advisory_xact_lock(_POSTGRESQL_WRITER_LOCK)))
+                tx = Transaction(writer, clock.to_ms(self._now()), self._listener)
+                yield tx
+            tx.committed()
+
+    def close(self) -> None:
+        self.engine.dispose()
+
+    @contextlib.contextmanager
+    def _writer_lock(self) -> Iterator[None]:
+        if self._lock_file is None:
+            yield
+            return
+        descriptor = os.open(self._lock_file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)  # Waits as long as it takes, in the kernel.
+            yield
+        finally:
+            os.close(descriptor)
+
+
+def sqlite_engine(path: Path, *, is_durable: bool = True) -> Engine:
+    """SQLite in WAL mode. Not durable: a commit survives a killed process, not a power cut."""
+    engine = sa.create_engine(URL.create("sqlite", database=str(path)))
+
+    @sa.event.listens_for(engine, "connect")
+    def prepare(connection: Any, _record: object) -> None:
+        connection.isolation_level = None  # Transactions are begun below, not by the driver.
+        for pragma in (
+            "journal_mode=WAL",
+            f"synchronous={'FULL' if is_durable else 'NORMAL'}",
+            "busy_timeout=10000",
+            "foreign_keys=ON",
+            "cache_size=-65536",
+        ):
+            connection.execute(f"PRAGMA {pragma}")
+
+    @sa.event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        is_writing = connection.get_execution_options().get("writing", False)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if is_writing else "BEGIN")
+
+    return engine
+
+
+def postgresql_engine(url: str) -> Engine:
+    address = sa.make_url(url).set(drivername="postgresql+psycopg")
+    return sa.create_engine(address, pool_pre_ping=True, isolation_level="REPEATABLE READ")
+
+
+@contextlib.contextmanager
+def _faults_named() -> Iterator[None]:
+    """Tell database and disk faults as one error of ours."""
+    try:
+        yield
+    except sa.exc.DBAPIError as error:
+        raise StoreUnavailable(_sentence(str(error.orig))) from error
+    except OSError as error:
+        raise StoreUnavailable(_sentence(error.strerror or str(error))) from error
+
+
+def _sentence(reason: str) -> str:
+    return f"The catalog's database cannot be used just now ({reason.strip()}). Try again later."
+
+
+def check_integrity(connection: Connection) -> list[str]:
+    """What the database itself finds wrong with its file. PostgreSQL looks after its own."""
+    if connection.dialect.name != "sqlite":
+        return []
+    rows = connection.exec_driver_sql("PRAGMA integrity_check(20)").scalars().all()
+    broken = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
+    faults = [f"database: {row}" for row in rows if row != "ok"]
+    return faults + [f"database: a row of {row[0]} refers to nothing." for row in broken]

@@ -1,0 +1,135 @@
+"""Widgets and their versions in the store. Saving appends to the change feed."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from ..domain.names import Scope, WidgetName
+from ..domain.widgets import Version, Widget
+from . import changes, downloads
+from .engine import Transaction
+from .rows import StoredWidget, identity, version_from, version_row, widget_from, widget_row
+from .schema import versions, widgets
+
+Key = tuple[Scope, WidgetName]
+
+# PostgreSQL takes at most 65,535 parameters a statement, SQLite 32,766.
+_KEYS_PER_QUERY = 500
+
+
+def find_widget(connection: Connection, scope: Scope, name: WidgetName) -> StoredWidget | None:
+    return find_widgets(connection, [(scope, name)]).get((scope, name))
+
+
+def find_widgets(connection: Connection, keys: Sequence[Key]) -> dict[Key, StoredWidget]:
+    """Those of these widgets that exist, with all their versions."""
+    found = []
+    for start in range(0, len(keys), _KEYS_PER_QUERY):
+        some = keys[start : start + _KEYS_PER_QUERY]
+        columns = sa.tuple_(widgets.c.scope, widgets.c.name)
+        found += connection.execute(sa.select(widgets).where(columns.in_(some))).all()
+    return {(it.widget.scope, it.widget.name): it for it in _with_versions(connection, found)}
+
+
+def get_widgets(connection: Connection, ids: Sequence[int]) -> list[StoredWidget]:
+    """These widgets by number, in the order of their numbers."""
+    query = sa.select(widgets).where(widgets.c.id.in_(ids)).order_by(widgets.c.id)
+    return _with_versions(connection, connection.execute(query).all())
+
+
+def stream_widgets(connection: Connection, batch: int = 500) -> Iterator[StoredWidget]:
+    """Every widget with its versions, by scope and name, a batch in memory at a time."""
+    key = sa.tuple_(widgets.c.scope, widgets.c.name)
+    query = sa.select(widgets).order_by(widgets.c.scope, widgets.c.name).limit(batch)
+    rows = connection.execute(query).all()
+    while rows:
+        yield from _with_versions(connection, rows)
+        last = sa.tuple_(sa.literal(rows[-1].scope), sa.literal(rows[-1].name))
+        rows = connection.execute(query.where(key > last)).all()
+
+
+def count_widgets(connection: Connection) -> int:
+    return connection.execute(sa.select(sa.func.count()).select_from(widgets)).scalar_one()
+
+
+def list_stored_bundles(connection: Connection) -> Iterator[tuple[str, str, str, str, int]]:
+    """(scope, name, version, hash, size) of every version whose bundle is stored here."""
+    query = (
+        sa.select(
+            widgets.c.scope,
+            widgets.c.name,
+            versions.c.version,
+            versions.c.sha256_hash,
+            versions.c.bundle_size,
+        )
+        .join_from(versions, widgets)
+        .where(versions.c.bundle_url.is_(None))
+    )
+    for row in connection.execution_options(yield_per=1000).execute(query):
+        yield row.scope, row.name, row.version, row.sha256_hash, row.bundle_size
+
+
+def add_widgets(tx: Transaction, new: Sequence[tuple[Widget, int]]) -> None:
+    """Add widgets that are not there yet, each with its download count."""
+    if not new:
+        return
+    highest = sa.select(sa.func.coalesce(sa.func.max(widgets.c.id), 0))
+    first = tx.connection.execute(highest).scalar_one() + 1
+    stored = [StoredWidget(first + i, widget) for i, (widget, _) in enumerate(new)]
+    tx.connection.execute(sa.insert(widgets), [widget_row(*it) for it in stored])
+    _insert_versions(tx, [(it.id, version) for it in stored for version in it.widget.versions])
+    downloads.set_counts(
+        tx, {it.id: count for it, (_, count) in zip(stored, new, strict=True) if count}
+    )
+    _saved(tx, stored)
+
+
+def replace_widget(tx: Transaction, old: StoredWidget, new: Widget) -> None:
+    """Save what has become of a widget. Versions may be added and changed, never removed."""
+    row = widget_row(old.id, new)
+    tx.connection.execute(sa.update(widgets).where(widgets.c.id == old.id).values(row))
+    known = {identity(version.version): version for version in old.widget.versions}
+    added = []
+    for version in new.versions:
+        before = known.pop(identity(version.version), None)
+        if before is None:
+            added.append((old.id, version))
+        elif before != version:
+            _update_version(tx, old.id, version)
+    if known:
+        raise ValueError(f"A published version is never removed: {', '.join(known)}")
+    _insert_versions(tx, added)
+    _saved(tx, [StoredWidget(old.id, new)])
+
+
+def _saved(tx: Transaction, stored: Sequence[StoredWidget]) -> None:
+    tx.saved(stored, latest_seq=changes.append(tx, stored))
+
+
+def _insert_versions(tx: Transaction, added: Sequence[tuple[int, Version]]) -> None:
+    if added:
+        tx.connection.execute(sa.insert(versions), [version_row(*it) for it in added])
+
+
+def _update_version(tx: Transaction, widget_id: int, version: Version) -> None:
+    row = version_row(widget_id, version)
+    tx.connection.execute(
+        sa.update(versions)
+        .where(versions.c.widget_id == widget_id, versions.c.identity == row["identity"])
+        .values(row)
+    )
+
+
+def _with_versions(connection: Connection, rows: Sequence[sa.Row[Any]]) -> list[StoredWidget]:
+    of: dict[int, list[Version]] = {row.id: [] for row in rows}
+    ids = list(of)
+    for start in range(0, len(ids), _KEYS_PER_QUERY):
+        query = sa.select(versions).where(
+            versions.c.widget_id.in_(ids[start : start + _KEYS_PER_QUERY])
+        )
+        for row in connection.execute(query):
+            of[row.widget_id].append(version_from(row))
+    return [StoredWidget(row.id, widget_from(row, of[row.id])) for row in rows]
+

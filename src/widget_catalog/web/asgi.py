@@ -1,0 +1,56 @@
+"""The binding for tests and for other servers: ASGI 3."""
+
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any
+
+from .http import FileBody, Request
+from .site import Site
+
+_CHUNK_BYTES = 1 << 16
+
+Send = Callable[[dict[str, Any]], Awaitable[None]]
+
+
+class AsgiApp:
+    def __init__(self, build: "Callable[[], tuple[Site, Callable[[], None]]]") -> None:
+        self._build = build
+
+    async def __call__(
+        self, scope: dict[str, Any], receive: Callable[[], Awaitable[dict[str, Any]]], send: Send
+    ) -> None:
+        if scope["type"] == "lifespan":
+            await self._live(receive, send)
+            return
+        if scope["type"] != "http":
+            raise ValueError(f"This application speaks HTTP, not {scope['type']}.")
+        headers = {key.decode("latin-1"): value.decode("latin-1") for key, value in scope["headers"]}
+        client = scope.get("client") or ("", 0)
+        query = scope.get("query_string", b"").decode("latin-1")
+        request = Request(scope["method"], scope["path"], query, headers, f"{client[0]}:{client[1]}")
+        status, response_headers, body = await self._site.answer(request)
+        raw = [(key.encode(), value.encode("latin-1")) for key, value in response_headers]
+        if body is not None:
+            length = len(body) if isinstance(body, bytes) else body.stop - body.start
+            raw.append((b"content-length", str(length).encode()))
+        await send({"type": "http.response.start", "status": status, "headers": raw})
+        if body is not None and request.method != "HEAD":
+            for chunk in [body] if isinstance(body, bytes) else _chunks(body):
+                await send({"type": "http.response.body", "body": chunk, "more_body": True})
+        await send({"type": "http.response.body", "body": b""})
+
+    async def _live(self, receive: Callable[[], Awaitable[dict[str, Any]]], send: Send) -> None:
+        await receive()
+        self._site, close = self._build()
+        await send({"type": "lifespan.startup.complete"})
+        await receive()
+        close()
+        await send({"type": "lifespan.shutdown.complete"})
+
+
+def _chunks(file: FileBody) -> Iterator[bytes]:
+    with file.path.open("rb") as source:
+        source.seek(file.start)
+        left = file.stop - file.start
+        while left and (chunk := source.read(min(left, _CHUNK_BYTES))):
+            left -= len(chunk)
+            yield chunk

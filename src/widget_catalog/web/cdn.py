@@ -1,0 +1,65 @@
+"""Bundles over HTTP: `/cdn/@{scope}/{name}/{version}/index.js`, sent from disk by the server."""
+
+from ..bundles.store import BundleStore
+from ..reading.catalog import Catalog
+from .conditional import choose_range, matches
+from .http import NOSNIFF, FileBody, Headers, Request, Response
+from .public import error
+
+PREFIX = "/cdn/"
+
+_CORS = ("access-control-allow-origin", "*")
+_BUNDLE: Headers = [
+    ("content-type", "text/javascript; charset=utf-8"),
+    ("cache-control", "public, max-age=31536000, immutable"),
+    ("accept-ranges", "bytes"),
+    ("cross-origin-resource-policy", "cross-origin"),
+    _CORS,
+    NOSNIFF,
+]
+
+
+class Cdn:
+    def __init__(self, catalog: Catalog, bundles: BundleStore) -> None:
+        self._catalog = catalog
+        self._bundles = bundles
+
+    def answer(self, request: Request) -> Response:
+        if request.method == "OPTIONS":
+            allowed = [("access-control-allow-methods", "GET, HEAD, OPTIONS")]
+            return Response(204, [_CORS, *allowed, ("access-control-allow-headers", "*")], None)
+        if request.method not in ("GET", "HEAD"):
+            sentence = "A bundle can be read, and nothing else; use GET, HEAD, OPTIONS."
+            return error(405, sentence, ("allow", "GET, HEAD, OPTIONS"), _CORS)
+        match request.path[len(PREFIX) :].split("/"):
+            case [scope, name, version, "index.js"] if scope.startswith("@"):
+                found = self._catalog.find_bundle(scope[1:], name, version)
+            case _:
+                found = None
+        if found is None:
+            return error(404, f"There is no bundle at {request.path[:200]}.", _CORS)
+        path = self._bundles.path_of(found.sha256_hash)
+        if not path.exists():
+            return error(503, "This bundle is missing on the server.", _CORS)
+        headers = [*_BUNDLE, ("etag", f'"{found.sha256_hash}"')]
+        return _send(request, FileBody(path, 0, found.size_bytes, is_whole=True), headers)
+
+
+def _send(request: Request, file: FileBody, headers: Headers) -> Response:
+    etag = headers[-1][1]
+    known = request.headers.get("if-none-match")
+    if known is not None and matches(known, etag):
+        return Response(304, headers[1:], None)
+    wanted = request.headers.get("range")
+    condition = request.headers.get("if-range")
+    if wanted is not None and condition in (None, etag):
+        try:
+            part = choose_range(wanted, file.stop)
+        except ValueError:
+            whole = ("content-range", f"bytes */{file.stop}")
+            return error(416, "The bundle has no such bytes.", whole, _CORS)
+        if part is not None:
+            start, stop = part
+            span = ("content-range", f"bytes {start}-{stop - 1}/{file.stop}")
+            return Response(206, [*headers, span], FileBody(file.path, start, stop, is_whole=False))
+    return Response(200, headers, file)

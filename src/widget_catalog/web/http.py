@@ -1,0 +1,50 @@
+"""The small request and response values that the server bindings and the API share."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+Headers = list[tuple[str, str]]
+
+NOSNIFF = ("x-content-type-options", "nosniff")
+
+
+class HeaderLookup(Protocol):
+    def get(self, key: str, default: str | None = None, /) -> str | None: ...
+
+
+class Request:
+    """What an answer may depend on. The path is decoded; the query is as it came."""
+
+    __slots__ = ("client", "headers", "method", "path", "query")
+
+    def __init__(
+        self, method: str, path: str, query: str = "", headers: HeaderLookup | None = None,
+        client: str = "",
+    ) -> None:
+        self.method = method
+        self.path = path
+        self.query = query
+        self.headers = {} if headers is None else headers
+        self.client = client
+
+
+class FileBody(NamedTuple):
+    """A part of a file, sent by the server without loading it. `stop` is exclusive."""
+
+    path: Path
+    start: int
+    stop: int
+    is_whole: bool
+
+
+class Response(NamedTuple):
+    """`body` None: there is none, and the headers say what there would be (HEAD, 304)."""
+
+    status: int
+    headers: Headers
+    body: bytes | FileBody | None
+
+
+def header(response: Response, name: str) -> str | None:
+    return next((value for key, value in response.headers if key == name), None)

@@ -1,0 +1,233 @@
+"""The public API: a request value in, a response value out. Every public route is here.
+
+There is no route table on the hot path: a detail is recognised by its prefix.
+"""
+
+import sqlite3
+from collections.abc import Callable
+from typing import Protocol
+
+import msgspec
+
+from .. import release
+from ..domain.errors import CatalogError, InvalidQuery, StoreUnavailable
+from ..domain.names import is_name
+from ..reading.catalog import Catalog
+from ..reading.content import MIN_COMPRESSED_BYTES, Content
+from .conditional import choose_encoding, http_date, matches
+from .http import NOSNIFF, Headers, Request, Response
+from .query import parse_search
+
+WIDGETS = "/api/v1/widgets/"
+_WIDGETS_LENGTH = len(WIDGETS)
+_SEARCH = "search"
+_REGISTRY_PREFIX = "/api/widgets/"
+_REGISTRY_SUFFIX = "/registry.json"
+_MAX_PATH_AND_QUERY = 8192
+
+_JSON = ("content-type", "application/json; charset=utf-8")
+_VARY = ("vary", "accept-encoding")
+_CORS = ("access-control-allow-origin", "*")
+_OPEN: Headers = [_JSON, _CORS, _VARY, NOSNIFF]
+_CLOSED: Headers = [_JSON, _VARY, NOSNIFF]
+
+_READ = "GET, HEAD"
+_READ_OPEN = "GET, HEAD, OPTIONS"
+_READ_COUNT_OPEN = "GET, HEAD, POST, OPTIONS"
+
+_PREFLIGHT = Response(
+    204,
+    [
+        _CORS,
+        ("access-control-allow-methods", "GET, HEAD, POST, OPTIONS"),
+        ("access-control-allow-headers", "*"),
+        ("access-control-max-age", "86400"),
+        NOSNIFF,
+    ],
+    None,
+)
+_COUNTED = Response(200, [_JSON, _CORS, NOSNIFF], b'{"success":true}')
+
+
+class DownloadCounter(Protocol):
+    async def count(self, widget_id: int) -> None:
+        """Return when the increment is committed; raise StoreUnavailable if it cannot be."""
+
+
+class PublicApi:
+    """Answers everything under `/api/`."""
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        counter: DownloadCounter,
+        bundles_check: Callable[[], None],
+        public_settings: dict[str, object],
+    ) -> None:
+        self._catalog = catalog
+        self._counter = counter
+        self._bundles_check = bundles_check
+        cli_version = {"minSupported": release.CLI_MIN_SUPPORTED, "latest": release.CLI_LATEST}
+        version = {
+            "version": release.VERSION,
+            "releasedAt": release.RELEASED_AT,
+            "apiVersions": release.API_VERSIONS,
+        }
+        self._operational: dict[str, Callable[[Request], Response]] = {
+            "/api/health": self._health,
+            "/api/stats": lambda request: _content(request, self._catalog.stats(), _CLOSED),
+            "/api/version": _fixed(version),
+            "/api/widgets/cli-version": _fixed(cli_version),
+            "/api/settings": _fixed(public_settings),
+        }
+
+    async def answer(self, request: Request) -> Response:
+        path = request.path
+        if not path.startswith(WIDGETS):
+            return self._answer_closed(request)
+        key = path[_WIDGETS_LENGTH:]
+        method = request.method
+        if method == "GET" and key != _SEARCH:
+            # The most frequent request of all, and the shortest way through.
+            content = self._catalog.detail(key)
+            if content is not None:
+                return _content(request, content, _OPEN)
+        if len(path) + len(request.query) > _MAX_PATH_AND_QUERY:
+            return error(414, "The address is too long.", _CORS)
+        if method == "OPTIONS":
+            return _PREFLIGHT
+        if key == _SEARCH:
+            return self._search(request)
+        if not _is_widget_key(key):
+            return error(404, f"There is nothing at {path[:200]}.", _CORS)
+        if method == "GET":
+            return _no_widget(key)
+        if method == "HEAD":
+            return self._detail(request, key)
+        if method == "POST":
+            return await self._count(key)
+        return _wrong_method(request, _READ_COUNT_OPEN, _CORS)
+
+    def _detail(self, request: Request, key: str) -> Response:
+        content = self._catalog.detail(key)
+        if content is None:
+            return _no_widget(key)
+        return _content(request, content, _OPEN)
+
+    def _search(self, request: Request) -> Response:
+        if request.method != "GET" and request.method != "HEAD":
+            return _wrong_method(request, _READ_OPEN, _CORS)
+        try:
+            wanted = parse_search(request.query)
+        except InvalidQuery as fault:
+            return error(400, fault.message, _CORS)
+        return _content(request, self._catalog.search(*wanted), _OPEN)
+
+    async def _count(self, key: str) -> Response:
+        widget_id = self._catalog.find_id(key)
+        if widget_id is None:
+            return _no_widget(key)
+        try:
+            await self._counter.count(widget_id)
+        except StoreUnavailable as fault:
+            return error(503, fault.message, _CORS, ("retry-after", "5"))
+        return _COUNTED
+
+    def _answer_closed(self, request: Request) -> Response:
+        """Everything under /api/ that has no CORS header."""
+        path = request.path
+        if len(path) + len(request.query) > _MAX_PATH_AND_QUERY:
+            return error(414, "The address is too long.")
+        operational = self._operational.get(path)
+        if operational is not None:
+            if request.method == "GET" or request.method == "HEAD":
+                return operational(request)
+            return _wrong_method(request, _READ)
+        if path.startswith(_REGISTRY_PREFIX) and path.endswith(_REGISTRY_SUFFIX):
+            scope = path[len(_REGISTRY_PREFIX) : -len(_REGISTRY_SUFFIX)]
+            if "/" not in scope:
+                return self._registry(request, scope)
+        if path.startswith("/api/v1/"):
+            return error(404, f"There is nothing at {path[:200]}.")
+        return error(
+            401, "This address is for signed-in people only.", ("www-authenticate", "Bearer")
+        )
+
+    def _registry(self, request: Request, scope: str) -> Response:
+        if request.method != "GET" and request.method != "HEAD":
+            return _wrong_method(request, _READ)
+        registry = self._catalog.registry(scope) if is_name(scope) else None
+        if registry is None:
+            return error(404, f"There is no scope {scope[:80]!r}.")
+        modified = ("last-modified", http_date(registry.changed_at))
+        return _content(request, registry.content, [*_CLOSED, modified])
+
+    def _health(self, request: Request) -> Response:
+        checks = {"database": "ok", "bundles": "ok"}
+        faults = []
+        try:
+            self._catalog.check()
+        except sqlite3.Error as fault:
+            checks["database"] = "failing"
+            faults.append(f"The database cannot be read ({fault}).")
+        try:
+            self._bundles_check()
+        except CatalogError as fault:
+            checks["bundles"] = "failing"
+            faults.append(fault.message)
+        body: dict[str, object] = {"status": "ok", "checks": checks}
+        if faults:
+            body = {"status": "unavailable", "checks": checks, "error": " ".join(faults)}
+        content = Content(msgspec.json.encode(body))
+        return _content(request, content, _CLOSED, status=503 if faults else 200)
+
+
+def error(status: int, message: str, *headers: tuple[str, str]) -> Response:
+    """The one shape of every error under /api/."""
+    body = msgspec.json.encode({"error": message})
+    return Response(status, [_JSON, NOSNIFF, *headers], body)
+
+
+def internal_fault(path: str) -> Response:
+    """What is told of a fault of our own: nothing but that it is ours."""
+    cors = [_CORS] if path.startswith(WIDGETS) else []
+    return error(500, "Something went wrong on our side. It has been logged.", *cors)
+
+
+def _content(request: Request, content: Content, headers: Headers, status: int = 200) -> Response:
+    """Content in the encoding the request prefers, or 304 where it is already known."""
+    body = content.body
+    etag = f'"{content.tag}"'
+    lookup = request.headers
+    accept = lookup.get("accept-encoding")
+    encoding = None
+    if accept is not None and len(body) >= MIN_COMPRESSED_BYTES:
+        encoding = choose_encoding(accept)
+        if encoding is not None:
+            etag = f'"{content.tag}-{encoding}"'
+    known = lookup.get("if-none-match")
+    if known is not None and status == 200 and matches(known, etag):
+        return Response(304, [*headers[1:], ("etag", etag)], None)
+    if encoding is None:
+        return Response(status, [*headers, ("etag", etag)], body)
+    described = [*headers, ("etag", etag), ("content-encoding", encoding)]
+    return Response(status, described, content.encoded(encoding))
+
+
+def _fixed(body: dict[str, object]) -> Callable[[Request], Response]:
+    content = Content(msgspec.json.encode(body))
+    return lambda request: _content(request, content, _CLOSED)
+
+
+def _wrong_method(request: Request, allowed: str, *headers: tuple[str, str]) -> Response:
+    message = f"{request.method[:40]} is not possible here; use {allowed}."
+    return error(405, message, ("allow", allowed), *headers)
+
+
+def _no_widget(key: str) -> Response:
+    return error(404, f"There is no widget {key!r}.", _CORS)
+
+
+def _is_widget_key(key: str) -> bool:
+    scope, _, name = key.partition("/")
+    return is_name(scope) and is_name(name)

@@ -1,0 +1,48 @@
+"""The binding that `serve` runs: RSGI, as Granian speaks it."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from .http import FileBody, Request
+from .site import Site
+
+
+class RsgiApp:
+    """Built anew in every worker process by `build`, when its event loop is there."""
+
+    def __init__(self, build: "Callable[[], tuple[Site, Callable[[], None]]]") -> None:
+        self._build = build
+
+    def __rsgi_init__(self, _loop: asyncio.AbstractEventLoop) -> None:
+        self._site, self._close = self._build()
+        self._answer = self._site.answer
+
+    def __rsgi_del__(self, _loop: asyncio.AbstractEventLoop) -> None:
+        self._close()
+
+    async def __rsgi__(self, scope: Any, protocol: Any) -> None:
+        response = await self._answer(
+            Request(scope.method, scope.path, scope.query_string, scope.headers, scope.client)
+        )
+        status, headers, body = response
+        if body is None:
+            protocol.response_empty(status, headers)
+        elif type(body) is bytes:
+            protocol.response_bytes(status, headers, body)
+        else:
+            _send_file(scope.method, protocol, status, headers, body)
+
+
+def _send_file(
+    method: str, protocol: Any, status: int, headers: list[tuple[str, str]], file: FileBody
+) -> None:
+    length = ("content-length", str(file.stop - file.start))
+    if method == "HEAD":
+        protocol.response_empty(status, [*headers, length])
+    elif file.is_whole:
+        protocol.response_file(status, [*headers, length], str(file.path))
+    else:
+        protocol.response_file_range(
+            status, [*headers, length], str(file.path), file.start, file.stop
+        )

@@ -1,0 +1,35 @@
+"""Site: everything one origin serves, by the first part of the path."""
+
+from typing import Protocol
+
+import structlog
+
+from .cdn import PREFIX as CDN_PREFIX
+from .cdn import Cdn
+from .http import Request, Response
+from .public import PublicApi, internal_fault
+
+_log = structlog.get_logger("widget_catalog.web")
+
+
+class Pages(Protocol):
+    def answer(self, request: Request) -> Response: ...
+
+
+class Site:
+    def __init__(self, api: PublicApi, cdn: Cdn, pages: Pages) -> None:
+        self._api = api
+        self._cdn = cdn
+        self._pages = pages
+
+    async def answer(self, request: Request) -> Response:
+        path = request.path
+        try:
+            if path.startswith("/api/"):
+                return await self._api.answer(request)
+            if path.startswith(CDN_PREFIX):
+                return self._cdn.answer(request)
+            return self._pages.answer(request)
+        except Exception:
+            _log.exception("A request failed.", method=request.method, path=path)
+            return internal_fault(path)

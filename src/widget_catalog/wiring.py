@@ -1,0 +1,126 @@
+"""The only place that builds things, and that knows which file of a data folder is what."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from .actions.count_download import DownloadCounter
+from .bundles.local import LocalBundles
+from .domain.errors import FolderUnusable, StoreUnavailable
+from .reading.catalog import Catalog
+from .reading.documents import Documents
+from .reading.projection import Projection
+from .reading.revision import Counts, Revision
+from .settings import Settings
+from .store.engine import Store, sqlite_engine
+from .store.migrate import migrate
+from .web.cdn import Cdn
+from .web.pages import Pages
+from .web.public import PublicApi
+from .web.site import Site
+from . import release
+
+
+class DataFolder(NamedTuple):
+    """What lies where. Backups need `catalog.db` and `bundles`; the rest is made anew."""
+
+    path: Path
+
+    @property
+    def database(self) -> Path:
+        return self.path / "catalog.db"
+
+    @property
+    def bundles(self) -> Path:
+        return self.path / "bundles"
+
+    @property
+    def revision(self) -> Path:
+        return self.path / "run" / "revision"
+
+    @property
+    def counts(self) -> Path:
+        return self.path / "run" / "counts"
+
+    @property
+    def writer_lock(self) -> Path:
+        return self.path / "run" / "writer.lock"
+
+
+class Node(NamedTuple):
+    """A data folder, opened: the store, its read model's shared parts, and the bundles."""
+
+    folder: DataFolder
+    store: Store
+    projection: Projection
+    revision: Revision
+    counts: Counts
+    bundles: LocalBundles
+
+
+def open_node(path: Path, *, is_durable: bool = True) -> Node:
+    """Open a data folder whose database is already prepared."""
+    folder = DataFolder(path)
+    revision, counts = Revision(folder.revision), Counts(folder.counts)
+    projection = Projection(revision, counts)
+    engine = sqlite_engine(folder.database, is_durable=is_durable)
+    store = Store(engine, folder.writer_lock, projection)
+    return Node(folder, store, projection, revision, counts, LocalBundles(folder.bundles))
+
+
+def prepare_node(path: Path) -> Node:
+    """Make the folder if need be, bring the database to this release, and open it."""
+    folder = DataFolder(path)
+    try:
+        for needed in (folder.path, folder.bundles, folder.revision.parent):
+            needed.mkdir(parents=True, exist_ok=True)
+        node = open_node(path)
+    except OSError as error:
+        raise FolderUnusable(f"The data folder {path} cannot be used: {error.strerror}.") from None
+    if not os.access(path, os.W_OK | os.X_OK):
+        raise FolderUnusable(f"The data folder {path} is not writable.")
+    try:
+        migrate(node.store)
+        node.projection.prepare(node.store)
+    except StoreUnavailable as error:
+        raise FolderUnusable(f"The data folder {path} cannot be used: {error.message}") from None
+    return node
+
+
+def open_catalog(node: Node, settings: Settings) -> Catalog:
+    """A reader of this node's catalog, with an index and caches of its own."""
+    documents = Documents(node.folder.database)
+    cache_bytes = settings.cache_mb << 20
+    return Catalog(documents, node.revision, node.counts, settings.cdn_url, cache_bytes)
+
+
+def build_site(settings: Settings) -> tuple[Site, Callable[[], None]]:
+    """Everything one worker process needs, and how to close it."""
+    # Counts need to survive a killed process, not a power cut: no fsync a commit.
+    node = open_node(settings.data, is_durable=False)
+    catalog = open_catalog(node, settings)
+    counter = DownloadCounter(node.store)
+    api = PublicApi(catalog, counter, node.bundles.check, public_settings(settings))
+    site = Site(api, Cdn(catalog, node.bundles), Pages(catalog, settings.service_name, settings.public_url))
+
+    def close() -> None:
+        counter.close()
+        catalog.close()
+        node.store.close()
+
+    return site, close
+
+
+def public_settings(settings: Settings) -> dict[str, Any]:
+    """What `/api/settings` tells: nothing secret, ever."""
+    return {
+        "serviceName": settings.service_name,
+        "baseUrl": settings.public_url,
+        "cdnBaseUrl": settings.cdn_url,
+        "signIn": [],
+        "cliClientId": "widget-cli",
+        "registrationOpen": False,
+        "maxBundleBytes": settings.max_bundle_bytes,
+        "apiVersions": list(release.API_VERSIONS),
+    }
