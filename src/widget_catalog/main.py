@@ -34,7 +34,8 @@ app = typer.Typer(
 say = Console(stderr=True, highlight=False, soft_wrap=True)
 
 DataOption = Annotated[
-    Path | None, typer.Option("--data", help="The folder that holds the catalog.", show_default="data")
+    Path | None,
+    typer.Option("--data", help="The folder that holds the catalog.", show_default="data"),
 ]
 ConfigOption = Annotated[
     Path | None, typer.Option("--config", help="A TOML file with settings.", show_default=False)
@@ -43,10 +44,16 @@ ConfigOption = Annotated[
 
 @app.command()
 def serve(
-    host: Annotated[str | None, typer.Option(help="Address to listen on.", show_default="127.0.0.1")] = None,
-    port: Annotated[int | None, typer.Option(help="Port to listen on.", show_default="8080")] = None,
+    host: Annotated[
+        str | None, typer.Option(help="Address to listen on.", show_default="127.0.0.1")
+    ] = None,
+    port: Annotated[
+        int | None, typer.Option(help="Port to listen on.", show_default="8080")
+    ] = None,
     data: DataOption = None,
-    workers: Annotated[int | None, typer.Option(help="Processes that answer.", show_default="1")] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="Processes that answer.", show_default="1")
+    ] = None,
     demo: Annotated[
         bool, typer.Option("--demo", help="Fill an empty folder (data-demo) with example widgets.")
     ] = False,
@@ -56,11 +63,18 @@ def serve(
     cdn_base_url: Annotated[
         str | None, typer.Option(help="Where bundles are fetched from, if a CDN serves them.")
     ] = None,
-    log_format: Annotated[str | None, typer.Option(help="console or json.", show_default="console")] = None,
-    access_log: Annotated[bool | None, typer.Option(help="Log a line a request.", show_default="off")] = None,
-    rate_limit: Annotated[str | None, typer.Option(help="E.g. 300/minute a client.", show_default="none")] = None,
+    log_format: Annotated[
+        str | None, typer.Option(help="console or json.", show_default="console")
+    ] = None,
+    access_log: Annotated[
+        bool | None, typer.Option(help="Log a line a request.", show_default="off")
+    ] = None,
+    rate_limit: Annotated[
+        str | None, typer.Option(help="E.g. 300/minute a client.", show_default="none")
+    ] = None,
     metrics_port: Annotated[
-        int | None, typer.Option(help="Serve /metrics for Prometheus on this port.", show_default="off")
+        int | None,
+        typer.Option(help="Serve /metrics for Prometheus on this port.", show_default="off"),
     ] = None,
     config: ConfigOption = None,
 ) -> None:
@@ -68,7 +82,8 @@ def serve(
 
     Stop it with Ctrl-C or SIGTERM: requests in flight are finished, counts are kept.
     """
-    from .server import check_port, serve as run_server
+    from .server import check_port
+    from .server import serve as run_server
 
     if demo and data is None:
         data = _DEMO_FOLDER
@@ -79,6 +94,8 @@ def serve(
     }  # fmt: skip
     settings = _settings(flags, config)
     check_port(settings.host, settings.port)
+    if settings.metrics_port:
+        check_port(settings.metrics_host, settings.metrics_port)
     node = prepare_node(settings.data)
     if demo and _is_empty(node):
         summary = _import(node, _DEMO_CATALOG, settings)
@@ -90,7 +107,9 @@ def serve(
 
 @app.command("import")
 def import_(
-    file: Annotated[str, typer.Argument(help="An NDJSON file, one widget a line; - for standard input.")],
+    file: Annotated[
+        str, typer.Argument(help="An NDJSON file, one widget a line; - for standard input.")
+    ],
     data: DataOption = None,
     config: ConfigOption = None,
 ) -> None:

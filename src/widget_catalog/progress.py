@@ -17,7 +17,9 @@ Advance = Callable[[int], None]
 def counting(console: Console, what: str, total: int) -> Iterator[Advance]:
     """A bar over a known number of things."""
     columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+    with Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal
+    ) as bar:
         task = bar.add_task(what, total=total)
         yield lambda some: bar.advance(task, some)
 
@@ -32,9 +34,10 @@ def reading_lines(console: Console, file: Path | None) -> Iterator[tuple[Iterato
         raise FolderUnusable(f"{file} cannot be read: {error.strerror}.") from None
     columns = (TextColumn("Importing"), BarColumn(), TextColumn("{task.fields[lines]:,} widgets"),
                TimeRemainingColumn())  # fmt: skip
-    with source, Progress(
-        *columns, console=console, transient=True, disable=not console.is_terminal
-    ) as bar:
+    with (
+        source,
+        Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar,
+    ):
         task = bar.add_task("Importing", total=size, lines=0)
         seen_bytes = 0
         seen_lines = 0

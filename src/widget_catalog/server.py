@@ -12,8 +12,9 @@ from granian.http import HTTP1Settings
 from .domain.errors import CatalogError
 from .logs import configure_logs
 from .settings import Settings
+from .web.metrics import prepare_metrics, serve_metrics
 from .web.rsgi import RsgiApp
-from .wiring import build_site
+from .wiring import DataFolder, build_worker
 
 _KILL_TIMEOUT_S = 20
 _SLOW_HEADERS_MS = 15_000
@@ -62,11 +63,14 @@ def serve(settings: Settings, on_ready: Callable[[], None]) -> None:
         workers_kill_timeout=_KILL_TIMEOUT_S,
         process_name=None,
     )
+    if settings.metrics_port:
+        prepare_metrics(DataFolder(settings.data).metrics)
+        server.on_startup(partial(serve_metrics, settings.metrics_host, settings.metrics_port))
     server.on_startup(on_ready)
-    server.serve(target_loader=partial(_load, settings), wrap_loader=False)
+    server.serve(target_loader=partial(_load, settings), wrap_loader=False)  # type: ignore[arg-type]
 
 
 def _load(settings: Settings, *_: object) -> RsgiApp:
     """The application of a worker process, made there."""
     configure_logs(settings.log_format, settings.log_level)
-    return RsgiApp(partial(build_site, settings))
+    return RsgiApp(partial(build_worker, settings))

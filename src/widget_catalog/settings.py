@@ -16,6 +16,7 @@ from limits import parse_many
 
 from .domain.errors import InvalidSettings
 
+_DATA = Path("data")
 PREFIX = "WIDGET_CATALOG_"
 _LOG_FORMATS = ("console", "json")
 _LOG_LEVELS = ("debug", "info", "warning", "error")
@@ -27,7 +28,7 @@ def _setting(default: Any, about: str) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    data: Path = _setting(Path("data"), "The folder that holds everything: database and bundles.")
+    data: Path = _setting(_DATA, "The folder that holds everything: database and bundles.")
     host: str = _setting("127.0.0.1", "The address to listen on; `0.0.0.0` for all.")
     port: int = _setting(8080, "The port to listen on.")
     workers: int = _setting(1, "How many processes answer requests.")
@@ -36,7 +37,9 @@ class Settings:
     service_name: str = _setting("Widget Catalog", "The name shown to people.")
     max_bundle_bytes: int = _setting(2_097_152, "The largest bundle that is taken in.")
     cache_mb: int = _setting(64, "Memory a worker may use for ready answers, in MB.")
-    rate_limit: str = _setting("", "Requests a client may make, e.g. `300/minute`; empty: no limit.")
+    rate_limit: str = _setting(
+        "", "Requests a client may make, e.g. `300/minute`; empty: no limit."
+    )
     trust_forwarded_for: bool = _setting(
         False, "Behind a proxy: take the client from `X-Forwarded-For` (its last entry)."
     )

@@ -1,10 +1,10 @@
 """The only place that builds things, and that knows which file of a data folder is what."""
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from . import release
 from .actions.count_download import DownloadCounter
 from .bundles.local import LocalBundles
 from .domain.errors import FolderUnusable, StoreUnavailable
@@ -15,11 +15,13 @@ from .reading.revision import Counts, Revision
 from .settings import Settings
 from .store.engine import Store, sqlite_engine
 from .store.migrate import migrate
+from .web.around import access_logged, metered, rate_limited
 from .web.cdn import Cdn
+from .web.http import Answer, Worker
+from .web.metrics import Metrics
 from .web.pages import Pages
 from .web.public import PublicApi
 from .web.site import Site
-from . import release
 
 
 class DataFolder(NamedTuple):
@@ -42,6 +44,10 @@ class DataFolder(NamedTuple):
     @property
     def counts(self) -> Path:
         return self.path / "run" / "counts"
+
+    @property
+    def metrics(self) -> Path:
+        return self.path / "run" / "metrics"
 
     @property
     def writer_lock(self) -> Path:
@@ -95,21 +101,29 @@ def open_catalog(node: Node, settings: Settings) -> Catalog:
     return Catalog(documents, node.revision, node.counts, settings.cdn_url, cache_bytes)
 
 
-def build_site(settings: Settings) -> tuple[Site, Callable[[], None]]:
-    """Everything one worker process needs, and how to close it."""
+def build_worker(settings: Settings) -> Worker:
+    """Everything one worker process needs."""
     # Counts need to survive a killed process, not a power cut: no fsync a commit.
     node = open_node(settings.data, is_durable=False)
     catalog = open_catalog(node, settings)
     counter = DownloadCounter(node.store)
     api = PublicApi(catalog, counter, node.bundles.check, public_settings(settings))
-    site = Site(api, Cdn(catalog, node.bundles), Pages(catalog, settings.service_name, settings.public_url))
+    pages = Pages(catalog, settings.service_name, settings.public_url)
+    answer: Answer = Site(api, Cdn(catalog, node.bundles), pages).answer
+    trust = settings.trust_forwarded_for
+    if settings.rate_limit:
+        answer = rate_limited(answer, settings.rate_limit, trust_forwarded_for=trust)
+    if settings.metrics_port:
+        answer = metered(answer, Metrics())
+    if settings.access_log:
+        answer = access_logged(answer, trust_forwarded_for=trust)
 
     def close() -> None:
         counter.close()
         catalog.close()
         node.store.close()
 
-    return site, close
+    return Worker(answer, close)
 
 
 def public_settings(settings: Settings) -> dict[str, Any]:

@@ -44,6 +44,7 @@ class Author:
     _BLANKS = (" ", " ", " ", "  ", "\t", "\n", "\u00a0", "\ufeff", "\u2003 ")
     _WORDS = ("alpha", "beta", "rc", "a", "x", "v", "-", "--", "0a", "00x", "A", "Z-9")
     _EDGES = (MAX_NUMBER - 1, MAX_NUMBER, MAX_NUMBER + 1, 10**20, 10**25)
+    _ODD_DASHES = ("  -  ", "\t- ", "- ", " -", "-", " - - ", " -\u00a0")
     _NOISE = " \t\u00a0\ufeff\u0085\u200b\u0661||<>=~^-+.*xXv0123abé"
 
     def __init__(self, seed: int) -> None:
@@ -59,7 +60,7 @@ class Author:
         text = self._pick(("||", " || ", "|| ", "\t||")).join(alternatives)
         if self._chance(0.04):
             text = self._blank() + text + self._blank()
-        while self._chance(0.12):
+        while self._chance(0.08):
             text = self._smudged(text)
         return text
 
@@ -87,35 +88,49 @@ class Author:
 
     def _alternative(self) -> str:
         kind = self._random.random()
-        if kind < 0.17:
-            dash = self._pick((" - ", " - ", " - ", "  -  ", "\t- ", "- ", " -", "-"))
-            return f"{self._partial()}{dash}{self._partial()}"
-        if kind < 0.20:
+        if kind < 0.15:
+            dash = self._pick(self._ODD_DASHES) if self._chance(0.1) else " - "
+            low, high = self._two_numbers()
+            return f"{self._partial(low)}{dash}{self._partial(high)}"
+        if kind < 0.35:
+            low, high = self._two_numbers()
+            below = self._pick(("<", "<", "<=", "< "))
+            above = self._pick((">=", ">=", ">", ">= "))
+            return f"{above}{self._partial(low)}{self._blank()}{below}{self._partial(high)}"
+        if kind < 0.39:
             return self._pick(("", "*", "x", " ", "*.*", "X.x.*"))
-        count = self._pick((1, 1, 1, 2, 2, 3))
+        count = self._pick((1, 1, 1, 1, 1, 2))
         return self._blank().join(self._comparator() for _ in range(count))
 
     def _comparator(self) -> str:
         operators = ("", "", "^", "^", "~", "~>", ">=", ">=", ">", "<", "<=", "=", "~ ", "> ", "^ ")
         rare = (">= ", "~> ", "~ >", "~> >", "> =", ">= v", "==", "= =", "^=", "~v", "~> = ", "<>")
-        operator = self._pick(rare) if self._chance(0.06) else self._pick(operators)
+        operator = self._pick(rare) if self._chance(0.05) else self._pick(operators)
         return operator + self._partial()
 
-    def _partial(self) -> str:
+    def _partial(self, major: str = "") -> str:
         components = [self._component() for _ in range(self._pick((1, 2, 2, 3, 3, 3, 3, 3)))]
+        components[0] = major or components[0]
+        if self._chance(0.1):
+            wild = self._random.randrange(len(components))
+            components[wild:] = [self._pick("xX*") for _ in components[wild:]]
         text = ".".join(components)
         if len(components) == 3 and self._chance(0.35):
             text += "-" + self._prerelease()
-        prefix = self._pick(("v", "v", "=", "v=", "vv", "v ")) if self._chance(0.05) else ""
-        return prefix + text + (self._build() if self._chance(0.5) else "")
+        prefix = self._pick(("v", "v", "=", "v=", "vv", "v ")) if self._chance(0.04) else ""
+        return prefix + text + self._build()
 
     def _component(self) -> str:
-        return self._pick("xX*") if self._chance(0.08) else self._number()
+        return self._pick("xX*") if self._chance(0.01) else self._number()
+
+    def _two_numbers(self) -> tuple[str, str]:
+        low, high = sorted(self._random.sample((0, 0, 1, 1, 2, 2, 3, 10), 2))
+        return str(low), str(high)
 
     def _number(self) -> str:
-        if self._chance(0.006):
+        if self._chance(0.003):
             return str(self._pick(self._EDGES))
-        if self._chance(0.006):
+        if self._chance(0.003):
             return self._pick(("00", "01", "1" * 300))
         return self._pick(("0", "0", "0", "1", "1", "1", "2", "2", "3", "9", "10", "12"))
 

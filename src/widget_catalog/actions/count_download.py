@@ -79,7 +79,7 @@ class DownloadCounter:
                 add_downloads(tx, batch.increments)
         except StoreUnavailable as error:
             fault = error
-        except BaseException as error:  # noqa: BLE001  Whatever it is, the callers must hear of it.
+        except BaseException as error:
             fault = StoreUnavailable(f"The download could not be counted ({error}).")
         loop = batch.committed.get_loop()
         if not loop.is_closed():

@@ -1,6 +1,5 @@
 """Export: the whole catalog as NDJSON, ordered, the same bytes for the same catalog."""
 
-import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -32,7 +31,7 @@ def linked_to(cdn_url: str) -> BundleOf:
     """Name a stored bundle by the address it is served at."""
 
     def bundle_of(widget: Widget, version: Version) -> tuple[str, str]:
-        address = f"{cdn_url}/@{widget.scope}/{widget.name}/{version.version}/index.js"
+        address = f"{cdn_url}/@{widget.scope}/{widget.name}/{version.number}/index.js"
         return ("bundleUrl", address)
 
     return bundle_of
@@ -48,14 +47,14 @@ def copied_to(folder: Path, bundles: LocalBundles) -> BundleOf:
             target.parent.mkdir(exist_ok=True)
             partial = target.with_suffix(".part")
             shutil.copyfile(bundles.path_of(version.sha256_hash), partial)
-            os.replace(partial, target)
+            partial.replace(target)
         return ("bundleFile", name)
 
     return bundle_of
 
 
-def _lines(batch: list[StoredWidget], counts: dict[int, int], bundle_of: BundleOf) -> Iterator[bytes]:
+def _lines(
+    batch: list[StoredWidget], counts: dict[int, int], bundle_of: BundleOf
+) -> Iterator[bytes]:
     for stored in batch:
         yield encode_line(stored.widget, counts.get(stored.id, 0), bundle_of)
-
-

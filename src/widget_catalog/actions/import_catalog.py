@@ -15,7 +15,7 @@ from ..bundles.local import LocalBundles, hash_file
 from ..domain.errors import BundleRefused, InvalidImport, InvalidWidget
 from ..domain.widgets import Version, Widget
 from ..store.engine import Store, Transaction
-from ..store.rows import StoredWidget, identity
+from ..store.rows import StoredWidget
 from ..store.widgets import Key, add_widgets, find_widgets, replace_widget
 from .ndjson import TakenBundle, decode_line
 
@@ -95,10 +95,10 @@ def _save(tx: Transaction, widgets: list[_Numbered], summary: ImportSummary) -> 
 
 def _merge(tx: Transaction, old: StoredWidget, new: _Numbered, summary: ImportSummary) -> None:
     """Add the versions that the catalog does not have yet."""
-    known = {identity(version.version): version for version in old.widget.versions}
+    known = {version.identity: version for version in old.widget.versions}
     added: list[Version] = []
     for version in new.widget.versions:
-        before = known.get(identity(version.version))
+        before = known.get(version.identity)
         if before is None:
             added.append(version)
         elif before.sha256_hash == version.sha256_hash:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Any, NamedTuple, TypeVar
 
 import msgspec
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import Meta
 
 from ..domain.clock import iso
 from ..domain.errors import CatalogError, InvalidName, InvalidWidget
@@ -36,8 +36,8 @@ class VersionLine(msgspec.Struct, rename="camel", kw_only=True, forbid_unknown_f
     """`bundleFile`, a path beside the NDJSON file, stands in place of `bundleUrl`."""
 
     version: str
-    bundle_url: Url | None | UnsetType = UNSET
-    bundle_file: Text | None | UnsetType = UNSET
+    bundle_url: Url | None = None
+    bundle_file: Text | None = None
     bundle_size: Count | None = None
     sha256_hash: Sha256 | None = None
     published_at: Instant
@@ -138,7 +138,7 @@ def _version_line(widget: Widget, version: Version, bundle_of: BundleOf) -> dict
     stored_elsewhere = version.bundle_url is not None
     bundle = ("bundleUrl", version.bundle_url) if stored_elsewhere else bundle_of(widget, version)
     return {
-        "version": str(version.version),
+        "version": version.number,
         bundle[0]: bundle[1],
         "bundleSize": version.bundle_size,
         "sha256Hash": version.sha256_hash,
@@ -160,8 +160,7 @@ def _version_line(widget: Widget, version: Version, bundle_of: BundleOf) -> dict
 
 
 def _version(line: VersionLine, at: str, take_bundle: TakeBundle) -> Version:
-    bundle_url = line.bundle_url or None
-    bundle_file = line.bundle_file or None
+    bundle_url, bundle_file = line.bundle_url, line.bundle_file
     sha256_hash, bundle_size = line.sha256_hash, line.bundle_size
     if bundle_file is not None and bundle_url is not None:
         raise InvalidWidget(at, "give bundleUrl or bundleFile, not both.")

@@ -25,5 +25,5 @@ def from_ms(milliseconds: int) -> datetime:
 
 
 def iso(instant: datetime) -> str:
-    """`2026-01-31T09:05:00.000Z`."""
-    return instant.astimezone(UTC).isoformat(timespec="milliseconds")[:-6] + "Z"
+    """`2026-01-31T09:05:00.000Z`, from an instant in UTC."""
+    return instant.isoformat(timespec="milliseconds")[:-6] + "Z"

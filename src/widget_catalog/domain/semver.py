@@ -4,7 +4,6 @@ Which version is newest, and what a yank means, is decided in `widgets.py`.
 """
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import takewhile
@@ -37,7 +36,8 @@ _VERSION = re.compile(
 _COMPONENT = rf"(?:{_NUMBER}|[xX*])"
 _PARTIAL = rf"{_COMPONENT}(?:\.{_COMPONENT}(?:\.{_COMPONENT}(?:-{_PRERELEASE})?)?)?"
 _COMPARATOR = re.compile(rf"(\^|~>?|[<>]?=?)([v=]*)({_PARTIAL})")
-_FULL_COMPARATOR = re.compile(rf"([<>]?=?)(v?)({_NUMBER}\.{_NUMBER}\.{_NUMBER}(?:-{_PRERELEASE})?)")
+_FULL_VERSION = rf"{_NUMBER}\.{_NUMBER}\.{_NUMBER}(?:-{_PRERELEASE})?"
+_FULL_COMPARATOR = re.compile(rf"([<>]?=?)(v?)({_FULL_VERSION})(?:\+{_BUILD})?")
 _HYPHEN_RANGE = re.compile(rf" {{0,2}}([v= ]*)({_PARTIAL}) - [v= ]*({_PARTIAL}) ?")
 
 _BLANKS = re.compile("[\t-\r \xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]+")
@@ -58,32 +58,12 @@ class InvalidRange(ValueError):
     """The text is not a range in npm's grammar."""
 
 
-@dataclass(frozen=True, slots=True, order=True, init=False, repr=False)
+@dataclass(frozen=True, slots=True, order=True, repr=False)
 class SemVer:
-    """A semantic version. Build metadata is kept and shown, but never compared.
-
-    `parse` checks what it reads; the constructor trusts its caller.
-    """
+    """A semantic version, made by `parse`. Build metadata is kept and shown, but never compared."""
 
     sort_key: SortKey
-    build: str = field(compare=False)
-
-    def __init__(
-        self,
-        major: int,
-        minor: int,
-        patch: int,
-        prerelease: Iterable[int | str] = (),
-        build: str = "",
-    ) -> None:
-        ranked = [
-            part
-            for identifier in prerelease
-            for part in (_NUMERIC if isinstance(identifier, int) else _WORD, identifier)
-        ]
-        key: SortKey = (major, minor, patch, *(ranked or (_RELEASE,)))
-        object.__setattr__(self, "sort_key", key)
-        object.__setattr__(self, "build", build)
+    build: str = field(default="", compare=False)
 
     @staticmethod
     def parse(text: str) -> "SemVer":
@@ -108,14 +88,13 @@ class SemVer:
     @property
     def release(self) -> "SemVer":
         """This version without prerelease and build."""
-        return SemVer(self.major, self.minor, self.patch)
+        return SemVer((self.major, self.minor, self.patch, _RELEASE))
 
     def __str__(self) -> str:
-        prerelease = ".".join(map(str, self.prerelease))
-        return (
-            f"{self.major}.{self.minor}.{self.patch}"
-            f"{prerelease and '-' + prerelease}{self.build and '+' + self.build}"
-        )
+        text = "{}.{}.{}".format(*self.sort_key)
+        if self.prerelease:
+            text += "-" + ".".join(map(str, self.prerelease))
+        return f"{text}+{self.build}" if self.build else text
 
     def __repr__(self) -> str:
         return f"SemVer.parse({str(self)!r})"
@@ -134,19 +113,7 @@ class Range:
 
     @staticmethod
     def parse(text: str) -> "Range":
-        if len(text) > MAX_RANGE_LENGTH:
-            raise InvalidRange(
-                f"{_quoted(text)} is too long for a version range:"
-                f" write at most {MAX_RANGE_LENGTH:,} characters."
-            )
-        try:
-            alternatives = [_read_alternative(part) for part in _BLANKS.sub(" ", text).split("||")]
-        except (InvalidRange, InvalidVersion):
-            raise InvalidRange(
-                f"{_quoted(text)} is not a version range:"
-                " write it as npm does, such as ^1.2.0 or >=1.0.0 <3.0.0."
-            ) from None
-        return Range(_united(alternatives))
+        return _read_range(text)
 
     @property
     def is_any(self) -> bool:
@@ -158,29 +125,41 @@ class Range:
 
 
 def is_compatible(range_text: str, sdk: SemVer) -> bool:
-    """Whether a widget made for `range_text` runs on `sdk`; an unreadable range admits none.
+    """Whether what was made for `range_text` runs on `sdk`; an unreadable range admits none.
 
     A prerelease SDK is also tried as its release: ^1.0.0 admits 1.0.0-rc.1.
     """
     return len(range_text) <= MAX_RANGE_LENGTH and _is_compatible(range_text, sdk)
 
 
-# Both caches hold texts of bounded length only, so nobody can fill the memory through them.
+# A catalog repeats few versions, ranges and SDKs, and a known one costs a tenth. All three caches
+# are bounded in entries and in the length of their texts: no caller can fill the memory.
 @lru_cache(maxsize=65_536)
 def _is_compatible(range_text: str, sdk: SemVer) -> bool:
-    sdk_range = _find_range(range_text)
-    return sdk_range is not None and (sdk_range.admits(sdk) or sdk_range.admits(sdk.release))
+    try:
+        sdk_range = _read_range(range_text)
+    except InvalidRange:
+        return False
+    return sdk_range.admits(sdk) or sdk_range.admits(sdk.release)
 
 
 @lru_cache(maxsize=8_192)
-def _find_range(text: str) -> Range | None:
+def _read_range(text: str) -> Range:
+    if len(text) > MAX_RANGE_LENGTH:
+        raise InvalidRange(
+            f"{_quoted(text)} is too long for a version range:"
+            f" write at most {MAX_RANGE_LENGTH:,} characters."
+        )
     try:
-        return Range.parse(text)
-    except InvalidRange:
-        return None
+        alternatives = [_read_alternative(part) for part in _BLANKS.sub(" ", text).split("||")]
+    except (InvalidRange, InvalidVersion):
+        raise InvalidRange(
+            f"{_quoted(text)} is not a version range:"
+            " write it as npm does, such as ^1.2.0 or >=1.0.0 <3.0.0."
+        ) from None
+    return Range(_united(alternatives))
 
 
-# The same few version texts come again and again in a catalog: a known one costs a tenth.
 @lru_cache(maxsize=16_384)
 def _read_version(text: str) -> SemVer:
     if len(text) > MAX_VERSION_LENGTH:
@@ -193,16 +172,18 @@ def _read_version(text: str) -> SemVer:
         raise InvalidVersion(
             f"{_quoted(text)} is not a semantic version: write three numbers, such as 1.0.0."
         )
-    major, minor, patch, prerelease, build = match.groups()
-    numbers = int(major), int(minor), int(patch)
-    if max(numbers) > MAX_NUMBER:
+    first, second, third, prerelease, build = match.groups("")
+    major, minor, patch = int(first), int(second), int(third)
+    if major > MAX_NUMBER or minor > MAX_NUMBER or patch > MAX_NUMBER:
         raise InvalidVersion(
             f"{_quoted(text)} is not a usable version: no number may be above {MAX_NUMBER}."
         )
-    if prerelease is None:
-        return SemVer(*numbers, build=build or "")
-    identifiers = (int(part) if part.isdecimal() else part for part in prerelease.split("."))
-    return SemVer(*numbers, identifiers, build or "")
+    if not prerelease:
+        return SemVer((major, minor, patch, _RELEASE), build)
+    ranked: list[int | str] = []
+    for identifier in prerelease.split("."):
+        ranked += (_NUMERIC, int(identifier)) if identifier.isdecimal() else (_WORD, identifier)
+    return SemVer((major, minor, patch, *ranked), build)
 
 
 def _united(intervals: list[_Interval]) -> tuple[_Interval, ...]:
@@ -250,20 +231,20 @@ def _read_comparator(word: str) -> _Interval:
         _STRAY_STAR.sub("", word, count=1)
     )
     if match is None:
-        raise InvalidRange(f"{_quoted(word)} is not a comparator.")
+        raise InvalidRange(word)
     operator, prefix, partial = match.groups()
     numbers, version = _numbers(partial), None
     if len(numbers) == 3:
         version = _full_version(partial if operator[:1] in ("^", "~") else prefix + partial)
     start = version.sort_key if version else _first_of(numbers)
     if operator == "^":
-        zeros = sum(1 for _ in takewhile(lambda number: number == 0, numbers))
+        zeros = next((at for at, number in enumerate(numbers) if number), 3)
         return start, _first_after(numbers[: zeros + 1])
     if operator in ("~", "~>"):
         return start, _first_after(numbers[:2])
 
     if _NUMBER_AFTER_WILDCARD.match(partial):
-        raise InvalidRange(f"{_quoted(word)} has a number after a wildcard.")
+        raise InvalidRange(word)
     if operator == ">=":
         return start, _TOP
     if operator == "<":
@@ -284,8 +265,8 @@ def _numbers(partial: str) -> tuple[int, ...]:
 
 def _first_of(numbers: tuple[int, ...]) -> SortKey:
     """The lowest of all versions that begin with `numbers`: 1.2.0-0 for (1, 2)."""
-    if any(number > MAX_NUMBER for number in numbers):
-        raise InvalidRange(f"No number may be above {MAX_NUMBER}.")
+    if max(numbers, default=0) > MAX_NUMBER:
+        raise InvalidRange(numbers)
     major, minor, patch = (*numbers, 0, 0, 0)[:3]
     return (major, minor, patch, _NUMERIC, 0)
 
@@ -304,7 +285,7 @@ def _next_key(version: SemVer) -> SortKey:
 def _full_version(text: str) -> SemVer:
     """A version inside a range, where npm allows one leading v and counts its length in."""
     if len(text) > MAX_VERSION_LENGTH:
-        raise InvalidRange(f"{_quoted(text)} is too long for a version.")
+        raise InvalidRange(text)
     return SemVer.parse(text.removeprefix("v"))
 
 

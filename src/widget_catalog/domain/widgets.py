@@ -45,6 +45,16 @@ class Version(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     permissions: tuple[str, ...] = ()
     license: str | None = None
 
+    @cached_property
+    def number(self) -> str:
+        """The version as people write it, build metadata and all."""
+        return str(self.version)
+
+    @property
+    def identity(self) -> str:
+        """The version without its build metadata: what makes it the same or another one."""
+        return self.number.partition("+")[0]
+
     def is_compatible_with(self, sdk: SemVer) -> bool:
         """Not yanked, and its SDK range admits the SDK."""
         return not self.is_yanked and is_compatible(self.sdk_version, sdk)

@@ -251,7 +251,7 @@ class Catalog:
         slots = self._slots
         if sdk is None:
             results = [
-                b'%b%d%b}' % (it.before, slots[i], it.after)
+                b"%b%d%b}" % (it.before, slots[i], it.after)
                 for i, it in zip(ids, summaries, strict=True)
             ]
         else:

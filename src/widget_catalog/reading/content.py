@@ -35,5 +35,5 @@ def compress(body: bytes, encoding: Encoding) -> bytes:
     if encoding == "zstd":
         return zstandard.ZstdCompressor(level=3).compress(body)
     if encoding == "br":
-        return brotli.compress(body, quality=5)
+        return bytes(brotli.compress(body, quality=5))
     return gzip.compress(body, compresslevel=6, mtime=0)

@@ -103,7 +103,7 @@ def render(stored: StoredWidget, changed_at: int) -> Document:
         description=widget.description,
         head=_encode(head)[:-1],
         created_at=iso(widget.created_at),
-        latest_version=None if latest is None else str(latest.version),
+        latest_version=None if latest is None else latest.number,
         latest_start=start,
         latest_length=length,
         entries=b"[" + b",".join(entries) + b"]",
@@ -111,7 +111,7 @@ def render(stored: StoredWidget, changed_at: int) -> Document:
 
 
 def _entry(widget: Widget, version: Version) -> VersionEntry:
-    number = str(version.version)
+    number = version.number
     return VersionEntry(
         scope=str(widget.scope),
         name=str(widget.name),

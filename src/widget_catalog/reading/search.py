@@ -7,6 +7,7 @@ one and its old one is dead, so that nothing need be taken out of the postings.
 import bisect
 from array import array
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -158,7 +159,7 @@ class SearchIndex:
         starts, equals = self._keys(query.text)
         nested = [equals & allowed, starts & allowed, starts_word, in_name, matching]
         tiers = [nested[0]]
-        for better, tier in zip(nested, nested[1:], strict=False):
+        for better, tier in pairwise(nested):
             tiers.append(tier - better)
         return tiers
 

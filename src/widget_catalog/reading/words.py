@@ -69,7 +69,9 @@ class WordsBuilder:
 class Words:
     """A vocabulary and, for every word, the ordinals of the texts it stands in."""
 
-    def __init__(self, words: Sequence[str], ordinals: Ordinals, ends: npt.NDArray[np.int64]) -> None:
+    def __init__(
+        self, words: Sequence[str], ordinals: Ordinals, ends: npt.NDArray[np.int64]
+    ) -> None:
         self._text = _SEPARATOR + _SEPARATOR.join(words) + _SEPARATOR
         lengths = np.fromiter(map(len, words), dtype=np.int64, count=len(words))
         self._starts = 1 + np.cumsum(lengths + 1) - (lengths + 1)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
+from .bulk import insert_rows
 from .engine import Transaction
 from .rows import StoredWidget
 from .schema import changes
@@ -24,23 +25,19 @@ def append(tx: Transaction, saved: Sequence[StoredWidget]) -> int:
     Numbers follow the order of commits, because there is one writer at a time.
     """
     first = latest_seq(tx.connection) + 1
-    tx.connection.execute(
-        sa.insert(changes),
-        [
-            Change(first + i, it.id, it.widget.scope, tx.at_ms)._asdict()
-            for i, it in enumerate(saved)
-        ],
+    insert_rows(
+        tx.connection,
+        changes,
+        [Change(first + i, it.id, it.widget.scope, tx.at_ms) for i, it in enumerate(saved)],
     )
     return first + len(saved) - 1
 
 
 def latest_seq(connection: Connection) -> int:
     query = sa.select(sa.func.coalesce(sa.func.max(changes.c.seq), 0))
-    return connection.execute(query).scalar_one()
+    return int(connection.execute(query).scalar_one())
 
 
 def list_changes(connection: Connection, after: int, limit: int = 1000) -> list[Change]:
-    query = (
-        sa.select(changes).where(changes.c.seq > after).order_by(changes.c.seq).limit(limit)
-    )
+    query = sa.select(changes).where(changes.c.seq > after).order_by(changes.c.seq).limit(limit)
     return [Change(*row) for row in connection.execute(query)]

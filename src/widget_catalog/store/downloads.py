@@ -6,6 +6,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Connection
 
+from .bulk import insert_rows
 from .engine import Transaction
 from .schema import downloads
 
@@ -27,10 +28,8 @@ def add_downloads(tx: Transaction, increments: Mapping[int, int]) -> None:
 
 def set_counts(tx: Transaction, counts: Mapping[int, int]) -> None:
     """State the counts of widgets that have none yet."""
-    if counts:
-        rows = [{"widget_id": key, "count": count} for key, count in counts.items()]
-        tx.connection.execute(_insert(tx.connection), rows)
-        tx.counts |= counts
+    insert_rows(tx.connection, downloads, list(counts.items()))
+    tx.counts |= counts
 
 
 def get_counts(connection: Connection, ids: Sequence[int]) -> dict[int, int]:
@@ -39,17 +38,18 @@ def get_counts(connection: Connection, ids: Sequence[int]) -> dict[int, int]:
     query = sa.select(downloads.c.widget_id, downloads.c.count)
     for start in range(0, len(ids), _IDS_PER_QUERY):
         some = downloads.c.widget_id.in_(ids[start : start + _IDS_PER_QUERY])
-        found |= {row.widget_id: row.count for row in connection.execute(query.where(some))}
+        found |= {row[0]: row[1] for row in connection.execute(query.where(some))}
     return found
 
 
 def stream_counts(connection: Connection) -> Iterator[tuple[int, int]]:
     query = sa.select(downloads.c.widget_id, downloads.c.count)
     for row in connection.execution_options(yield_per=10_000).execute(query):
-        yield row.widget_id, row.count
+        yield row[0], row[1]
 
 
 def _insert(connection: Connection) -> sqlite.Insert | postgresql.Insert:
     # The one place where the dialects are named: ON CONFLICT is theirs, not the standard's.
-    module = sqlite if connection.dialect.name == "sqlite" else postgresql
-    return module.insert(downloads)
+    if connection.dialect.name == "sqlite":
+        return sqlite.insert(downloads)
+    return postgresql.insert(downloads)

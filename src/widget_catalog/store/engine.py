@@ -81,7 +81,9 @@ class Store:
             writer = connection.execution_options(writing=True)
             with writer.begin():
                 if writer.dialect.name == "postgresql":
-                    writer.execute(sa.select(sa.func.pg_advisory_xact_lock(_POSTGRESQL_WRITER_LOCK)))
+                    writer.execute(
+                        sa.select(sa.func.pg_advisory_xact_lock(_POSTGRESQL_WRITER_LOCK))
+                    )
                 tx = Transaction(writer, clock.to_ms(self._now()), self._listener)
                 yield tx
             tx.committed()

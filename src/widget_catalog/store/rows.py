@@ -1,15 +1,16 @@
 """Domain values from and to table rows: the one place that knows both shapes."""
 
-import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
+
+import msgspec
 
 from ..domain.clock import from_ms, to_ms
 from ..domain.names import Scope, WidgetName
 from ..domain.semver import SemVer
 from ..domain.widgets import Size, Version, Widget
 
-Row = dict[str, Any]
+Row = tuple[Any, ...]
 
 
 class StoredWidget(NamedTuple):
@@ -19,50 +20,47 @@ class StoredWidget(NamedTuple):
     widget: Widget
 
 
-def identity(version: SemVer) -> str:
-    """The version without its build metadata: what makes it the same or another one."""
-    return str(version).partition("+")[0]
-
-
 def widget_row(widget_id: int, widget: Widget) -> Row:
-    return {
-        "id": widget_id,
-        "scope": widget.scope,
-        "name": widget.name,
-        "display_name": widget.display_name,
-        "description": widget.description,
-        "icon": widget.icon,
-        "is_official": widget.is_official,
-        "is_listed": widget.is_listed,
-        "created_at": to_ms(widget.created_at),
-    }
+    """In the order of the table's columns."""
+    return (
+        widget_id,
+        widget.scope,
+        widget.name,
+        widget.display_name,
+        widget.description,
+        widget.icon,
+        widget.is_official,
+        widget.is_listed,
+        to_ms(widget.created_at),
+    )
 
 
 def version_row(widget_id: int, version: Version) -> Row:
-    return {
-        "widget_id": widget_id,
-        "identity": identity(version.version),
-        "version": str(version.version),
-        "bundle_url": version.bundle_url,
-        "bundle_size": version.bundle_size,
-        "sha256_hash": version.sha256_hash,
-        "published_at": to_ms(version.published_at),
-        "is_yanked": version.is_yanked,
-        "yanked_reason": version.yanked_reason,
-        "deprecation_message": version.deprecation_message,
-        "release_notes": version.release_notes,
-        "display_name": version.display_name,
-        "description": version.description,
-        "icon": version.icon,
-        "min_w": version.min_size.w,
-        "min_h": version.min_size.h,
-        "max_w": version.max_size.w,
-        "max_h": version.max_size.h,
-        "sdk_version": version.sdk_version,
-        "config_version": version.config_version,
-        "permissions": json.dumps(version.permissions) if version.permissions else "[]",
-        "license": version.license,
-    }
+    """In the order of the table's columns."""
+    return (
+        widget_id,
+        version.identity,
+        version.number,
+        version.bundle_url,
+        version.bundle_size,
+        version.sha256_hash,
+        to_ms(version.published_at),
+        version.is_yanked,
+        version.yanked_reason,
+        version.deprecation_message,
+        version.release_notes,
+        version.display_name,
+        version.description,
+        version.icon,
+        version.min_size.w,
+        version.min_size.h,
+        version.max_size.w,
+        version.max_size.h,
+        version.sdk_version,
+        version.config_version,
+        msgspec.json.encode(version.permissions).decode(),
+        version.license,
+    )
 
 
 def widget_from(row: Any, versions: Sequence[Version]) -> Widget:
@@ -96,6 +94,6 @@ def version_from(row: Any) -> Version:
         max_size=Size(row.max_w, row.max_h),
         sdk_version=row.sdk_version,
         config_version=row.config_version,
-        permissions=tuple(json.loads(row.permissions)),
+        permissions=msgspec.json.decode(row.permissions, type=tuple[str, ...]),
         license=row.license,
     )

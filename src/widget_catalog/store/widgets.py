@@ -9,8 +9,9 @@ from sqlalchemy.engine import Connection
 from ..domain.names import Scope, WidgetName
 from ..domain.widgets import Version, Widget
 from . import changes, downloads
+from .bulk import insert_rows
 from .engine import Transaction
-from .rows import StoredWidget, identity, version_from, version_row, widget_from, widget_row
+from .rows import StoredWidget, version_from, version_row, widget_from, widget_row
 from .schema import versions, widgets
 
 Key = tuple[Scope, WidgetName]
@@ -25,7 +26,7 @@ def find_widget(connection: Connection, scope: Scope, name: WidgetName) -> Store
 
 def find_widgets(connection: Connection, keys: Sequence[Key]) -> dict[Key, StoredWidget]:
     """Those of these widgets that exist, with all their versions."""
-    found = []
+    found: list[sa.Row[Any]] = []
     for start in range(0, len(keys), _KEYS_PER_QUERY):
         some = keys[start : start + _KEYS_PER_QUERY]
         columns = sa.tuple_(widgets.c.scope, widgets.c.name)
@@ -78,7 +79,7 @@ def add_widgets(tx: Transaction, new: Sequence[tuple[Widget, int]]) -> None:
     highest = sa.select(sa.func.coalesce(sa.func.max(widgets.c.id), 0))
     first = tx.connection.execute(highest).scalar_one() + 1
     stored = [StoredWidget(first + i, widget) for i, (widget, _) in enumerate(new)]
-    tx.connection.execute(sa.insert(widgets), [widget_row(*it) for it in stored])
+    insert_rows(tx.connection, widgets, [widget_row(*it) for it in stored])
     _insert_versions(tx, [(it.id, version) for it in stored for version in it.widget.versions])
     downloads.set_counts(
         tx, {it.id: count for it, (_, count) in zip(stored, new, strict=True) if count}
@@ -88,12 +89,12 @@ def add_widgets(tx: Transaction, new: Sequence[tuple[Widget, int]]) -> None:
 
 def replace_widget(tx: Transaction, old: StoredWidget, new: Widget) -> None:
     """Save what has become of a widget. Versions may be added and changed, never removed."""
-    row = widget_row(old.id, new)
+    row = dict(zip(widgets.columns.keys(), widget_row(old.id, new), strict=True))
     tx.connection.execute(sa.update(widgets).where(widgets.c.id == old.id).values(row))
-    known = {identity(version.version): version for version in old.widget.versions}
+    known = {version.identity: version for version in old.widget.versions}
     added = []
     for version in new.versions:
-        before = known.pop(identity(version.version), None)
+        before = known.pop(version.identity, None)
         if before is None:
             added.append((old.id, version))
         elif before != version:
@@ -109,15 +110,14 @@ def _saved(tx: Transaction, stored: Sequence[StoredWidget]) -> None:
 
 
 def _insert_versions(tx: Transaction, added: Sequence[tuple[int, Version]]) -> None:
-    if added:
-        tx.connection.execute(sa.insert(versions), [version_row(*it) for it in added])
+    insert_rows(tx.connection, versions, [version_row(*it) for it in added])
 
 
 def _update_version(tx: Transaction, widget_id: int, version: Version) -> None:
-    row = version_row(widget_id, version)
+    row = dict(zip(versions.columns.keys(), version_row(widget_id, version), strict=True))
     tx.connection.execute(
         sa.update(versions)
-        .where(versions.c.widget_id == widget_id, versions.c.identity == row["identity"])
+        .where(versions.c.widget_id == widget_id, versions.c.identity == version.identity)
         .values(row)
     )
 
@@ -132,4 +132,3 @@ def _with_versions(connection: Connection, rows: Sequence[sa.Row[Any]]) -> list[
         for row in connection.execute(query):
             of[row.widget_id].append(version_from(row))
     return [StoredWidget(row.id, widget_from(row, of[row.id])) for row in rows]
-

@@ -3,8 +3,7 @@
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
-from .http import FileBody, Request
-from .site import Site
+from .http import FileBody, Request, Worker
 
 _CHUNK_BYTES = 1 << 16
 
@@ -12,7 +11,7 @@ Send = Callable[[dict[str, Any]], Awaitable[None]]
 
 
 class AsgiApp:
-    def __init__(self, build: "Callable[[], tuple[Site, Callable[[], None]]]") -> None:
+    def __init__(self, build: Callable[[], Worker]) -> None:
         self._build = build
 
     async def __call__(
@@ -23,11 +22,15 @@ class AsgiApp:
             return
         if scope["type"] != "http":
             raise ValueError(f"This application speaks HTTP, not {scope['type']}.")
-        headers = {key.decode("latin-1"): value.decode("latin-1") for key, value in scope["headers"]}
-        client = scope.get("client") or ("", 0)
+        headers: dict[str, str] = {
+            key.decode("latin-1"): value.decode("latin-1") for key, value in scope["headers"]
+        }
+        client: tuple[str, int] = scope.get("client") or ("", 0)
         query = scope.get("query_string", b"").decode("latin-1")
-        request = Request(scope["method"], scope["path"], query, headers, f"{client[0]}:{client[1]}")
-        status, response_headers, body = await self._site.answer(request)
+        request = Request(
+            scope["method"], scope["path"], query, headers, f"{client[0]}:{client[1]}"
+        )
+        status, response_headers, body = await self._answer(request)
         raw = [(key.encode(), value.encode("latin-1")) for key, value in response_headers]
         if body is not None:
             length = len(body) if isinstance(body, bytes) else body.stop - body.start
@@ -40,7 +43,7 @@ class AsgiApp:
 
     async def _live(self, receive: Callable[[], Awaitable[dict[str, Any]]], send: Send) -> None:
         await receive()
-        self._site, close = self._build()
+        self._answer, close = self._build()
         await send({"type": "lifespan.startup.complete"})
         await receive()
         close()

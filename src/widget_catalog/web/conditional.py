@@ -40,7 +40,7 @@ def _choose(accept: str) -> Encoding | None:
     best_weight = weights.get("identity", 0.0)
     for encoding in _ENCODINGS:
         weight = weights.get(encoding, others)
-        if weight > 0 and weight > best_weight or (weight == best_weight > 0 and best is None):
+        if (weight > 0 and weight > best_weight) or (weight == best_weight > 0 and best is None):
             best, best_weight = encoding, weight
     return best
 

@@ -1,6 +1,6 @@
 """The small request and response values that the server bindings and the API share."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -10,7 +10,7 @@ NOSNIFF = ("x-content-type-options", "nosniff")
 
 
 class HeaderLookup(Protocol):
-    def get(self, key: str, default: str | None = None, /) -> str | None: ...
+    def get(self, key: str, /) -> str | None: ...
 
 
 class Request:
@@ -19,7 +19,11 @@ class Request:
     __slots__ = ("client", "headers", "method", "path", "query")
 
     def __init__(
-        self, method: str, path: str, query: str = "", headers: HeaderLookup | None = None,
+        self,
+        method: str,
+        path: str,
+        query: str = "",
+        headers: HeaderLookup | None = None,
         client: str = "",
     ) -> None:
         self.method = method
@@ -46,5 +50,11 @@ class Response(NamedTuple):
     body: bytes | FileBody | None
 
 
-def header(response: Response, name: str) -> str | None:
-    return next((value for key, value in response.headers if key == name), None)
+Answer = Callable[[Request], Awaitable[Response]]
+
+
+class Worker(NamedTuple):
+    """What a server binding drives: a way to answer, and a way to end well."""
+
+    answer: Answer
+    close: Callable[[], None]

@@ -4,7 +4,7 @@ There is no route table on the hot path: a detail is recognised by its prefix.
 """
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
 import msgspec
@@ -13,8 +13,9 @@ from .. import release
 from ..domain.errors import CatalogError, InvalidQuery, StoreUnavailable
 from ..domain.names import is_name
 from ..reading.catalog import Catalog
-from ..reading.content import MIN_COMPRESSED_BYTES, Content
-from .conditional import choose_encoding, http_date, matches
+from ..reading.content import Content
+from .conditional import http_date
+from .content_response import content_response
 from .http import NOSNIFF, Headers, Request, Response
 from .query import parse_search
 
@@ -75,7 +76,7 @@ class PublicApi:
         }
         self._operational: dict[str, Callable[[Request], Response]] = {
             "/api/health": self._health,
-            "/api/stats": lambda request: _content(request, self._catalog.stats(), _CLOSED),
+            "/api/stats": lambda request: content_response(request, self._catalog.stats(), _CLOSED),
             "/api/version": _fixed(version),
             "/api/widgets/cli-version": _fixed(cli_version),
             "/api/settings": _fixed(public_settings),
@@ -91,7 +92,7 @@ class PublicApi:
             # The most frequent request of all, and the shortest way through.
             content = self._catalog.detail(key)
             if content is not None:
-                return _content(request, content, _OPEN)
+                return content_response(request, content, _OPEN)
         if len(path) + len(request.query) > _MAX_PATH_AND_QUERY:
             return error(414, "The address is too long.", _CORS)
         if method == "OPTIONS":
@@ -112,7 +113,7 @@ class PublicApi:
         content = self._catalog.detail(key)
         if content is None:
             return _no_widget(key)
-        return _content(request, content, _OPEN)
+        return content_response(request, content, _OPEN)
 
     def _search(self, request: Request) -> Response:
         if request.method != "GET" and request.method != "HEAD":
@@ -121,7 +122,7 @@ class PublicApi:
             wanted = parse_search(request.query)
         except InvalidQuery as fault:
             return error(400, fault.message, _CORS)
-        return _content(request, self._catalog.search(*wanted), _OPEN)
+        return content_response(request, self._catalog.search(*wanted), _OPEN)
 
     async def _count(self, key: str) -> Response:
         widget_id = self._catalog.find_id(key)
@@ -160,7 +161,7 @@ class PublicApi:
         if registry is None:
             return error(404, f"There is no scope {scope[:80]!r}.")
         modified = ("last-modified", http_date(registry.changed_at))
-        return _content(request, registry.content, [*_CLOSED, modified])
+        return content_response(request, registry.content, [*_CLOSED, modified])
 
     def _health(self, request: Request) -> Response:
         checks = {"database": "ok", "bundles": "ok"}
@@ -179,7 +180,7 @@ class PublicApi:
         if faults:
             body = {"status": "unavailable", "checks": checks, "error": " ".join(faults)}
         content = Content(msgspec.json.encode(body))
-        return _content(request, content, _CLOSED, status=503 if faults else 200)
+        return content_response(request, content, _CLOSED, status=503 if faults else 200)
 
 
 def error(status: int, message: str, *headers: tuple[str, str]) -> Response:
@@ -194,29 +195,9 @@ def internal_fault(path: str) -> Response:
     return error(500, "Something went wrong on our side. It has been logged.", *cors)
 
 
-def _content(request: Request, content: Content, headers: Headers, status: int = 200) -> Response:
-    """Content in the encoding the request prefers, or 304 where it is already known."""
-    body = content.body
-    etag = f'"{content.tag}"'
-    lookup = request.headers
-    accept = lookup.get("accept-encoding")
-    encoding = None
-    if accept is not None and len(body) >= MIN_COMPRESSED_BYTES:
-        encoding = choose_encoding(accept)
-        if encoding is not None:
-            etag = f'"{content.tag}-{encoding}"'
-    known = lookup.get("if-none-match")
-    if known is not None and status == 200 and matches(known, etag):
-        return Response(304, [*headers[1:], ("etag", etag)], None)
-    if encoding is None:
-        return Response(status, [*headers, ("etag", etag)], body)
-    described = [*headers, ("etag", etag), ("content-encoding", encoding)]
-    return Response(status, described, content.encoded(encoding))
-
-
-def _fixed(body: dict[str, object]) -> Callable[[Request], Response]:
+def _fixed(body: Mapping[str, object]) -> Callable[[Request], Response]:
     content = Content(msgspec.json.encode(body))
-    return lambda request: _content(request, content, _CLOSED)
+    return lambda request: content_response(request, content, _CLOSED)
 
 
 def _wrong_method(request: Request, allowed: str, *headers: tuple[str, str]) -> Response:

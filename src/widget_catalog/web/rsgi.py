@@ -4,19 +4,17 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from .http import FileBody, Request
-from .site import Site
+from .http import FileBody, Request, Worker
 
 
 class RsgiApp:
     """Built anew in every worker process by `build`, when its event loop is there."""
 
-    def __init__(self, build: "Callable[[], tuple[Site, Callable[[], None]]]") -> None:
+    def __init__(self, build: Callable[[], Worker]) -> None:
         self._build = build
 
     def __rsgi_init__(self, _loop: asyncio.AbstractEventLoop) -> None:
-        self._site, self._close = self._build()
-        self._answer = self._site.answer
+        self._answer, self._close = self._build()
 
     def __rsgi_del__(self, _loop: asyncio.AbstractEventLoop) -> None:
         self._close()
@@ -28,7 +26,7 @@ class RsgiApp:
         status, headers, body = response
         if body is None:
             protocol.response_empty(status, headers)
-        elif type(body) is bytes:
+        elif isinstance(body, bytes):
             protocol.response_bytes(status, headers, body)
         else:
             _send_file(scope.method, protocol, status, headers, body)

@@ -33,6 +33,10 @@ const STYLE = `
   .state { color: var(--muted); font-size: 0.8rem; }
   .warn { --accent: light-dark(#c0392b, #ff8f82); }
   .warn .state { color: var(--accent); font-weight: 600; }
+  @container (min-aspect-ratio: 2/1) {
+    .widget { grid-template-columns: repeat(auto-fit, minmax(6rem, 1fr)); }
+    svg { width: min(100%, 58cqb); }
+  }
   @container (max-height: 15rem) {
     .widget { gap: 0; }
     figcaption, .state { font-size: 0.7rem; line-height: 1.2; }

@@ -1,0 +1,107 @@
+"""Made-up catalogs of any size, the same for the same size: words as people use them.
+
+Names and descriptions draw from a vocabulary with the long tail that real text has: a few
+words are everywhere, most are rare.
+"""
+
+import json
+import random
+from collections.abc import Iterator
+from itertools import accumulate
+from pathlib import Path
+
+_COMMON = """clock weather calendar notes sensor chart list music photo timer energy power light
+door window garden kitchen office news stocks traffic bus train flight game score health sleep
+steps heart camera lock alarm fan heat cool water rain wind solar battery storage server network
+disk memory queue build deploy error log status map route home room family school task habit
+budget price order mail chat video radio podcast recipe book quote word color shape face""".split()
+_GLUE = "a the for with and of your in on to from by every one all new small live simple".split()
+_SYLLABLES = "ba be bi bo bu da de di do du ka ke ki ko ku la le li lo lu ma me mi mo mu na ne ni no nu ra re ri ro ru sa se si so su ta te ti to tu va ve vi vo vu za ze zi zo zu".split()  # noqa: E501
+_RANGES = ("^1.0.0", "^2.0.0", ">=1.2 <3", "1.x || 2.x", "~2.1.0", "^3.0.0-beta.1", "*")
+_ICONS = ("mdi:clock", "mdi:weather-sunny", "lucide:calendar", "mdi:chart-line", "lucide:list")
+_PERMISSIONS = ("network", "storage", "geolocation", "notifications", "camera")
+
+
+class Vocabulary:
+    """Common words, then rare ones, with frequencies that fall like 1/rank."""
+
+    def __init__(self, rng: random.Random, size: int) -> None:
+        rare = {"".join(rng.choices(_SYLLABLES, k=rng.randint(2, 5))) for _ in range(size)}
+        self.words = _COMMON + sorted(rare)
+        rng.shuffle(self.words[len(_COMMON) :])
+        self._weights = list(accumulate(1 / (rank + 10) for rank in range(len(self.words))))
+
+    def some(self, rng: random.Random, count: int) -> list[str]:
+        return rng.choices(self.words, cum_weights=self._weights, k=count)
+
+
+def scope_of(number: int) -> str:
+    """Scopes of a hundred widgets each."""
+    return f"scope-{number // 100:05d}"
+
+
+def key_of(number: int) -> str:
+    return f"{scope_of(number)}/widget-{number:07d}"
+
+
+def lines(widgets: int, versions_each: int = 5) -> Iterator[bytes]:
+    """The catalog as NDJSON, `versions_each` versions a widget on average."""
+    rng = random.Random(20260131)
+    vocabulary = Vocabulary(rng, min(200_000, 2_000 + widgets // 4))
+    for number in range(widgets):
+        yield json.dumps(_widget(rng, vocabulary, number, versions_each)).encode() + b"\n"
+
+
+def write(path: Path, widgets: int, versions_each: int = 5) -> None:
+    with path.open("wb") as file:
+        file.writelines(lines(widgets, versions_each))
+
+
+def _widget(
+    rng: random.Random, vocabulary: Vocabulary, number: int, versions_each: int
+) -> dict[str, object]:
+    name = " ".join(vocabulary.some(rng, rng.randint(1, 3))).title()
+    words = vocabulary.some(rng, rng.randint(4, 12))
+    for i in range(1, len(words), 3):
+        words.insert(i, rng.choice(_GLUE))
+    scope, widget = key_of(number).split("/")
+    return {
+        "scope": scope,
+        "name": widget,
+        "displayName": name,
+        "description": " ".join(words).capitalize() + ".",
+        "icon": rng.choice(_ICONS),
+        "isOfficial": rng.random() < 0.05,
+        "listed": True,
+        "downloadCount": int(rng.paretovariate(0.7)),
+        "createdAt": _instant(number, 0),
+        "versions": [
+            _version(rng, scope, widget, number, i)
+            for i in range(rng.randint(1, versions_each * 2 - 1))
+        ],
+    }
+
+
+def _version(rng: random.Random, scope: str, name: str, number: int, i: int) -> dict[str, object]:
+    version = f"{1 + i // 4}.{i % 4}.{rng.randint(0, 3)}"
+    return {
+        "version": version,
+        "bundleUrl": f"https://cdn.example/@{scope}/{name}/{version}/index.js",
+        "bundleSize": rng.randint(2_000, 200_000),
+        "sha256Hash": f"{rng.getrandbits(256):064x}",
+        "publishedAt": _instant(number, i + 1),
+        "yanked": rng.random() < 0.03,
+        "releaseNotes": f"Release {version}: repairs and small comforts.",
+        "minSize": {"w": 1, "h": 1},
+        "maxSize": {"w": 6, "h": 4},
+        "sdkVersion": rng.choice(_RANGES),
+        "configVersion": 1 + i // 4,
+        "permissions": rng.sample(_PERMISSIONS, rng.randint(0, 2)),
+        "license": "MIT",
+    }
+
+
+def _instant(number: int, step: int) -> str:
+    day = (number * 7 + step * 31) % 560
+    year, month, date = 2025 + day // 336, day % 336 // 28 + 1, day % 28 + 1
+    return f"{year}-{month:02d}-{date:02d}T{number % 24:02d}:{step % 60:02d}:00.000Z"

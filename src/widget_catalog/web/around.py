@@ -1,0 +1,83 @@
+"""What an operator can switch on around the site: a rate limit, an access log, metrics.
+
+Each wraps an `answer` and is one itself; what is off is not there and costs nothing.
+"""
+
+import math
+import time
+
+import structlog
+from limits import parse_many
+from limits.storage import MemoryStorage
+from limits.strategies import FixedWindowRateLimiter
+
+from .http import Answer, Request, Response
+from .metrics import Metrics
+from .public import WIDGETS, error
+
+_log = structlog.get_logger("widget_catalog.access")
+
+
+def client_of(request: Request, *, trust_forwarded_for: bool) -> str:
+    """The client's address. A proxy in front appends it to X-Forwarded-For, so the last counts."""
+    if trust_forwarded_for:
+        forwarded = request.headers.get("x-forwarded-for")
+        if forwarded:
+            return forwarded.rpartition(",")[2].strip()
+    return request.client.rpartition(":")[0]
+
+
+def rate_limited(answer: Answer, limits: str, *, trust_forwarded_for: bool) -> Answer:
+    """429 with Retry-After for a client that asks too often.
+
+    Each worker counts on its own: a client that keeps connections to all of them may get as
+    many times the limit as there are workers.
+    """
+    items = parse_many(limits)
+    limiter = FixedWindowRateLimiter(MemoryStorage())
+
+    async def limited(request: Request) -> Response:
+        client = client_of(request, trust_forwarded_for=trust_forwarded_for)
+        for item in items:
+            if not limiter.hit(item, client):
+                reset_at = limiter.get_window_stats(item, client).reset_time
+                return _too_many(request, limits, wait_s=max(1, math.ceil(reset_at - time.time())))
+        return await answer(request)
+
+    return limited
+
+
+def _too_many(request: Request, limits: str, wait_s: int) -> Response:
+    cors = [("access-control-allow-origin", "*")] if request.path.startswith(WIDGETS) else []
+    sentence = f"Too many requests: at most {limits} are answered. Try again in {wait_s} s."
+    return error(429, sentence, ("retry-after", str(wait_s)), *cors)
+
+
+def access_logged(answer: Answer, *, trust_forwarded_for: bool) -> Answer:
+    """One line a request, when it is answered."""
+
+    async def logged(request: Request) -> Response:
+        began = time.perf_counter()
+        response = await answer(request)
+        _log.info(
+            "request",
+            client=client_of(request, trust_forwarded_for=trust_forwarded_for),
+            method=request.method,
+            path=request.path,
+            query=request.query,
+            status=response.status,
+            ms=round((time.perf_counter() - began) * 1000, 3),
+        )
+        return response
+
+    return logged
+
+
+def metered(answer: Answer, metrics: Metrics) -> Answer:
+    async def measured(request: Request) -> Response:
+        began = time.perf_counter()
+        response = await answer(request)
+        metrics.observe(request, response.status, time.perf_counter() - began)
+        return response
+
+    return measured

@@ -1,0 +1,78 @@
+"""Numbers for Prometheus. Workers write them to files; the parent process serves the sum."""
+
+import os
+import shutil
+from pathlib import Path
+
+from .http import Request
+
+_BUCKETS_S = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5, 10)
+_METHODS = frozenset({"GET", "HEAD", "POST", "OPTIONS"})
+
+
+def prepare_metrics(folder: Path) -> None:
+    """Empty the folder the workers write to. Must come before anything imports the library."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(folder)
+
+
+def serve_metrics(host: str, port: int) -> None:
+    """Serve `/metrics` from a thread of this process."""
+    from prometheus_client import CollectorRegistry, start_http_server
+    from prometheus_client.multiprocess import MultiProcessCollector
+
+    registry = CollectorRegistry()
+    MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+    start_http_server(port, addr=host, registry=registry)
+
+
+class Metrics:
+    """One worker's counters."""
+
+    def __init__(self) -> None:
+        # Imported here: the library looks for its folder in the environment when it is imported.
+        from prometheus_client import CollectorRegistry, Counter, Histogram
+
+        registry = CollectorRegistry()
+        self._requests = Counter(
+            "widget_catalog_requests",
+            "Requests answered.",
+            ["route", "method", "status"],
+            registry=registry,
+        )
+        self._seconds = Histogram(
+            "widget_catalog_request_seconds",
+            "Time to answer, without the network.",
+            ["route"],
+            buckets=_BUCKETS_S,
+            registry=registry,
+        )
+
+    def observe(self, request: Request, status: int, seconds: float) -> None:
+        route = route_of(request.path)
+        method = request.method if request.method in _METHODS else "other"
+        self._requests.labels(route, method, status).inc()
+        self._seconds.labels(route).observe(seconds)
+
+
+def route_of(path: str) -> str:
+    """A label with few values: never the path itself."""
+    match path.split("/")[1:]:
+        case ["api", "v1", "widgets", "search"]:
+            return "search"
+        case ["api", "v1", "widgets", _, _]:
+            return "detail"
+        case ["api", "widgets", _, "registry.json"]:
+            return "registry"
+        case ["api", "health" | "version" | "stats" | "settings"] | [
+            "api",
+            "widgets",
+            "cli-version",
+        ]:
+            return "operational"
+        case ["api", *_]:
+            return "api-other"
+        case ["cdn", *_]:
+            return "cdn"
+    return "page"

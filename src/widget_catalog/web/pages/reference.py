@@ -1,0 +1,261 @@
+"""The OpenAPI document as the API reference's template needs it: references followed, texts set."""
+
+import json
+import re
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from markdown_it import MarkdownIt
+from markupsafe import Markup, escape
+
+Object = dict[str, Any]
+
+# A pattern longer than this says less than the description beside it.
+_READABLE_PATTERN = 40
+_KEY = re.compile(r'^( *)(&#34;[^&]*&#34;):', re.MULTILINE)
+
+
+class Part(NamedTuple):
+    """A piece of a type's name; `schema` is what it links to."""
+
+    text: str
+    schema: str | None = None
+
+
+class Field(NamedTuple):
+    name: str
+    type: list[Part]
+    about: Markup
+    rules: list[Markup]
+    is_optional: bool
+    place: str = ""
+
+
+class Example(NamedTuple):
+    summary: str
+    text: Markup
+
+
+class Answer(NamedTuple):
+    status: str
+    about: Markup
+    schema: str | None
+    headers: list[str]
+    examples: list[Example]
+
+
+class Operation(NamedTuple):
+    id: str
+    method: str
+    path: str
+    summary: str
+    about: Markup
+    curl: str
+    parameters: list[Field]
+    answers: list[Answer]
+
+
+class Group(NamedTuple):
+    name: str
+    about: Markup
+    operations: list[Operation]
+
+
+class Described(NamedTuple):
+    name: str
+    about: Markup
+    fields: list[Field]
+
+
+class Header(NamedTuple):
+    name: str
+    about: Markup
+    example: str
+
+
+class Reference(NamedTuple):
+    title: str
+    about: Markup
+    groups: list[Group]
+    everywhere: list[Answer]
+    """The answers that every operation may give, told once."""
+    headers: list[Header]
+    schemas: list[Described]
+
+
+def reference(document: Object) -> Reference:
+    return _Reader(document).read()
+
+
+class _Reader:
+    def __init__(self, document: Object) -> None:
+        self._document = document
+        self._components: Object = document["components"]
+        # Raw HTML in a description is text here, so that what is made of it is safe.
+        self._markdown = MarkdownIt("commonmark", {"html": False})
+
+    def read(self) -> Reference:
+        operations = [
+            (path, method, {**operation, "parameters": self._parameters(item, operation)})
+            for path, item in self._document["paths"].items()
+            for method, operation in item.items()
+            if method != "parameters"
+        ]
+        everywhere = _common(operation["responses"] for _, _, operation in operations)
+        groups = [
+            Group(
+                tag["name"],
+                self._inline(tag["description"]),
+                [
+                    self._operation(path, method, operation, everywhere)
+                    for path, method, operation in operations
+                    if operation["tags"] == [tag["name"]]
+                ],
+            )
+            for tag in self._document["tags"]
+        ]
+        return Reference(
+            self._document["info"]["title"],
+            self._block(self._document["info"]["description"]),
+            groups,
+            [self._answer(status, answer) for status, answer in everywhere.items()],
+            [
+                Header(name, self._inline(it["description"]), str(it["example"]))
+                for name, it in self._components["headers"].items()
+            ],
+            [
+                Described(name, self._inline(schema["description"]), list(self._fields(schema)))
+                for name, schema in self._components["schemas"].items()
+            ],
+        )
+
+    def _parameters(self, item: Object, operation: Object) -> list[Object]:
+        return [*item.get("parameters", []), *operation.get("parameters", [])]
+
+    def _operation(self, path: str, method: str, it: Object, everywhere: Object) -> Operation:
+        return Operation(
+            it["operationId"],
+            method.upper(),
+            path,
+            it["summary"],
+            self._block(it["description"]),
+            it["x-codeSamples"][0]["source"],
+            [self._parameter(self._followed(parameter)) for parameter in it["parameters"]],
+            [
+                self._answer(status, answer)
+                for status, answer in it["responses"].items()
+                if status not in everywhere
+            ],
+        )
+
+    def _parameter(self, it: Object) -> Field:
+        return Field(
+            it["name"],
+            _type(it["schema"]),
+            self._inline(it["description"]),
+            _rules({**it["schema"], "examples": [it["example"]]}),
+            is_optional=False,
+            place=it["in"],
+        )
+
+    def _answer(self, status: str, it: Object) -> Answer:
+        it = self._followed(it)
+        schema, examples = None, []
+        for media in it.get("content", {}).values():
+            schema = _schema_name(media["schema"])
+            examples = [
+                Example(example["summary"], _shown(example["value"]))
+                for example in media.get("examples", {}).values()
+            ]
+            if "example" in media:
+                examples = [Example("An answer", _shown(media["example"]))]
+        headers = list(it.get("headers", {}))
+        return Answer(status, self._inline(it["description"]), schema, headers, examples)
+
+    def _fields(self, schema: Object, inside: str = "") -> Iterable[Field]:
+        """The fields of an object; those of an object that has no name of its own are told too."""
+        for name, it in schema.get("properties", {}).items():
+            is_optional = name not in schema["required"]
+            about = it.get("description") or self._followed(it)["description"]
+            yield Field(inside + name, _type(it), self._inline(about), _rules(it), is_optional)
+            yield from self._fields(it, f"{inside}{name}.")
+
+    def _followed(self, it: Object) -> Object:
+        """What a reference refers to; anything else as it is."""
+        target = it.get("$ref")
+        if target is None:
+            return it
+        _, _, kind, name = target.split("/")
+        found: Object = self._components[kind][name]
+        return found
+
+    def _inline(self, text: str) -> Markup:
+        return Markup(self._markdown.renderInline(text))  # noqa: S704  Made from escaped text.
+
+    def _block(self, text: str) -> Markup:
+        return Markup(self._markdown.render(text))  # noqa: S704  Made from escaped text.
+
+
+def _common(all_responses: Iterable[Object]) -> Object:
+    """The answers that are in every one of these."""
+    first, *others = all_responses
+    return {
+        status: answer
+        for status, answer in first.items()
+        if all(other.get(status) == answer for other in others)
+    }
+
+
+def _type(schema: Object) -> list[Part]:
+    if "$ref" in schema:
+        name = _schema_name(schema)
+        return [Part(name or "", name)]
+    if "anyOf" in schema:
+        parts = [_type(choice) for choice in schema["anyOf"]]
+        return [part for choice in parts for part in (Part(" or "), *choice)][1:]
+    kinds = schema.get("type", "anything")
+    if kinds == "array":
+        return [Part("array of "), *_type(schema["items"])]
+    return [Part(kinds if isinstance(kinds, str) else " or ".join(kinds))]
+
+
+def _schema_name(schema: Object) -> str | None:
+    reference_to: str | None = schema.get("$ref")
+    return reference_to and reference_to.rpartition("/")[2]
+
+
+def _rules(schema: Object) -> list[Markup]:
+    """What JSON Schema demands of a value, in words."""
+    code = Markup("{} <code>{}</code>").format
+    rules = []
+    if "const" in schema:
+        rules.append(code("always", json.dumps(schema["const"])))
+    if "enum" in schema:
+        rules.append(code("one of", ", ".join(map(json.dumps, schema["enum"]))))
+    if "format" in schema:
+        rules.append(code("format", schema["format"]))
+    if "default" in schema:
+        rules.append(code("default", schema["default"]))
+    if schema.get("minimum"):
+        rules.append(code("at least", schema["minimum"]))
+    if "maximum" in schema:
+        rules.append(code("at most", schema["maximum"]))
+    if "maxLength" in schema:
+        rules.append(code("longest", schema["maxLength"]))
+    if len(schema.get("pattern", "")) in range(1, _READABLE_PATTERN):
+        rules.append(code("pattern", schema["pattern"]))
+    if "examples" in schema and "const" not in schema:
+        rules.append(code("e.g.", _plain(schema["examples"][0])))
+    return rules
+
+
+def _plain(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _shown(value: object) -> Markup:
+    """An example as it is read best: JSON with its keys marked, any other text as it is."""
+    if isinstance(value, str):
+        return escape(value.rstrip())
+    text = escape(json.dumps(value, indent=2, ensure_ascii=False))
+    return Markup(_KEY.sub(r'\1<span class="key">\2</span>:', text))  # noqa: S704  Escaped above.

@@ -1,0 +1,41 @@
+"""Fixtures every layer shares. All of them go through the real code."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from support.postgresql import start_postgresql
+from support.service import Service, running_service
+from support.site import InProcessSite
+
+settings.register_profile(
+    "catalog", deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+settings.load_profile("catalog")
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[InProcessSite]:
+    """The whole site without a socket, on an empty folder."""
+    with InProcessSite(tmp_path / "data") as made:
+        yield made
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Iterator[Service]:
+    """`widget-catalog serve` in its own process, on an empty folder and a free port."""
+    with running_service(tmp_path / "data") as made:
+        yield made
+
+
+@pytest.fixture(scope="session")
+def postgresql_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A real PostgreSQL: the one in DATABASE_URL, else one started for this run."""
+    if given := os.environ.get("DATABASE_URL"):
+        yield given
+        return
+    with start_postgresql(tmp_path_factory.mktemp("postgresql")) as url:
+        yield url

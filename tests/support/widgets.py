@@ -1,0 +1,56 @@
+"""Makes lines to import and imports them through the real action."""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+from widget_catalog.actions.import_catalog import ImportSummary, import_catalog
+from widget_catalog.wiring import Node
+
+
+def version_line(version: str = "1.0.0", **fields: Any) -> dict[str, Any]:
+    """A version with everything that is required; `fields` come on top."""
+    return {
+        "version": version,
+        "bundleUrl": f"https://cdn.example/{version}.js",
+        "bundleSize": 1000,
+        "sha256Hash": hashlib.sha256(version.encode()).hexdigest(),
+        "publishedAt": "2026-01-31T09:05:00.000Z",
+        "minSize": {"w": 1, "h": 1},
+        "maxSize": {"w": 4, "h": 4},
+        "sdkVersion": "^1.0.0",
+        **fields,
+    }
+
+
+def widget_line(key: str = "acme/clock", **fields: Any) -> dict[str, Any]:
+    """A widget with one version, unless `versions` says otherwise."""
+    scope, _, name = key.partition("/")
+    return {
+        "scope": scope,
+        "name": name,
+        "displayName": name.capitalize(),
+        "description": f"A {name}.",
+        "icon": "mdi:clock",
+        "isOfficial": False,
+        "listed": True,
+        "downloadCount": 0,
+        "createdAt": "2026-01-01T00:00:00.000Z",
+        "versions": [version_line()],
+        **fields,
+    }
+
+
+def ndjson(*lines: dict[str, Any]) -> bytes:
+    return b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+
+
+def import_widgets(node: Node, *lines: dict[str, Any], beside: Path | None = None) -> ImportSummary:
+    return import_catalog(
+        node.store,
+        node.bundles,
+        ndjson(*lines).splitlines(keepends=True),
+        beside or node.folder.path,
+        max_bundle_bytes=2_097_152,
+    )
