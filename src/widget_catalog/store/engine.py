@@ -78,9 +78,13 @@ class Store:
     def writing(self) -> Iterator[Transaction]:
         """All or nothing; raises StoreUnavailable if the store cannot be written now."""
         with _faults_named(), self._writer_lock(), self.engine.connect() as connection:
+            is_postgresql = connection.dialect.name == "postgresql"
+            if is_postgresql:
+                # A snapshot taken before the wait for the lock would be an old one.
+                connection = connection.execution_options(isolation_level="READ COMMITTED")
             writer = connection.execution_options(writing=True)
             with writer.begin():
-                if writer.dialect.name == "postgresql":
+                if is_postgresql:
                     writer.execute(
                         sa.select(sa.func.pg_advisory_xact_lock(_POSTGRESQL_WRITER_LOCK))
                     )

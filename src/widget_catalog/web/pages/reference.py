@@ -12,7 +12,7 @@ Object = dict[str, Any]
 
 # A pattern longer than this says less than the description beside it.
 _READABLE_PATTERN = 40
-_KEY = re.compile(r'^( *)(&#34;[^&]*&#34;):', re.MULTILINE)
+_KEY = re.compile(r"^( *)(&#34;[^&]*&#34;):", re.MULTILINE)
 
 
 class Part(NamedTuple):

@@ -1,0 +1,60 @@
+"""Download counts and the one writer at a time."""
+
+import threading
+
+from support.values import a_widget
+from widget_catalog.store.changes import latest_seq
+from widget_catalog.store.downloads import add_downloads, get_counts, stream_counts
+from widget_catalog.store.engine import Store
+from widget_catalog.store.widgets import add_widgets
+
+
+def _widgets(store: Store, count: int) -> None:
+    with store.writing() as tx:
+        add_widgets(tx, [(a_widget(f"acme/w{i}"), i) for i in range(count)])
+
+
+def test_increments_add_up_and_the_transaction_knows_the_new_counts(store: Store) -> None:
+    _widgets(store, 3)
+
+    with store.writing() as tx:
+        add_downloads(tx, {1: 2, 3: 1})
+        assert tx.counts == {1: 2, 3: 3}
+
+    with store.reading() as connection:
+        assert get_counts(connection, [1, 2, 3]) == {1: 2, 2: 1, 3: 3}
+        assert dict(stream_counts(connection)) == {1: 2, 2: 1, 3: 3}
+
+
+def test_more_widgets_than_fit_into_one_query(store: Store) -> None:
+    _widgets(store, 1200)
+
+    with store.writing() as tx:
+        add_downloads(tx, dict.fromkeys(range(1, 1201), 1))
+        assert tx.counts == {i: i for i in range(1, 1201)}
+
+
+def test_counting_is_not_a_change_of_the_catalog(store: Store) -> None:
+    _widgets(store, 1)
+    with store.writing() as tx:
+        before = latest_seq(tx.connection)
+        add_downloads(tx, {1: 1})
+        assert latest_seq(tx.connection) == before
+
+
+def test_writers_at_the_same_time_take_turns_and_lose_nothing(store: Store) -> None:
+    _widgets(store, 2)
+
+    def count_many() -> None:
+        for _ in range(25):
+            with store.writing() as tx:
+                add_downloads(tx, {1: 1, 2: 2})
+
+    threads = [threading.Thread(target=count_many) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    with store.reading() as connection:
+        assert get_counts(connection, [1, 2]) == {1: 100, 2: 201}
