@@ -134,9 +134,15 @@ class _BundleTaker:
         self.stored: list[str] = []
 
     def take(self, name: str) -> TakenBundle:
-        path = (self._beside / name).resolve()
+        try:
+            path = (self._beside / name).resolve()
+            is_something_else = path.exists() and not path.is_file()
+        except (OSError, RuntimeError):  # Too long a name, or links in a loop.
+            raise BundleRefused(f"{name[:200]} leads to no file.") from None
         if not path.is_relative_to(self._beside):
             raise BundleRefused(f"{name} is not beside the file that names it.")
+        if is_something_else:  # To open a pipe would be to wait for ever.
+            raise BundleRefused(f"{name} is not a file.")
         sha256_hash, size_bytes = hash_file(path)
         if size_bytes > self._max_bytes:
             raise BundleRefused(f"{name} has {size_bytes} bytes; at most {self._max_bytes} go in.")

@@ -22,8 +22,8 @@ Text = Annotated[str, Meta(min_length=1)]
 Count = Annotated[int, Meta(ge=0, le=_SAFE_INTEGER)]
 Integer = Annotated[int, Meta(ge=-_SAFE_INTEGER, le=_SAFE_INTEGER)]
 Cells = Annotated[int, Meta(ge=1, le=10_000)]
-Url = Annotated[str, Meta(pattern=r"^https?://[^\s]+$")]
-Sha256 = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$")]
+Url = Annotated[str, Meta(pattern=r"^https?://[^\s]+\Z")]
+Sha256 = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z")]
 Instant = Annotated[datetime, Meta(tz=True)]
 
 
@@ -103,7 +103,7 @@ def decode_line(line: bytes, take_bundle: TakeBundle) -> tuple[Widget, int]:
         icon=parsed.icon,
         is_official=parsed.is_official,
         is_listed=parsed.listed,
-        created_at=_whole_ms(parsed.created_at),
+        created_at=_whole_ms("createdAt", parsed.created_at),
     )
     seen: set[SemVer] = set()
     versions = []
@@ -184,7 +184,7 @@ def _version(line: VersionLine, at: str, take_bundle: TakeBundle) -> Version:
         bundle_url=bundle_url,
         bundle_size=bundle_size,
         sha256_hash=sha256_hash,
-        published_at=_whole_ms(line.published_at),
+        published_at=_whole_ms(f"{at}.publishedAt", line.published_at),
         is_yanked=line.yanked,
         yanked_reason=line.yanked_reason,
         deprecation_message=line.deprecation_message,
@@ -209,9 +209,12 @@ def _named(field: str, parse: Callable[[str], T], text: str) -> T:
         raise InvalidWidget(field, str(error)) from None
 
 
-def _whole_ms(instant: datetime) -> datetime:
+def _whole_ms(field: str, instant: datetime) -> datetime:
     """Instants are whole milliseconds in UTC, so that what is shown is what is ordered by."""
-    utc = instant if instant.tzinfo is UTC else instant.astimezone(UTC)
+    try:
+        utc = instant if instant.tzinfo is UTC else instant.astimezone(UTC)
+    except OverflowError:
+        raise InvalidWidget(field, "in UTC, this is not in the years 1 to 9999.") from None
     return utc.replace(microsecond=utc.microsecond // 1000 * 1000)
 
 

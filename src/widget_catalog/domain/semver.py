@@ -10,11 +10,12 @@ from itertools import takewhile
 from typing import TypeAlias
 
 MAX_VERSION_LENGTH = 256
-MAX_RANGE_LENGTH = 1_024
+MAX_RANGE_LENGTH = 1_024  # Ours: npm has no limit, but nobody needs more, and it bounds the work.
 MAX_NUMBER = 2**53 - 1  # The largest integer that JavaScript, and so npm, counts exactly.
 
 # Major, minor, patch, then `_RELEASE` or one (rank, value) per prerelease identifier. Comparing
 # two such tuples gives SemVer's precedence: numbers below words, prereleases below the release.
+# (npm rounds prerelease numbers above MAX_NUMBER before it compares them; we do not.)
 SortKey: TypeAlias = tuple[int, int, int, *tuple[int | str, ...]]
 _NUMERIC, _WORD, _RELEASE = 0, 1, 2
 

@@ -23,39 +23,48 @@ from .search import Query, SearchIndex
 
 
 class _Detail:
-    """A detail document around its count, and the content for the count last shown."""
+    """A detail document. The count stands at `start:stop` of the content last shown."""
 
-    __slots__ = ("after", "before", "content", "count", "id", "is_listed", "tag")
+    __slots__ = ("content", "count", "id", "is_listed", "start", "stop", "tag")
 
-    def __init__(self, row: DetailRow, cdn_url: str) -> None:
-        self.id = row.id
-        self.is_listed = row.is_listed
-        self.before = b'{"widget":' + row.head + b',"downloadCount":'
-        self.after = b',"createdAt":"%b"},"versions":%b,"latestVersion":%b}' % (
+    def __init__(self, row: DetailRow, cdn_url: str, count: int) -> None:
+        before = b'{"widget":' + row.head + b',"downloadCount":'
+        after = b',"createdAt":"%b"},"versions":%b,"latestVersion":%b}' % (
             row.created_at.encode(),
             with_cdn(row.entries, cdn_url),
             _json_text(row.latest_version),
         )
-        self.tag = xxhash.xxh3_64_hexdigest(self.before + self.after)
-        self.count = -1
-        self.content = Content(b"", "-")
+        self.id = row.id
+        self.is_listed = row.is_listed
+        self.tag = xxhash.xxh3_64_hexdigest(before + after)
+        self.start = self.stop = len(before)
+        self.content = Content(before + after, "-")
+        self.show(count)
+
+    def show(self, count: int) -> None:
+        body = self.content.body
+        digits = b"%d" % count
+        self.content = Content(
+            body[: self.start] + digits + body[self.stop :], f"{self.tag}-{count:x}"
+        )
+        self.stop = self.start + len(digits)
+        self.count = count
 
 
-class _Summary(NamedTuple):
-    """A search result around its count. `versions` is read when first asked for compatibility."""
+class _Summary:
+    """A search result around its count, and its versions that fit the SDKs asked for so far."""
 
-    before: bytes
-    after: bytes
+    __slots__ = ("after", "before", "compatible")
 
-
-class _Offer(NamedTuple):
-    """A version as a candidate for `latestCompatibleVersion`."""
-
-    range: str
-    entry: bytes
+    def __init__(self, head: bytes, latest: bytes) -> None:
+        self.before = head + b',"downloadCount":'
+        self.after = b',"latestVersion":' + latest
+        self.compatible: dict[SemVer, bytes] = {}
 
 
 class _Candidate(msgspec.Struct, rename="camel"):
+    """What decides whether a version is compatible."""
+
     yanked: bool
     sdk_version: str
 
@@ -76,6 +85,10 @@ class Registry(NamedTuple):
     content: Content
     changed_at: int
 
+
+# What an object costs in memory beside its bytes.
+_OVERHEAD_BYTES = 600
+_REMEMBERED_SDKS = 8
 
 _decode_entries = msgspec.json.Decoder(list[msgspec.Raw]).decode
 _decode_bundles = msgspec.json.Decoder(list[_Bundle]).decode
@@ -101,13 +114,10 @@ class Catalog:
         self._cdn_url = cdn_url
         self._now = now
         self._details: ByteBoundedCache[str, _Detail] = ByteBoundedCache(cache_bytes // 2)
-        self._summaries: ByteBoundedCache[int, _Summary] = ByteBoundedCache(cache_bytes // 8)
-        self._offers: ByteBoundedCache[int, list[_Offer]] = ByteBoundedCache(cache_bytes // 8)
-        self._registries: ByteBoundedCache[str, Registry] = ByteBoundedCache(cache_bytes // 8)
-        self._bundles: ByteBoundedCache[tuple[str, str, str], BundleRef] = ByteBoundedCache(
-            cache_bytes // 16
-        )
+        self._summaries: ByteBoundedCache[int, _Summary] = ByteBoundedCache(cache_bytes // 4)
         self._answers: ByteBoundedCache[object, Content] = ByteBoundedCache(cache_bytes // 8)
+        self._registries: ByteBoundedCache[str, Registry] = ByteBoundedCache(cache_bytes // 8)
+        self._bundles: ByteBoundedCache[tuple[str, str, str], BundleRef] = ByteBoundedCache(1 << 20)
         self._answers_at = (-1, -1)
         self._changed: set[int] = set()
         with documents.snapshot():
@@ -121,9 +131,7 @@ class Catalog:
             return None
         count = self._slots[detail.id]
         if count != detail.count:
-            body = b"%b%d%b" % (detail.before, count, detail.after)
-            detail.content = Content(body, f"{detail.tag}-{count:x}")
-            detail.count = count
+            detail.show(count)
         return detail.content
 
     def find_id(self, key: str) -> int | None:
@@ -137,7 +145,8 @@ class Catalog:
         content = self._remembered().get(asked)
         if content is None:
             content = Content(self._search(query, sdk, page, limit))
-            self._answers.put(asked, content, 2 * len(content.body) + 500)
+            # Compressed forms are kept with it, and are far smaller.
+            self._answers.put(asked, content, len(content.body) * 3 // 2 + _OVERHEAD_BYTES)
         return content
 
     def registry(self, scope: str) -> Registry | None:
@@ -149,7 +158,7 @@ class Catalog:
             if changed_at is None:
                 return None
             registry = Registry(Content(self._registry(scope, changed_at)), changed_at)
-            self._registries.put(scope, registry, 2 * len(registry.content.body))
+            self._registries.put(scope, registry, len(registry.content.body) * 3 // 2)
         return registry
 
     def find_bundle(self, scope: str, name: str, version: str) -> BundleRef | None:
@@ -180,7 +189,7 @@ class Catalog:
                     "widgets": totals.widgets,
                     "versions": totals.versions,
                     "scopes": totals.scopes,
-                    "downloads": self._index.downloads(),
+                    "downloads": totals.downloads,
                     "generatedAt": iso(self._now()),
                 }
             )
@@ -205,9 +214,8 @@ class Catalog:
                 return None
             row = self._documents.find_detail(scope, name)
             if row is not None:
-                detail = _Detail(row, self._cdn_url)
-                # The pieces, and the content that will be put together from them.
-                self._details.put(key, detail, 2 * len(detail.after) + 1000)
+                detail = _Detail(row, self._cdn_url, self._slots[row.id])
+                self._details.put(key, detail, len(detail.content.body) + _OVERHEAD_BYTES)
         return detail
 
     def _remembered(self) -> dict[object, Content]:
@@ -229,7 +237,6 @@ class Catalog:
             self._seen = seq
             self._changed.add(widget_id)
             self._summaries.drop(widget_id)
-            self._offers.drop(widget_id)
             self._registries.drop(scope)
         # Details are kept by name; they are soon read again.
         self._details.clear()
@@ -257,7 +264,7 @@ class Catalog:
         else:
             results = [
                 b'%b%d%b,"latestCompatibleVersion":%b}'
-                % (it.before, slots[i], it.after, self._compatible(i, sdk))
+                % (it.before, slots[i], it.after, self._compatible(i, it, sdk))
                 for i, it in zip(ids, summaries, strict=True)
             ]
         return b'{"widgets":[%b],"total":%d,"page":%b,"limit":%d}' % (
@@ -275,31 +282,25 @@ class Catalog:
         found = {widget_id: cached[widget_id] for widget_id in ids if widget_id in cached}
         for row in self._documents.list_summaries(missing):
             latest = with_cdn(row.latest, self._cdn_url) or b"null"
-            summary = _Summary(row.head + b',"downloadCount":', b',"latestVersion":' + latest)
-            found[row.id] = summary
-            self._summaries.put(row.id, summary, len(summary.before) + len(latest) + 500)
+            summary = found[row.id] = _Summary(row.head, latest)
+            self._summaries.put(row.id, summary, len(row.head) + len(latest) + _OVERHEAD_BYTES)
         return [found[widget_id] for widget_id in ids]
 
-    def _compatible(self, widget_id: int, sdk: SemVer) -> bytes:
-        offers = self._offers.items.get(widget_id)
-        if offers is None:
-            offers = self._read_offers(widget_id)
-        for offer in offers:
-            if is_compatible(offer.range, sdk):
-                return offer.entry
-        return b"null"
+    def _compatible(self, widget_id: int, summary: _Summary, sdk: SemVer) -> bytes:
+        """The newest version that fits, as JSON; remembered, for few SDKs are asked for often."""
+        entry = summary.compatible.get(sdk)
+        if entry is None:
+            entry = self._find_compatible(widget_id, sdk)
+            if len(summary.compatible) < _REMEMBERED_SDKS:
+                summary.compatible[sdk] = entry
+        return entry
 
-    def _read_offers(self, widget_id: int) -> list[_Offer]:
-        entries = with_cdn(self._documents.find_entries(widget_id), self._cdn_url)
-        offers = [
-            _Offer(candidate.sdk_version, bytes(entry))
-            for candidate, entry in zip(
-                _decode_candidates(entries), _decode_entries(entries), strict=True
-            )
-            if not candidate.yanked
-        ]
-        self._offers.put(widget_id, offers, len(entries) + 500)
-        return offers
+    def _find_compatible(self, widget_id: int, sdk: SemVer) -> bytes:
+        entries = self._documents.find_entries(widget_id)
+        for i, candidate in enumerate(_decode_candidates(entries)):
+            if not candidate.yanked and is_compatible(candidate.sdk_version, sdk):
+                return with_cdn(bytes(_decode_entries(entries)[i]), self._cdn_url)
+        return b"null"
 
     def _registry(self, scope: str, changed_at: int) -> bytes:
         widgets = [

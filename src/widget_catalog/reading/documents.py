@@ -29,7 +29,7 @@ CREATE TABLE IF NOT EXISTS listings (
     display_name TEXT NOT NULL,
     description TEXT
 );
-CREATE UNIQUE INDEX IF NOT EXISTS listings_by_name ON listings (scope, name);
+CREATE INDEX IF NOT EXISTS listings_by_name ON listings (scope, name, is_listed);
 CREATE TABLE IF NOT EXISTS documents (
     id INTEGER PRIMARY KEY,
     created_at TEXT NOT NULL,
@@ -54,7 +54,8 @@ SELECT head, latest_version, entries FROM listings JOIN documents USING (id)
 WHERE scope = ? AND is_listed ORDER BY name
 """
 _LISTINGS = """
-SELECT id, scope, name, is_official, version_count, display_name, description FROM listings
+SELECT id, scope, name, is_official, version_count, display_name, coalesce(description, '')
+FROM listings
 """
 
 
@@ -79,7 +80,7 @@ class ListingRow(NamedTuple):
     id: int
     scope: str
     name: str
-    is_official: bool
+    is_official: bool | None
     version_count: int
     display_name: str
     description: str
@@ -145,9 +146,11 @@ class Documents:
     def latest_seq(self) -> int:
         return int(self._db.execute("SELECT coalesce(max(seq), 0) FROM changes").fetchone()[0])
 
-    def stream_listings(self) -> Iterator[ListingRow]:
-        """Every listed widget, in no order: following an index would cost far more."""
-        return map(_listing, self._db.execute(f"{_LISTINGS} WHERE is_listed"))
+    def stream_listings(self) -> Iterator[list[tuple[Any, ...]]]:
+        """The columns of ListingRow of every listed widget, some at a time, in no order."""
+        cursor = self._db.execute(f"{_LISTINGS} WHERE is_listed")
+        while rows := cursor.fetchmany(5_000):
+            yield rows
 
     def list_listings(self, ids: Sequence[int]) -> list[ListingRow]:
         rows: list[ListingRow] = []
@@ -155,7 +158,7 @@ class Documents:
             some = ids[start : start + 500]
             marks = ",".join("?" * len(some))
             query = f"{_LISTINGS} WHERE is_listed AND id IN ({marks})"
-            rows += map(_listing, self._db.execute(query, some))
+            rows += [ListingRow(*row) for row in self._db.execute(query, some)]
         return rows
 
     def list_ids_by_name(self) -> list[int]:
@@ -171,13 +174,6 @@ class Documents:
         """
         row = self._db.execute(query, (scope, name)).fetchone()
         return None if row is None else int(row[0])
-
-
-def _listing(row: tuple[Any, ...]) -> ListingRow:
-    number, scope, name, is_official, version_count, display_name, description = row
-    return ListingRow(
-        number, scope, name, bool(is_official), version_count, display_name, description or ""
-    )
 
 
 def ensure_tables(db: sqlite3.Connection) -> bool:

@@ -8,15 +8,12 @@ import time
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
-from pyroaring import BitMap
 
+from .ordinals import Array, Marks, OrdinalSet
 from .revision import Counts
 
 _EXACT_UP_TO = 10_000
 _LAG_S = 30.0
-
-Array = npt.NDArray[np.int64]
 
 
 class Popularity:
@@ -43,11 +40,9 @@ class Popularity:
         self._ids = np.append(self._ids, widget_id)
         self._rank = np.append(self._rank, rank)
 
-    def settle(self, live: BitMap) -> None:
+    def settle(self, live: Marks) -> None:
         """Let the dead go and put the new ones in their places."""
-        is_live = np.zeros(len(self._ids), dtype=np.bool_)
-        is_live[live.to_array()] = True
-        self._order = self._order[is_live[self._order]]
+        self._order = self._order[live[self._order]]
         self._sort()
 
     def refresh(self) -> None:
@@ -58,7 +53,7 @@ class Popularity:
         if is_exact or time.monotonic() - self._refreshed_at > _LAG_S:
             self._sort()
 
-    def window(self, among: BitMap, start: int, stop: int) -> list[int]:
+    def window(self, among: OrdinalSet, start: int, stop: int) -> list[int]:
         """The ordinals at these places of the order, when only some take part in it."""
         taking_part = len(among)
         if taking_part == len(self._order):
@@ -73,13 +68,13 @@ class Popularity:
         positions.sort()
         return list(self._order[positions[start:stop]].tolist())
 
-    def _walk(self, among: BitMap, start: int, stop: int) -> list[int]:
+    def _walk(self, among: OrdinalSet, start: int, stop: int) -> list[int]:
         met: list[int] = []
-        at, step = 0, 64
-        while len(met) < stop:
-            met += [it for it in self._order[at : at + step].tolist() if it in among]
-            at += step
-            step *= 2
+        step = 2 * stop * len(self._order) // len(among) + 16
+        for at in range(0, len(self._order), step):
+            met += among.among(self._order[at : at + step]).tolist()
+            if len(met) >= stop:
+                break
         return met[start:stop]
 
     def _sort(self) -> None:

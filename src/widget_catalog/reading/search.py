@@ -6,20 +6,20 @@ one and its old one is dead, so that nothing need be taken out of the postings.
 
 import bisect
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
-from pyroaring import BitMap
 
+from .cache import ByteBoundedCache
 from .documents import Documents, ListingRow
+from .ordinals import Groups, Marks, OrdinalsById, OrdinalSet
 from .popularity import Popularity
 from .revision import Counts
-from .words import WordsBuilder, normal
+from .words import WordsBuilder, after, normal
 
-_REMEMBERED_QUERIES = 256
+_REMEMBERED_BYTES = 24 << 20
 _REBUILD_OVER = 2_000
 
 
@@ -35,185 +35,156 @@ class Totals(NamedTuple):
     widgets: int
     versions: int
     scopes: int
+    downloads: int
 
 
 class SearchIndex:
     """All listed widgets, to be found by words of their names and descriptions."""
 
-    def __init__(self, documents: Documents, counts: Counts) -> None:
+    def __init__(
+        self, documents: Documents, counts: Counts, rebuild_over: int = _REBUILD_OVER
+    ) -> None:
         self._documents = documents
         self._counts = counts
+        self._rebuild_over = rebuild_over
         self._build()
 
     def find(self, query: Query, offset: int, limit: int) -> tuple[list[int], int]:
         """The numbers of the widgets in this window of the results, and the total."""
         self._popularity.refresh()
-        tiers = self._remembered.get(query)
+        tiers = self._remembered.items.get(query)
         if tiers is None:
             tiers = self._tiers(query)
-            while len(self._remembered) >= _REMEMBERED_QUERIES:
-                self._remembered.pop(next(iter(self._remembered)))
-            self._remembered[query] = tiers
+            self._remembered.put(query, tiers, sum(tier.size_bytes for tier in tiers))
         ordinals: list[int] = []
         before = 0
         for tier in tiers:
-            size = len(tier)
             start = max(offset - before, 0)
-            if start < size and len(ordinals) < limit:
-                stop = start + limit - len(ordinals)
-                ordinals += self._popularity.window(tier, start, min(stop, size))
-            before += size
+            before += len(tier)
+            if start < len(tier) and len(ordinals) < limit:
+                stop = min(start + limit - len(ordinals), len(tier))
+                ordinals += self._popularity.window(tier, start, stop)
         ids = self._ids
         return [ids[ordinal] for ordinal in ordinals], before
 
     def totals(self) -> Totals:
-        live = self._live_mask()
+        live = self._live
+        ids = np.array(self._ids, dtype=np.int64)[live[: len(self._ids)]]
         return Totals(
-            widgets=len(self._live),
-            versions=int(np.array(self._version_counts)[live].sum()),
-            scopes=sum(1 for ordinals in self._scopes.values() if ordinals.intersect(self._live)),
+            widgets=len(ids),
+            versions=int(np.array(self._version_counts)[live[: len(self._ids)]].sum()),
+            scopes=self._scopes.count(live),
+            downloads=int(self._counts.array[ids].sum()),
         )
-
-    def downloads(self) -> int:
-        """The downloads of all listed widgets."""
-        return int(self._counts.array[np.array(self._ids)[self._live_mask()]].sum())
 
     def update(self, widget_ids: Iterable[int]) -> None:
         """Take in what has become of these widgets."""
         changed = set(widget_ids)
-        dead = len(self._ids) - len(self._live)
-        if len(changed) + dead > max(_REBUILD_OVER, len(self._live) // 4):
+        if len(self._ids) + len(changed) > len(self._live):
             self._build()
             return
-        rows = sorted(self._documents.list_listings(list(changed)), key=lambda row: row[1:3])
-        replaced = {row.id: self._ordinals[row.id] for row in rows if row.id in self._ordinals}
+        rows = self._documents.list_listings(list(changed))
+        replaced = {row.id: self._ordinals.find(row.id) for row in rows}
         for widget_id in changed:
-            old = self._ordinals.pop(widget_id)
+            old = self._ordinals.find(widget_id)
             if old is not None:
-                self._live.discard(old)
-        for row in rows:
+                self._live[old] = False
+                self._ordinals.forget(widget_id)
+        # By scope and name, so that whoever stands before a new widget has its place already.
+        for row in sorted(rows, key=lambda row: (row.scope, row.name)):
+            before = self._documents.find_id_before(row.scope, row.name)
             self._add(row)
-            self._popularity.add(row.id, replaced.get(row.id), self._rank_before(row))
+            self._popularity.add(
+                row.id, replaced[row.id], None if before is None else self._ordinals.find(before)
+            )
         self._popularity.settle(self._live)
         self._remembered.clear()
 
-    def _rank_before(self, row: ListingRow) -> int | None:
-        """The ordinal of the widget that stands just before this one by scope and name."""
-        before = self._documents.find_id_before(row.scope, row.name)
-        return None if before is None else self._ordinals[before]
-
     def _build(self) -> None:
-        self._ids = array("q")
-        self._version_counts = array("i")
-        keys: list[str] = []
         names, descriptions = WordsBuilder(), WordsBuilder()
-        scopes: dict[str, array[int]] = {}
+        self._ids, self._version_counts = array("q"), array("i")
+        self._scopes = Groups()
         official = array("I")
-        for ordinal, row in enumerate(self._documents.stream_listings()):
-            key = normal(row.display_name)
-            names.add(key)
-            descriptions.add(normal(row.description))
-            keys.append(key)
-            self._ids.append(row.id)
-            self._version_counts.append(row.version_count)
-            scopes.setdefault(row.scope, array("I")).append(ordinal)
-            if row.is_official:
-                official.append(ordinal)
+        keys: list[str] = []
+        for rows in self._documents.stream_listings():
+            first = len(self._ids)
+            for ordinal, row in enumerate(rows, start=first):
+                self._scopes.add(row[1], ordinal)
+                if row[3]:
+                    official.append(ordinal)
+            ids, _, _, _, versions, display_names, texts = zip(*rows, strict=True)
+            self._ids.extend(ids)
+            self._version_counts.extend(versions)
+            keys += names.add(display_names)
+            descriptions.add(texts)
+        size = len(self._ids)
+        # Room for what comes later; when it is used up, all is built anew.
+        capacity = size + max(self._rebuild_over, size // 4)
+        self._live = np.arange(capacity) < size
+        self._official = np.zeros(capacity, np.bool_)
+        self._official[np.frombuffer(official, np.uint32)] = True
         self._names, self._descriptions = names.build(), descriptions.build()
         self._ordinals = OrdinalsById(self._ids)
-        self._scopes = {scope: BitMap(ordinals) for scope, ordinals in scopes.items()}
-        self._official = BitMap(official)
-        self._live = BitMap(range(len(self._ids)))
-        by_key = sorted(range(len(keys)), key=keys.__getitem__)
+        by_key = sorted(range(size), key=keys.__getitem__)
         self._sorted_keys = [keys[i] for i in by_key]
         self._sorted_ordinals = np.array(by_key, dtype=np.uint32)
         self._recent_keys: dict[int, str] = {}
         self._popularity = Popularity(self._counts, self._ids, self._documents.list_ids_by_name())
-        self._remembered: dict[Query, list[BitMap]] = {}
+        self._remembered: ByteBoundedCache[Query, list[OrdinalSet]] = ByteBoundedCache(
+            _REMEMBERED_BYTES
+        )
 
     def _add(self, row: ListingRow) -> None:
         ordinal = len(self._ids)
         key = normal(row.display_name)
         self._ids.append(row.id)
-        self._ordinals[row.id] = ordinal
+        self._ordinals.set(row.id, ordinal)
         self._names.add(key, ordinal)
         self._descriptions.add(normal(row.description), ordinal)
         self._recent_keys[ordinal] = key
         self._version_counts.append(row.version_count)
-        self._scopes.setdefault(row.scope, BitMap()).add(ordinal)
-        if row.is_official:
-            self._official.add(ordinal)
-        self._live.add(ordinal)
+        self._scopes.add(row.scope, ordinal)
+        self._official[ordinal] = bool(row.is_official)
+        self._live[ordinal] = True
 
-    def _tiers(self, query: Query) -> list[BitMap]:
+    def _tiers(self, query: Query) -> list[OrdinalSet]:
         """The results as sets, best first; inside each, popularity decides."""
         allowed = self._allowed(query)
         if not query.text:
-            return [allowed]
-        matching, in_name, starts_word = allowed, allowed, allowed
+            return [OrdinalSet(allowed)]
+        in_name, starts_word, matching = allowed.copy(), allowed.copy(), allowed.copy()
         for term in query.text.split():
-            name = self._names.hits(term)
-            in_name = in_name & name.containing
-            starts_word = starts_word & name.starting
-            matching = matching & (name.containing | self._descriptions.hits(term).containing)
-        starts, equals = self._keys(query.text)
+            holds, starts = np.zeros_like(allowed), np.zeros_like(allowed)
+            self._names.mark_starting(term, starts)
+            starts_word &= starts
+            self._names.mark_containing(term, holds)
+            in_name &= holds
+            self._descriptions.mark_containing(term, holds)
+            matching &= holds
+        equals, starts = np.zeros_like(allowed), np.zeros_like(allowed)
+        self._mark_keys(query.text, equals, starts)
         nested = [equals & allowed, starts & allowed, starts_word, in_name, matching]
-        tiers = [nested[0]]
-        for better, tier in pairwise(nested):
-            tiers.append(tier - better)
-        return tiers
+        apart = [nested[0], *(tier & ~better for better, tier in pairwise(nested))]
+        return [OrdinalSet(tier) for tier in apart]
 
-    def _allowed(self, query: Query) -> BitMap:
-        allowed = self._live
+    def _allowed(self, query: Query) -> Marks:
+        allowed = self._live.copy()
         if query.scope is not None:
-            allowed = allowed & self._scopes.get(query.scope, BitMap())
+            in_scope = np.zeros_like(allowed)
+            self._scopes.mark(query.scope, in_scope)
+            allowed &= in_scope
         if query.official is not None:
-            allowed = allowed & self._official if query.official else allowed - self._official
+            allowed &= self._official if query.official else ~self._official
         return allowed
 
-    def _keys(self, text: str) -> tuple[BitMap, BitMap]:
-        """Whose name starts with this text, and whose name it is."""
+    def _mark_keys(self, text: str, equals: Marks, starts: Marks) -> None:
+        """Mark whose name the text is, and whose name starts with it."""
         first = bisect.bisect_left(self._sorted_keys, text)
         same = bisect.bisect_right(self._sorted_keys, text, lo=first)
-        last = bisect.bisect_left(self._sorted_keys, text + "\U0010ffff", lo=same)
-        equals = BitMap(self._sorted_ordinals[first:same])
-        starts = BitMap(self._sorted_ordinals[first:last])
+        last = bisect.bisect_left(self._sorted_keys, after(text), lo=same)
+        equals[self._sorted_ordinals[first:same]] = True
+        starts[self._sorted_ordinals[first:last]] = True
         for ordinal, key in self._recent_keys.items():
             if key.startswith(text):
-                starts.add(ordinal)
-                if key == text:
-                    equals.add(ordinal)
-        return starts, equals
-
-    def _live_mask(self) -> npt.NDArray[np.bool_]:
-        mask = np.zeros(len(self._ids), dtype=np.bool_)
-        mask[self._live.to_array()] = True
-        return mask
-
-
-class OrdinalsById:
-    """A mapping from widget number to ordinal, as a flat array: a dict of a million is 100 MB."""
-
-    def __init__(self, ids: Sequence[int]) -> None:
-        self._ordinals = np.full(max(ids, default=0) + 1, -1, dtype=np.int32)
-        self._ordinals[np.array(ids, dtype=np.int64)] = np.arange(len(ids), dtype=np.int32)
-
-    def __contains__(self, widget_id: int) -> bool:
-        return widget_id < len(self._ordinals) and self._ordinals[widget_id] >= 0
-
-    def __getitem__(self, widget_id: int) -> int:
-        return int(self._ordinals[widget_id])
-
-    def __setitem__(self, widget_id: int, ordinal: int) -> None:
-        missing = widget_id + 1 - len(self._ordinals)
-        if missing > 0:
-            room = np.full(missing + 1024, -1, dtype=np.int32)
-            self._ordinals = np.concatenate((self._ordinals, room))
-        self._ordinals[widget_id] = ordinal
-
-    def pop(self, widget_id: int) -> int | None:
-        if widget_id not in self:
-            return None
-        ordinal = self[widget_id]
-        self._ordinals[widget_id] = -1
-        return ordinal
+                starts[ordinal] = True
+                equals[ordinal] = key == text

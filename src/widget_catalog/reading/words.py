@@ -1,21 +1,25 @@
 """Words: which texts hold a word that contains, or starts with, a term. Exact substrings.
 
 A term has no white space, so it can only lie inside one word: the vocabulary is searched,
-not the texts. All words stand in one string, and `str.split(term)` walks it at the speed
-of C: the lengths of the pieces give every place where the term stands.
+not the texts. Words are numbered in their order, so those that start with a term are
+neighbours; those that contain it are found through the pairs of characters they are made of.
 """
 
+import bisect
 from collections import defaultdict
 from collections.abc import Sequence
+from itertools import pairwise
 from unicodedata import normalize
 
 import numpy as np
-import numpy.typing as npt
-from pyroaring import BitMap
 
-Ordinals = npt.NDArray[np.uint32]
+from .ordinals import Array, Marks
 
-_SEPARATOR = "\n"  # White space, so it is in no word and in no term.
+_BETWEEN = "\0"  # In no text: it is refused at the edge.
+_SEPARATOR = f" {_BETWEEN} "
+_CHARACTER_BITS = 21
+# Texts of a word above which it is walked by itself and not gathered with others.
+_FREQUENT = 100
 
 
 def normal(text: str) -> str:
@@ -23,93 +27,158 @@ def normal(text: str) -> str:
     return text.lower() if text.isascii() else normalize("NFKC", text).casefold()
 
 
-class Hits:
-    """The ordinals of all texts with a word that contains a term, and of those it starts."""
+class Rows:
+    """Lists of numbers, one a row, laid end to end: row i is `items[starts[i]:starts[i + 1]]`."""
 
-    __slots__ = ("containing", "starting")
+    def __init__(self, items: Array, lengths: Array) -> None:
+        self.items = items
+        self.starts = np.concatenate(([0], np.cumsum(lengths)))
 
-    def __init__(self, containing: BitMap, starting: BitMap) -> None:
-        self.containing = containing
-        self.starting = starting
+    def row(self, i: int) -> Array:
+        return self.items[self.starts[i] : self.starts[i + 1]]
+
+    def rows(self, first: int, last: int) -> Array:
+        """The items of all rows from `first` up to, not including, `last`."""
+        return self.items[self.starts[first] : self.starts[last]]
+
+    def gather(self, rows: Array) -> Array:
+        """The items of just these rows."""
+        begins = self.starts[rows]
+        lengths = self.starts[rows + 1] - begins
+        shift = np.repeat(begins - np.cumsum(lengths) + lengths, lengths)
+        return self.items[shift + np.arange(len(shift))]
+
+    def lengths(self) -> Array:
+        return np.diff(self.starts)
 
 
 class WordsBuilder:
-    """Takes texts in, one after another, and makes the index of their words."""
+    """Takes texts in, many at a time, and makes the index of their words."""
 
     def __init__(self) -> None:
         self._numbers: defaultdict[str, int] = defaultdict()
         self._numbers.default_factory = self._numbers.__len__
-        self._flat: list[npt.NDArray[np.uint32]] = []
-        self._lengths: list[int] = []
-        self._pending: list[int] = []
+        self._between = self._numbers[_BETWEEN]
+        self._tokens: list[Array] = []
 
-    def add(self, text: str) -> None:
-        words = text.split()
-        self._lengths.append(len(words))
-        self._pending += map(self._numbers.__getitem__, words)
-        if len(self._pending) > 1_000_000:
-            self._flush()
+    def add(self, texts: Sequence[str]) -> list[str]:
+        """Take these texts in; gives their normal forms. One pass in C over all of them."""
+        joined = normal(_SEPARATOR.join(texts))
+        words = joined.split()
+        words.append(_BETWEEN)
+        self._tokens.append(np.fromiter(map(self._numbers.__getitem__, words), np.int32))
+        return joined.split(_SEPARATOR)
 
     def build(self) -> "Words":
-        self._flush()
-        numbers = np.concatenate(self._flat) if self._flat else np.empty(0, np.uint32)
-        lengths = np.array(self._lengths, dtype=np.uint32)
-        ordinals = np.repeat(np.arange(len(lengths), dtype=np.uint32), lengths)
-        self._flat.clear()
-        order = np.argsort(numbers, kind="stable")
-        ordinals = ordinals[order]
-        ends = np.cumsum(np.bincount(numbers, minlength=len(self._numbers)))
-        return Words(list(self._numbers), ordinals, ends)
-
-    def _flush(self) -> None:
-        self._flat.append(np.array(self._pending, dtype=np.uint32))
-        self._pending = []
+        tokens = np.concatenate([np.empty(0, np.int32), *self._tokens])
+        self._tokens.clear()
+        is_between = tokens == self._between
+        texts = (np.cumsum(is_between) - is_between).astype(np.uint32)[~is_between]
+        tokens = tokens[~is_between]
+        del self._numbers[_BETWEEN]
+        words = sorted(self._numbers)
+        rank = np.empty(len(words) + 1, np.int32)
+        rank[np.fromiter(map(self._numbers.__getitem__, words), np.int32)] = np.arange(len(words))
+        tokens = rank[tokens]
+        by_word = _argsort(tokens)
+        return Words(words, Rows(texts[by_word], np.bincount(tokens, minlength=len(words))))
 
 
 class Words:
     """A vocabulary and, for every word, the ordinals of the texts it stands in."""
 
-    def __init__(
-        self, words: Sequence[str], ordinals: Ordinals, ends: npt.NDArray[np.int64]
-    ) -> None:
-        self._text = _SEPARATOR + _SEPARATOR.join(words) + _SEPARATOR
-        lengths = np.fromiter(map(len, words), dtype=np.int64, count=len(words))
-        self._starts = 1 + np.cumsum(lengths + 1) - (lengths + 1)
-        begins = np.concatenate(([0], ends[:-1])) if len(ends) else ends
-        # Most words are rare: those of one text keep its ordinal here and need no bitmap.
-        self._single = np.full(len(words), -1, dtype=np.int64)
-        alone = ends - begins == 1
-        self._single[alone] = ordinals[begins[alone]]
-        self._bitmaps: list[BitMap | None] = [None] * len(words)
-        for word in np.flatnonzero(~alone).tolist():
-            self._bitmaps[word] = BitMap(ordinals[begins[word] : ends[word]])
-        self._recent: dict[str, BitMap] = {}
+    def __init__(self, words: list[str], texts: Rows) -> None:
+        self._words = words
+        self._texts = texts
+        self._is_frequent = texts.lengths() > _FREQUENT
+        self._pairs, self._words_of_pair = _pairs(words)
+        self._recent: dict[str, list[int]] = {}
 
     def add(self, text: str, ordinal: int) -> None:
-        """Take in a text that came after the build."""
+        """Take in a text, in normal form, that came after the build."""
         for word in text.split():
-            self._recent.setdefault(word, BitMap()).add(ordinal)
+            self._recent.setdefault(word, []).append(ordinal)
 
-    def hits(self, term: str) -> Hits:
-        places = self._places(term)
-        found = np.searchsorted(self._starts, places, side="right") - 1
-        starting = found[self._starts[found] == places] if len(found) else found
-        containing = self._union(np.unique(found))
-        at_start = self._union(starting)
-        for word, ordinals in self._recent.items():
-            if term in word:
-                containing |= ordinals
-                if word.startswith(term):
-                    at_start |= ordinals
-        return Hits(containing, at_start)
+    def mark_containing(self, term: str, marks: Marks) -> None:
+        """Mark the texts with a word that contains the term."""
+        words = self._words_with(term)
+        is_frequent = self._is_frequent[words]
+        marks[self._texts.gather(words[~is_frequent])] = True
+        for word in words[is_frequent].tolist():
+            marks[self._texts.row(word)] = True
+        for recent, texts in self._recent.items():
+            if term in recent:
+                marks[texts] = True
 
-    def _places(self, term: str) -> npt.NDArray[np.int64]:
-        pieces = self._text.split(term)
-        lengths = np.fromiter(map(len, pieces), dtype=np.int64, count=len(pieces))
-        return np.cumsum(lengths[:-1] + len(term)) - len(term)
+    def mark_starting(self, term: str, marks: Marks) -> None:
+        """Mark the texts with a word that starts with the term."""
+        first = bisect.bisect_left(self._words, term)
+        last = bisect.bisect_left(self._words, after(term), lo=first)
+        marks[self._texts.rows(first, last)] = True
+        for recent, texts in self._recent.items():
+            if recent.startswith(term):
+                marks[texts] = True
 
-    def _union(self, words: npt.NDArray[np.int64]) -> BitMap:
-        single = self._single[words]
-        result = BitMap(single[single >= 0])
-        bitmaps = [self._bitmaps[word] for word in words[single < 0].tolist()]
-        return result.union(*bitmaps) if bitmaps else result
+    def _words_with(self, term: str) -> Array:
+        """The numbers of all words that contain the term."""
+        if len(term) == 1:
+            first = np.searchsorted(self._pairs, _pair(ord(term), 0))
+            last = np.searchsorted(self._pairs, _pair(ord(term) + 1, 0))
+            return _unique(self._words_of_pair.rows(int(first), int(last)), len(self._words))
+        rarest: Array | None = None
+        for a, b in pairwise(term):
+            code = _pair(ord(a), ord(b))
+            at = int(np.searchsorted(self._pairs, code))
+            if at == len(self._pairs) or self._pairs[at] != code:
+                return np.empty(0, np.int64)
+            found = self._words_of_pair.row(at)
+            if rarest is None or len(found) < len(rarest):
+                rarest = found
+        assert rarest is not None  # noqa: S101  A term of two characters has a pair.
+        if len(term) == 2:
+            return rarest
+        words = self._words
+        return np.array([i for i in rarest.tolist() if term in words[i]], dtype=np.int64)
+
+
+def _pair(a: int, b: int) -> int:
+    return a << _CHARACTER_BITS | b
+
+
+def _pairs(words: Sequence[str]) -> tuple[Array, Rows]:
+    """The pairs of neighbouring characters, in order, and the words each stands in.
+
+    A word's last character makes a pair with nothing (0), so that no character is left out.
+    """
+    text = _BETWEEN.join(words) + _BETWEEN
+    characters = np.frombuffer(text.encode("utf-32-le"), dtype=np.uint32).astype(np.int64)
+    is_end = characters == 0
+    word = np.cumsum(is_end) - is_end
+    codes = (characters[:-1] << _CHARACTER_BITS | characters[1:])[~is_end[:-1]]
+    word = word[:-1][~is_end[:-1]]
+    kinds, codes = np.unique(codes, return_inverse=True)
+    order = _argsort(codes)  # Stable, so that the words of a pair stay in order.
+    codes, word = codes[order], word[order]
+    # A pair that stands twice in a word counts once.
+    is_first = np.ones(len(codes), np.bool_)
+    is_first[1:] = (codes[1:] != codes[:-1]) | (word[1:] != word[:-1])
+    codes, word = codes[is_first], word[is_first]
+    return kinds, Rows(word.astype(np.int32), np.bincount(codes, minlength=len(kinds)))
+
+
+def _unique(numbers: Array, below: int) -> Array:
+    marks = np.zeros(below, np.bool_)
+    marks[numbers] = True
+    return np.flatnonzero(marks)
+
+
+def _argsort(numbers: Array) -> Array:
+    """A stable argsort in two passes of 16 bits, where numpy sorts by radix: 5x as fast."""
+    low = np.argsort((numbers & 0xFFFF).astype(np.uint16), kind="stable")
+    high = np.argsort((numbers >> 16).astype(np.uint16)[low], kind="stable")
+    return low[high]
+
+
+def after(term: str) -> str:
+    """A text that comes after every text that starts with the term, and before all others."""
+    return term + "\U0010ffff" * 2

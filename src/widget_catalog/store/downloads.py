@@ -8,7 +8,7 @@ from sqlalchemy.engine import Connection
 
 from .bulk import insert_rows
 from .engine import Transaction
-from .schema import downloads
+from .schema import downloads, widgets
 
 _IDS_PER_QUERY = 500
 
@@ -27,8 +27,8 @@ def add_downloads(tx: Transaction, increments: Mapping[int, int]) -> None:
 
 
 def set_counts(tx: Transaction, counts: Mapping[int, int]) -> None:
-    """State the counts of widgets that have none yet."""
-    insert_rows(tx.connection, downloads, list(counts.items()))
+    """State the counts of widgets that have none yet; zeros too, but they take no row."""
+    insert_rows(tx.connection, downloads, [it for it in counts.items() if it[1]])
     tx.counts |= counts
 
 
@@ -43,7 +43,9 @@ def get_counts(connection: Connection, ids: Sequence[int]) -> dict[int, int]:
 
 
 def stream_counts(connection: Connection) -> Iterator[tuple[int, int]]:
-    query = sa.select(downloads.c.widget_id, downloads.c.count)
+    """The count of every widget, zero for one never downloaded."""
+    count = sa.func.coalesce(downloads.c.count, 0)
+    query = sa.select(widgets.c.id, count).select_from(widgets.outerjoin(downloads))
     for row in connection.execution_options(yield_per=10_000).execute(query):
         yield row[0], row[1]
 

@@ -81,9 +81,7 @@ def add_widgets(tx: Transaction, new: Sequence[tuple[Widget, int]]) -> None:
     stored = [StoredWidget(first + i, widget) for i, (widget, _) in enumerate(new)]
     insert_rows(tx.connection, widgets, [widget_row(*it) for it in stored])
     _insert_versions(tx, [(it.id, version) for it in stored for version in it.widget.versions])
-    downloads.set_counts(
-        tx, {it.id: count for it, (_, count) in zip(stored, new, strict=True) if count}
-    )
+    downloads.set_counts(tx, {it.id: count for it, (_, count) in zip(stored, new, strict=True)})
     _saved(tx, stored)
 
 

@@ -27,7 +27,8 @@ class Cdn:
     def answer(self, request: Request) -> Response:
         if request.method == "OPTIONS":
             allowed = [("access-control-allow-methods", "GET, HEAD, OPTIONS")]
-            return Response(204, [_CORS, *allowed, ("access-control-allow-headers", "*")], None)
+            allowed += [("access-control-allow-headers", "*")]
+            return Response(204, [_CORS, *allowed, NOSNIFF], None)
         if request.method not in ("GET", "HEAD"):
             sentence = "A bundle can be read, and nothing else; use GET, HEAD, OPTIONS."
             return error(405, sentence, ("allow", "GET, HEAD, OPTIONS"), _CORS)

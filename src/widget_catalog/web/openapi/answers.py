@@ -114,7 +114,7 @@ def shared(name: str) -> Answer:
 
 def json_answer(about: str, schema: str, example: object, *names: str) -> Answer:
     """A JSON answer with one example and these headers."""
-    return json_answers(about, schema, {"answer": ("An answer", example)}, *names)
+    return json_answers(about, schema, {"answer": ("Example answer", example)}, *names)
 
 
 def json_answers(

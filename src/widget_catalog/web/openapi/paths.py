@@ -46,11 +46,14 @@ def _search(base_url: str) -> Answer:
         "Search widgets",
         "Finds listed widgets, the best match first. Without `q` all of them, the most installed "
         "first.\n\n"
-        "With `q`, names that are the text come before names that start with it, then names with "
-        "words that start with its terms, names that have all the terms somewhere, and last those "
-        "found by their description; inside each of these groups the most installed come first. "
-        "The order is total, so that walking the pages of an unchanged catalog shows every widget "
-        "once.",
+        "With `q`, results come in this order:\n\n"
+        "1. `displayName` is the text;\n"
+        "2. `displayName` starts with it;\n"
+        "3. every term starts a word of `displayName`;\n"
+        "4. every term is somewhere in `displayName`;\n"
+        "5. all others, found by `description`.\n\n"
+        "Inside each of these the most installed come first, then `scope` and `name` decide. So "
+        "the order is total: walking the pages of an unchanged catalog shows every widget once.",
         f"curl '{base_url}/api/v1/widgets/search?q=clock&compatSdk=1.2.0&limit=10'",
         {
             "200": json_answers(
@@ -104,7 +107,7 @@ def _count(base_url: str) -> Answer:
 def _registry(base_url: str) -> Answer:
     return _operation(
         "getRegistry",
-        "Fetch a scope's registry",
+        "Fetch a scope’s registry",
         "All listed widgets of one scope with all their versions, in one document: for a "
         "dashboard's first load. It has no download counts, so body and `ETag` stay the same until "
         "the scope changes.\n\n"
@@ -209,14 +212,14 @@ def _operational_paths(base_url: str) -> dict[str, object]:
         **path(
             "/api/version",
             "getVersion",
-            "Read the service's release",
+            "Read the service’s release",
             "Which release this is, and which versions of the API it serves.",
             {"200": json_answer("The release.", "ServiceVersion", release_example, *_CLOSED)},
         ),
         **path(
             "/api/widgets/cli-version",
             "getCliVersion",
-            "Read the command-line tool's release",
+            "Read the tool’s release",
             "Which command-line tools may publish here. The tool asks this before it starts.",
             {"200": json_answer("The tool's releases.", "CliVersion", tool, *_CLOSED)},
         ),
@@ -253,8 +256,8 @@ def parameters() -> dict[str, object]:
     return {
         "scope": _in_path(
             "scope",
-            "Who publishes: small letters, digits and hyphens, not a hyphen first, at most 64. "
-            "Written without an `@`.",
+            "The publishing scope: lower-case letters, digits and hyphens, beginning with a letter "
+            "or digit. Written without an `@`.",
             name,
             "catalog",
         ),
@@ -263,9 +266,9 @@ def parameters() -> dict[str, object]:
         "q": _in_query(
             "q",
             "Text to look for. It is split at white space, and every term must occur in "
-            "`displayName` or `description`, anywhere in a word, in capitals or not; never in "
-            "`scope` or `name`. All characters are ordinary ones. At most 256 characters after "
-            "trimming, else `400`; empty is the same as not given.",
+            "`displayName` or `description`: anywhere in a word, upper or lower case alike. "
+            "`scope` and `name` are not searched. `%`, `*`, quotes and the like are "
+            "ordinary characters. Over 256 characters is `400`; an empty text is the same as none.",
             {"type": "string", "maxLength": 256},
             "clock",
         ),
@@ -288,7 +291,7 @@ def parameters() -> dict[str, object]:
         "official": _in_query(
             "official",
             "`true`: only official widgets. `false`: only the others, those with "
-            "`isOfficial: null` among them. In capitals or not; anything else is `400`.",
+            "`isOfficial: null` among them. Upper or lower case alike; anything else is `400`.",
             {"type": "boolean"},
             True,
         ),

@@ -92,7 +92,8 @@ class _Reader:
         self._document = document
         self._components: Object = document["components"]
         # Raw HTML in a description is text here, so that what is made of it is safe.
-        self._markdown = MarkdownIt("commonmark", {"html": False})
+        self._markdown = MarkdownIt("commonmark", {"html": False, "typographer": True})
+        self._markdown.enable("smartquotes")
 
     def read(self) -> Reference:
         operations = [
@@ -168,7 +169,7 @@ class _Reader:
                 for example in media.get("examples", {}).values()
             ]
             if "example" in media:
-                examples = [Example("An answer", _shown(media["example"]))]
+                examples = [Example("Example answer", _shown(media["example"]))]
         headers = list(it.get("headers", {}))
         return Answer(status, self._inline(it["description"]), schema, headers, examples)
 
@@ -241,11 +242,13 @@ def _rules(schema: Object) -> list[Markup]:
     if "maximum" in schema:
         rules.append(code("at most", schema["maximum"]))
     if "maxLength" in schema:
-        rules.append(code("longest", schema["maxLength"]))
+        rules.append(Markup("at most {} characters").format(schema["maxLength"]))
     if len(schema.get("pattern", "")) in range(1, _READABLE_PATTERN):
         rules.append(code("pattern", schema["pattern"]))
     if "examples" in schema and "const" not in schema:
-        rules.append(code("e.g.", _plain(schema["examples"][0])))
+        example = schema["examples"][0]
+        if not isinstance(example, bool):
+            rules.append(code("e.g.", _plain(example)))
     return rules
 
 
@@ -257,5 +260,5 @@ def _shown(value: object) -> Markup:
     """An example as it is read best: JSON with its keys marked, any other text as it is."""
     if isinstance(value, str):
         return escape(value.rstrip())
-    text = escape(json.dumps(value, indent=2, ensure_ascii=False))
+    text = str(escape(json.dumps(value, indent=2, ensure_ascii=False)))
     return Markup(_KEY.sub(r'\1<span class="key">\2</span>:', text))  # noqa: S704  Escaped above.

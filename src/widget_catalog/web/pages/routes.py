@@ -1,4 +1,4 @@
-"""Every address that is neither the API nor a bundle: pages, their assets, what browsers ask for."""
+"""Every address that is neither API nor bundle: pages, their style, what browsers ask for."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -86,8 +86,8 @@ class Pages:
         )
         self._wrong_method = Content(
             message.render(
-                title="Only to be read",
-                sentence="This address can be read, and nothing else; use GET or HEAD.",
+                title="Not this way",
+                sentence="This address can be read, and nothing else: use GET or HEAD.",
             ).encode()
         )
 
