@@ -1,7 +1,10 @@
 """Runs the service: Granian with our settings, from a free port to a clean stop."""
 
+import contextlib
+import http.client
 import socket
 import sys
+import threading
 from collections.abc import Callable
 from functools import partial
 
@@ -17,6 +20,7 @@ from .web.rsgi import RsgiApp
 from .wiring import DataFolder, build_worker
 
 _KILL_TIMEOUT_S = 20
+_START_PATIENCE_S = 300
 _SLOW_HEADERS_MS = 15_000
 
 
@@ -66,8 +70,24 @@ def serve(settings: Settings, on_ready: Callable[[], None]) -> None:
     if settings.metrics_port:
         prepare_metrics(DataFolder(settings.data).metrics)
         server.on_startup(partial(serve_metrics, settings.metrics_host, settings.metrics_port))
-    server.on_startup(on_ready)
+    server.on_startup(lambda: _when_it_answers(settings, on_ready))
     server.serve(target_loader=partial(_load, settings), wrap_loader=False)  # type: ignore[arg-type]
+
+
+def _when_it_answers(settings: Settings, on_ready: Callable[[], None]) -> None:
+    """Call back when the first answer has come: a large catalog takes a while to be read."""
+
+    def wait() -> None:
+        host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)  # noqa: S104
+        # The port is open already; the request waits in its queue for the first worker.
+        connection = http.client.HTTPConnection(host, settings.port, timeout=_START_PATIENCE_S)
+        with contextlib.suppress(OSError, http.client.HTTPException):
+            connection.request("GET", "/api/version")
+            connection.getresponse().read()
+            on_ready()
+        connection.close()
+
+    threading.Thread(target=wait, name="greeting", daemon=True).start()
 
 
 def _load(settings: Settings, *_: object) -> RsgiApp:

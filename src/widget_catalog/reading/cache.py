@@ -17,7 +17,7 @@ class ByteBoundedCache(Generic[K, V]):
 
     def put(self, key: K, value: V, size_bytes: int) -> None:
         self.drop(key)
-        if size_bytes > self._max_bytes // 4:
+        if size_bytes > self._max_bytes // 2:
             return  # One giant must not drive out everything else.
         while self._bytes + size_bytes > self._max_bytes:
             self.drop(next(iter(self.items)))

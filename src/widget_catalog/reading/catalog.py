@@ -113,10 +113,11 @@ class Catalog:
         self._slots = counts.slots
         self._cdn_url = cdn_url
         self._now = now
-        self._details: ByteBoundedCache[str, _Detail] = ByteBoundedCache(cache_bytes // 2)
-        self._summaries: ByteBoundedCache[int, _Summary] = ByteBoundedCache(cache_bytes // 4)
-        self._answers: ByteBoundedCache[object, Content] = ByteBoundedCache(cache_bytes // 8)
-        self._registries: ByteBoundedCache[str, Registry] = ByteBoundedCache(cache_bytes // 8)
+        share = cache_bytes // 8
+        self._details: ByteBoundedCache[str, _Detail] = ByteBoundedCache(3 * share)
+        self._summaries: ByteBoundedCache[int, _Summary] = ByteBoundedCache(2 * share)
+        self._registries: ByteBoundedCache[str, Registry] = ByteBoundedCache(2 * share)
+        self._answers: ByteBoundedCache[object, Content] = ByteBoundedCache(share)
         self._bundles: ByteBoundedCache[tuple[str, str, str], BundleRef] = ByteBoundedCache(1 << 20)
         self._answers_at = (-1, -1)
         self._changed: set[int] = set()
@@ -233,13 +234,12 @@ class Catalog:
             self._read_feed()
 
     def _read_feed(self) -> None:
-        for seq, widget_id, scope in self._documents.list_changes(self._seen):
+        for seq, widget_id, scope, name in self._documents.list_changes(self._seen):
             self._seen = seq
             self._changed.add(widget_id)
             self._summaries.drop(widget_id)
             self._registries.drop(scope)
-        # Details are kept by name; they are soon read again.
-        self._details.clear()
+            self._details.drop(f"{scope}/{name}")
 
     def _current_index(self) -> SearchIndex:
         if self._changed:

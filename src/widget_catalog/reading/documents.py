@@ -138,9 +138,12 @@ class Documents:
         found: int | None = self._db.execute(query, (scope,)).fetchone()[0]
         return found
 
-    def list_changes(self, after: int) -> list[tuple[int, int, str]]:
-        """(seq, widget number, scope) of every change after this one, oldest first."""
-        query = "SELECT seq, widget_id, scope FROM changes WHERE seq > ? ORDER BY seq"
+    def list_changes(self, after: int) -> list[tuple[int, int, str, str]]:
+        """(seq, widget number, scope, name) of every change after this one, oldest first."""
+        query = """
+            SELECT seq, widget_id, listings.scope, name
+            FROM changes JOIN listings ON listings.id = widget_id WHERE seq > ? ORDER BY seq
+        """
         return self._db.execute(query, (after,)).fetchall()
 
     def latest_seq(self) -> int:

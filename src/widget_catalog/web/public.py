@@ -146,7 +146,7 @@ class PublicApi:
             return _wrong_method(request, _READ)
         if path.startswith(_REGISTRY_PREFIX) and path.endswith(_REGISTRY_SUFFIX):
             scope = path[len(_REGISTRY_PREFIX) : -len(_REGISTRY_SUFFIX)]
-            if "/" not in scope:
+            if scope and "/" not in scope:
                 return self._registry(request, scope)
         if path.startswith("/api/v1/"):
             return error(404, f"There is nothing at {path[:200]}.")
@@ -191,8 +191,16 @@ def error(status: int, message: str, *headers: tuple[str, str]) -> Response:
 
 def internal_fault(path: str) -> Response:
     """What is told of a fault of our own: nothing but that it is ours."""
-    cors = [_CORS] if path.startswith(WIDGETS) else []
-    return error(500, "Something went wrong on our side. It has been logged.", *cors)
+    return error(500, "Something went wrong on our side. It has been logged.", *_cors_of(path))
+
+
+def unavailable(path: str) -> Response:
+    sentence = "The catalog cannot be read just now. Try again soon."
+    return error(503, sentence, ("retry-after", "5"), *_cors_of(path))
+
+
+def _cors_of(path: str) -> Headers:
+    return [_CORS] if path.startswith(WIDGETS) else []
 
 
 def _fixed(body: Mapping[str, object]) -> Callable[[Request], Response]:

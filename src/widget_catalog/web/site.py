@@ -1,13 +1,15 @@
 """Site: everything one origin serves, by the first part of the path."""
 
+import sqlite3
 from typing import Protocol
 
 import structlog
 
+from ..domain.errors import StoreUnavailable
 from .cdn import PREFIX as CDN_PREFIX
 from .cdn import Cdn
 from .http import Request, Response
-from .public import PublicApi, internal_fault
+from .public import PublicApi, internal_fault, unavailable
 
 _log = structlog.get_logger("widget_catalog.web")
 
@@ -30,6 +32,9 @@ class Site:
             if path.startswith(CDN_PREFIX):
                 return self._cdn.answer(request)
             return self._pages.answer(request)
+        except (sqlite3.Error, StoreUnavailable) as fault:
+            _log.error("The catalog cannot be read.", path=path, fault=str(fault))
+            return unavailable(path)
         except Exception:
             _log.exception("A request failed.", method=request.method, path=path)
             return internal_fault(path)

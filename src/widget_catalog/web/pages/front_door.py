@@ -1,7 +1,7 @@
 """The front door: what this is, how large it is, what people install most."""
 
 import msgspec
-from jinja2 import Template
+from jinja2 import Environment
 
 from ...domain.widgets import Size
 from ...reading.catalog import Catalog
@@ -55,9 +55,9 @@ _decode_results = msgspec.json.Decoder(_Results).decode
 class FrontDoor:
     """Rendered anew only when the numbers or the widgets shown have changed."""
 
-    def __init__(self, catalog: Catalog, template: Template) -> None:
+    def __init__(self, catalog: Catalog, templates: Environment) -> None:
         self._catalog = catalog
-        self._template = template
+        self._templates = templates
         self._shows = ("", "")
         self._content = Content(b"")
 
@@ -67,7 +67,7 @@ class FrontDoor:
         shows = (stats.tag, popular.tag)
         if shows != self._shows:
             widgets = _decode_results(popular.body).widgets
-            page = self._template.render(
+            page = self._templates.get_template("front_door.html").render(
                 stats=_decode_stats(stats.body),
                 popular=[(widget, _footprint(widget.latest_version)) for widget in widgets],
             )

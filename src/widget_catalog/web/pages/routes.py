@@ -1,5 +1,7 @@
 """Every address that is neither API nor bundle: pages, their style, what browsers ask for."""
 
+from collections.abc import Callable
+from functools import cache, partial
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -39,7 +41,13 @@ _HTML: Headers = [
     NOSNIFF,
 ]
 
+_JSON = "application/json; charset=utf-8"
 _ROBOTS = b"User-agent: *\nDisallow: /api/\nDisallow: /cdn/\n"
+
+_MESSAGES = {
+    404: ("Nothing here", "There is no page at this address."),
+    405: ("Not this way", "This address can be read, and nothing else: use GET or HEAD."),
+}
 
 
 class _Resource(NamedTuple):
@@ -50,58 +58,54 @@ class _Resource(NamedTuple):
 
 
 class Pages:
-    """All but the front door is rendered once, here; that one when the catalog has changed."""
+    """All but the front door never changes, and is rendered when it is first asked for."""
 
     def __init__(self, catalog: Catalog, service_name: str, public_url: str) -> None:
-        style = Content((_STATIC / "site.css").read_bytes())
-        icon = _resource((_STATIC / "favicon.svg").read_bytes(), "image/svg+xml", _A_DAY)
-        style_path = f"/static/site.{style.tag}.css"
+        style = (_STATIC / "site.css").read_bytes()
+        style_path = f"/static/site.{Content(style).tag}.css"
         # Where the service is reached under a path of its own, links begin with that path.
         root = urlsplit(public_url).path.rstrip("/")
-        templates = _environment(
+        self._templates = _environment(
             root=root,
             style_url=root + style_path,
             service_name=service_name,
             public_url=public_url,
             release=release.VERSION,
         )
-        document = openapi(service_name, public_url)
-        docs = templates.get_template("reference.html").render(reference=reference(document))
-        self._front_door = FrontDoor(catalog, templates.get_template("front_door.html"))
-        self._resources = {
-            "/docs/api": _Resource(Content(docs.encode()), _HTML),
-            "/openapi.json": _resource(
-                printed(document).encode(), "application/json; charset=utf-8", _REVALIDATED
+        document = cache(partial(openapi, service_name, public_url))
+        front_door = FrontDoor(catalog, self._templates)
+        icon = _fixed((_STATIC / "favicon.svg").read_bytes(), "image/svg+xml", _A_DAY)
+        self._message = cache(self._render_message)
+        self._resources: dict[str, Callable[[], _Resource]] = {
+            "/": lambda: _Resource(front_door.content(), _HTML),
+            "/docs/api": cache(
+                lambda: self._render("reference.html", reference=reference(document()))
+            ),
+            "/openapi.json": cache(
+                lambda: _resource(printed(document()).encode(), _JSON, _REVALIDATED)
             ),
             "/favicon.svg": icon,
             "/favicon.ico": icon,
-            "/robots.txt": _resource(_ROBOTS, "text/plain; charset=utf-8", _A_DAY),
-            style_path: _Resource(style, _headers("text/css; charset=utf-8", _FOR_GOOD)),
+            "/robots.txt": _fixed(_ROBOTS, "text/plain; charset=utf-8", _A_DAY),
+            style_path: _fixed(style, "text/css; charset=utf-8", _FOR_GOOD),
         }
-        message = templates.get_template("message.html")
-        self._not_found = Content(
-            message.render(
-                title="Nothing here", sentence="There is no page at this address."
-            ).encode()
-        )
-        self._wrong_method = Content(
-            message.render(
-                title="Not this way",
-                sentence="This address can be read, and nothing else: use GET or HEAD.",
-            ).encode()
-        )
 
     def answer(self, request: Request) -> Response:
-        path = request.path
-        resource = self._resources.get(path)
-        if resource is None and path != "/":
-            return content_response(request, self._not_found, _HTML, status=404)
+        resource = self._resources.get(request.path)
+        if resource is None:
+            return content_response(request, self._message(404).content, _HTML, status=404)
         if request.method != "GET" and request.method != "HEAD":
             headers = [*_HTML, ("allow", _ALLOWED)]
-            return content_response(request, self._wrong_method, headers, status=405)
-        if resource is None:
-            resource = _Resource(self._front_door.content(), _HTML)
-        return content_response(request, resource.content, resource.headers)
+            return content_response(request, self._message(405).content, headers, status=405)
+        return content_response(request, *resource())
+
+    def _render(self, template: str, **values: object) -> _Resource:
+        page = self._templates.get_template(template).render(values)
+        return _Resource(Content(page.encode()), _HTML)
+
+    def _render_message(self, status: int) -> _Resource:
+        title, sentence = _MESSAGES[status]
+        return self._render("message.html", title=title, sentence=sentence)
 
 
 def _environment(**texts: str) -> Environment:
@@ -110,6 +114,7 @@ def _environment(**texts: str) -> Environment:
         loader=FileSystemLoader(_TEMPLATES),
         autoescape=True,
         undefined=StrictUndefined,
+        auto_reload=False,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -119,8 +124,10 @@ def _environment(**texts: str) -> Environment:
 
 
 def _resource(body: bytes, content_type: str, caching: tuple[str, str]) -> _Resource:
-    return _Resource(Content(body), _headers(content_type, caching))
+    headers = [("content-type", content_type), _VARY, caching, NOSNIFF]
+    return _Resource(Content(body), headers)
 
 
-def _headers(content_type: str, caching: tuple[str, str]) -> Headers:
-    return [("content-type", content_type), _VARY, caching, NOSNIFF]
+def _fixed(body: bytes, content_type: str, caching: tuple[str, str]) -> Callable[[], _Resource]:
+    resource = _resource(body, content_type, caching)
+    return lambda: resource

@@ -1,0 +1,15 @@
+"""The demo catalog, imported through the real action."""
+
+from importlib.resources import files
+from pathlib import Path
+
+from widget_catalog.actions.import_catalog import import_catalog
+from widget_catalog.wiring import Node
+
+DEMO_FOLDER = Path(str(files("widget_catalog") / "demo"))
+_MAX_BUNDLE_BYTES = 1 << 21
+
+
+def import_demo(node: Node) -> None:
+    with (DEMO_FOLDER / "catalog.ndjson").open("rb") as lines:
+        import_catalog(node.store, node.bundles, lines, DEMO_FOLDER, _MAX_BUNDLE_BYTES)
