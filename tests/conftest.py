@@ -1,11 +1,13 @@
 """Fixtures every layer shares. All of them go through the real code."""
 
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from playwright.sync_api import Browser, sync_playwright
 
 from support.postgresql import start_postgresql
 from support.service import Service, running_service
@@ -39,3 +41,22 @@ def postgresql_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         return
     with start_postgresql(tmp_path_factory.mktemp("postgresql")) as url:
         yield url
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """A real Chromium: the one in $CHROMIUM, else the system's.
+
+    It lives for one module only: while playwright runs, no other event loop can in this process.
+    """
+    names = ("chromium", "chromium-browser", "google-chrome")
+    path = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
+    if path is None:
+        pytest.fail("No Chromium found: install it (apt install chromium) or set $CHROMIUM.")
+    with sync_playwright() as driver:
+        # The sandbox needs rights that root and most containers lack; the pages are our own.
+        launched = driver.chromium.launch(
+            executable_path=path, args=["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
+        )
+        yield launched
+        launched.close()

@@ -13,22 +13,33 @@ CLOCK = widget_line("acme/clock", displayName="World Clock", description="Shows 
 TIMER = widget_line("acme/timer", displayName="Timer", description="Counts down, like a clock.")
 
 
-@pytest.fixture(scope="module")
-def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessSite]:
-    with InProcessSite(tmp_path_factory.mktemp("shop") / "data") as site:
-        site.add(
-            CLOCK,
-            TIMER,
-            widget_line("s/hidden", displayName="Hidden Clock", listed=False),
-            widget_line("t/strasse", displayName="Straße", description="STRASSENBAHN"),
-            widget_line("t/wide", displayName="Ｆｕｌｌ　Ｗｉｄｔｈ", description=None),
-            widget_line("t/turkish", displayName="İstanbul", description=None),
-            widget_line("t/cafe", displayName="Cafe\u0301", description="ﬁne ½ coffee"),
-            widget_line("t/sigma", displayName="ΣΊΣΥΦΟΣ", description=None),
-            widget_line("t/kanji", displayName="天気予報", description="今日の天気"),
-            widget_line("u/odd", displayName="100% _sure_ \"it's\" [a*b?] \\ -- ; OR 1=1", icon=None),
-            widget_line("u/emoji", displayName="🕰️ Retro", description="z\nq\tx"),
-        )
+WIDGETS = [
+    CLOCK,
+    TIMER,
+    widget_line("s/hidden", displayName="Hidden Clock", listed=False),
+    widget_line("t/strasse", displayName="Straße", description="STRASSENBAHN"),
+    widget_line("t/wide", displayName="Ｆｕｌｌ　Ｗｉｄｔｈ", description=None),
+    widget_line("t/turkish", displayName="İstanbul", description=None),
+    widget_line("t/cafe", displayName="Cafe\u0301", description="ﬁne ½ coffee"),
+    widget_line("t/sigma", displayName="ΣΊΣΥΦΟΣ", description=None),
+    widget_line("t/kanji", displayName="天気予報", description="今日の天気"),
+    widget_line("u/odd", displayName="100% _sure_ \"it's\" [a*b?] \\ -- ; OR 1=1", icon=None),
+    widget_line("u/emoji", displayName="🕰️ Retro", description="z\nq\tx"),
+]
+
+
+@pytest.fixture(scope="module", params=["there at the start", "added while serving"])
+def shop(
+    tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+) -> Iterator[InProcessSite]:
+    """The same widgets on both ways into the index."""
+    site = InProcessSite(tmp_path_factory.mktemp("shop") / "data")
+    if request.param == "there at the start":
+        site.add(*WIDGETS)
+    with site:
+        if request.param == "added while serving":
+            assert found(site) == []
+            site.add(*WIDGETS)
         yield site
 
 
@@ -124,7 +135,7 @@ def test_marks_that_mean_something_elsewhere_are_ordinary_characters(
     assert found(shop, "scope=u", q=q) == ["u/odd"]
 
 
-@pytest.mark.parametrize("q", ["%%", "__", "w*d", "a.b", "^100", "sure$", "NOT", "\x00", "\ufffd"])
+@pytest.mark.parametrize("q", ["%%", "__", "w*d", "a.b", "^100", "sure$", "NOT", "\x00", "k\x00", "\x00k", "\ufffd"])
 def test_no_mark_stands_for_other_characters(shop: InProcessSite, q: str) -> None:
     assert found(shop, q=q) == []
 

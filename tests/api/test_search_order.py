@@ -47,6 +47,9 @@ RANKED = [
     ("clock", "x Clock", "x-clock"),
     ("clock", "x (y) clock", "x (clock)"),
     ("ab", "ab\U0010ffff", "x ab"),
+    ("ab", "ab\U0010ffff\U0010ffff\U0010ffff", "x ab"),
+    ("ab", "x ab\U0010ffff\U0010ffff\U0010ffff", "xab"),
+    ("\U0010ffff", "x \U0010ffff\U0010ffff\U0010ffff", "x\U0010ffff"),
     ("ab\U0010ffff", "ab\U0010ffff\U0010ffff", "x ab\U0010ffff"),
 ]
 SAME_RANK = [
@@ -58,19 +61,23 @@ SAME_RANK = [
 ]
 
 
-@pytest.fixture(scope="module")
-def pairs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessSite]:
-    """Every pair of names in a scope of its own. The worker starts when all is there."""
-    data = tmp_path_factory.mktemp("pairs") / "data"
-    made = InProcessSite(data)
-    made.add(
-        *(
-            widget_line(f"s{i}/w{j}", displayName=name, description=None, downloadCount=10 * j)
-            for i, (_, *names) in enumerate(RANKED + SAME_RANK)
-            for j, name in enumerate(names)
-        )
-    )
-    with made as site:
+@pytest.fixture(scope="module", params=["there at the start", "added while serving"])
+def pairs(
+    tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+) -> Iterator[InProcessSite]:
+    """Every pair of names in a scope of its own, on both ways into the index."""
+    lines = [
+        widget_line(f"s{i}/w{j}", displayName=name, description=None, downloadCount=10 * j)
+        for i, (_, *names) in enumerate(RANKED + SAME_RANK)
+        for j, name in enumerate(names)
+    ]
+    site = InProcessSite(tmp_path_factory.mktemp("pairs") / "data")
+    if request.param == "there at the start":
+        site.add(*lines)
+    with site:
+        if request.param == "added while serving":
+            assert found(site) == []
+            site.add(*lines)
         yield site
 
 

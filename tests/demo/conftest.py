@@ -1,19 +1,15 @@
-"""What the tests of the demo catalog share: its lines, and a browser to open its widgets in.
+"""What the tests of the demo catalog share: its lines.
 
 A test that asks for `version` runs once for every published version; one that asks for
 `newest` runs once for every widget, with the version published last.
 """
 
 import json
-import os
-import shutil
-from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Playwright, sync_playwright
 
 DEMO_FOLDER = Path(str(files("widget_catalog") / "demo"))
 
@@ -43,40 +39,3 @@ def demo_folder() -> Path:
 @pytest.fixture(scope="session")
 def widgets() -> list[dict[str, Any]]:
     return read_widgets()
-
-
-@pytest.fixture(scope="session")
-def playwright_driver() -> Iterator[Playwright]:
-    with sync_playwright() as driver:
-        yield driver
-
-
-@pytest.fixture(scope="session")
-def chromium_path(playwright_driver: Playwright) -> str:
-    """$CHROMIUM, else the system's browser, else the one playwright brings. Never skips."""
-    named = os.environ.get("CHROMIUM")
-    if named:
-        if not Path(named).is_file():
-            pytest.fail(f"$CHROMIUM says {named}, but there is no such file.")
-        return named
-    for name in ("chromium", "chromium-browser", "google-chrome"):
-        found = shutil.which(name)
-        if found:
-            return found
-    bundled = playwright_driver.chromium.executable_path
-    if Path(bundled).is_file():
-        return bundled
-    pytest.fail(
-        "No Chromium found: install the system's package (apt install chromium), run "
-        "'playwright install chromium', or set $CHROMIUM to the path of one."
-    )
-
-
-@pytest.fixture(scope="session")
-def chromium(playwright_driver: Playwright, chromium_path: str) -> Iterator[Browser]:
-    # The sandbox needs rights that root and most containers lack; the pages are our own.
-    browser = playwright_driver.chromium.launch(
-        executable_path=chromium_path, args=["--no-sandbox", "--disable-dev-shm-usage"]
-    )
-    yield browser
-    browser.close()

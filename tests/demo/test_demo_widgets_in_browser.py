@@ -120,7 +120,7 @@ class Host:
             self.faults.append(message.text)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def base_url(demo_folder: Path) -> Iterator[str]:
     def handler(*args: Any) -> DemoHandler:
         return DemoHandler(*args, directory=str(demo_folder))
@@ -133,10 +133,10 @@ def base_url(demo_folder: Path) -> Iterator[str]:
         thread.join()
 
 
-@pytest.fixture(scope="session")
-def host_page(chromium: Browser) -> Iterator[Page]:
+@pytest.fixture(scope="module")
+def host_page(browser: Browser) -> Iterator[Page]:
     """One page for all tests, loaded anew by each: a new one would cost them half a second."""
-    context = chromium.new_context(locale="en-GB", timezone_id="UTC")
+    context = browser.new_context(locale="en-GB", timezone_id="UTC")
     page = context.new_page()
     page.add_init_script(TIMER_COUNT)
     yield page

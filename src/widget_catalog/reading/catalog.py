@@ -28,7 +28,9 @@ class _Detail:
     __slots__ = ("content", "count", "id", "is_listed", "start", "stop", "tag")
 
     def __init__(self, row: DetailRow, cdn_url: str, count: int) -> None:
-        before = b'{"widget":' + row.head + b',"downloadCount":'
+        # Here alone it is never null: the fields of a detail keep their types.
+        head = row.head.removesuffix(b"null") + b"false" if row.head.endswith(b"null") else row.head
+        before = b'{"widget":' + head + b',"downloadCount":'
         after = b',"createdAt":"%b"},"versions":%b,"latestVersion":%b}' % (
             row.created_at.encode(),
             with_cdn(row.entries, cdn_url),

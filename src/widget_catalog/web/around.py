@@ -13,7 +13,7 @@ from limits.strategies import FixedWindowRateLimiter
 
 from .http import Answer, Request, Response
 from .metrics import Metrics
-from .public import WIDGETS, error
+from .public import cors_of, error
 
 _log = structlog.get_logger("widget_catalog.access")
 
@@ -48,9 +48,8 @@ def rate_limited(answer: Answer, limits: str, *, trust_forwarded_for: bool) -> A
 
 
 def _too_many(request: Request, limits: str, wait_s: int) -> Response:
-    cors = [("access-control-allow-origin", "*")] if request.path.startswith(WIDGETS) else []
     sentence = f"Too many requests: at most {limits} are answered. Try again in {wait_s} s."
-    return error(429, sentence, ("retry-after", str(wait_s)), *cors)
+    return error(429, sentence, ("retry-after", str(wait_s)), *cors_of(request.path))
 
 
 def access_logged(answer: Answer, *, trust_forwarded_for: bool) -> Answer:

@@ -191,16 +191,17 @@ def error(status: int, message: str, *headers: tuple[str, str]) -> Response:
 
 def internal_fault(path: str) -> Response:
     """What is told of a fault of our own: nothing but that it is ours."""
-    return error(500, "Something went wrong on our side. It has been logged.", *_cors_of(path))
+    return error(500, "Something went wrong on our side. It has been logged.", *cors_of(path))
 
 
 def unavailable(path: str) -> Response:
     sentence = "The catalog cannot be read just now. Try again soon."
-    return error(503, sentence, ("retry-after", "5"), *_cors_of(path))
+    return error(503, sentence, ("retry-after", "5"), *cors_of(path))
 
 
-def _cors_of(path: str) -> Headers:
-    return [_CORS] if path.startswith(WIDGETS) else []
+def cors_of(path: str) -> Headers:
+    """The header that lets other origins read the answer, faults included, where they may."""
+    return [_CORS] if path.startswith((WIDGETS, "/cdn/")) else []
 
 
 def _fixed(body: Mapping[str, object]) -> Callable[[Request], Response]:

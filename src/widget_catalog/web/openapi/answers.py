@@ -69,7 +69,8 @@ def errors() -> dict[str, Answer]:
             "Allow",
         ),
         "AddressTooLong": _error(
-            "Path and query together are over 8,192 characters.", "The address is too long."
+            "Path and query together are over 8,192 characters. Only under `/api/`.",
+            "The address is too long.",
         ),
         "RangeNotSatisfiable": _error(
             "The bundle has none of the bytes that `Range` asks for; `Content-Range` says how "
@@ -81,7 +82,7 @@ def errors() -> dict[str, Answer]:
         "TooManyRequests": _error(
             "Too many requests from you. Only where the operator has set a limit; there is none "
             "by default. Wait as long as `Retry-After` says.",
-            "Too many requests. Try again in 12 seconds.",
+            "Too many requests: at most 300/minute are answered. Try again in 12 s.",
             "Retry-After",
         ),
         "InternalFault": _error(

@@ -101,6 +101,9 @@ def _widget() -> Schema:
         "A widget as its detail shows it.",
         {
             **_widget_texts(),
+            "isOfficial": field(
+                "Whether the operator of this service maintains it.", True, type="boolean"
+            ),
             "downloadCount": count("Installs so far, all versions together.", 18250),
             "createdAt": timestamp("When the widget was created."),
         },

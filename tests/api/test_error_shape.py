@@ -1,0 +1,196 @@
+"""One shape for every failure of every route: body, content type, CORS, Allow; HEAD and OPTIONS."""
+
+import sqlite3
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import pytest
+
+from support.site import Answer, InProcessSite
+from support.widgets import widget_line
+
+OPEN = "/api/v1/widgets/"
+LONG = "x" * 9000
+
+
+class Route(NamedTuple):
+    path: str
+    allow: str
+    """The Allow header of a 405."""
+
+
+ROUTES = [
+    Route("/api/v1/widgets/search", "GET, HEAD, OPTIONS"),
+    Route("/api/v1/widgets/acme/clock", "GET, HEAD, POST, OPTIONS"),
+    Route("/api/widgets/acme/registry.json", "GET, HEAD"),
+    Route("/api/health", "GET, HEAD"),
+    Route("/api/version", "GET, HEAD"),
+    Route("/api/widgets/cli-version", "GET, HEAD"),
+    Route("/api/stats", "GET, HEAD"),
+    Route("/api/settings", "GET, HEAD"),
+]
+PATHS = [route.path for route in ROUTES]
+
+NOT_FOUND = [
+    "/api/v1/widgets/acme/nothing",
+    "/api/v1/widgets/nobody/clock",
+    "/api/v1/widgets/acme/hidden",
+    "/api/v1/widgets/acme",
+    "/api/v1/widgets/",
+    "/api/v1/widgets/acme/clock/",
+    "/api/v1/nothing",
+    "/api/widgets/nobody/registry.json",
+    "/api/widgets/Nobody/registry.json",
+]
+BAD_QUERIES = [
+    "compatSdk=", "compatSdk=1", "page=0", "page=x", "limit=0", "limit=-5", "official=maybe",
+    "q=%FF", "q=%", f"q={'x' * 257}",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessSite]:
+    with InProcessSite(tmp_path_factory.mktemp("shop") / "data") as site:
+        site.add(widget_line("acme/clock"), widget_line("acme/hidden", listed=False))
+        yield site
+
+
+def assert_error(answer: Answer, path: str, status: int, **headers: str) -> None:
+    """The whole answer is an error in our shape, and has these headers and no others."""
+    assert answer.status == status
+    body = answer.json()
+    assert list(body) == ["error"]
+    assert isinstance(body["error"], str)
+    assert body["error"].endswith(".")
+    assert "Traceback" not in body["error"]
+    wanted = {
+        "content-type": "application/json; charset=utf-8",
+        "x-content-type-options": "nosniff",
+        **{key.replace("_", "-"): value for key, value in headers.items()},
+    }
+    if path.startswith(OPEN):
+        wanted["access-control-allow-origin"] = "*"
+    assert answer.headers == wanted
+
+
+@pytest.mark.parametrize("path", NOT_FOUND)
+def test_not_found(shop: InProcessSite, path: str) -> None:
+    assert_error(shop.get(path), path, 404)
+    assert_error(shop.request("HEAD", path), path, 404)
+
+
+@pytest.mark.parametrize("query", BAD_QUERIES)
+def test_bad_query(shop: InProcessSite, query: str) -> None:
+    path = "/api/v1/widgets/search"
+    assert_error(shop.get(f"{path}?{query}"), path, 400)
+    assert_error(shop.request("HEAD", f"{path}?{query}"), path, 400)
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=PATHS)
+@pytest.mark.parametrize(
+    "method", ["PUT", "PATCH", "DELETE", "TRACE", "CONNECT", "BREW", "get", "", "X" * 5000]
+)
+def test_wrong_method(shop: InProcessSite, route: Route, method: str) -> None:
+    answer = shop.request(method, route.path)
+
+    assert_error(answer, route.path, 405, allow=route.allow)
+    assert len(answer.body) < 200
+
+
+@pytest.mark.parametrize("route", [ROUTES[0], *ROUTES[2:]], ids=[PATHS[0], *PATHS[2:]])
+def test_only_a_widget_can_be_posted_to(shop: InProcessSite, route: Route) -> None:
+    assert_error(shop.post(route.path), route.path, 405, allow=route.allow)
+
+
+@pytest.mark.parametrize("route", ROUTES[2:], ids=PATHS[2:])
+def test_only_the_open_routes_have_a_preflight(shop: InProcessSite, route: Route) -> None:
+    assert_error(shop.request("OPTIONS", route.path), route.path, 405, allow="GET, HEAD")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [*PATHS[:2], "/api/v1/widgets/nobody/nothing", "/api/v1/widgets/", "/api/v1/widgets/a/b/c"],
+)
+def test_preflight(shop: InProcessSite, path: str) -> None:
+    answer = shop.request(
+        "OPTIONS",
+        path,
+        origin="https://dashboard.example",
+        access_control_request_method="POST",
+        access_control_request_headers="x-anything",
+    )
+
+    assert (answer.status, answer.body) == (204, b"")
+    assert answer.response.headers == [
+        ("access-control-allow-origin", "*"),
+        ("access-control-allow-methods", "GET, HEAD, POST, OPTIONS"),
+        ("access-control-allow-headers", "*"),
+        ("access-control-max-age", "86400"),
+        ("x-content-type-options", "nosniff"),
+    ]
+
+
+@pytest.mark.parametrize("path", [*PATHS, "/api/nothing", "/api/v1/nothing"])
+@pytest.mark.parametrize("method", ["HEAD", "POST", "OPTIONS", "PUT"])
+def test_too_long_an_address(shop: InProcessSite, path: str, method: str) -> None:
+    assert_error(shop.request(method, f"{path}?{LONG}"), path, 414)
+    assert_error(shop.request(method, f"{path}{LONG}"), path, 414)
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_head_has_the_status_and_headers_of_get(shop: InProcessSite, path: str) -> None:
+    for headers in ({}, {"accept_encoding": "br"}, {"if_none_match": "*"}):
+        got = shop.get(path, **headers)
+        head = shop.request("HEAD", path, **headers)
+
+        assert got.status in (200, 304)
+        assert (head.status, head.headers) == (got.status, got.headers)
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_cors_is_on_the_open_routes_alone(shop: InProcessSite, path: str) -> None:
+    for headers in ({}, {"if_none_match": "*"}, {"origin": "https://dashboard.example"}):
+        answer = shop.get(path, **headers)
+
+        found = {key: it for key, it in answer.headers.items() if key.startswith("access-control")}
+        assert found == ({"access-control-allow-origin": "*"} if path.startswith(OPEN) else {})
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert "cache-control" not in answer.headers
+
+
+def test_a_fault_of_our_own(site: InProcessSite) -> None:
+    site.add(widget_line("acme/clock"))
+    database = sqlite3.connect(site.node.folder.database)
+    database.execute("UPDATE documents SET head = 1")
+    database.commit()
+    database.close()
+
+    for path in PATHS[:3]:
+        answer = site.get(path)
+
+        assert_error(answer, path, 500)
+        assert answer.json() == {"error": "Something went wrong on our side. It has been logged."}
+
+
+def test_a_catalog_that_cannot_be_read(site: InProcessSite) -> None:
+    site.add(widget_line("acme/clock"))
+    site._worker.close()
+
+    for path in PATHS[:3]:
+        assert_error(site.get(path), path, 503, retry_after="5")
+    assert_error(site.post(PATHS[1]), PATHS[1], 503, retry_after="5")
+    assert site.get("/api/health").status == 503
+    assert site.get("/api/version").status == 200
+
+
+def test_too_many_requests(tmp_path_factory: pytest.TempPathFactory) -> None:
+    data = tmp_path_factory.mktemp("limited") / "data"
+    with InProcessSite(data, rate_limit="1/hour") as site:
+        assert site.get("/api/health").status == 200
+        for path in [*PATHS, *NOT_FOUND, "/api/nothing"]:
+            for method in ("GET", "HEAD", "POST", "PUT", "OPTIONS"):
+                answer = site.request(method, path)
+                wait = answer.headers["retry-after"]
+                assert_error(answer, path, 429, retry_after=wait)
+                assert wait.isdecimal()
+                assert 1 <= int(wait) <= 3600

@@ -1,0 +1,191 @@
+"""The pages in a real browser: phone and desktop, light and dark, by keyboard and by click."""
+
+import contextlib
+from collections.abc import Iterator
+from typing import Literal
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from support.service import Service
+
+# On one worker, so that browser and service are started once.
+pytestmark = pytest.mark.xdist_group("browser")
+
+Scheme = Literal["light", "dark"]
+
+PHONE, DESKTOP = 360, 1280
+PATHS = ["/", "/docs/api"]
+
+# The contrast of every text against what is behind it, by WCAG; all that is below AA comes back.
+POOR_CONTRAST = """() => {
+  const channels = (color) => color.match(/[\\d.]+/g).map(Number);
+  const light = (color) => {
+    const [r, g, b] = channels(color).map((v) => {
+      v /= 255;
+      return v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const behind = (element) => {
+    for (let at = element; at; at = at.parentElement) {
+      const color = getComputedStyle(at).backgroundColor;
+      if (channels(color)[3] !== 0) return color;
+    }
+    throw new Error("nothing is behind " + element.outerHTML);
+  };
+  const poor = [];
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const element = texts.currentNode.parentElement;
+    if (!texts.currentNode.data.trim() || element.namespaceURI.endsWith("svg")) continue;
+    const levels = [getComputedStyle(element).color, behind(element)].map(light);
+    const ratio = (Math.max(...levels) + 0.05) / (Math.min(...levels) + 0.05);
+    if (ratio < 4.5) poor.push(`${ratio.toFixed(2)} ${texts.currentNode.data.trim()}`);
+  }
+  return poor;
+}"""
+
+
+@contextlib.contextmanager
+def opened(
+    browser: Browser, service: Service, path: str, width: int, scheme: Scheme = "light"
+) -> Iterator[Page]:
+    """The page, which must neither complain nor ask anybody else for anything."""
+    context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
+    page = context.new_page()
+    complaints: list[str] = []
+    asked: list[str] = []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(service.url + path)
+    yield page
+    assert complaints == []
+    assert asked
+    assert all(url.startswith(f"{service.url}/") for url in asked), asked
+    context.close()
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("width", [320, PHONE, 768, DESKTOP])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_page_fits_its_window_and_can_be_read(
+    browser: Browser, demo_service: Service, path: str, width: int, scheme: Scheme
+) -> None:
+    with opened(browser, demo_service, path, width, scheme) as page:
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+        assert page.evaluate(POOR_CONTRAST) == []
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_light_and_dark_are_two_designs(browser: Browser, demo_service: Service, path: str) -> None:
+    grounds = []
+    for scheme in ("light", "dark"):
+        with opened(browser, demo_service, path, DESKTOP, scheme) as page:
+            grounds.append(page.evaluate("getComputedStyle(document.body).backgroundColor"))
+    assert grounds == ["rgb(251, 251, 249)", "rgb(17, 21, 20)"]
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("width", [PHONE, DESKTOP])
+def test_whatever_has_the_focus_shows_it(
+    browser: Browser, demo_service: Service, path: str, width: int
+) -> None:
+    with opened(browser, demo_service, path, width) as page:
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.className") == "skip"
+        assert page.evaluate("document.activeElement.getBoundingClientRect().top") >= 0
+        seen = 0
+        for _ in range(40):
+            page.keyboard.press("Tab")
+            if page.evaluate("document.activeElement === document.body"):
+                break
+            # A card shows the focus around the whole of itself.
+            outline = page.evaluate(
+                """() => {
+                    const width = (style) =>
+                        style.outlineStyle === "none" ? 0 : parseFloat(style.outlineWidth);
+                    const parts = [null, "::after"];
+                    const focused = document.activeElement;
+                    return Math.max(...parts.map((it) => width(getComputedStyle(focused, it))));
+                }"""
+            )
+            assert outline >= 2, page.evaluate("document.activeElement.outerHTML")
+            seen += 1
+        assert seen > 12
+
+
+def test_the_skip_link_leads_to_the_content(browser: Browser, demo_service: Service) -> None:
+    with opened(browser, demo_service, "/docs/api", DESKTOP) as page:
+        page.keyboard.press("Tab")
+        page.keyboard.press("Enter")
+        assert page.url.endswith("/docs/api#main")
+
+
+def test_a_search_gives_json(browser: Browser, demo_service: Service) -> None:
+    with opened(browser, demo_service, "/", PHONE) as page:
+        page.get_by_label("Search the catalog").fill("world clock")
+        with page.expect_response("**/api/v1/widgets/search?*") as caught:
+            page.get_by_role("button", name="Search").click()
+        assert caught.value.url == f"{demo_service.url}/api/v1/widgets/search?q=world+clock"
+        assert caught.value.json()["widgets"][0]["name"] == "world-clock"
+
+
+def test_a_card_leads_to_its_detail(browser: Browser, demo_service: Service) -> None:
+    with opened(browser, demo_service, "/", DESKTOP) as page:
+        with page.expect_response("**/api/v1/widgets/catalog/clock") as caught:
+            page.get_by_text("An analogue face beside the figures").click(force=True)
+        assert caught.value.json()["widget"]["displayName"] == "Clock"
+
+
+def test_one_click_takes_a_whole_command(browser: Browser, demo_service: Service) -> None:
+    with opened(browser, demo_service, "/", PHONE) as page:
+        command = page.locator(".command code").first
+        command.click()
+        assert page.evaluate("getSelection().toString()") == command.inner_text()
+
+
+def test_the_contents_stay_in_sight_on_a_desktop(browser: Browser, demo_service: Service) -> None:
+    with opened(browser, demo_service, "/docs/api", DESKTOP) as page:
+        contents = page.get_by_role("navigation", name="Contents")
+        assert contents.count() == 1
+        contents.get_by_role("link", name="VersionEntry").click()
+        assert page.evaluate("scrollY") > 1000
+        assert (
+            page.evaluate("document.querySelector('.contents.wide').getBoundingClientRect().top")
+            == 0
+        )
+        heading = page.get_by_role("heading", name="VersionEntry").bounding_box()
+        assert heading is not None
+        assert 0 <= heading["y"] < 200
+
+
+def test_the_contents_are_folded_on_a_phone(browser: Browser, demo_service: Service) -> None:
+    with opened(browser, demo_service, "/docs/api", PHONE) as page:
+        assert page.get_by_role("navigation", name="Contents").count() == 0
+        page.get_by_text("Contents", exact=True).click()
+        page.get_by_role("navigation", name="Contents").get_by_role("link", name="Size").click()
+        assert page.url.endswith("#schema-Size")
+
+
+def test_pages_work_without_javascript(browser: Browser, demo_service: Service) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    for path in PATHS:
+        page.goto(demo_service.url + path)
+        assert page.get_by_role("main").is_visible()
+        assert page.get_by_role("heading", level=1).is_visible()
+    context.close()
+
+
+def test_a_wrong_address_is_told_on_a_page(browser: Browser, demo_service: Service) -> None:
+    context = browser.new_context(viewport={"width": PHONE, "height": 800})
+    page = context.new_page()
+    answer = page.goto(f"{demo_service.url}/nowhere")
+    assert answer is not None
+    assert answer.status == 404
+    assert page.evaluate("document.documentElement.scrollWidth") == PHONE
+    page.get_by_role("link", name="front door").click()
+    assert page.url == f"{demo_service.url}/"
+    context.close()

@@ -1,0 +1,264 @@
+"""The OpenAPI document is valid, is what is committed, and is what the service does."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from schemathesis.specs.openapi.definitions import OPENAPI_31
+
+from support.demo import import_demo
+from support.site import Answer, InProcessSite
+from widget_catalog.domain.semver import InvalidVersion, SemVer
+from widget_catalog.web.openapi import openapi, printed
+from widget_catalog.web.openapi.fields import COMPAT_SDK, SEMVER
+
+COMMITTED = Path(__file__).parents[2] / "docs" / "openapi.json"
+COMMAND = "./dev run python -m widget_catalog.web.openapi > docs/openapi.json"
+DOCUMENT: Any = openapi("Widget Catalog", "https://catalog.example")
+
+CLOCK = "/api/v1/widgets/catalog/clock"
+BUNDLE = "/cdn/@catalog/clock/2.0.0/index.js"
+OPERATIONS = [
+    (path, method)
+    for path, item in DOCUMENT["paths"].items()
+    for method in item
+    if method != "parameters"
+]
+
+
+@pytest.fixture(scope="module")
+def demo_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessSite]:
+    with InProcessSite(tmp_path_factory.mktemp("demo") / "data") as site:
+        import_demo(site.node)
+        yield site
+
+
+def followed(it: Any) -> Any:
+    """What a reference refers to; anything else as it is."""
+    while "$ref" in it:
+        _, *steps = it["$ref"].split("/")
+        it = DOCUMENT
+        for step in steps:
+            it = it[step]
+    return it
+
+
+def validator(schema: Any) -> jsonschema_rs.Draft202012Validator:
+    whole = {"components": DOCUMENT["components"], "allOf": [schema]}
+    return jsonschema_rs.Draft202012Validator(whole, validate_formats=True)
+
+
+def assert_documented(path: str, method: str, answer: Answer) -> None:
+    """The answer's status, headers and body are what the document says of this operation."""
+    documented = followed(DOCUMENT["paths"][path][method]["responses"][str(answer.status)])
+    for name, header in documented.get("headers", {}).items():
+        assert name.lower() in answer.headers, name
+        value: object = answer.headers[name.lower()]
+        if followed(header)["schema"]["type"] == "integer":
+            value = int(str(value))
+        validator(followed(header)["schema"]).validate(value)
+    content = documented.get("content")
+    if content is None:
+        assert answer.response.body is None
+        return
+    ((media_type, media),) = content.items()
+    assert answer.headers["content-type"] == f"{media_type}; charset=utf-8"
+    body = answer.json() if media_type == "application/json" else answer.body.decode()
+    validator(media["schema"]).validate(body)
+
+
+def address_of(path: str) -> str:
+    """A path with the examples of its parameters in it."""
+    for it in DOCUMENT["paths"][path].get("parameters", []):
+        parameter = followed(it)
+        path = path.replace(f"{{{parameter['name']}}}", parameter["example"])
+    return path
+
+
+def test_the_committed_copy_is_up_to_date() -> None:
+    now = printed(openapi("Widget Catalog", "http://127.0.0.1:8080"))
+    is_same = COMMITTED.exists() and COMMITTED.read_text(encoding="utf-8") == now
+    assert is_same, f"docs/openapi.json is not what the code says; rewrite it with: {COMMAND}"
+
+
+def test_the_command_prints_the_committed_copy() -> None:
+    command = [sys.executable, "-m", "widget_catalog.web.openapi"]
+    done = subprocess.run(command, capture_output=True, check=True)
+    assert done.stdout == COMMITTED.read_bytes()
+
+
+def test_it_is_valid_openapi_3_1() -> None:
+    jsonschema_rs.Draft202012Validator(OPENAPI_31).validate(DOCUMENT)
+    for schema in DOCUMENT["components"]["schemas"].values():
+        jsonschema_rs.meta.validate({"$schema": OPENAPI_31["$schema"], **schema})
+
+
+def test_operations_have_names_of_their_own() -> None:
+    names = [DOCUMENT["paths"][path][method]["operationId"] for path, method in OPERATIONS]
+    assert len(names) == len(set(names))
+
+
+def walk(it: Any) -> Iterator[dict[str, Any]]:
+    """Every object in the document."""
+    if isinstance(it, dict):
+        yield it
+    for inside in it.values() if isinstance(it, dict) else it if isinstance(it, list) else ():
+        yield from walk(inside)
+
+
+def test_every_reference_leads_somewhere_and_everything_is_referred_to() -> None:
+    used = {it["$ref"] for it in walk(DOCUMENT) if isinstance(it.get("$ref"), str)}
+    there = {
+        f"#/components/{kind}/{name}"
+        for kind, members in DOCUMENT["components"].items()
+        for name in members
+    }
+    assert used == there
+
+
+def test_every_example_fits_its_schema() -> None:
+    seen = 0
+    for it in walk(DOCUMENT):
+        if isinstance(it.get("examples"), list):
+            pairs = [(it, example) for example in it["examples"]]
+        elif "schema" in it:
+            examples = [each["value"] for each in it.get("examples", {}).values()]
+            pairs = [(it["schema"], each) for each in [*examples, it.get("example")]]
+        else:
+            continue
+        for schema, example in pairs:
+            if example is not None:
+                validator(schema).validate(example)
+                seen += 1
+    assert seen > 100
+
+
+def test_every_parameter_field_header_and_answer_has_an_example_and_a_description() -> None:
+    components = DOCUMENT["components"]
+    for it in [*components["parameters"].values(), *components["headers"].values()]:
+        assert it["description"]
+        assert "example" in it
+    for schema in components["schemas"].values():
+        for field in schema["properties"].values():
+            assert field.get("description") or "$ref" in field
+    for path, method in OPERATIONS:
+        for answer in DOCUMENT["paths"][path][method]["responses"].values():
+            for media in followed(answer).get("content", {}).values():
+                assert "example" in media or "examples" in media
+
+
+@pytest.mark.parametrize(("path", "method"), OPERATIONS)
+def test_every_operation_is_answered_as_documented(
+    demo_site: InProcessSite, path: str, method: str
+) -> None:
+    answer = demo_site.request(method.upper(), address_of(path))
+    assert answer.status == 200
+    assert_documented(path, method, answer)
+
+
+def test_every_widget_and_every_registry_is_as_documented(demo_site: InProcessSite) -> None:
+    search = "/api/v1/widgets/search"
+    found = demo_site.get(f"{search}?compatSdk=1.2.0&limit=100")
+    assert_documented(search, "get", found)
+    widgets = found.json()["widgets"]
+    assert len(widgets) == 18
+    for it in widgets:
+        detail = demo_site.get(f"/api/v1/widgets/{it['scope']}/{it['name']}")
+        assert_documented("/api/v1/widgets/{scope}/{name}", "get", detail)
+    for scope in {it["scope"] for it in widgets}:
+        registry = demo_site.get(f"/api/widgets/{scope}/registry.json")
+        assert_documented("/api/widgets/{scope}/registry.json", "get", registry)
+
+
+@pytest.mark.parametrize(
+    ("path", "method", "address", "headers", "status"),
+    [
+        ("/api/v1/widgets/search", "GET", "/api/v1/widgets/search?page=0", {}, 400),
+        ("/api/v1/widgets/search", "GET", "/api/v1/widgets/search?compatSdk=v1", {}, 400),
+        ("/api/v1/widgets/search", "GET", "/api/v1/widgets/search?q=" + "x" * 257, {}, 400),
+        ("/api/v1/widgets/search", "GET", "/api/v1/widgets/search?" + "x" * 9000, {}, 414),
+        ("/api/v1/widgets/search", "PUT", "/api/v1/widgets/search", {}, 405),
+        ("/api/v1/widgets/{scope}/{name}", "GET", CLOCK, {"if_none_match": "*"}, 304),
+        ("/api/v1/widgets/{scope}/{name}", "GET", "/api/v1/widgets/no/body", {}, 404),
+        ("/api/v1/widgets/{scope}/{name}", "GET", "/api/v1/widgets/No/Body", {}, 404),
+        ("/api/v1/widgets/{scope}/{name}", "POST", "/api/v1/widgets/no/body", {}, 404),
+        ("/api/v1/widgets/{scope}/{name}", "DELETE", CLOCK, {}, 405),
+        ("/api/widgets/{scope}/registry.json", "GET", "/api/widgets/no/registry.json", {}, 404),
+        ("/api/stats", "POST", "/api/stats", {}, 405),
+        ("/cdn/@{scope}/{name}/{version}/index.js", "GET", BUNDLE, {"range": "bytes=0-99"}, 206),
+        (
+            "/cdn/@{scope}/{name}/{version}/index.js",
+            "GET",
+            BUNDLE,
+            {"range": "bytes=9999999-"},
+            416,
+        ),
+        ("/cdn/@{scope}/{name}/{version}/index.js", "GET", BUNDLE, {"if_none_match": "*"}, 304),
+        ("/cdn/@{scope}/{name}/{version}/index.js", "GET", BUNDLE.replace("2.0", "9.9"), {}, 404),
+        ("/cdn/@{scope}/{name}/{version}/index.js", "POST", BUNDLE, {}, 405),
+    ],
+)
+def test_refusals_are_as_documented(
+    demo_site: InProcessSite,
+    path: str,
+    method: str,
+    address: str,
+    headers: dict[str, str],
+    status: int,
+) -> None:
+    answer = demo_site.request(method, address, **headers)
+    assert answer.status == status
+    # What another method is answered is told at those that the address has.
+    known = method.lower() if method.lower() in DOCUMENT["paths"][path] else "get"
+    assert_documented(path, known, answer)
+
+
+def test_a_rate_limit_answers_as_documented(tmp_path: Path) -> None:
+    with InProcessSite(tmp_path / "data", rate_limit="1/minute") as site:
+        site.get("/api/stats")
+        answer = site.get("/api/stats")
+    assert answer.status == 429
+    assert_documented("/api/stats", "get", answer)
+
+
+def test_missing_bundles_answer_as_documented(tmp_path: Path) -> None:
+    with InProcessSite(tmp_path / "data") as site:
+        import_demo(site.node)
+        site.node.folder.bundles.rename(tmp_path / "elsewhere")
+        health, bundle = site.get("/api/health"), site.get(BUNDLE)
+    assert (health.status, bundle.status) == (503, 503)
+    assert_documented("/api/health", "get", health)
+    assert_documented("/cdn/@{scope}/{name}/{version}/index.js", "get", bundle)
+
+
+def test_limit_has_no_maximum_because_the_service_clamps_it(demo_site: InProcessSite) -> None:
+    assert "maximum" not in DOCUMENT["components"]["parameters"]["limit"]["schema"]
+    answer = demo_site.get("/api/v1/widgets/search?limit=101")
+    assert (answer.status, answer.json()["limit"]) == (200, 100)
+
+
+@given(st.from_regex(COMPAT_SDK, fullmatch=True).filter(lambda text: len(text) <= 256))
+def test_every_version_that_the_pattern_admits_is_one(text: str) -> None:
+    SemVer.parse(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "1", "1.2", "v1.2.3", "1.2.3.4", "01.2.3", "1.2.3-", "1.2.3-01", "1.2.3+", " 1.2.3", "*"],
+)
+def test_no_other_text_is_a_version_to_pattern_or_service(text: str) -> None:
+    for pattern in (COMPAT_SDK, SEMVER):
+        assert not validator({"type": "string", "pattern": pattern}).is_valid(text)
+    with pytest.raises(InvalidVersion):
+        SemVer.parse(text)
+
+
+def test_the_document_is_plain_json() -> None:
+    assert json.loads(json.dumps(DOCUMENT)) == DOCUMENT

@@ -1,0 +1,15 @@
+"""The site with the demo catalog, for tests that only read."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from support.demo import import_demo
+from support.site import InProcessSite
+
+
+@pytest.fixture(scope="module")
+def demo_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessSite]:
+    with InProcessSite(tmp_path_factory.mktemp("demo") / "data") as site:
+        import_demo(site.node)
+        yield site
