@@ -1,6 +1,7 @@
 """The operator's command, `widget-catalog`. What each command does lives in `actions/`."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -76,6 +77,10 @@ def serve(
         int | None,
         typer.Option(help="Serve /metrics for Prometheus on this port.", show_default="off"),
     ] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Any other setting (docs/settings.md)."),
+    ] = None,
     config: ConfigOption = None,
 ) -> None:
     """Run the service. The first start makes the folder and the database by itself.
@@ -85,14 +90,17 @@ def serve(
     from .server import check_port
     from .server import serve as run_server
 
-    if demo and data is None:
-        data = _DEMO_FOLDER
-    flags = {
+    flags: dict[str, Any] = {
         "host": host, "port": port, "data": data, "workers": workers, "base_url": base_url,
         "cdn_base_url": cdn_base_url, "log_format": log_format, "access_log": access_log,
         "rate_limit": rate_limit, "metrics_port": metrics_port,
     }  # fmt: skip
+    for given in set_ or []:
+        name, _, value = given.partition("=")
+        flags[name.strip()] = value
     settings = _settings(flags, config)
+    if demo and settings.data == Settings().data:
+        settings = replace(settings, data=_DEMO_FOLDER)
     check_port(settings.host, settings.port)
     if settings.metrics_port:
         check_port(settings.metrics_host, settings.metrics_port)

@@ -2,9 +2,12 @@
 
 import contextlib
 import http.client
+import os
+import signal
 import socket
 import sys
 import threading
+import time
 from collections.abc import Callable
 from functools import partial
 
@@ -19,9 +22,11 @@ from .web.metrics import prepare_metrics, serve_metrics
 from .web.rsgi import RsgiApp
 from .wiring import DataFolder, build_worker
 
-_KILL_TIMEOUT_S = 20
+# Whoever stops us waits ten seconds at most, as Docker does; a client may be slower than that.
+_KILL_TIMEOUT_S = 5
 _START_PATIENCE_S = 300
 _SLOW_HEADERS_MS = 15_000
+_STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class PortTaken(CatalogError):
@@ -56,11 +61,12 @@ def serve(settings: Settings, on_ready: Callable[[], None]) -> None:
         runtime_threads=1,
         loop=Loops.uvloop if sys.platform != "win32" else Loops.auto,
         task_impl=tasks,
-        http=HTTPModes.auto,
+        # With HTTP/2 also offered, a client that sends nothing would be waited for without end.
+        http=HTTPModes.http1,
         websockets=False,
         backlog=4096,
         backpressure=4096,
-        http1_settings=HTTP1Settings(header_read_timeout=_SLOW_HEADERS_MS, pipeline_flush=True),
+        http1_settings=HTTP1Settings(header_read_timeout=_SLOW_HEADERS_MS),
         log_enabled=False,
         respawn_failed_workers=True,
         respawn_interval=0.5,
@@ -71,7 +77,35 @@ def serve(settings: Settings, on_ready: Callable[[], None]) -> None:
         prepare_metrics(DataFolder(settings.data).metrics)
         server.on_startup(partial(serve_metrics, settings.metrics_host, settings.metrics_port))
     server.on_startup(lambda: _when_it_answers(settings, on_ready))
-    server.serve(target_loader=partial(_load, settings), wrap_loader=False)  # type: ignore[arg-type]
+    _let_signals_end_a_starting_worker()
+    try:
+        server.serve(target_loader=partial(_load, settings), wrap_loader=False)  # type: ignore[arg-type]
+    except SystemExit:
+        # Ctrl-C reaches the workers too; one that ends before its parent heard of it is no fault.
+        if not server.interrupt_signal:
+            raise
+
+
+def _let_signals_end_a_starting_worker() -> None:
+    """Until a worker has a loop to hear signals with, they end it.
+
+    The handler that it inherits would swallow them, and its parent would wait for it in vain.
+    While it is forked they are held back, so that none falls between.
+    """
+
+    def release() -> None:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOP_SIGNALS)
+
+    def release_in_worker() -> None:
+        for number in _STOP_SIGNALS:
+            signal.signal(number, signal.SIG_DFL)
+        release()
+
+    os.register_at_fork(
+        before=lambda: signal.pthread_sigmask(signal.SIG_BLOCK, _STOP_SIGNALS),
+        after_in_parent=release,
+        after_in_child=release_in_worker,
+    )
 
 
 def _when_it_answers(settings: Settings, on_ready: Callable[[], None]) -> None:
@@ -79,13 +113,19 @@ def _when_it_answers(settings: Settings, on_ready: Callable[[], None]) -> None:
 
     def wait() -> None:
         host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)  # noqa: S104
-        # The port is open already; the request waits in its queue for the first worker.
-        connection = http.client.HTTPConnection(host, settings.port, timeout=_START_PATIENCE_S)
-        with contextlib.suppress(OSError, http.client.HTTPException):
-            connection.request("GET", "/api/version")
-            connection.getresponse().read()
-            on_ready()
-        connection.close()
+        deadline = time.monotonic() + _START_PATIENCE_S
+        while time.monotonic() < deadline:
+            connection = http.client.HTTPConnection(host, settings.port, timeout=_START_PATIENCE_S)
+            # The port opens with the first worker.
+            with (
+                contextlib.closing(connection),
+                contextlib.suppress(OSError, http.client.HTTPException),
+            ):
+                connection.request("GET", "/api/version")
+                connection.getresponse().read()
+                on_ready()
+                return
+            time.sleep(0.05)
 
     threading.Thread(target=wait, name="greeting", daemon=True).start()
 

@@ -25,6 +25,7 @@ class Projection:
         self._counts = counts
 
     def saved(self, tx: Transaction, saved: Sequence[StoredWidget]) -> None:
+        self._counts.reserve(max(it.id for it in saved))
         documents.put(_sqlite(tx), [render(it, tx.at_ms) for it in saved])
 
     def committed(self, tx: Transaction) -> None:
@@ -39,6 +40,7 @@ class Projection:
         with store.writing() as tx:
             if not documents.ensure_tables(_sqlite(tx)):
                 self._fill(tx)
+            self._counts.reserve(widgets.highest_id(tx.connection))
             self._counts.record(downloads.stream_counts(tx.connection))
             tx.latest_seq = changes.latest_seq(tx.connection)
 

@@ -6,9 +6,10 @@ the store, never the truth: `serve` draws them anew at every start. Writers hold
 store's writer lock.
 """
 
+import contextlib
 import mmap
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -18,13 +19,16 @@ from ..domain.errors import StoreUnavailable
 
 _WORD_BYTES = 8
 _CAPACITY = 1 << 24
+_RESERVED_AT_ONCE = 1 << 14
 
 
 class Revision:
     """The number of the newest change that readers may see."""
 
     def __init__(self, path: Path) -> None:
-        self._word = memoryview(_mapped(path, _WORD_BYTES)).cast("Q")
+        with _opened(path) as descriptor:
+            os.posix_fallocate(descriptor, 0, _WORD_BYTES)
+            self._word = memoryview(mmap.mmap(descriptor, _WORD_BYTES)).cast("Q")
 
     def current(self) -> int:
         return self._word[0]
@@ -37,29 +41,45 @@ class Counts:
     """Download counts by widget number. The file is sparse: it takes what is used."""
 
     def __init__(self, path: Path) -> None:
-        mapped = _mapped(path, _CAPACITY * _WORD_BYTES)
+        self._path = path
+        with _opened(path) as descriptor:
+            if os.fstat(descriptor).st_size < _CAPACITY * _WORD_BYTES:
+                os.ftruncate(descriptor, _CAPACITY * _WORD_BYTES)
+            mapped = mmap.mmap(descriptor, _CAPACITY * _WORD_BYTES)
         # Widgets are numbered from 1, so slot 0 is free: it counts the writes to the others.
         self.slots = memoryview(mapped).cast("Q")
         self.array: npt.NDArray[np.uint64] = np.frombuffer(mapped, dtype=np.uint64)
+        self._reserved = 0
+        self.reserve(0)
 
     def revision(self) -> int:
         return self.slots[0]
 
+    def reserve(self, highest_id: int) -> None:
+        """Make sure that these counts have a place on disk.
+
+        Writing to a mapped page that a full disk has no room for would end the process.
+        """
+        if highest_id < self._reserved:
+            return
+        if highest_id >= _CAPACITY:
+            raise StoreUnavailable(f"This release counts at most {_CAPACITY - 1} widgets.")
+        self._reserved = min(_CAPACITY, highest_id + _RESERVED_AT_ONCE)
+        with _opened(self._path) as descriptor:
+            os.posix_fallocate(descriptor, 0, self._reserved * _WORD_BYTES)
+
     def record(self, counts: Iterable[tuple[int, int]]) -> None:
-        """State the present counts of these widgets."""
+        """State the present counts of these widgets, for which a place is reserved."""
         slots = self.slots
         for widget_id, count in counts:
-            if widget_id >= _CAPACITY:
-                raise StoreUnavailable(f"This release counts at most {_CAPACITY - 1} widgets.")
             slots[widget_id] = count
         slots[0] += 1
 
 
-def _mapped(path: Path, size: int) -> mmap.mmap:
+@contextlib.contextmanager
+def _opened(path: Path) -> Iterator[int]:
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
-        if os.fstat(descriptor).st_size < size:
-            os.ftruncate(descriptor, size)
-        return mmap.mmap(descriptor, size)
+        yield descriptor
     finally:
         os.close(descriptor)

@@ -17,7 +17,7 @@ from .documents import Documents, ListingRow
 from .ordinals import Groups, Marks, OrdinalsById, OrdinalSet
 from .popularity import Popularity
 from .revision import Counts
-from .words import WordsBuilder, after, normal
+from .words import WordsBuilder, end_of_prefix, normal
 
 _REMEMBERED_BYTES = 24 << 20
 _REBUILD_OVER = 2_000
@@ -181,7 +181,7 @@ class SearchIndex:
         """Mark whose name the text is, and whose name starts with it."""
         first = bisect.bisect_left(self._sorted_keys, text)
         same = bisect.bisect_right(self._sorted_keys, text, lo=first)
-        last = bisect.bisect_left(self._sorted_keys, after(text), lo=same)
+        last = end_of_prefix(self._sorted_keys, text, same)
         equals[self._sorted_ordinals[first:same]] = True
         starts[self._sorted_ordinals[first:last]] = True
         for ordinal, key in self._recent_keys.items():

@@ -113,7 +113,7 @@ class Words:
     def mark_starting(self, term: str, marks: Marks) -> None:
         """Mark the texts with a word that starts with the term."""
         first = bisect.bisect_left(self._words, term)
-        last = bisect.bisect_left(self._words, after(term), lo=first)
+        last = end_of_prefix(self._words, term, first)
         marks[self._texts.rows(first, last)] = True
         for recent, texts in self._recent.items():
             if recent.startswith(term):
@@ -121,6 +121,8 @@ class Words:
 
     def _words_with(self, term: str) -> Array:
         """The numbers of all words that contain the term."""
+        if _BETWEEN in term:  # It marks the ends of words among the pairs.
+            return np.empty(0, np.int64)
         if len(term) == 1:
             first = np.searchsorted(self._pairs, _pair(ord(term), 0))
             last = np.searchsorted(self._pairs, _pair(ord(term) + 1, 0))
@@ -179,6 +181,7 @@ def _argsort(numbers: Array) -> Array:
     return low[high]
 
 
-def after(term: str) -> str:
-    """A text that comes after every text that starts with the term, and before all others."""
-    return term + "\U0010ffff" * 2
+def end_of_prefix(texts: Sequence[str], prefix: str, first: int) -> int:
+    """Where, in sorted texts, those end that start with the prefix; they begin at `first`."""
+    length = len(prefix)
+    return bisect.bisect_right(texts, prefix, lo=first, key=lambda text: text[:length])

@@ -55,6 +55,12 @@ def count_widgets(connection: Connection) -> int:
     return connection.execute(sa.select(sa.func.count()).select_from(widgets)).scalar_one()
 
 
+def highest_id(connection: Connection) -> int:
+    """The largest number given to a widget so far; 0 if there is none."""
+    query = sa.select(sa.func.coalesce(sa.func.max(widgets.c.id), 0))
+    return int(connection.execute(query).scalar_one())
+
+
 def list_stored_bundles(connection: Connection) -> Iterator[tuple[str, str, str, str, int]]:
     """(scope, name, version, hash, size) of every version whose bundle is stored here."""
     query = (
@@ -76,8 +82,7 @@ def add_widgets(tx: Transaction, new: Sequence[tuple[Widget, int]]) -> None:
     """Add widgets that are not there yet, each with its download count."""
     if not new:
         return
-    highest = sa.select(sa.func.coalesce(sa.func.max(widgets.c.id), 0))
-    first = tx.connection.execute(highest).scalar_one() + 1
+    first = highest_id(tx.connection) + 1
     stored = [StoredWidget(first + i, widget) for i, (widget, _) in enumerate(new)]
     insert_rows(tx.connection, widgets, [widget_row(*it) for it in stored])
     _insert_versions(tx, [(it.id, version) for it in stored for version in it.widget.versions])
