@@ -74,7 +74,7 @@ def test_a_version_cannot_be_changed() -> None:
     version = SemVer.parse("1.2.3")
 
     with pytest.raises(FrozenInstanceError):
-        version.build = "other"  # type: ignore[misc]
+        version.text = "other"  # type: ignore[misc]
 
 
 def test_precedence_is_the_chain_of_the_specification() -> None:
@@ -376,7 +376,7 @@ def test_a_range_of_more_than_1024_characters_is_refused() -> None:
     ],
 )
 def test_hostile_text_is_answered_at_once(pattern: str) -> None:
-    """In a millisecond or so; a tenth of a second leaves room for a busy machine."""
+    """In a few milliseconds each; the limit leaves room for a busy machine."""
     texts = [prefix + pattern * 5_000 for prefix in ("", "1.2.3", ">", "1 - ")]
     started = time.process_time()
 
@@ -384,7 +384,7 @@ def test_hostile_text_is_answered_at_once(pattern: str) -> None:
         for length in (MAX_RANGE_LENGTH, MAX_RANGE_LENGTH - 1, 10_000):
             is_compatible(text[:length], SemVer.parse("1.2.3"))
 
-    assert time.process_time() - started < 0.1 * len(texts)
+    assert time.process_time() - started < 0.5
 
 
 @given(_VERSIONS, _VERSIONS)

@@ -215,7 +215,8 @@ def _whole_ms(field: str, instant: datetime) -> datetime:
         utc = instant if instant.tzinfo is UTC else instant.astimezone(UTC)
     except OverflowError:
         raise InvalidWidget(field, "in UTC, this is not in the years 1 to 9999.") from None
-    return utc.replace(microsecond=utc.microsecond // 1000 * 1000)
+    beyond_ms = utc.microsecond % 1000
+    return utc.replace(microsecond=utc.microsecond - beyond_ms) if beyond_ms else utc
 
 
 def _refuse_nul(value: Any, at: str = "") -> None:

@@ -64,7 +64,7 @@ class SemVer:
     """A semantic version, made by `parse`. Build metadata is kept and shown, but never compared."""
 
     sort_key: SortKey
-    build: str = field(default="", compare=False)
+    text: str = field(compare=False)
 
     @staticmethod
     def parse(text: str) -> "SemVer":
@@ -89,13 +89,15 @@ class SemVer:
     @property
     def release(self) -> "SemVer":
         """This version without prerelease and build."""
-        return SemVer((self.major, self.minor, self.patch, _RELEASE))
+        numbers = self.sort_key[:3]
+        return SemVer((*numbers, _RELEASE), "{}.{}.{}".format(*numbers))
+
+    @property
+    def build(self) -> str:
+        return self.text.partition("+")[2]
 
     def __str__(self) -> str:
-        text = "{}.{}.{}".format(*self.sort_key)
-        if self.prerelease:
-            text += "-" + ".".join(map(str, self.prerelease))
-        return f"{text}+{self.build}" if self.build else text
+        return self.text
 
     def __repr__(self) -> str:
         return f"SemVer.parse({str(self)!r})"
@@ -173,18 +175,18 @@ def _read_version(text: str) -> SemVer:
         raise InvalidVersion(
             f"{_quoted(text)} is not a semantic version: write three numbers, such as 1.0.0."
         )
-    first, second, third, prerelease, build = match.groups("")
+    first, second, third, prerelease, _ = match.groups("")
     major, minor, patch = int(first), int(second), int(third)
     if major > MAX_NUMBER or minor > MAX_NUMBER or patch > MAX_NUMBER:
         raise InvalidVersion(
             f"{_quoted(text)} is not a usable version: no number may be above {MAX_NUMBER}."
         )
     if not prerelease:
-        return SemVer((major, minor, patch, _RELEASE), build)
+        return SemVer((major, minor, patch, _RELEASE), text)
     ranked: list[int | str] = []
     for identifier in prerelease.split("."):
         ranked += (_NUMERIC, int(identifier)) if identifier.isdecimal() else (_WORD, identifier)
-    return SemVer((major, minor, patch, *ranked), build)
+    return SemVer((major, minor, patch, *ranked), text)
 
 
 def _united(intervals: list[_Interval]) -> tuple[_Interval, ...]:

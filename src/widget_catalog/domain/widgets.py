@@ -19,7 +19,7 @@ class Size(msgspec.Struct, frozen=True):
     h: int
 
 
-class Version(msgspec.Struct, frozen=True, kw_only=True, dict=True):
+class Version(msgspec.Struct, frozen=True, kw_only=True):
     """One published version. Its bundle never changes; yanking and deprecation may.
 
     `bundle_url` is None when the bundle is stored here, under its hash. `display_name`,
@@ -45,10 +45,10 @@ class Version(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     permissions: tuple[str, ...] = ()
     license: str | None = None
 
-    @cached_property
+    @property
     def number(self) -> str:
         """The version as people write it, build metadata and all."""
-        return str(self.version)
+        return self.version.text
 
     @property
     def identity(self) -> str:

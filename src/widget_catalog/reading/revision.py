@@ -64,9 +64,10 @@ class Counts:
             return
         if highest_id >= _CAPACITY:
             raise StoreUnavailable(f"This release counts at most {_CAPACITY - 1} widgets.")
-        self._reserved = min(_CAPACITY, highest_id + _RESERVED_AT_ONCE)
+        wanted = min(_CAPACITY, highest_id + _RESERVED_AT_ONCE)
         with _opened(self._path) as descriptor:
-            os.posix_fallocate(descriptor, 0, self._reserved * _WORD_BYTES)
+            os.posix_fallocate(descriptor, 0, wanted * _WORD_BYTES)
+        self._reserved = wanted
 
     def record(self, counts: Iterable[tuple[int, int]]) -> None:
         """State the present counts of these widgets, for which a place is reserved."""

@@ -19,11 +19,14 @@ _log = structlog.get_logger("widget_catalog.access")
 
 
 def client_of(request: Request, *, trust_forwarded_for: bool) -> str:
-    """The client's address. A proxy in front appends it to X-Forwarded-For, so the last counts."""
+    """The client's address. A proxy in front appends it to X-Forwarded-For, so the last counts.
+
+    Some proxies append to the line, some add another; what the client wrote itself comes first.
+    """
     if trust_forwarded_for:
-        forwarded = request.headers.get("x-forwarded-for")
-        if forwarded:
-            return forwarded.rpartition(",")[2].strip()
+        lines = [value for key, value in request.headers.items() if key == "x-forwarded-for"]
+        if lines:
+            return lines[-1].rpartition(",")[2].strip()
     return request.client.rpartition(":")[0]
 
 

@@ -1,6 +1,6 @@
 """The small request and response values that the server bindings and the API share."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -10,7 +10,11 @@ NOSNIFF = ("x-content-type-options", "nosniff")
 
 
 class HeaderLookup(Protocol):
+    """Names are in lower case. `get` knows the first line of a name, `items` all of them."""
+
     def get(self, key: str, /) -> str | None: ...
+
+    def items(self) -> Iterable[tuple[str, str]]: ...
 
 
 class Request:
