@@ -14,6 +14,7 @@ from functools import partial
 from granian import Granian
 from granian.constants import HTTPModes, Interfaces, Loops, RuntimeModes, TaskImpl
 from granian.http import HTTP1Settings
+from granian.log import LogLevels
 
 from .domain.errors import CatalogError
 from .logs import configure_logs
@@ -67,7 +68,9 @@ def serve(settings: Settings, on_ready: Callable[[], None]) -> None:
         backlog=4096,
         backpressure=4096,
         http1_settings=HTTP1Settings(header_read_timeout=_SLOW_HEADERS_MS),
-        log_enabled=False,
+        # Its lines go where ours go, and only the serious ones: above all, that a worker has died.
+        log_level=LogLevels.error,
+        log_dictconfig={"formatters": {}, "handlers": {}, "loggers": {"_granian": {}}},
         respawn_failed_workers=True,
         respawn_interval=0.5,
         workers_kill_timeout=_KILL_TIMEOUT_S,

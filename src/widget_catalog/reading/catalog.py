@@ -148,8 +148,10 @@ class Catalog:
         content = self._remembered().get(asked)
         if content is None:
             content = Content(self._search(query, sdk, page, limit))
-            # Compressed forms are kept with it, and are far smaller.
-            self._answers.put(asked, content, len(content.body) * 3 // 2 + _OVERHEAD_BYTES)
+            # An order that lags is asked for again, until it has caught up.
+            if self._index.is_in_order:
+                # Compressed forms are kept with it, and are far smaller.
+                self._answers.put(asked, content, len(content.body) * 3 // 2 + _OVERHEAD_BYTES)
         return content
 
     def registry(self, scope: str) -> Registry | None:

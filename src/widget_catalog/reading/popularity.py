@@ -45,9 +45,14 @@ class Popularity:
         self._order = self._order[live[self._order]]
         self._sort()
 
+    @property
+    def is_current(self) -> bool:
+        """Whether this is the order of the counts as they are now."""
+        return self._counts.revision() == self._revision
+
     def refresh(self) -> None:
         """Follow the counts, if they moved and it is time."""
-        if self._counts.revision() == self._revision:
+        if self.is_current:
             return
         is_exact = len(self._order) <= _EXACT_UP_TO
         if is_exact or time.monotonic() - self._refreshed_at > _LAG_S:

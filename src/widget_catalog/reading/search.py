@@ -67,6 +67,11 @@ class SearchIndex:
         ids = self._ids
         return [ids[ordinal] for ordinal in ordinals], before
 
+    @property
+    def is_in_order(self) -> bool:
+        """Whether results come in the order of the counts as they are now."""
+        return self._popularity.is_current
+
     def totals(self) -> Totals:
         live = self._live
         ids = np.array(self._ids, dtype=np.int64)[live[: len(self._ids)]]
