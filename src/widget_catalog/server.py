@@ -1,5 +1,6 @@
 """Runs the service: Granian with our settings, from a free port to a clean stop."""
 
+import asyncio
 import contextlib
 import http.client
 import os
@@ -133,7 +134,17 @@ def _when_it_answers(settings: Settings, on_ready: Callable[[], None]) -> None:
     threading.Thread(target=wait, name="greeting", daemon=True).start()
 
 
+class _Application(RsgiApp):
+    """Ended by a signal to stop as long as its loop does not run: uvloop would lose the signal."""
+
+    def __rsgi_init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        handlers = [(number, signal.signal(number, signal.SIG_DFL)) for number in _STOP_SIGNALS]
+        super().__rsgi_init__(loop)
+        for number, handler in handlers:
+            loop.call_soon(signal.signal, number, handler)
+
+
 def _load(settings: Settings, *_: object) -> RsgiApp:
     """The application of a worker process, made there."""
     configure_logs(settings.log_format, settings.log_level)
-    return RsgiApp(partial(build_worker, settings))
+    return _Application(partial(build_worker, settings))

@@ -12,6 +12,9 @@ from ..domain.widgets import Size, Version, Widget
 
 Row = tuple[Any, ...]
 
+_encode = msgspec.json.Encoder().encode
+_decode_permissions = msgspec.json.Decoder(tuple[str, ...]).decode
+
 
 class StoredWidget(NamedTuple):
     """A widget and the number the store knows it by."""
@@ -58,42 +61,48 @@ def version_row(widget_id: int, version: Version) -> Row:
         version.max_size.h,
         version.sdk_version,
         version.config_version,
-        msgspec.json.encode(version.permissions).decode(),
+        _encode(version.permissions).decode(),
         version.license,
     )
 
 
-def widget_from(row: Any, versions: Sequence[Version]) -> Widget:
+def widget_from(row: Sequence[Any], versions: Sequence[Version]) -> Widget:
+    _, scope, name, display_name, description, icon, is_official, is_listed, created_at = row
     return Widget(
-        scope=Scope(row.scope),
-        name=WidgetName(row.name),
-        display_name=row.display_name,
-        description=row.description,
-        icon=row.icon,
-        is_official=row.is_official,
-        is_listed=row.is_listed,
-        created_at=from_ms(row.created_at),
+        scope=Scope(scope),
+        name=WidgetName(name),
+        display_name=display_name,
+        description=description,
+        icon=icon,
+        is_official=is_official,
+        is_listed=is_listed,
+        created_at=from_ms(created_at),
     ).with_versions(list(versions))
 
 
-def version_from(row: Any) -> Version:
+def version_from(row: Sequence[Any]) -> Version:
+    # By place and not by name: an export reads millions of these.
+    _, _, number, bundle_url, bundle_size, sha256_hash, published_at, *rest = row
+    is_yanked, yanked_reason, deprecation_message, release_notes, *rest = rest
+    display_name, description, icon, min_w, min_h, max_w, max_h, *rest = rest
+    sdk_version, config_version, permissions, license_ = rest
     return Version(
-        version=SemVer.parse(row.version),
-        bundle_url=row.bundle_url,
-        bundle_size=row.bundle_size,
-        sha256_hash=row.sha256_hash,
-        published_at=from_ms(row.published_at),
-        is_yanked=row.is_yanked,
-        yanked_reason=row.yanked_reason,
-        deprecation_message=row.deprecation_message,
-        release_notes=row.release_notes,
-        display_name=row.display_name,
-        description=row.description,
-        icon=row.icon,
-        min_size=Size(row.min_w, row.min_h),
-        max_size=Size(row.max_w, row.max_h),
-        sdk_version=row.sdk_version,
-        config_version=row.config_version,
-        permissions=msgspec.json.decode(row.permissions, type=tuple[str, ...]),
-        license=row.license,
+        version=SemVer.parse(number),
+        bundle_url=bundle_url,
+        bundle_size=bundle_size,
+        sha256_hash=sha256_hash,
+        published_at=from_ms(published_at),
+        is_yanked=is_yanked,
+        yanked_reason=yanked_reason,
+        deprecation_message=deprecation_message,
+        release_notes=release_notes,
+        display_name=display_name,
+        description=description,
+        icon=icon,
+        min_size=Size(min_w, min_h),
+        max_size=Size(max_w, max_h),
+        sdk_version=sdk_version,
+        config_version=config_version,
+        permissions=_decode_permissions(permissions),
+        license=license_,
     )

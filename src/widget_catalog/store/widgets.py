@@ -148,6 +148,6 @@ def _with_versions(connection: Connection, rows: Sequence[sa.Row[Any]]) -> list[
         query = sa.select(versions).where(
             versions.c.widget_id.in_(ids[start : start + _KEYS_PER_QUERY])
         )
-        for row in connection.execute(query):
+        for row in connection.execute(query).all():
             of[row.widget_id].append(version_from(row))
     return [StoredWidget(row.id, widget_from(row, of[row.id])) for row in rows]
