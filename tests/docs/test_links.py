@@ -1,0 +1,211 @@
+"""What the pages name exists: links, headings, commands, options, source files, packages."""
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from dataclasses import fields
+from functools import cache
+from pathlib import Path
+
+import pytest
+import typer
+from bench.options import Options as BenchOptions
+from typer.core import TyperGroup
+
+from widget_catalog import release
+from widget_catalog.main import app
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src" / "widget_catalog"
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), SOURCE / "demo" / "README.md"])
+ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+
+_FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+_INLINE = re.compile(r"`([^`\n]+)`")
+_LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
+_HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
+_DEV = re.compile(r"\./dev ([a-z]+)([^\n`|#&]*)")
+# Where it is a command, and not a user, a file or a folder of that name.
+_CATALOG = re.compile(
+    r"(?:^|`|\$ |# |&& |\| |run |bin/)widget-catalog ([a-z]+)([^\n`|#&>]*)", re.MULTILINE
+)
+_OPTION = re.compile(r"(?<!\S)(--[a-z-]+)")
+_PLACE = re.compile(r"^([\w/]+\.py): ([\w.]+)$")
+_FILE = re.compile(r"^\w[\w/]*\.(?:py|md|toml|txt|json|ndjson)$")
+_FOLDER = re.compile(r"^(?:tests|docs|src|bench|requirements)/[\w/]*$")
+
+
+def name_of(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+@cache
+def text_of(page: Path) -> str:
+    return page.read_text(encoding="utf-8")
+
+
+def prose_of(page: Path) -> str:
+    return _FENCE.sub("", text_of(page))
+
+
+def code_of(page: Path) -> str:
+    """Fenced and inline code: where a command is meant to be typed."""
+    return "\n".join(
+        [*_FENCE.findall(text_of(page)), *(f"`{it}`" for it in _INLINE.findall(prose_of(page)))]
+    )
+
+
+def anchors_of(page: Path) -> set[str]:
+    """The headings of a page as a link writes them."""
+    headings = _HEADING.findall(prose_of(page))
+    return {re.sub(r"[^\w\- ]", "", it.lower()).replace(" ", "-") for it in headings}
+
+
+@cache
+def dev_commands() -> frozenset[str]:
+    said = subprocess.run([sys.executable, ROOT / "dev", "help"], capture_output=True, check=True)
+    return frozenset(re.findall(r"^  ([a-z]+) ", said.stdout.decode(), re.MULTILINE))
+
+
+@cache
+def catalog_options() -> dict[str, set[str]]:
+    """The options of every command of `widget-catalog`."""
+    group = typer.main.get_command(app)
+    assert isinstance(group, TyperGroup)
+    return {
+        name: {
+            option
+            for parameter in command.params
+            for option in [*parameter.opts, *parameter.secondary_opts]
+        }
+        for name, command in group.commands.items()
+    }
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_link_leads_somewhere(page: Path) -> None:
+    for target in _LINK.findall(prose_of(page)):
+        if re.match(r"[a-z]+:", target):
+            continue
+        path, _, anchor = target.partition("#")
+        leads_to = (page.parent / path).resolve() if path else page
+        assert leads_to.exists(), target
+        if anchor:
+            assert anchor in anchors_of(leads_to), target
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_dev_command_exists(page: Path) -> None:
+    for command, rest in _DEV.findall(text_of(page)):
+        assert command in dev_commands(), f"./dev {command}"
+        if command == "bench":
+            known = {f"--{it.name}" for it in fields(BenchOptions)} | {"--help"}
+            assert set(_OPTION.findall(rest)) <= known, f"./dev {command}{rest}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_command_of_the_operator_and_every_option_exists(page: Path) -> None:
+    for command, rest in _CATALOG.findall(code_of(page)):
+        assert command in catalog_options(), f"widget-catalog {command}"
+        unknown = set(_OPTION.findall(rest)) - catalog_options()[command]
+        assert not unknown, f"widget-catalog {command}{rest}"
+
+
+def test_commands_are_really_found() -> None:
+    """Or the tests above would hold for any text at all."""
+    pages = [code_of(page) for page in PAGES]
+    assert {it for page in pages for it, _ in _CATALOG.findall(page)} == set(catalog_options())
+    assert {it for page in pages for it, _ in _DEV.findall(page)} >= {"serve", "test", "bench"}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_file_folder_and_function_named_exists(page: Path) -> None:
+    for code in _INLINE.findall(prose_of(page)):
+        if found := _PLACE.match(code):
+            file, name = found.groups()
+            assert name in names_in(SOURCE / file), code
+        elif "/" in code and (_FILE.match(code) or _FOLDER.match(code)):
+            assert exists(page, code), code
+
+
+def exists(page: Path, path: str) -> bool:
+    """Paths are told from the root, from our package, or from the page they stand in."""
+    if path.startswith(("bundles/", "backup/", "move/")):  # In a reader's own folder.
+        return True
+    return any((place / path).exists() for place in (ROOT, SOURCE, page.parent))
+
+
+@cache
+def names_in(file: Path) -> frozenset[str]:
+    """Functions and classes of a source file; methods and fields as `Class.name`."""
+    names = set()
+    for node in ast.parse(file.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names.add(node.name)
+        if isinstance(node, ast.ClassDef):
+            for it in node.body:
+                if isinstance(it, ast.FunctionDef | ast.AsyncFunctionDef):
+                    names.add(f"{node.name}.{it.name}")
+                elif isinstance(it, ast.AnnAssign) and isinstance(it.target, ast.Name):
+                    names.add(f"{node.name}.{it.target.id}")
+    return frozenset(names)
+
+
+def tree() -> set[str]:
+    """The source files that the tree in ARCHITECTURE.md names."""
+    block = ARCHITECTURE.partition("\nsrc/widget_catalog/\n")[2].partition("```")[0]
+    files, folder = set(), ""
+    for line in filter(None, block.splitlines()):
+        name, _, about = line.strip().partition(" ")
+        if not line.startswith("    "):
+            folder = ""
+        if name.endswith("/") and not line.startswith("    "):
+            folder = name
+        elif name.endswith(".py"):
+            files.add(folder + name)
+        if name.endswith("/"):  # A folder in one line, its files named beside it.
+            inside = name if folder == name else folder + name
+            files |= {inside + it for it in re.findall(r"[\w/]+\.py", about)}
+    return files
+
+
+def test_the_tree_in_the_architecture_page_is_the_tree() -> None:
+    there = {
+        str(path.relative_to(SOURCE))
+        for path in SOURCE.glob("**/*.py")
+        if path.name not in ("__init__.py", "env.py") and path.parent.name != "demo"
+    } - {"web/openapi/__main__.py"}
+    assert tree() == there
+
+
+def test_every_function_named_in_a_walk_exists() -> None:
+    places = [it for it in _INLINE.findall(ARCHITECTURE) if _PLACE.match(it)]
+    assert len(places) > 25
+    everywhere = {name for file in SOURCE.glob("**/*.py") for name in names_in(file)}
+    methods = {it.rpartition(".")[2] for it in everywhere}
+    for code in _INLINE.findall(ARCHITECTURE.partition("## Walk 1")[2]):
+        if re.match(r"^[A-Z]\w+\.[a-z_]\w*$", code):  # Class.method
+            assert code in everywhere, code
+        elif re.match(r"^_[a-z]\w+$", code):  # A function told by its name alone.
+            assert code in methods, code
+
+
+def test_every_runtime_dependency_has_its_line_of_reason() -> None:
+    project = tomllib.loads(text_of(ROOT / "pyproject.toml"))["project"]
+    wanted = [re.match(r"[\w-]+", it).group() for it in project["dependencies"]]  # type: ignore[union-attr]
+    table = text_of(ROOT / "CONTRIBUTING.md").partition("## Why each runtime dependency")[2]
+    assert re.findall(r"^\| `([\w-]+)` \|", table, re.MULTILINE) == wanted
+
+
+def test_the_changelog_tells_of_this_release() -> None:
+    latest = re.search(r"^## (\d\S+) – (\S+)$", text_of(ROOT / "CHANGELOG.md"), re.MULTILINE)
+    assert latest is not None
+    assert latest.groups() == (release.VERSION, release.RELEASED_AT[:10])
+
+
+def test_the_readme_names_the_two_commands() -> None:
+    readme = text_of(ROOT / "README.md")
+    assert "./dev serve" in readme
+    assert "./dev test" in readme
