@@ -4,19 +4,23 @@ Names and descriptions draw from a vocabulary with the long tail that real text 
 words are everywhere, most are rare.
 """
 
-import json
 import random
 from collections.abc import Iterator
 from itertools import accumulate
 from pathlib import Path
 
-_COMMON = """clock weather calendar notes sensor chart list music photo timer energy power light
+import msgspec
+
+COMMON = """clock weather calendar notes sensor chart list music photo timer energy power light
 door window garden kitchen office news stocks traffic bus train flight game score health sleep
 steps heart camera lock alarm fan heat cool water rain wind solar battery storage server network
 disk memory queue build deploy error log status map route home room family school task habit
 budget price order mail chat video radio podcast recipe book quote word color shape face""".split()
+WIDGETS_A_SCOPE = 100
+
+_SEED = 20260131
 _GLUE = "a the for with and of your in on to from by every one all new small live simple".split()
-_SYLLABLES = "ba be bi bo bu da de di do du ka ke ki ko ku la le li lo lu ma me mi mo mu na ne ni no nu ra re ri ro ru sa se si so su ta te ti to tu va ve vi vo vu za ze zi zo zu".split()  # noqa: E501
+_SYLLABLES = [consonant + vowel for consonant in "bdklmnrstvz" for vowel in "aeiou"]
 _RANGES = ("^1.0.0", "^2.0.0", ">=1.2 <3", "1.x || 2.x", "~2.1.0", "^3.0.0-beta.1", "*")
 _ICONS = ("mdi:clock", "mdi:weather-sunny", "lucide:calendar", "mdi:chart-line", "lucide:list")
 _PERMISSIONS = ("network", "storage", "geolocation", "notifications", "camera")
@@ -25,19 +29,25 @@ _PERMISSIONS = ("network", "storage", "geolocation", "notifications", "camera")
 class Vocabulary:
     """Common words, then rare ones, with frequencies that fall like 1/rank."""
 
-    def __init__(self, rng: random.Random, size: int) -> None:
+    def __init__(self, size: int) -> None:
+        rng = random.Random(_SEED)
         rare = {"".join(rng.choices(_SYLLABLES, k=rng.randint(2, 5))) for _ in range(size)}
-        self.words = _COMMON + sorted(rare)
-        rng.shuffle(self.words[len(_COMMON) :])
+        rare_words = sorted(rare.difference(COMMON))
+        rng.shuffle(rare_words)
+        self.words = COMMON + rare_words
         self._weights = list(accumulate(1 / (rank + 10) for rank in range(len(self.words))))
 
     def some(self, rng: random.Random, count: int) -> list[str]:
         return rng.choices(self.words, cum_weights=self._weights, k=count)
 
 
+def vocabulary_of(widgets: int) -> Vocabulary:
+    """The words that a catalog of this many widgets is written in."""
+    return Vocabulary(min(200_000, 2_000 + widgets // 4))
+
+
 def scope_of(number: int) -> str:
-    """Scopes of a hundred widgets each."""
-    return f"scope-{number // 100:05d}"
+    return f"scope-{number // WIDGETS_A_SCOPE:05d}"
 
 
 def key_of(number: int) -> str:
@@ -46,10 +56,11 @@ def key_of(number: int) -> str:
 
 def lines(widgets: int, versions_each: int = 5) -> Iterator[bytes]:
     """The catalog as NDJSON, `versions_each` versions a widget on average."""
-    rng = random.Random(20260131)
-    vocabulary = Vocabulary(rng, min(200_000, 2_000 + widgets // 4))
+    rng = random.Random(_SEED)
+    vocabulary = vocabulary_of(widgets)
+    encode = msgspec.json.Encoder().encode
     for number in range(widgets):
-        yield json.dumps(_widget(rng, vocabulary, number, versions_each)).encode() + b"\n"
+        yield encode(_widget(rng, vocabulary, number, versions_each)) + b"\n"
 
 
 def write(path: Path, widgets: int, versions_each: int = 5) -> None:

@@ -9,10 +9,11 @@ import typer
 from rich.console import Console
 
 from . import release
-from .actions.check_catalog import check_catalog
+from .actions.check_catalog import check_catalog, remove_orphans
 from .actions.export_catalog import copied_to, export_catalog, linked_to
 from .actions.import_catalog import ImportSummary, import_catalog
 from .domain.errors import CatalogError, InvalidSettings
+from .greeting import counted, greet
 from .logs import configure_logs
 from .progress import counting, reading_lines
 from .settings import Settings, load_settings
@@ -41,6 +42,24 @@ DataOption = Annotated[
 ConfigOption = Annotated[
     Path | None, typer.Option("--config", help="A TOML file with settings.", show_default=False)
 ]
+
+
+def _print_version(is_wanted: bool) -> None:
+    if is_wanted:
+        print(release.VERSION)  # noqa: T201
+        raise typer.Exit
+
+
+@app.callback()
+def about(
+    _version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Print which release this is.", is_eager=True, callback=_print_version
+        ),
+    ] = False,
+) -> None:
+    pass
 
 
 @app.command()
@@ -95,22 +114,20 @@ def serve(
         "cdn_base_url": cdn_base_url, "log_format": log_format, "access_log": access_log,
         "rate_limit": rate_limit, "metrics_port": metrics_port,
     }  # fmt: skip
-    for given in set_ or []:
-        name, _, value = given.partition("=")
-        flags[name.strip()] = value
-    settings = _settings(flags, config)
+    others = dict(_name_and_value(given) for given in set_ or [])
+    settings = load_settings(flags, config, others)
     if demo and settings.data == Settings().data:
         settings = replace(settings, data=_DEMO_FOLDER)
-    check_port(settings.host, settings.port)
+    check_port(settings.host, settings.port, "--port")
     if settings.metrics_port:
-        check_port(settings.metrics_host, settings.metrics_port)
+        check_port(settings.metrics_host, settings.metrics_port, "--metrics-port")
     node = prepare_node(settings.data)
     if demo and _is_empty(node):
         summary = _import(node, _DEMO_CATALOG, settings)
         say.print(f"Put {summary.widgets_added} example widgets into {settings.data}.")
     node.store.close()
     configure_logs(settings.log_format, settings.log_level)
-    run_server(settings, on_ready=lambda: _greet(settings))
+    run_server(settings, on_ready=lambda: greet(say, settings))
 
 
 @app.command("import")
@@ -125,13 +142,16 @@ def import_(
 
     What is there already is skipped; a published version that would change is an error.
     """
-    settings = _settings({"data": data}, config)
-    node = prepare_node(settings.data)
-    summary = _import(node, None if file == "-" else Path(file), settings)
+    settings = load_settings({"data": data}, config)
+    source = None if file == "-" else Path(file)
+    if source is not None and not source.is_file():
+        _fail(f"There is no file {source}.")
+    summary = _import(prepare_node(settings.data), source, settings)
     say.print(
-        f"Added {summary.widgets_added} widgets and {summary.versions_added} versions "
-        f"({summary.bundles_stored} bundles stored); "
-        f"{summary.versions_skipped} versions were there already."
+        f"Added {counted(summary.widgets_added, 'widget')} and "
+        f"{counted(summary.versions_added, 'version')} "
+        f"({counted(summary.bundles_stored, 'bundle')} stored); "
+        f"{counted(summary.versions_skipped, 'version')} already there."
     )
 
 
@@ -148,8 +168,8 @@ def export(
 
     To standard output, or with --no-bundles, stored bundles are named by their address.
     """
-    settings = _settings({"data": data}, config)
-    node = prepare_node(settings.data)
+    settings = load_settings({"data": data}, config)
+    node = _existing_node(settings)
     with node.store.reading() as connection:
         total = count_widgets(connection)
     if file == "-":
@@ -169,28 +189,44 @@ def export(
     except OSError as error:
         partial.unlink(missing_ok=True)
         _fail(f"{target} cannot be written: {error.strerror}.")
-    say.print(f"Wrote {total} widgets to {target}.")
+    say.print(f"Wrote {counted(total, 'widget')} to {target}.")
 
 
 @app.command()
-def doctor(data: DataOption = None, config: ConfigOption = None) -> None:
+def doctor(
+    data: DataOption = None,
+    clean: Annotated[bool, typer.Option("--clean", help="Remove files nobody refers to.")] = False,
+    config: ConfigOption = None,
+) -> None:
     """Check everything: database, every stored bundle, the read model. Exit code 1: not well.
 
-    The read model is made anew from the database on the way. The service may be running.
+    Whatever in the read model differs from the database is made anew. The service may run.
     """
-    settings = _settings({"data": data}, config)
+    settings = load_settings({"data": data}, config)
     node = _existing_node(settings)
     with node.store.reading() as connection:
         total = count_widgets(connection)
     with counting(say, "Checking", total) as advance:
         findings = check_catalog(node.store, node.bundles, node.projection, advance)
-    say.print(f"Looked at {findings.widgets} widgets and {findings.bundles} stored bundles.")
+    say.print(
+        f"Looked at {counted(findings.widgets, 'widget')} and "
+        f"{counted(findings.bundles, 'stored bundle')}."
+    )
     for fault in findings.faults:
         say.print(f"[red]Fault:[/] {fault}")
+    if clean and findings.orphans:
+        removed = remove_orphans(node.store, node.bundles)
+        say.print(f"Removed {counted(len(removed), 'file')} nobody referred to.")
+        findings.orphans.clear()
     for orphan in findings.orphans:
-        say.print(f"[yellow]Orphan:[/] {orphan}")
-    if findings.read_model_differed:
-        say.print("[yellow]Mended:[/] the read model differed from the database and was made anew.")
+        say.print(f"[yellow]Orphan:[/] no version refers to {orphan}")
+    if findings.orphans:
+        say.print("An interrupted import leaves such files; remove them with doctor --clean.")
+    if findings.documents_differed:
+        say.print(
+            f"[yellow]Mended:[/] {counted(findings.documents_differed, 'document')} of the read "
+            "model differed from the database."
+        )
     if not findings.is_healthy:
         raise typer.Exit(1)
     say.print("[green]All is well.[/]")
@@ -199,7 +235,7 @@ def doctor(data: DataOption = None, config: ConfigOption = None) -> None:
 @app.command()
 def stats(data: DataOption = None, config: ConfigOption = None) -> None:
     """Print the catalog's numbers as JSON, the same as /api/stats."""
-    settings = _settings({"data": data}, config)
+    settings = load_settings({"data": data}, config)
     node = _existing_node(settings)
     catalog = open_catalog(node, settings)
     print(catalog.stats().body.decode())  # noqa: T201
@@ -225,8 +261,11 @@ def run() -> None:
         sys.exit(1)
 
 
-def _settings(flags: dict[str, Any], file: Path | None) -> Settings:
-    return load_settings(flags, file)
+def _name_and_value(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise InvalidSettings([f"--set {text}: write NAME=VALUE."])
+    return name.strip(), value
 
 
 def _existing_node(settings: Settings) -> Node:
@@ -246,15 +285,6 @@ def _import(node: Node, file: Path | None, settings: Settings) -> ImportSummary:
         return import_catalog(
             node.store, node.bundles, lines, beside, settings.max_bundle_bytes, advance
         )
-
-
-def _greet(settings: Settings) -> None:
-    url = settings.public_url
-    say.print(f"\n[bold]{settings.service_name}[/] is at [bold cyan]{url}[/]")
-    say.print(f"  try    curl '{url}/api/v1/widgets/search?limit=3'")
-    say.print(f"  read   {url}/docs/api")
-    say.print(f"  data   {settings.data.resolve()}")
-    say.print("  stop   Ctrl-C\n")
 
 
 def _fail(message: str) -> NoReturn:

@@ -35,7 +35,7 @@ class PortTaken(CatalogError):
     """The address cannot be listened on."""
 
 
-def check_port(host: str, port: int) -> None:
+def check_port(host: str, port: int, flag: str) -> None:
     """Say it in a sentence if the port is taken, before anything else is started."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family) as probe:
@@ -45,7 +45,7 @@ def check_port(host: str, port: int) -> None:
         except OSError as error:
             raise PortTaken(
                 f"Cannot listen on {host} port {port}: {error.strerror}. "
-                "Choose another with --port."
+                f"Choose another with {flag}."
             ) from None
 
 

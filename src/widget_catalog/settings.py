@@ -18,6 +18,7 @@ from .domain.errors import InvalidSettings
 
 _DATA = Path("data")
 PREFIX = "WIDGET_CATALOG_"
+_URL_RULE = "must be an http(s) address without query, fragment or user name."
 _LOG_FORMATS = ("console", "json")
 _LOG_LEVELS = ("debug", "info", "warning", "error")
 
@@ -66,9 +67,13 @@ class Settings:
 def load_settings(
     flags: Mapping[str, Any] | None = None,
     file: Path | None = None,
+    others: Mapping[str, str] | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> Settings:
-    """Flags win over the environment, the environment over the file. None means not given."""
+    """Flags win over the environment, the environment over the file. None means not given.
+
+    `others` are settings given by name, with `--set`.
+    """
     environment = os.environ if environment is None else environment
     faults: list[str] = []
     if file is None and environment.get(f"{PREFIX}CONFIG"):
@@ -89,6 +94,7 @@ def load_settings(
         for name, value in (flags or {}).items()
         if value is not None
     }
+    given |= {name: (value, f"--set {name}") for name, value in (others or {}).items()}
     values: dict[str, Any] = {}
     for name, (value, source) in given.items():
         if name not in known:
@@ -153,7 +159,7 @@ def _check(values: Mapping[str, Any], given: Mapping[str, tuple[Any, str]]) -> l
             faults.append(f"{given[name][1] if name in given else name}: {sentence}")
 
     for name, least, most in (
-        ("port", 0, 65535),
+        ("port", 1, 65535),
         ("metrics_port", 0, 65535),
         ("workers", 1, 256),
         ("max_bundle_bytes", 1, 1 << 30),
@@ -161,9 +167,13 @@ def _check(values: Mapping[str, Any], given: Mapping[str, tuple[Any, str]]) -> l
     ):
         require(name, least <= values[name] <= most, f"must be from {least} to {most}.")
     for name in ("base_url", "cdn_base_url"):
-        require(name, not values[name] or _is_url(values[name]), "must be an http(s) address.")
+        require(name, not values[name] or _is_url(values[name]), _URL_RULE)
+    is_apart = values["metrics_port"] != values["port"]
+    require("metrics_port", is_apart, "must not be the port of the service itself.")
     require("log_format", values["log_format"] in _LOG_FORMATS, "must be console or json.")
-    require("log_level", values["log_level"] in _LOG_LEVELS, f"must be one of {_LOG_LEVELS}.")
+    require(
+        "log_level", values["log_level"] in _LOG_LEVELS, f"must be one of {', '.join(_LOG_LEVELS)}."
+    )
     require("host", bool(values["host"]), "must not be empty.")
     require("service_name", bool(values["service_name"].strip()), "must not be empty.")
     if values["rate_limit"]:
@@ -179,5 +189,6 @@ def _is_url(text: str) -> bool:
         parts = urlsplit(text)
     except ValueError:
         return False
-    is_plain = not parts.query and not parts.fragment and text.isascii() and '"' not in text
+    is_plain = not (parts.query or parts.fragment or "@" in parts.netloc or '"' in text)
+    is_plain = is_plain and text.isascii() and text.isprintable() and " " not in text
     return parts.scheme in ("http", "https") and bool(parts.netloc) and is_plain

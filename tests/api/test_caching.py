@@ -60,7 +60,9 @@ def test_a_known_etag_is_304_without_a_body_and_keeps_its_headers(
 
 
 @pytest.mark.parametrize("path", [*LARGE, *SMALL])
-@pytest.mark.parametrize("form", ['"x"', "", "{unquoted}", '"*"', "W/", '"{unquoted}', "{unquoted}*"])
+@pytest.mark.parametrize(
+    "form", ['"x"', "", "{unquoted}", '"*"', "W/", '"{unquoted}', "{unquoted}*"]
+)
 def test_another_etag_is_answered_in_full(shop: InProcessSite, path: str, form: str) -> None:
     known = shop.get(path)
 

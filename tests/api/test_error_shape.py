@@ -131,20 +131,23 @@ def test_preflight(shop: InProcessSite, path: str) -> None:
 
 
 @pytest.mark.parametrize("path", [*PATHS, "/api/nothing", "/api/v1/nothing"])
-@pytest.mark.parametrize("method", ["HEAD", "POST", "OPTIONS", "PUT"])
-def test_too_long_an_address(shop: InProcessSite, path: str, method: str) -> None:
-    assert_error(shop.request(method, f"{path}?{LONG}"), path, 414)
-    assert_error(shop.request(method, f"{path}{LONG}"), path, 414)
+def test_too_long_an_address(shop: InProcessSite, path: str) -> None:
+    for method in ("GET", "HEAD", "POST", "OPTIONS", "PUT"):
+        assert_error(shop.request(method, f"{path}{LONG}"), path, 414)
+        # A widget is recognised before anybody looks at the query, which it ignores.
+        if method not in ("GET", "HEAD") or path != PATHS[1]:
+            assert_error(shop.request(method, f"{path}?{LONG}"), path, 414)
 
 
 @pytest.mark.parametrize("path", PATHS)
 def test_head_has_the_status_and_headers_of_get(shop: InProcessSite, path: str) -> None:
-    for headers in ({}, {"accept_encoding": "br"}, {"if_none_match": "*"}):
-        got = shop.get(path, **headers)
-        head = shop.request("HEAD", path, **headers)
+    for query in ("", "?page=2", f"?{LONG}"):
+        for headers in ({}, {"accept_encoding": "br"}, {"if_none_match": "*"}):
+            got = shop.get(path + query, **headers)
+            head = shop.request("HEAD", path + query, **headers)
 
-        assert got.status in (200, 304)
-        assert (head.status, head.headers) == (got.status, got.headers)
+            assert got.status in (200, 304, 414)
+            assert (head.status, head.headers) == (got.status, got.headers)
 
 
 @pytest.mark.parametrize("path", PATHS)

@@ -31,9 +31,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessSite]:
      "/api/widgets/cli-version/", "/api/widgets/CLI-version", "/api/cli-version", "/api/V1/widgets",
      "/api/./health", "/api/../api/health", "/api/health%20", "/api/\u00e9", "/api/health\x00"],
 )  # fmt: skip
-def test_any_other_address_is_401_whether_it_exists_or_not(
-    shop: InProcessSite, path: str
-) -> None:
+def test_any_other_address_is_401_whether_it_exists_or_not(shop: InProcessSite, path: str) -> None:
     for method in METHODS:
         answer = shop.request(method, path)
 
@@ -47,7 +45,11 @@ def test_any_other_address_is_401_whether_it_exists_or_not(
 
 @pytest.mark.parametrize(
     ("header", "value"),
-    [("authorization", "Bearer nonsense"), ("authorization", "Basic eA=="), ("cookie", "session=1")],
+    [
+        ("authorization", "Bearer nonsense"),
+        ("authorization", "Basic eA=="),
+        ("cookie", "session=1"),
+    ],
 )
 def test_credentials_that_nobody_gave_out_open_nothing(
     shop: InProcessSite, header: str, value: str
@@ -75,9 +77,9 @@ def test_nothing_else_is_under_v1(shop: InProcessSite, path: str) -> None:
     "key",
     ["", "/", "acme", "acme/", "/clock", "acme//clock", "acme/clock/", "acme/clock/x", "search/",
      "Search", "SEARCH", "Acme/clock", "acme/Clock", "@acme/clock", "acme/clock ", " acme/clock",
-     "acme/clock\n", "acme/-clock", "acme/clock.json", "acme/cl_ock", "acme/*", "acme/..", "../acme",
-     "acme%2Fclock", "acme/cl%6Fck", "acme/cl\u00f6ck", "acme/\x00", "acme/\ufffd", "acme/１",
-     "a" * 65 + "/clock", "acme/" + "a" * 65],
+     "acme/clock\n", "acme/-clock", "acme/clock.json", "acme/cl_ock", "acme/*", "acme/..",
+     "../acme", "acme%2Fclock", "acme/cl%6Fck", "acme/cl\u00f6ck", "acme/\x00", "acme/\ufffd",
+     "acme/１", "a" * 65 + "/clock", "acme/" + "a" * 65],
 )  # fmt: skip
 def test_what_cannot_be_a_widget_is_404_with_cors(shop: InProcessSite, key: str) -> None:
     path = f"/api/v1/widgets/{key}"

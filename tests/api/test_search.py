@@ -23,7 +23,7 @@ WIDGETS = [
     widget_line("t/cafe", displayName="Cafe\u0301", description="ﬁne ½ coffee"),
     widget_line("t/sigma", displayName="ΣΊΣΥΦΟΣ", description=None),
     widget_line("t/kanji", displayName="天気予報", description="今日の天気"),
-    widget_line("u/odd", displayName="100% _sure_ \"it's\" [a*b?] \\ -- ; OR 1=1", icon=None),
+    widget_line("u/odd", displayName='100% _sure_ "it\'s" [a*b?] \\ -- ; OR 1=1', icon=None),
     widget_line("u/emoji", displayName="🕰️ Retro", description="z\nq\tx"),
 ]
 
@@ -135,7 +135,9 @@ def test_marks_that_mean_something_elsewhere_are_ordinary_characters(
     assert found(shop, "scope=u", q=q) == ["u/odd"]
 
 
-@pytest.mark.parametrize("q", ["%%", "__", "w*d", "a.b", "^100", "sure$", "NOT", "\x00", "k\x00", "\x00k", "\ufffd"])
+@pytest.mark.parametrize(
+    "q", ["%%", "__", "w*d", "a.b", "^100", "sure$", "NOT", "\x00", "k\x00", "\x00k", "\ufffd"]
+)
 def test_no_mark_stands_for_other_characters(shop: InProcessSite, q: str) -> None:
     assert found(shop, q=q) == []
 
@@ -160,9 +162,7 @@ def test_q_may_have_256_characters_after_trimming_and_no_more(
     assert found(shop, q=f"  {letter * 256}  ") == []
     too_long = shop.get(f"{SEARCH}?q={'%20' * 3}" + "%C3%9F" * 257)
     assert too_long.status == 400
-    assert too_long.json() == {
-        "error": "q is 257 characters long; at most 256 are searched for."
-    }
+    assert too_long.json() == {"error": "q is 257 characters long; at most 256 are searched for."}
 
 
 def test_terms_in_different_fields_are_found_together(site: InProcessSite) -> None:

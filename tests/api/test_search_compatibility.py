@@ -96,7 +96,7 @@ def test_the_newest_version_that_fits_the_sdk_is_offered(
 ) -> None:
     always = {"star": 0, "empty": 0}
 
-    assert _offered(shop, sdk) == {name: None for name in VERSIONS} | always | wanted
+    assert _offered(shop, sdk) == dict.fromkeys(VERSIONS) | always | wanted
 
 
 def test_the_whole_body_with_and_without_compat_sdk(site: InProcessSite) -> None:

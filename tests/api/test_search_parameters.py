@@ -82,7 +82,8 @@ def test_filters_and_q_hold_together(shop: InProcessSite) -> None:
 
 
 @pytest.mark.parametrize(
-    "value", ["", "1", "0", "yes", "no", "null", "true ", "+true", "truefalse", "%E7%9C%9F", "tru%C4%B1"]
+    "value",
+    ["", "1", "0", "yes", "no", "null", "true ", "+true", "truefalse", "%E7%9C%9F", "tru%C4%B1"],
 )
 def test_other_values_of_official_are_400(shop: InProcessSite, value: str) -> None:
     answer = shop.get(f"{SEARCH}?official={value}")

@@ -21,8 +21,8 @@ def test_a_name_is_small_letters_digits_and_hyphens_and_stays_as_it_is(text: str
 
 @pytest.mark.parametrize(
     "text",
-    ["", "-", "-a", "A", "aB", "a_b", "a.b", "a b", " a", "a ", "a\n", "\na", "a\0", "@a", "a/b", "é",
-     "ａ", "١", "²", "ß", "a\u0301", "a" * 65, "a" * 10_000],
+    ["", "-", "-a", "A", "aB", "a_b", "a.b", "a b", " a", "a ", "a\n", "\na", "a\0", "@a", "a/b",
+     "é", "ａ", "١", "²", "ß", "a\u0301", "a" * 65, "a" * 10_000],
 )  # fmt: skip
 def test_any_other_text_is_refused_with_a_sentence(text: str) -> None:
     for kind, what in ((Scope, "scope"), (WidgetName, "widget name")):
@@ -42,7 +42,8 @@ def test_the_rule_is_the_pattern_and_64_characters(text: str) -> None:
 
     assert is_name(text) == wanted
     if wanted:
-        assert Scope.parse(text) == WidgetName.parse(text) == text
+        assert Scope.parse(text) == text
+        assert WidgetName.parse(text) == text
 
 
 def test_a_name_is_a_text_of_its_own_type() -> None:

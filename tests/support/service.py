@@ -7,7 +7,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import httpx
@@ -24,17 +24,33 @@ def free_port() -> int:
 class Service:
     """A running `widget-catalog serve`. `log` is what it printed so far."""
 
-    def __init__(self, data: Path, *arguments: str, port: int | None = None) -> None:
+    def __init__(
+        self,
+        data: Path,
+        *arguments: str,
+        port: int | None = None,
+        environment: Mapping[str, str] | None = None,
+        before: Callable[[], None] | None = None,
+        through: tuple[str, ...] = (),
+    ) -> None:
+        """`before` runs in the new process, before the program; `through` is a program that
+        starts the service's in its turn."""
         self.data = data
         self.port = port or free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self._log_file = data.parent / f"service-{self.port}.log"
-        command = [sys.executable, "-m", "widget_catalog", "serve", "--data", str(data)]
+        command = [*through, sys.executable, "-m", "widget_catalog", "serve", "--data", str(data)]
         command += ["--port", str(self.port), *arguments]
         with self._log_file.open("ab") as log:
             # A group of its own, so that it can be killed whole, workers and all.
             self.process = subprocess.Popen(
-                command, stdout=log, stderr=log, start_new_session=True, env=_environment()
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                env=clean_environment(environment),
+                preexec_fn=before,
             )
         self._wait_until_it_answers()
 
@@ -57,6 +73,14 @@ class Service:
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait(10)
 
+    def is_gone(self) -> bool:
+        """Whether no process of it is left, workers included."""
+        try:
+            os.killpg(self.process.pid, 0)
+        except ProcessLookupError:
+            return True
+        return False
+
     def worker_pids(self) -> list[int]:
         children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
         return [int(pid) for pid in children.read_text().split()]
@@ -75,24 +99,43 @@ class Service:
 
 
 @contextlib.contextmanager
-def running_service(data: Path, *arguments: str) -> Iterator[Service]:
-    service = Service(data, *arguments)
+def running_service(
+    data: Path,
+    *arguments: str,
+    environment: Mapping[str, str] | None = None,
+    before: Callable[[], None] | None = None,
+    through: tuple[str, ...] = (),
+) -> Iterator[Service]:
+    service = Service(data, *arguments, environment=environment, before=before, through=through)
     try:
         yield service
     finally:
         service.kill()
 
 
-def run_command(*arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    """Run `widget-catalog` with these arguments to its end."""
-    command = [sys.executable, "-m", "widget_catalog", *arguments]
+def run_command(
+    *arguments: str,
+    stdin: bytes = b"",
+    environment: Mapping[str, str] | None = None,
+    before: Callable[[], None] | None = None,
+    folder: Path | None = None,
+) -> subprocess.CompletedProcess[bytes]:
+    """Run `widget-catalog` with these arguments to its end, in this folder."""
     return subprocess.run(
-        command, input=stdin, capture_output=True, timeout=300, env=_environment(), check=False
+        [sys.executable, "-m", "widget_catalog", *arguments],
+        input=stdin,
+        capture_output=True,
+        timeout=300,
+        env=clean_environment(environment),
+        preexec_fn=before,
+        cwd=folder,
+        check=False,
     )
 
 
-def _environment() -> dict[str, str]:
+def clean_environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
+    """This process's environment without any setting of the service, and these on top."""
     kept = {
         key: value for key, value in os.environ.items() if not key.startswith("WIDGET_CATALOG_")
     }
-    return {**kept, "NO_COLOR": "1"}
+    return {**kept, "NO_COLOR": "1", **(more or {})}

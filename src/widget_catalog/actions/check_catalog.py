@@ -1,6 +1,7 @@
 """Doctor: is everything in a data folder as it should be? Mends what can be made anew."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import msgspec
 
@@ -20,11 +21,11 @@ class Findings(msgspec.Struct):
     bundles: int = 0
     faults: list[str] = msgspec.field(default_factory=list)
     orphans: list[str] = msgspec.field(default_factory=list)
-    read_model_differed: bool = False
+    documents_differed: int = 0
 
     @property
     def is_healthy(self) -> bool:
-        return not self.faults and not self.orphans and not self.read_model_differed
+        return not self.faults and not self.orphans and not self.documents_differed
 
 
 def check_catalog(
@@ -42,15 +43,26 @@ def check_catalog(
             fault = _bundle_fault(bundles, sha256_hash, size)
             if fault is not None:
                 findings.faults.append(f"{scope}/{name} {version}: {fault}")
-    findings.orphans += [
-        f"bundle {it} belongs to no version" for it in bundles.list_hashes() if it not in known
-    ]
-    findings.orphans += [
-        f"{path.name} was left by an interrupted write" for path in bundles.list_leftovers()
-    ]
+    findings.orphans += map(str, _orphans(bundles, known))
     if not findings.faults:
-        findings.read_model_differed = projection.rebuild(store, progress)
+        findings.documents_differed = projection.rebuild(store, progress)
     return findings
+
+
+def remove_orphans(store: Store, bundles: LocalBundles) -> list[Path]:
+    """Remove bundles that no version refers to, and what an interrupted write left behind."""
+    # An import holds the writer lock from its first bundle to its commit: none is under way here.
+    with store.writing() as tx:
+        known = {sha256_hash for _, _, _, sha256_hash, _ in list_stored_bundles(tx.connection)}
+        orphans = _orphans(bundles, known)
+        for path in orphans:
+            path.unlink(missing_ok=True)
+    return orphans
+
+
+def _orphans(bundles: LocalBundles, known: set[str]) -> list[Path]:
+    unknown = [bundles.path_of(it) for it in bundles.list_hashes() if it not in known]
+    return [*unknown, *bundles.list_leftovers()]
 
 
 def _bundle_fault(bundles: LocalBundles, sha256_hash: str, size: int) -> str | None:

@@ -7,11 +7,15 @@ no timer: a lone increment is committed at once.
 import asyncio
 import threading
 
+import structlog
+
 from ..domain.errors import StoreUnavailable
 from ..store.downloads import add_downloads
 from ..store.engine import Store
 
 _PATIENCE_S = 10.0
+
+_log = structlog.get_logger("widget_catalog.downloads")
 
 
 class _Batch:
@@ -42,25 +46,21 @@ class DownloadCounter:
         with self._lock:
             batch = self._pending
             if batch is None:
-                batch = self._pending = self._new_batch()
+                batch = self._pending = _Batch(_promise())
                 self._wakes.release()
+            elif batch.committed.done():
+                # The patience of those who came before is over; who comes now has their own.
+                batch.committed = _promise()
             batch.increments[widget_id] = batch.increments.get(widget_id, 0) + 1
-        await batch.committed
+            committed = batch.committed
+        # Shielded: one who goes away must not end the waiting of all the others.
+        await asyncio.shield(committed)
 
     def close(self) -> None:
         """Commit what is pending, then stop."""
         self._is_closing = True
         self._wakes.release()
         self._thread.join()
-
-    def _new_batch(self) -> _Batch:
-        loop = asyncio.get_running_loop()
-        committed: asyncio.Future[None] = loop.create_future()
-        # The increments may still be committed later; they are just not promised.
-        busy = StoreUnavailable("The catalog is busy with a long write. Try again soon.")
-        timer = loop.call_later(_PATIENCE_S, _settle, committed, busy)
-        committed.add_done_callback(lambda _: timer.cancel())
-        return _Batch(committed)
 
     def _commit_forever(self) -> None:
         while True:
@@ -78,12 +78,25 @@ class DownloadCounter:
             with self._store.writing() as tx:
                 add_downloads(tx, batch.increments)
         except StoreUnavailable as error:
+            _log.warning("Downloads could not be counted.", reason=error.message)
             fault = error
         except BaseException as error:
+            _log.exception("Downloads could not be counted.")
             fault = StoreUnavailable(f"The download could not be counted ({error}).")
         loop = batch.committed.get_loop()
         if not loop.is_closed():
             loop.call_soon_threadsafe(_settle, batch.committed, fault)
+
+
+def _promise() -> "asyncio.Future[None]":
+    """A future that fails when patience is over."""
+    loop = asyncio.get_running_loop()
+    committed: asyncio.Future[None] = loop.create_future()
+    # The increments may still be committed later; they are just not promised.
+    busy = StoreUnavailable("The catalog is busy with a long write. Try again soon.")
+    timer = loop.call_later(_PATIENCE_S, _settle, committed, busy)
+    committed.add_done_callback(lambda _: timer.cancel())
+    return committed
 
 
 def _settle(committed: "asyncio.Future[None]", fault: BaseException | None) -> None:

@@ -4,8 +4,7 @@ Import adds what is missing and never changes what is there: a version that is a
 published with the same hash is skipped, with another hash it is an error.
 """
 
-import contextlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from itertools import islice
 from pathlib import Path
 
@@ -56,13 +55,14 @@ def import_catalog(
     `beside` is the folder that `bundleFile` paths are relative to.
     """
     summary = ImportSummary()
-    with store.writing() as tx, _taking(bundles, beside, max_bundle_bytes) as taking:
+    with store.writing() as tx:
+        taking = _BundleTaker(tx, bundles, beside, max_bundle_bytes)
         numbered = enumerate(lines, start=1)
         while batch := list(islice(numbered, _BATCH_LINES)):
             widgets = [_decode(number, line, taking) for number, line in batch if line.strip()]
             _save(tx, widgets, summary)
             progress(len(batch))
-        summary.bundles_stored = len(taking.stored)
+        summary.bundles_stored = taking.stored
     return summary
 
 
@@ -125,13 +125,16 @@ def _merge(tx: Transaction, old: StoredWidget, new: _Numbered, summary: ImportSu
 
 
 class _BundleTaker:
-    """Stores bundle files and remembers which were new, to take them back if all fails."""
+    """Stores bundle files; those that were new are taken back if all fails."""
 
-    def __init__(self, bundles: LocalBundles, beside: Path, max_bytes: int) -> None:
+    def __init__(
+        self, tx: Transaction, bundles: LocalBundles, beside: Path, max_bytes: int
+    ) -> None:
+        self._tx = tx
         self._bundles = bundles
         self._beside = beside.resolve()
         self._max_bytes = max_bytes
-        self.stored: list[str] = []
+        self.stored = 0
 
     def take(self, name: str) -> TakenBundle:
         try:
@@ -147,16 +150,6 @@ class _BundleTaker:
         if size_bytes > self._max_bytes:
             raise BundleRefused(f"{name} has {size_bytes} bytes; at most {self._max_bytes} go in.")
         if self._bundles.put_file(path, sha256_hash):
-            self.stored.append(sha256_hash)
+            self._tx.undo.callback(self._bundles.remove, sha256_hash)
+            self.stored += 1
         return TakenBundle(sha256_hash, size_bytes)
-
-
-@contextlib.contextmanager
-def _taking(bundles: LocalBundles, beside: Path, max_bytes: int) -> Iterator[_BundleTaker]:
-    taking = _BundleTaker(bundles, beside, max_bytes)
-    try:
-        yield taking
-    except BaseException:
-        for sha256_hash in taking.stored:
-            bundles.remove(sha256_hash)
-        raise

@@ -83,7 +83,11 @@ BundleOf = Callable[[Widget, Version], tuple[str, str]]
 
 _decode = msgspec.json.Decoder(WidgetLine).decode
 _encode = msgspec.json.Encoder().encode
-_AT = re.compile(r"^(.*?)(?: - at `\$\.?(.*)`)?$", re.DOTALL)
+_COMPLAINT = re.compile(r"(?P<sentence>.*?)(?: - at `\$\.?(?P<at>.*)`)?$", re.DOTALL)
+_SENTENCES = (
+    (re.compile(r"Object missing required field `(.*)`"), "is missing."),
+    (re.compile(r"Object contains unknown field `(.*)`"), "there is no such field."),
+)
 
 
 def decode_line(line: bytes, take_bundle: TakeBundle) -> tuple[Widget, int]:
@@ -91,8 +95,7 @@ def decode_line(line: bytes, take_bundle: TakeBundle) -> tuple[Widget, int]:
     try:
         parsed = _decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        message, field = _AT.match(str(error)).groups()  # type: ignore[union-attr]
-        raise InvalidWidget(field or "the line", message + ".") from None
+        raise _named_fault(str(error)) from None
     if b"\\u0000" in line:
         _refuse_nul(msgspec.to_builtins(parsed))
     widget = Widget(
@@ -199,6 +202,17 @@ def _version(line: VersionLine, at: str, take_bundle: TakeBundle) -> Version:
         permissions=line.permissions,
         license=line.license,
     )
+
+
+def _named_fault(message: str) -> InvalidWidget:
+    """The decoder's complaint as a field and a sentence about it."""
+    found = _COMPLAINT.match(message)
+    sentence, field = found.group("sentence", "at") if found else (message, None)
+    for pattern, ours in _SENTENCES:
+        if about := pattern.match(sentence):
+            path = [field, about.group(1)] if field else [about.group(1)]
+            return InvalidWidget(".".join(path), ours)
+    return InvalidWidget(field or "", f"{sentence}.")
 
 
 def _named(field: str, parse: Callable[[str], T], text: str) -> T:

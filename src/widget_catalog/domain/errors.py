@@ -24,7 +24,7 @@ class InvalidWidget(CatalogError, ValueError):
     """A widget or version that breaks a rule; `field` says where."""
 
     def __init__(self, field: str, message: str) -> None:
-        super().__init__(f"{field}: {message}")
+        super().__init__(f"{field}: {message}" if field else message)
         self.field = field
 
 

@@ -10,8 +10,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import xxhash
-
 from .rendering import Document
 
 # Counted up whenever the tables or the rendering change: documents are then made anew.
@@ -218,13 +216,24 @@ def put(db: sqlite3.Connection, documents: Iterable[Document]) -> None:
     )
 
 
-def digest(db: sqlite3.Connection) -> str:
-    """A hash over everything in the read model, to tell whether two fillings differ."""
-    state = xxhash.xxh3_128()
-    for table in ("listings", "documents"):
-        for row in db.execute(f"SELECT * FROM {table} ORDER BY id"):  # noqa: S608
-            state.update(repr(row).encode())
-    return state.hexdigest()
+def get_documents(db: sqlite3.Connection, ids: Sequence[int]) -> dict[int, Document]:
+    """Those of these documents that there are, whole."""
+    marks = ",".join("?" * len(ids))
+    columns = ", ".join(Document._fields)
+    rows = db.execute(
+        f"SELECT {columns} FROM listings JOIN documents USING (id) WHERE id IN ({marks})",  # noqa: S608
+        ids,
+    )
+    return {row[0]: Document(*row) for row in rows}
+
+
+def remove_strangers(db: sqlite3.Connection) -> int:
+    """Remove documents of widgets that are not in the store; gives how many there were."""
+    found = 0
+    for table in ("documents", "listings"):
+        cursor = db.execute(f"DELETE FROM {table} WHERE id NOT IN (SELECT id FROM widgets)")  # noqa: S608
+        found = max(found, cursor.rowcount)
+    return found
 
 
 def change_times(db: sqlite3.Connection) -> dict[int, int]:

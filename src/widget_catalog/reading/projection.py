@@ -9,10 +9,11 @@ from ..store import changes, downloads, widgets
 from ..store.engine import Store, Transaction
 from ..store.rows import StoredWidget
 from . import documents
-from .rendering import render
+from .rendering import Document, render
 from .revision import Counts, Revision
 
 T = TypeVar("T")
+Progress = Callable[[int], None]
 
 _BATCH = 500
 
@@ -44,27 +45,39 @@ class Projection:
             self._counts.record(downloads.stream_counts(tx.connection))
             tx.latest_seq = changes.latest_seq(tx.connection)
 
-    def rebuild(self, store: Store, progress: Callable[[int], None] = lambda _: None) -> bool:
-        """Render every document again from the truth. True if any differed."""
+    def rebuild(self, store: Store, progress: Progress = lambda _: None) -> int:
+        """Render every document again from the truth; gives how many differed.
+
+        Those are written anew and go to the feed, so that every worker sees them at once.
+        """
+        differed = 0
         with store.writing() as tx:
             db = _sqlite(tx)
             documents.ensure_tables(db)
-            before = documents.digest(db)
-            self._fill(tx, progress)
+            for some in _batches(widgets.stream_widgets(tx.connection)):
+                known = documents.get_documents(db, [it.id for it in some])
+                wrong = [it for it in some if not _is_rendered(it, known.get(it.id))]
+                if wrong:
+                    differed += len(wrong)
+                    tx.saved(wrong, latest_seq=changes.append(tx, wrong))
+                progress(len(some))
+            differed += documents.remove_strangers(db)
             stored = dict(downloads.stream_counts(tx.connection))
-            counts_differ = any(self._counts.slots[key] != stored[key] for key in stored)
+            differed += sum(self._counts.slots[key] != stored[key] for key in stored)
             tx.counts |= stored
-            tx.latest_seq = changes.latest_seq(tx.connection)
-            return counts_differ or documents.digest(db) != before
+        return differed
 
-    def _fill(self, tx: Transaction, progress: Callable[[int], None] = lambda _: None) -> None:
+    def _fill(self, tx: Transaction) -> None:
         db = _sqlite(tx)
         changed_at = documents.change_times(db)
         documents.clear(db)
         for some in _batches(widgets.stream_widgets(tx.connection)):
-            rendered = [render(it, changed_at.get(it.id, tx.at_ms)) for it in some]
-            documents.put(db, rendered)
-            progress(len(some))
+            documents.put(db, [render(it, changed_at.get(it.id, tx.at_ms)) for it in some])
+
+
+def _is_rendered(stored: StoredWidget, document: Document | None) -> bool:
+    """Whether this document is the one of this widget."""
+    return document is not None and render(stored, document.changed_at) == document
 
 
 def _sqlite(tx: Transaction) -> sqlite3.Connection:

@@ -9,6 +9,7 @@ store's writer lock.
 import contextlib
 import mmap
 import os
+import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -27,7 +28,7 @@ class Revision:
 
     def __init__(self, path: Path) -> None:
         with _opened(path) as descriptor:
-            os.posix_fallocate(descriptor, 0, _WORD_BYTES)
+            _allocate(descriptor, _WORD_BYTES)
             self._word = memoryview(mmap.mmap(descriptor, _WORD_BYTES)).cast("Q")
 
     def current(self) -> int:
@@ -66,7 +67,7 @@ class Counts:
             raise StoreUnavailable(f"This release counts at most {_CAPACITY - 1} widgets.")
         wanted = min(_CAPACITY, highest_id + _RESERVED_AT_ONCE)
         with _opened(self._path) as descriptor:
-            os.posix_fallocate(descriptor, 0, wanted * _WORD_BYTES)
+            _allocate(descriptor, wanted * _WORD_BYTES)
         self._reserved = wanted
 
     def record(self, counts: Iterable[tuple[int, int]]) -> None:
@@ -75,6 +76,13 @@ class Counts:
         for widget_id, count in counts:
             slots[widget_id] = count
         slots[0] += 1
+
+
+def _allocate(descriptor: int, size: int) -> None:
+    if sys.platform == "darwin":  # It has no such call: there, a full disk is not provided for.
+        os.ftruncate(descriptor, max(size, os.fstat(descriptor).st_size))
+    else:
+        os.posix_fallocate(descriptor, 0, size)
 
 
 @contextlib.contextmanager

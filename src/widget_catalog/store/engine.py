@@ -36,9 +36,18 @@ class Listener(Protocol):
 class Transaction:
     """One write: a connection, the time, and what it has done so far."""
 
-    def __init__(self, connection: Connection, at_ms: int, listener: Listener | None) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        at_ms: int,
+        listener: Listener | None,
+        undo: contextlib.ExitStack,
+    ) -> None:
         self.connection = connection
         self.at_ms = at_ms
+        # What lies outside the database and must be taken back if all fails, at the commit too;
+        # the next writer has not begun then.
+        self.undo = undo
         self.latest_seq: int | None = None
         self.counts: dict[int, int] = {}
         self._listener = listener
@@ -83,13 +92,15 @@ class Store:
                 # A snapshot taken before the wait for the lock would be an old one.
                 connection = connection.execution_options(isolation_level="READ COMMITTED")
             writer = connection.execution_options(writing=True)
-            with writer.begin():
-                if is_postgresql:
-                    writer.execute(
-                        sa.select(sa.func.pg_advisory_xact_lock(_POSTGRESQL_WRITER_LOCK))
-                    )
-                tx = Transaction(writer, clock.to_ms(self._now()), self._listener)
-                yield tx
+            with contextlib.ExitStack() as undo:
+                with writer.begin():
+                    if is_postgresql:
+                        writer.execute(
+                            sa.select(sa.func.pg_advisory_xact_lock(_POSTGRESQL_WRITER_LOCK))
+                        )
+                    tx = Transaction(writer, clock.to_ms(self._now()), self._listener, undo)
+                    yield tx
+                undo.pop_all()
             tx.committed()
 
     def close(self) -> None:

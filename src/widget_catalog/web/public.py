@@ -88,7 +88,7 @@ class PublicApi:
             return self._answer_closed(request)
         key = path[_WIDGETS_LENGTH:]
         method = request.method
-        if method == "GET" and key != _SEARCH:
+        if (method == "GET" or method == "HEAD") and key != _SEARCH:
             # The most frequent request of all, and the shortest way through.
             content = self._catalog.detail(key)
             if content is not None:
@@ -101,19 +101,11 @@ class PublicApi:
             return self._search(request)
         if not _is_widget_key(key):
             return error(404, f"There is nothing at {path[:200]}.", _CORS)
-        if method == "GET":
+        if method == "GET" or method == "HEAD":
             return _no_widget(key)
-        if method == "HEAD":
-            return self._detail(request, key)
         if method == "POST":
             return await self._count(key)
         return _wrong_method(request, _READ_COUNT_OPEN, _CORS)
-
-    def _detail(self, request: Request, key: str) -> Response:
-        content = self._catalog.detail(key)
-        if content is None:
-            return _no_widget(key)
-        return content_response(request, content, _OPEN)
 
     def _search(self, request: Request) -> Response:
         if request.method != "GET" and request.method != "HEAD":

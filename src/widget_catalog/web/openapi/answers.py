@@ -90,11 +90,16 @@ def errors() -> dict[str, Answer]:
             "Something went wrong on our side. It has been logged.",
         ),
         "NotWritable": _error(
-            "The download could not be counted just now. Nothing was counted; try again after "
-            "`Retry-After`.",
-            "The catalog cannot be written just now.",
+            "The download could not be counted just now; try again after `Retry-After`. If the "
+            "catalog was only busy, this one may still be counted.",
+            "The catalog is busy with a long write. Try again soon.",
             "Retry-After",
             _OPEN,
+        ),
+        "Unreadable": _error(
+            "The catalog cannot be read just now; try again after `Retry-After`.",
+            "The catalog cannot be read just now. Try again soon.",
+            "Retry-After",
         ),
         "BundleMissing": _error(
             "The bundle is published, but the server cannot find its file.",

@@ -346,6 +346,7 @@ def _operation(
         "414": shared("AddressTooLong"),
         "429": shared("TooManyRequests"),
         "500": shared("InternalFault"),
+        "503": shared("Unreadable"),
     }
     return {
         "tags": [tag],

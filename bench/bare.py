@@ -1,0 +1,37 @@
+"""The bare server: our HTTP server exactly as `serve` runs it, but for its application.
+
+    python -m bench.bare PORT STATUS BODY_FILE
+
+It shows what the server itself costs: what is missing between it and the catalog is ours.
+"""
+
+import sys
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from widget_catalog import server
+from widget_catalog.settings import Settings
+
+_HEADERS = [("content-type", "application/json")]
+
+
+def bare_app(status: int, body: bytes) -> Any:
+    async def with_body(_scope: Any, protocol: Any) -> None:
+        protocol.response_bytes(status, _HEADERS, body)
+
+    async def without_body(_scope: Any, protocol: Any) -> None:
+        protocol.response_empty(status, _HEADERS)
+
+    return with_body if body else without_body
+
+
+def main(port: int, status: int, body_file: Path) -> None:
+    app = bare_app(status, body_file.read_bytes())
+    # Not a copy of the configuration, which would grow old, but the thing itself.
+    with patch.object(server, "_load", lambda *_: app):
+        server.serve(Settings(port=port), on_ready=lambda: None)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3]))

@@ -1,0 +1,146 @@
+"""What a catalog takes to be there: a worker's memory, the time to start, import and export."""
+
+import json
+import os
+import shutil
+import subprocess
+import time
+from statistics import median
+from typing import NamedTuple
+
+from .client import Connection, request
+from .folders import ensure_folder
+from .load import run_wrk, write_requests
+from .machine import cpu_seconds_of, memory_of
+from .measures import BenchFault, Outcome, at_least, at_most
+from .rig import Rig
+from .servers import catalog_command, clean_environment, running_catalog, starting_catalog
+from .traffic import (
+    ACCEPTS_COMPRESSED,
+    SDKS,
+    detail_targets,
+    everyday_searches,
+    registry_target,
+    search_target,
+    terms_by_kind,
+)
+
+_STARTS = 3
+_FIRST_QUESTION = request(search_target("clock"))
+_DETAILS = 100_000
+
+
+def memory(rig: Rig, size: int, most_mb: float) -> list[Outcome]:
+    """After traffic that has filled every cache: details, searches, registries, compatSdk."""
+    details = [request(target) for target in detail_targets(size, _DETAILS)]
+    file = write_requests(rig.folder / "requests-memory", details)
+    with running_catalog(rig, ensure_folder(size)) as catalog:
+        (worker,) = catalog.worker_pids()
+        fresh = memory_of(worker)
+        run_wrk(rig, catalog, file, 2 * rig.options.seconds)
+        with Connection(catalog.port) as client:
+            for raw in _varied_requests(size):
+                client.ask(raw)
+        used = memory_of(worker)
+        parent = memory_of(catalog.process.pid)
+    notes = [
+        f"{fresh.rss:,.0f} MB before the traffic",
+        f"{used.shared:,.0f} MB of the {used.rss:,.0f} are shared with other processes",
+        f"the parent process takes {parent.rss:,.0f} MB",
+    ]
+    figures = {"fresh_mb": fresh.rss, "shared_mb": used.shared, "parent_mb": parent.rss}
+    what = f"memory a worker, {size:,} widgets, after traffic"
+    return [Outcome(what, used.rss, "MB", at_most(most_mb), notes, figures)]
+
+
+def _varied_requests(size: int) -> list[bytes]:
+    terms = [term for some in terms_by_kind(size, 300).values() for term in some]
+    searches = [search_target(term) for term in terms]
+    compat = [search_target(q, page, SDKS[0]) for q, page in everyday_searches()]
+    registries = [registry_target(number) for number in range(0, min(size, 20_000), 100)]
+    return [
+        *map(request, searches + compat),
+        *(request(target, ACCEPTS_COMPRESSED) for target in registries),
+    ]
+
+
+def start(rig: Rig, size: int, most_s: float) -> list[Outcome]:
+    """From the command to the first search answered; the files are in the page cache."""
+    folder = ensure_folder(size)
+    times_s, core_s = [], []
+    for _ in range(_STARTS):
+        began = time.monotonic()
+        with starting_catalog(rig, folder) as catalog:
+            reply = catalog.wait_for(_FIRST_QUESTION)
+            times_s.append(time.monotonic() - began)
+            core_s.append(cpu_seconds_of(catalog.pids()))
+        if reply.status != 200:
+            raise BenchFault(f"The first answer has status {reply.status}.")
+    notes = [
+        f"{_STARTS} starts, parent and worker on one core: "
+        + ", ".join(f"{it:.2f} s" for it in times_s),
+        f"of it on the core {median(core_s):.2f} s",
+    ]
+    what = f"start to first answer, {size:,} widgets"
+    return [Outcome(what, median(times_s), "s", at_most(most_s), notes, {"core_s": median(core_s)})]
+
+
+def import_export(rig: Rig, size: int, least_rate: float) -> list[Outcome]:
+    """Export to a file, then import that file into an empty folder, by the real commands."""
+    file, data = rig.folder / "export.ndjson", rig.folder / "imported"
+    exported = _run("export", str(file), "--data", str(ensure_folder(size)))
+    file_mb = file.stat().st_size / 2**20
+    imported = _run("import", str(file), "--data", str(data))
+    stats = json.loads(_output("stats", "--data", str(data)))
+    data_mb = sum(it.stat().st_size for it in data.glob("catalog.db*")) / 2**20
+    file.unlink()
+    shutil.rmtree(data)
+    if stats["widgets"] != size:
+        raise BenchFault(f"{stats['widgets']:,} of {size:,} widgets came through.")
+    of = f"{size:,} widgets with {stats['versions']:,} versions"
+    became = f"a file of {file_mb:,.0f} MB became {data_mb:,.0f} MB"
+    return [
+        Outcome(
+            f"import, {of}",
+            size / imported.seconds,
+            "/s",
+            at_least(least_rate),
+            [str(imported), became],
+            {**imported._asdict(), "versions": stats["versions"]},
+        ),
+        Outcome(f"export, {of}", size / exported.seconds, "/s", None, [str(exported)]),
+    ]
+
+
+class _Ran(NamedTuple):
+    """What a command took, its start included."""
+
+    seconds: float
+    core_s: float
+    peak_mb: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.seconds:.1f} s, of it on a core {self.core_s:.1f} s; "
+            f"at most {self.peak_mb:,.0f} MB of memory"
+        )
+
+
+def _run(*arguments: str) -> _Ran:
+    began = time.monotonic()
+    with subprocess.Popen(
+        catalog_command(*arguments), stderr=subprocess.PIPE, env=clean_environment()
+    ) as process:
+        assert process.stderr is not None
+        said = process.stderr.read().decode().strip()
+        _, status, usage = os.wait4(process.pid, 0)
+        seconds = time.monotonic() - began
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise BenchFault(f"widget-catalog {arguments[0]} failed: {said}")
+    return _Ran(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+
+
+def _output(*arguments: str) -> bytes:
+    command = catalog_command(*arguments)
+    return subprocess.run(command, capture_output=True, check=True, env=clean_environment()).stdout

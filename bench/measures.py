@@ -1,0 +1,91 @@
+"""Figures: medians, percentiles, ratios, and what an outcome is held against. Pure."""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Literal
+
+Unit = Literal["of nginx", "of 10,000", "/s", "ms", "s", "MB"]
+
+_BUCKETS_A_DOUBLING = 32
+
+
+class BenchFault(Exception):
+    """A measurement that means nothing, and why: wrong answers, a server that ended."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The least or the most that a figure may be."""
+
+    figure: float
+    is_minimum: bool
+
+    def holds_for(self, value: float) -> bool:
+        return value >= self.figure if self.is_minimum else value <= self.figure
+
+
+def at_least(figure: float) -> Wanted:
+    return Wanted(figure, is_minimum=True)
+
+
+def at_most(figure: float) -> Wanted:
+    return Wanted(figure, is_minimum=False)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One line of the report. Without `wanted` it is told for information only."""
+
+    what: str
+    value: float
+    unit: Unit
+    wanted: Wanted | None = None
+    notes: Sequence[str] = ()
+    figures: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def holds(self) -> bool | None:
+        return None if self.wanted is None else self.wanted.holds_for(self.value)
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    """The smallest value that is not exceeded by `share` of all (nearest rank)."""
+    if not values:
+        raise ValueError("no values")
+    return sorted(values)[max(math.ceil(share * len(values)), 1) - 1]
+
+
+def median_ratio(ours: Sequence[float], theirs: Sequence[float]) -> float:
+    """The median over the rounds of what each round's two figures make."""
+    return median(a / b for a, b in zip(ours, theirs, strict=True))
+
+
+class Histogram:
+    """Any number of durations in little memory; percentiles are right to about 2 %."""
+
+    def __init__(self) -> None:
+        self.buckets: Counter[int] = Counter()
+        self.most = 0.0
+
+    def add(self, value: float) -> None:
+        self.buckets[round(math.log2(max(value, 1e-9)) * _BUCKETS_A_DOUBLING)] += 1
+        self.most = max(self.most, value)
+
+    def merge(self, other: "Histogram") -> None:
+        self.buckets.update(other.buckets)
+        self.most = max(self.most, other.most)
+
+    @property
+    def count(self) -> int:
+        return self.buckets.total()
+
+    def percentile(self, share: float) -> float:
+        wanted = max(math.ceil(share * self.count), 1)
+        for bucket in sorted(self.buckets):
+            wanted -= self.buckets[bucket]
+            if wanted <= 0:
+                return float(2 ** (bucket / _BUCKETS_A_DOUBLING))
+        raise ValueError("no values")

@@ -1,0 +1,139 @@
+"""Results as text, as a page and as JSON."""
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from .machine import Cores
+from .measures import Outcome, Unit
+
+
+class Finding(NamedTuple):
+    """What came of a scenario: an outcome, or why there is none."""
+
+    scenario: str
+    outcome: Outcome | None
+    fault: str = ""
+
+    @property
+    def holds(self) -> bool | None:
+        return False if self.outcome is None else self.outcome.holds
+
+
+class Setting(NamedTuple):
+    """Under what circumstances the findings were made."""
+
+    command: str
+    at: datetime
+    machine: dict[str, str]
+    cores: Cores
+    load_before: float
+
+    def sentences(self) -> list[str]:
+        it = self.machine
+        known = ("architecture", "processor", "memory", "system", "python")
+        told = [f"{it['cores']} cores, {', '.join(it[name] for name in known)}."]
+        if self.cores.are_apart:
+            told.append("One worker a server, on one core; the client on another.")
+        else:
+            told.append("One core only (or no taskset): server and client share, ratios say less.")
+        if self.load_before > 0.5:
+            told.append(
+                f"The machine was busy with other things (load {self.load_before:.1f}): "
+                "times on the core tell more than times by the clock."
+            )
+        return told
+
+
+def shown(value: float, unit: Unit) -> str:
+    match unit:
+        case "of nginx" | "of 10,000":
+            return f"{value:.2f} {unit}"
+        case "/s":
+            return f"{value:,.0f}/s"
+        case "ms" | "s":
+            return f"{value:.2f} {unit}"
+        case "MB":
+            return f"{value:,.0f} MB"
+
+
+def wanted_of(outcome: Outcome) -> str:
+    wanted = outcome.wanted
+    if wanted is None:
+        return ""
+    return f"{'≥' if wanted.is_minimum else '≤'} {shown(wanted.figure, outcome.unit)}"
+
+
+def mark(holds: bool | None) -> str:
+    return {True: "✓", False: "✗", None: "·"}[holds]
+
+
+def as_text(finding: Finding) -> str:
+    outcome = finding.outcome
+    if outcome is None:
+        return f"✗ {finding.scenario:<16} failed: {finding.fault}"
+    wanted = wanted_of(outcome)
+    head = f"{mark(outcome.holds)} {finding.scenario:<16} {shown(outcome.value, outcome.unit):<16}"
+    head += f" {'wanted ' + wanted if wanted else '':<24} {outcome.what}"
+    return "\n".join([head, *(f"    {note}" for note in outcome.notes)])
+
+
+def verdict(findings: Sequence[Finding]) -> str:
+    asked = [it for it in findings if it.holds is not None]
+    reached = sum(1 for it in asked if it.holds)
+    return f"{reached} of {len(asked)} wanted figures reached."
+
+
+def as_markdown(setting: Setting, findings: Sequence[Finding]) -> str:
+    lines = [
+        "# Performance",
+        "",
+        f"Measured on {setting.at:%Y-%m-%d} with `{setting.command}`.",
+        *setting.sentences(),
+        "",
+        (
+            "Ratios are medians over rounds in which nginx, serving the same bytes from a file, "
+            "the bare HTTP server and the catalog take turns; nginx is 1.00."
+        ),
+        "",
+        "| | What | Result | Wanted |",
+        "|---|---|---|---|",
+    ]
+    remarks = []
+    for it in findings:
+        if it.outcome is None:
+            lines.append(f"| ✗ | {it.scenario} | failed: {it.fault} | |")
+            continue
+        outcome = it.outcome
+        result = shown(outcome.value, outcome.unit)
+        lines.append(f"| {mark(it.holds)} | {outcome.what} | {result} | {wanted_of(outcome)} |")
+        remarks += [f"- **{outcome.what}**: {'; '.join(outcome.notes)}."] if outcome.notes else []
+    return "\n".join([*lines, "", "## In detail", "", *remarks, ""])
+
+
+def as_json(setting: Setting, findings: Sequence[Finding]) -> str:
+    body = {
+        "command": setting.command,
+        "measuredAt": setting.at.isoformat(timespec="seconds"),
+        "machine": {**setting.machine, "loadBefore": setting.load_before},
+        "pinned": setting.cores.are_apart,
+        "findings": [_finding_json(it) for it in findings],
+    }
+    return json.dumps(body, indent=2, ensure_ascii=False)
+
+
+def _finding_json(finding: Finding) -> dict[str, object]:
+    outcome = finding.outcome
+    if outcome is None:
+        return {"scenario": finding.scenario, "holds": False, "fault": finding.fault}
+    return {
+        "scenario": finding.scenario,
+        "what": outcome.what,
+        "value": round(outcome.value, 4),
+        "unit": outcome.unit,
+        "wanted": wanted_of(outcome) or None,
+        "holds": outcome.holds,
+        "notes": list(outcome.notes),
+        "figures": {name: round(figure, 4) for name, figure in outcome.figures.items()},
+    }

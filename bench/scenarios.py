@@ -1,0 +1,99 @@
+"""Every scenario by name, with what is wanted of it."""
+
+from collections.abc import Callable
+from fnmatch import fnmatchcase
+from functools import partial
+from typing import NamedTuple
+
+from . import footprint, latency, throughput
+from .measures import BenchFault, Outcome
+from .options import Options
+from .rig import Rig
+
+_LARGE, _MILLION = 100_000, 1_000_000
+
+
+class Scenario(NamedTuple):
+    name: str
+    about: str
+    run: Callable[[Rig], list[Outcome]]
+    is_million: bool = False
+
+
+SCENARIOS = (
+    Scenario("detail", "10,000 widgets, all keys: at least 0.33 of nginx", throughput.detail),
+    Scenario("detail-304", "the same, known already: 0.38", throughput.detail_304),
+    Scenario("search", "20 results, common words: 0.20", throughput.search),
+    Scenario("search-compat", "with compatSdk: 0.15", throughput.search_compat),
+    Scenario("search-hot", "always the same search", throughput.search_hot),
+    Scenario("search-new", "hardly ever the same search", throughput.search_new),
+    Scenario("registry", "100 widgets, compressed: 0.33", throughput.registry),
+    Scenario("registry-304", "the same, known already: 0.38", throughput.registry_304),
+    Scenario("counter", "answered after commit: 8,000 a second", throughput.counter),
+    Scenario(
+        "search-p99-100k",
+        "100,000 widgets, one client: at most 3 ms",
+        partial(latency.search_p99, size=_LARGE, most_ms=3),
+    ),
+    Scenario(
+        "detail-100k",
+        "100,000 widgets: at least 0.80 of the rate at 10,000",
+        partial(throughput.detail_at, size=_LARGE),
+    ),
+    Scenario(
+        "memory-100k",
+        "a worker after traffic: at most 250 MB",
+        partial(footprint.memory, size=_LARGE, most_mb=250),
+    ),
+    Scenario(
+        "start-100k",
+        "to the first answer: at most 2 s",
+        partial(footprint.start, size=_LARGE, most_s=2),
+    ),
+    Scenario(
+        "import-100k",
+        "import (20,000 widgets a second) and export",
+        partial(footprint.import_export, size=_LARGE, least_rate=20_000),
+    ),
+    Scenario(
+        "search-p99-1m",
+        "1,000,000 widgets, one client: at most 10 ms",
+        partial(latency.search_p99, size=_MILLION, most_ms=10),
+        is_million=True,
+    ),
+    Scenario(
+        "detail-1m",
+        "1,000,000 widgets: at least 0.80 of the rate at 10,000",
+        partial(throughput.detail_at, size=_MILLION),
+        is_million=True,
+    ),
+    Scenario(
+        "memory-1m",
+        "a worker after traffic: at most 1,200 MB",
+        partial(footprint.memory, size=_MILLION, most_mb=1_200),
+        is_million=True,
+    ),
+    Scenario(
+        "start-1m",
+        "to the first answer: at most 15 s",
+        partial(footprint.start, size=_MILLION, most_s=15),
+        is_million=True,
+    ),
+)
+
+
+def listing() -> str:
+    return "\n".join(f"  {it.name:<16} {it.about}" for it in SCENARIOS)
+
+
+def chosen(options: Options) -> list[Scenario]:
+    """What the options ask for. The million runs only when it is asked for by name."""
+    able = [
+        it for it in SCENARIOS if options.million or not it.is_million or it.name in options.only
+    ]
+    if not options.only:
+        return able
+    for wanted in options.only:
+        if not any(fnmatchcase(it.name, wanted) for it in able):
+            raise BenchFault(f"There is no scenario {wanted!r}; ./dev bench --help lists them.")
+    return [it for it in able if any(fnmatchcase(it.name, only) for only in options.only)]

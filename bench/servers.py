@@ -1,0 +1,163 @@
+"""The servers that are measured, each a process of its own: catalog, bare server, nginx."""
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from .client import Connection, Reply, request
+from .machine import children_of, on_core
+from .measures import BenchFault
+from .rig import ROOT, Rig, free_port
+
+_START_TIMEOUT_S = 120.0
+_STOP_TIMEOUT_S = 30.0
+
+_NGINX = """\
+daemon off;
+{user}
+worker_processes 1;
+pid "{folder}/nginx.pid";
+error_log "{folder}/nginx.log";
+events {{ worker_connections 4096; }}
+http {{
+    access_log off;
+    default_type application/json;
+    sendfile on;
+    tcp_nopush on;
+    tcp_nodelay on;
+    keepalive_timeout 1h;
+    keepalive_requests 1000000000;
+    open_file_cache max=1000 inactive=1h;
+    open_file_cache_valid 1h;
+    client_body_temp_path "{folder}/nginx-body";
+    proxy_temp_path "{folder}/nginx-proxy";
+    fastcgi_temp_path "{folder}/nginx-fastcgi";
+    uwsgi_temp_path "{folder}/nginx-uwsgi";
+    scgi_temp_path "{folder}/nginx-scgi";
+    server {{
+        listen 127.0.0.1:{port} backlog=4096;
+        root "{folder}/nginx";
+    }}
+}}
+"""
+
+
+class Server:
+    """A running server and where it listens."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]", port: int, log: Path) -> None:
+        self.process = process
+        self.port = port
+        self._log = log
+
+    def ask(self, raw: bytes) -> Reply:
+        with Connection(self.port) as connection:
+            return connection.ask(raw)
+
+    def worker_pids(self) -> list[int]:
+        return children_of(self.process.pid)
+
+    def pids(self) -> list[int]:
+        return [self.process.pid, *self.worker_pids()]
+
+    def wait_for(self, raw: bytes) -> Reply:
+        """The first answer it gives."""
+        deadline = time.monotonic() + _START_TIMEOUT_S
+        while time.monotonic() < deadline:
+            if self.process.poll() is not None:
+                raise BenchFault(f"A server ended at once: {self._log.read_text().strip()}")
+            with contextlib.suppress(ConnectionError):
+                return self.ask(raw)
+            time.sleep(0.002)
+        raise BenchFault(f"A server did not answer in {_START_TIMEOUT_S:.0f} s.")
+
+    def stop(self) -> None:
+        self.process.terminate()
+        try:
+            self.process.wait(_STOP_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+
+
+@contextlib.contextmanager
+def running_catalog(rig: Rig, data: Path, workers: int = 1) -> Iterator[Server]:
+    """The real service, as an operator starts it."""
+    with starting_catalog(rig, data, workers) as server:
+        server.wait_for(request("/api/v1/widgets/search?limit=1"))
+        yield server
+
+
+@contextlib.contextmanager
+def starting_catalog(rig: Rig, data: Path, workers: int = 1) -> Iterator[Server]:
+    """The same, but not waited for."""
+    port = free_port()
+    command = [*catalog_command("serve"), "--data", str(data), "--port", str(port)]
+    with _running(rig, [*command, "--workers", str(workers)], port) as server:
+        yield server
+
+
+@contextlib.contextmanager
+def running_bare(rig: Rig, status: int, body: bytes) -> Iterator[Server]:
+    port = free_port()
+    body_file = rig.folder / "bare-body"
+    body_file.write_bytes(body)
+    command = [sys.executable, "-m", "bench.bare", str(port), str(status), str(body_file)]
+    with _running(rig, command, port) as server:
+        server.wait_for(request("/"))
+        yield server
+
+
+@contextlib.contextmanager
+def running_nginx(rig: Rig, body: bytes) -> Iterator[Server]:
+    """nginx with one worker, serving this body as `/body`."""
+    program = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin:/usr/local/sbin")
+    if program is None:
+        raise BenchFault("nginx is not installed.")
+    port = free_port()
+    (rig.folder / "nginx").mkdir(exist_ok=True)
+    (rig.folder / "nginx" / "body").write_bytes(body)
+    # As root its worker would become a user who may not look into our folder.
+    user = "user root;" if os.geteuid() == 0 else ""
+    config = rig.folder / "nginx.conf"
+    config.write_text(_NGINX.format(user=user, folder=rig.folder, port=port))
+    with _running(rig, [program, "-c", str(config), "-e", "stderr"], port) as server:
+        reply = server.wait_for(request("/body"))
+        if reply.status != 200 or reply.body != body:
+            raise BenchFault(f"nginx does not serve the body: {reply.head.decode()!r}")
+        yield server
+
+
+def catalog_command(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "widget_catalog", *arguments]
+
+
+def clean_environment() -> dict[str, str]:
+    """Without settings of this shell's that would change what is measured."""
+    kept = {key: it for key, it in os.environ.items() if not key.startswith("WIDGET_CATALOG_")}
+    return {**kept, "NO_COLOR": "1"}
+
+
+@contextlib.contextmanager
+def _running(rig: Rig, command: Sequence[str], port: int) -> Iterator[Server]:
+    log = rig.folder / f"server-{port}.log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            on_core(rig.cores.server, command),
+            stdout=output,
+            stderr=output,
+            cwd=ROOT,
+            env=clean_environment(),
+            start_new_session=True,
+        )
+    server = Server(process, port, log)
+    try:
+        yield server
+    finally:
+        server.stop()

@@ -1,0 +1,143 @@
+"""The catalog beside nginx and the bare server: the same bytes, the same client, in turns."""
+
+from collections.abc import Callable, Iterable, Mapping
+from statistics import fmean, median
+from typing import NamedTuple
+
+from .client import Connection, Reply, request
+from .load import Load, run_wrk, write_requests
+from .measures import BenchFault, Outcome, Wanted, median_ratio
+from .rig import Rig
+from .servers import Server, running_bare, running_nginx
+
+_WARM_UP_S = 1
+_LARGEST_HEAD = 700
+
+
+class Traffic(NamedTuple):
+    """What is asked of the catalog: `body` is a typical full answer, as it goes over the wire."""
+
+    requests: list[bytes]
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class Contender(NamedTuple):
+    name: str
+    server: Server
+    requests: list[bytes]
+
+
+def survey(
+    server: Server,
+    targets: Iterable[str],
+    headers: Mapping[str, str] | None = None,
+    is_wanted: Callable[[Reply], bool] = lambda _: True,
+) -> Traffic:
+    """Ask everything once, keep what is wanted, and see what a typical answer is."""
+    headers = headers or {}
+    requests = [request(target, headers) for target in targets]
+    kept: list[bytes] = []
+    bodies: list[bytes] = []
+    with Connection(server.port) as connection:
+        for raw in requests:
+            reply = connection.ask(raw)
+            if reply.status != 200:
+                raise BenchFault(f"{raw.decode()!r} is answered with {reply.status}.")
+            if is_wanted(reply):
+                kept.append(raw)
+                bodies.append(reply.body)
+    if not kept:
+        raise BenchFault("No request is answered as this scenario wants it.")
+    mean = fmean(map(len, bodies))
+    typical = min(bodies, key=lambda body: abs(len(body) - mean))
+    return Traffic(kept, 200, headers, typical)
+
+
+def survey_known(
+    server: Server, targets: Iterable[str], headers: Mapping[str, str] | None = None
+) -> Traffic:
+    """The same by a client that knows every answer already, so that each is a 304."""
+    headers = headers or {}
+    known: list[bytes] = []
+    reply = None
+    with Connection(server.port) as connection:
+        for target in targets:
+            reply = connection.ask(request(target, headers))
+            raw = request(target, {**headers, "If-None-Match": reply.header("etag")})
+            known.append(raw)
+            if connection.ask(raw).status != 304:
+                raise BenchFault(f"{raw.decode()!r} is not answered with 304.")
+    assert reply is not None
+    return Traffic(known, 304, headers, reply.body)
+
+
+def side_by_side(
+    rig: Rig, catalog: Server, traffic: Traffic, what: str, wanted: Wanted | None
+) -> Outcome:
+    sent = traffic.body if traffic.status == 200 else b""
+    with (
+        running_nginx(rig, traffic.body) as nginx,
+        running_bare(rig, traffic.status, sent) as bare,
+    ):
+        plain = request("/body", traffic.headers)
+        if traffic.status == 304:
+            known = {"If-None-Match": nginx.ask(plain).header("etag")}
+            plain = request("/body", {**traffic.headers, **known})
+        for yardstick in (nginx, bare):
+            if yardstick.ask(plain).status != traffic.status:
+                raise BenchFault(f"A yardstick does not answer {traffic.status}.")
+        loads = in_turns(
+            rig,
+            Contender("nginx", nginx, [plain]),
+            Contender("bare", bare, [plain]),
+            Contender("catalog", catalog, traffic.requests),
+        )
+    for load in (it for some in loads.values() for it in some):
+        _check_size(load, len(sent))
+    rates = {name: [load.rate for load in some] for name, some in loads.items()}
+    cpu_rates = {name: [load.cpu_rate for load in some] for name, some in loads.items()}
+    ratio = median_ratio(rates["catalog"], rates["nginx"])
+    bare_ratio = median_ratio(rates["bare"], rates["nginx"])
+    cpu_ratio = median_ratio(cpu_rates["catalog"], cpu_rates["nginx"])
+    bare_cpu_ratio = median_ratio(cpu_rates["bare"], cpu_rates["nginx"])
+    middle = {name: median(some) for name, some in rates.items()}
+    client_share = median(load.client_share for load in loads["nginx"])
+    size = f"about {len(sent):,} bytes each" if sent else "no body"
+    notes = [
+        ", ".join(f"{name} {rate:,.0f}/s" for name, rate in middle.items()),
+        f"the bare server reaches {bare_ratio:.2f} of nginx",
+        f"by time on the core: the bare server {bare_cpu_ratio:.2f}, the catalog {cpu_ratio:.2f}",
+        f"{len(traffic.requests):,} different requests, {size}",
+    ]
+    if client_share > 0.97:
+        notes.append("with nginx the client was the limit, so the time on the core tells more")
+    figures = {f"{name}_rate": rate for name, rate in middle.items()}
+    figures |= {"bare_ratio": bare_ratio, "client_share": client_share}
+    figures |= {"cpu_ratio": cpu_ratio, "bare_cpu_ratio": bare_cpu_ratio}
+    return Outcome(what, ratio, "of nginx", wanted, notes, figures)
+
+
+def in_turns(rig: Rig, *contenders: Contender) -> dict[str, list[Load]]:
+    """Load one server after another, round after round, in changing order."""
+    files = {
+        it.name: write_requests(rig.folder / f"requests-{it.name}", it.requests)
+        for it in contenders
+    }
+    for it in contenders:
+        run_wrk(rig, it.server, files[it.name], _WARM_UP_S)
+    loads: dict[str, list[Load]] = {it.name: [] for it in contenders}
+    for number in range(rig.options.rounds):
+        for it in contenders if number % 2 == 0 else reversed(contenders):
+            loads[it.name].append(run_wrk(rig, it.server, files[it.name], rig.options.seconds))
+    return loads
+
+
+def _check_size(load: Load, body_bytes: int) -> None:
+    """A wrong answer is often a fast one; wrk looks at nothing but the status."""
+    least, most = 0.8 * body_bytes, 1.2 * body_bytes + _LARGEST_HEAD
+    if not least <= load.bytes_each <= most:
+        raise BenchFault(
+            f"Answers had {load.bytes_each:,.0f} bytes instead of about {body_bytes:,}."
+        )

@@ -1,0 +1,159 @@
+"""Scenarios of how many requests a second one worker answers."""
+
+import json
+import time
+from statistics import median
+
+from .catalogs import WIDGETS_A_SCOPE
+from .client import Reply, request
+from .folders import copy_of, ensure_folder
+from .load import Load, run_wrk, write_requests
+from .measures import BenchFault, Outcome, Wanted, at_least, median_ratio
+from .rig import Rig
+from .servers import Server, running_catalog
+from .side_by_side import Contender, in_turns, side_by_side, survey, survey_known
+from .traffic import (
+    ACCEPTS_COMPRESSED,
+    SDKS,
+    detail_target,
+    detail_targets,
+    ever_new_searches,
+    everyday_searches,
+    registry_target,
+    search_target,
+)
+
+SIZE = 10_000
+_SCOPES = 10
+_COUNTED_WIDGETS = 1_000
+
+
+def detail(rig: Rig) -> list[Outcome]:
+    with running_catalog(rig, ensure_folder(SIZE)) as catalog:
+        traffic = survey(catalog, detail_targets(SIZE, SIZE))
+        what = f"detail, {SIZE:,} widgets, keys spread uniformly"
+        return [side_by_side(rig, catalog, traffic, what, at_least(0.33))]
+
+
+def detail_304(rig: Rig) -> list[Outcome]:
+    with running_catalog(rig, ensure_folder(SIZE)) as catalog:
+        traffic = survey_known(catalog, detail_targets(SIZE, SIZE))
+        what = "detail, answered with 304"
+        return [side_by_side(rig, catalog, traffic, what, at_least(0.38))]
+
+
+def search(rig: Rig) -> list[Outcome]:
+    targets = [search_target(q, page) for q, page in everyday_searches()]
+    what = "search, 20 results, common words, pages 1 to 3"
+    return [_searching(rig, targets, what, 0.20)]
+
+
+def search_hot(rig: Rig) -> list[Outcome]:
+    return [_searching(rig, [search_target("clock")], "search, always the same one", None)]
+
+
+def search_new(rig: Rig) -> list[Outcome]:
+    targets = [search_target(q, page) for q, page in ever_new_searches()]
+    return [_searching(rig, targets, "search, hardly ever the same one", None)]
+
+
+def search_compat(rig: Rig) -> list[Outcome]:
+    targets = [
+        search_target(q, page, SDKS[i % len(SDKS)])
+        for i, (q, page) in enumerate(everyday_searches())
+    ]
+    return [_searching(rig, targets, "search with compatSdk, 20 results", 0.15)]
+
+
+def _searching(rig: Rig, targets: list[str], what: str, minimum: float | None) -> Outcome:
+    with running_catalog(rig, ensure_folder(SIZE)) as catalog:
+        traffic = survey(catalog, targets, is_wanted=_has_20_results)
+        wanted = None if minimum is None else at_least(minimum)
+        return side_by_side(rig, catalog, traffic, what, wanted)
+
+
+def _has_20_results(reply: Reply) -> bool:
+    return len(json.loads(reply.body)["widgets"]) == 20
+
+
+def registry(rig: Rig) -> list[Outcome]:
+    with running_catalog(rig, ensure_folder(SIZE)) as catalog:
+        traffic = survey(catalog, _registries(), ACCEPTS_COMPRESSED)
+        what = f"registry of {WIDGETS_A_SCOPE} widgets, compressed"
+        return [side_by_side(rig, catalog, traffic, what, at_least(0.33))]
+
+
+def registry_304(rig: Rig) -> list[Outcome]:
+    with running_catalog(rig, ensure_folder(SIZE)) as catalog:
+        traffic = survey_known(catalog, _registries(), ACCEPTS_COMPRESSED)
+        what = "registry, answered with 304"
+        return [side_by_side(rig, catalog, traffic, what, at_least(0.38))]
+
+
+def _registries() -> list[str]:
+    return [registry_target(number * WIDGETS_A_SCOPE) for number in range(_SCOPES)]
+
+
+def counter(rig: Rig) -> list[Outcome]:
+    """Every acknowledged increment must be found in the total afterwards."""
+    targets = [detail_target(number) for number in range(_COUNTED_WIDGETS)]
+    posts = [request(target, method="POST") for target in targets]
+    file = write_requests(rig.folder / "requests-counter", posts)
+    data = copy_of(ensure_folder(SIZE), rig.folder / "counted")
+    with running_catalog(rig, data) as catalog:
+        before = downloads_of(catalog)
+        loads = [
+            run_wrk(rig, catalog, file, rig.options.seconds) for _ in range(rig.options.rounds)
+        ]
+        time.sleep(0.5)  # What was under way when wrk hung up.
+        counted = downloads_of(catalog) - before
+    acknowledged = sum(load.requests for load in loads)
+    hung_up = rig.options.connections * len(loads)
+    if not acknowledged <= counted <= acknowledged + hung_up:
+        raise BenchFault(f"{acknowledged:,} were acknowledged, but {counted:,} were counted.")
+    p99, cpu_rate = median(it.p99_ms for it in loads), median(it.cpu_rate for it in loads)
+    notes = [
+        f"all {acknowledged:,} acknowledged increments are in the total",
+        f"p99 {p99:.1f} ms with {rig.options.connections} connections",
+        f"by time on the core {cpu_rate:,.0f}/s",
+    ]
+    what = f"count a download, answered after its commit, {_COUNTED_WIDGETS:,} widgets"
+    rate = median(load.rate for load in loads)
+    return [
+        Outcome(what, rate, "/s", at_least(8_000), notes, {"p99_ms": p99, "cpu_rate": cpu_rate})
+    ]
+
+
+def downloads_of(catalog: Server) -> int:
+    return int(json.loads(catalog.ask(request("/api/stats")).body)["downloads"])
+
+
+def detail_at(rig: Rig, size: int) -> list[Outcome]:
+    """The rate at this size beside the rate at 10,000, both with 10,000 different keys."""
+    with (
+        running_catalog(rig, ensure_folder(SIZE)) as small,
+        running_catalog(rig, ensure_folder(size)) as large,
+    ):
+        same = survey(large, detail_targets(size, SIZE)).requests
+        everything = [request(target) for target in detail_targets(size, size)]
+        loads = in_turns(
+            rig,
+            Contender("small", small, survey(small, detail_targets(SIZE, SIZE)).requests),
+            Contender("same-keys", large, same),
+            Contender("all-keys", large, everything),
+        )
+    what = f"detail, {size:,} widgets"
+    same_keys, all_keys = f"{what}, {SIZE:,} different keys", f"{what}, all keys uniformly"
+    return [
+        _beside(loads["small"], loads["same-keys"], same_keys, at_least(0.80)),
+        _beside(loads["small"], loads["all-keys"], all_keys, None),
+    ]
+
+
+def _beside(small: list[Load], large: list[Load], what: str, wanted: Wanted | None) -> Outcome:
+    ratio = median_ratio([it.rate for it in large], [it.rate for it in small])
+    cpu_ratio = median_ratio([it.cpu_rate for it in large], [it.cpu_rate for it in small])
+    rate, small_rate = median(it.rate for it in large), median(it.rate for it in small)
+    notes = [f"{rate:,.0f}/s beside {small_rate:,.0f}/s; by time on the core {cpu_ratio:.2f}"]
+    figures = {"rate": rate, "small_rate": small_rate, "cpu_ratio": cpu_ratio}
+    return Outcome(what, ratio, "of 10,000", wanted, notes, figures)

@@ -1,0 +1,25 @@
+"""What the operator's command says when all is well."""
+
+import structlog
+from rich.console import Console
+
+from .settings import Settings
+
+
+def greet(console: Console, settings: Settings) -> None:
+    """Say where to look; to a machine in a line it can read."""
+    url = settings.public_url
+    if settings.log_format == "json":
+        log = structlog.get_logger("widget_catalog")
+        log.info("The service is ready.", url=url, data=str(settings.data.resolve()))
+        return
+    console.print(f"\n[bold]{settings.service_name}[/] is at [bold cyan]{url}[/]")
+    console.print(f"  try    curl '{url}/api/v1/widgets/search?limit=3'")
+    console.print(f"  read   {url}/docs/api")
+    console.print(f"  data   {settings.data.resolve()}")
+    console.print("  stop   Ctrl-C\n")
+
+
+def counted(number: int, thing: str) -> str:
+    """`1 widget`, `2 widgets`, `20,000 widgets`."""
+    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"

@@ -1,0 +1,84 @@
+"""Doctor: what is wrong is named, what is untidy is told, what can be made anew is."""
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from actions.looking import stored_line, take
+from support.widgets import ndjson, version_line, widget_line
+from widget_catalog.actions.check_catalog import Findings, check_catalog
+from widget_catalog.wiring import Node
+
+BYTES = b"export default class {}"
+
+
+@pytest.fixture(autouse=True)
+def filled(node: Node, beside: Path) -> None:
+    (beside / "clock.js").write_bytes(BYTES)
+    versions = [stored_line("1.0.0"), stored_line("2.0.0"), version_line("3.0.0")]
+    take(node, ndjson(widget_line(versions=versions), widget_line("a/b")), beside)
+
+
+def _check(node: Node) -> Findings:
+    return check_catalog(node.store, node.bundles, node.projection)
+
+
+def _bundle(node: Node) -> Path:
+    [path] = node.folder.bundles.glob("*/*.js")
+    path.chmod(0o644)
+    return path
+
+
+def test_a_sound_catalog_has_no_findings(node: Node) -> None:
+    findings = _check(node)
+
+    assert findings == Findings(widgets=2, bundles=1)
+    assert findings.is_healthy
+
+
+def test_a_missing_bundle_is_a_fault_of_every_version_that_has_it(node: Node) -> None:
+    _bundle(node).unlink()
+
+    findings = _check(node)
+
+    assert findings.faults == [
+        "acme/clock 1.0.0: its bundle is missing or cannot be read.",
+        "acme/clock 2.0.0: its bundle is missing or cannot be read.",
+    ]
+    assert not findings.is_healthy
+
+
+@pytest.mark.parametrize("content", [b"", b"other", BYTES + b"!", BYTES[:-1]])
+def test_a_damaged_bundle_is_a_fault(node: Node, content: bytes) -> None:
+    _bundle(node).write_bytes(content)
+
+    faults = _check(node).faults
+
+    assert len(faults) == 2
+    assert all(": its bundle is damaged (its hash is " in it for it in faults)
+
+
+def test_bundles_of_no_version_and_leftovers_are_told(node: Node) -> None:
+    (node.folder.bundles / "ab").mkdir(exist_ok=True)
+    (node.folder.bundles / "ab" / f"{'c' * 62}.js").write_bytes(b"x")
+    (node.folder.bundles / ".incoming-x").write_bytes(b"half")
+
+    findings = _check(node)
+
+    assert findings.faults == []
+    assert findings.orphans == [
+        f"bundle ab{'c' * 62} belongs to no version",
+        ".incoming-x was left by an interrupted write",
+    ]
+    assert not findings.is_healthy
+
+
+def test_a_read_model_that_differs_is_made_anew(node: Node) -> None:
+    database = sqlite3.connect(node.folder.database)
+    database.execute("UPDATE listings SET display_name = 'Wrong'")
+    database.commit()
+    database.close()
+
+    assert _check(node) == Findings(widgets=2, bundles=1, read_model_differed=True)
+    assert _check(node).is_healthy

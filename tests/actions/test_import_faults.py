@@ -1,0 +1,204 @@
+"""Import: every fault names its line and field, and nothing is kept of the whole file."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from actions.looking import state_of, stored_line, take
+from support.widgets import ndjson, version_line, widget_line
+from widget_catalog.domain.errors import InvalidImport
+from widget_catalog.wiring import Node
+
+FIRST, SECOND = widget_line("acme/first"), widget_line("acme/second", versions=[stored_line()])
+
+
+def _without(line: dict[str, Any], key: str) -> dict[str, Any]:
+    return {name: value for name, value in line.items() if name != key}
+
+
+def _refused(node: Node, beside: Path, faulty: bytes) -> str:
+    """The message for a file whose fourth line is this, after good ones and a blank one."""
+    (beside / "clock.js").write_bytes(b"export default class {}")
+    take(node, ndjson(widget_line("there/before", downloadCount=3)), beside)
+    before = state_of(node)
+    content = ndjson(FIRST) + b"\n" + ndjson(SECOND) + faulty + b"\n" + ndjson(widget_line("z/z"))
+
+    with pytest.raises(InvalidImport) as refused:
+        take(node, content, beside)
+
+    assert state_of(node) == before
+    assert refused.value.line == 4
+    return refused.value.message
+
+
+WIDGET_FAULTS: list[tuple[dict[str, Any], str]] = [
+    ({"scope": "Acme"}, "scope: 'Acme' is not a scope: use 1 to 64 small letters, digits and"),
+    ({"scope": "@acme"}, "scope: '@acme' is not a scope: "),
+    ({"scope": ""}, "scope: '' is not a scope: "),
+    ({"scope": None}, "scope: Expected `str`, got `null`."),
+    ({"name": "a/b"}, "name: 'a/b' is not a widget name: "),
+    ({"name": "x" * 65}, f"name: '{'x' * 65}' is not a widget name: "),
+    ({"name": 5}, "name: Expected `str`, got `int`."),
+    ({"displayName": ""}, "displayName: Expected `str` of length >= 1."),
+    ({"displayName": None}, "displayName: Expected `str`, got `null`."),
+    ({"displayName": "a\0b"}, "displayName: a text must not hold a NUL character."),
+    ({"description": "\0"}, "description: a text must not hold a NUL character."),
+    ({"icon": ["mdi:clock"]}, "icon: Expected `str | null`, got `array`."),
+    ({"isOfficial": "yes"}, "isOfficial: Expected `bool | null`, got `str`."),
+    ({"isOfficial": 1}, "isOfficial: Expected `bool | null`, got `int`."),
+    ({"listed": None}, "listed: Expected `bool`, got `null`."),
+    ({"downloadCount": -1}, "downloadCount: Expected `int` >= 0."),
+    ({"downloadCount": 1.5}, "downloadCount: Expected `int | null`, got `float`."),
+    ({"downloadCount": "7"}, "downloadCount: Expected `int | null`, got `str`."),
+    ({"downloadCount": 2**53}, "downloadCount: Expected `int` <= 9007199254740991."),
+    ({"downloadCount": 10**400}, "downloadCount: Expected `int` <= 9007199254740991."),
+    ({"createdAt": "yesterday"}, "createdAt: Invalid RFC3339 encoded datetime."),
+    ({"createdAt": "2026-01-01"}, "createdAt: Invalid RFC3339 encoded datetime."),
+    ({"createdAt": "2026-01-01T00:00:00"}, "createdAt: Expected `datetime` with a timezone"),
+    ({"createdAt": 0}, "createdAt: Expected `datetime`, got `int`."),
+    ({"createdAt": "9999-12-31T23:59:59-01:00"}, "createdAt: in UTC, this is not in the years"),
+    ({"versions": None}, "versions: Expected `array`, got `null`."),
+    ({"versions": {}}, "versions: Expected `array`, got `object`."),
+    ({"versions": [None]}, "versions[0]: Expected `object`, got `null`."),
+    ({"owner": "me"}, "the line: Object contains unknown field `owner`."),
+]
+VERSION_FAULTS: list[tuple[dict[str, Any], str]] = [
+    ({"version": "1.0"}, '.version: "1.0" is not a semantic version: write three numbers, such'),
+    ({"version": "v1.0.0"}, '.version: "v1.0.0" is not a semantic version: '),
+    ({"version": "1.0.0\n"}, '.version: "1.0.0\\n" is not a semantic version: '),
+    ({"version": ""}, '.version: "" is not a semantic version: '),
+    ({"bundleUrl": "ftp://x/y.js"}, ".bundleUrl: Expected `str` matching regex"),
+    ({"bundleUrl": "https://x/a b.js"}, ".bundleUrl: Expected `str` matching regex"),
+    ({"bundleUrl": "https://x/y.js\n"}, ".bundleUrl: Expected `str` matching regex"),
+    ({"bundleUrl": "javascript:alert(1)//https://x"}, ".bundleUrl: Expected `str` matching"),
+    ({"bundleUrl": None}, ": has neither bundleUrl nor bundleFile."),
+    ({"bundleFile": "clock.js"}, ": give bundleUrl or bundleFile, not both."),
+    ({"bundleSize": -1}, ".bundleSize: Expected `int` >= 0."),
+    ({"bundleSize": None}, ".bundleSize: is missing; it goes with bundleUrl."),
+    ({"sha256Hash": None}, ".sha256Hash: is missing; it goes with bundleUrl."),
+    ({"sha256Hash": "AB" * 32}, ".sha256Hash: Expected `str` matching regex"),
+    ({"sha256Hash": "ab" * 31}, ".sha256Hash: Expected `str` matching regex"),
+    ({"sha256Hash": "ab" * 32 + "\n"}, ".sha256Hash: Expected `str` matching regex"),
+    ({"publishedAt": None}, ".publishedAt: Expected `datetime`, got `null`."),
+    ({"publishedAt": "2026-02-30T00:00:00Z"}, ".publishedAt: Invalid RFC3339 encoded datetime."),
+    ({"publishedAt": "0001-01-01T00:00:00+14:00"}, ".publishedAt: in UTC, this is not in the"),
+    ({"yanked": "no"}, ".yanked: Expected `bool`, got `str`."),
+    ({"yankedReason": "\0"}, ".yankedReason: a text must not hold a NUL character."),
+    ({"displayName": ""}, ".displayName: Expected `str` of length >= 1."),
+    ({"minSize": {"w": 0, "h": 1}}, ".minSize.w: Expected `int` >= 1."),
+    ({"minSize": {"w": 1}}, ".minSize: Object missing required field `h`."),
+    ({"minSize": None}, ".minSize: Expected `object`, got `null`."),
+    ({"maxSize": {"w": 1, "h": 10_001}}, ".maxSize.h: Expected `int` <= 10000."),
+    ({"maxSize": {"w": 1, "h": 1, "d": 1}}, ".maxSize: Object contains unknown field `d`."),
+    ({"sdkVersion": None}, ".sdkVersion: Expected `str`, got `null`."),
+    ({"configVersion": 1.5}, ".configVersion: Expected `int | null`, got `float`."),
+    ({"configVersion": 2**60}, ".configVersion: Expected `int` <= 9007199254740991."),
+    ({"permissions": "all"}, ".permissions: Expected `array`, got `str`."),
+    ({"permissions": ["net", 1]}, ".permissions[1]: Expected `str`, got `int`."),
+    ({"permissions": ["net", "\0"]}, ".permissions[1]: a text must not hold a NUL character."),
+    ({"license": 3}, ".license: Expected `str | null`, got `int`."),
+    ({"cssUrl": "https://x/y.css"}, ": Object contains unknown field `cssUrl`."),
+]
+RAW_FAULTS: list[tuple[bytes, str]] = [
+    (b"hello", "the line: JSON is malformed: invalid character"),
+    (b"{}", "the line: Object missing required field `scope`."),
+    (b"[]", "the line: Expected `object`, got `array`."),
+    (b"null", "the line: Expected `object`, got `null`."),
+    (b'{"scope":"a"', "the line: Input data was truncated."),
+    (json.dumps(FIRST).encode() + b"x", "the line: JSON is malformed: trailing characters"),
+    (json.dumps(FIRST).encode() * 2, "the line: JSON is malformed: trailing characters"),
+    (b"\xef\xbb\xbf" + json.dumps(FIRST).encode(), "the line: JSON is malformed: invalid char"),
+    (b'{"scope":"\xff"}', "the line: 'utf-8' codec can't decode byte 0xff"),
+    (b'{"scope":"\xed\xa0\x80"}', "the line: 'utf-8' codec can't decode byte 0xed"),
+    (b'{"scope":"\\ud800"}', "the line: Input data was truncated."),
+    (b'{"scope":"\\ud800 or so"}', "the line: JSON is malformed: unexpected end of escaped"),
+    (b'{"scope":"\\udc00x"}', "the line: JSON is malformed: invalid utf-16 surrogate pair"),
+    (b'{"scope":"a\0b"}', "the line: JSON is malformed: invalid character"),
+    (b'{"scope":"a\tb"}', "the line: JSON is malformed: invalid character"),
+    (b'{"downloadCount":1e400}', "downloadCount: Number out of range."),
+    (b'{"downloadCount":NaN}', "the line: JSON is malformed: invalid character"),
+    (b'{"downloadCount":-Infinity}', "the line: JSON is malformed: invalid character"),
+    (b"[" * 200_000, "the line: Expected `object`, got `array`."),
+    (b'{"scope":' * 200_000, "scope: Expected `str`, got `object`."),
+    (b'{"x":' + b"[" * 200_000, "the line: Object contains unknown field `x`."),
+    (b'{"versions":[{"minSize":' + b'{"w":' * 200_000, "versions[0].minSize.w: Expected `int`"),
+]
+
+
+@pytest.mark.parametrize(("fields", "message"), WIDGET_FAULTS, ids=lambda it: str(it)[:60])
+def test_a_fault_of_the_widget(
+    node: Node, beside: Path, fields: dict[str, Any], message: str
+) -> None:
+    line = json.dumps(widget_line("acme/third") | fields).encode()
+
+    assert _refused(node, beside, line).startswith(f"Line 4: {message}")
+
+
+@pytest.mark.parametrize(("fields", "message"), VERSION_FAULTS, ids=lambda it: str(it)[:60])
+def test_a_fault_of_a_version(
+    node: Node, beside: Path, fields: dict[str, Any], message: str
+) -> None:
+    versions = [version_line("0.1.0"), version_line() | fields]
+    line = json.dumps(widget_line("acme/third", versions=versions)).encode()
+
+    assert _refused(node, beside, line).startswith(f"Line 4: versions[1]{message}")
+
+
+@pytest.mark.parametrize(("line", "message"), RAW_FAULTS, ids=lambda it: str(it[:60]))
+def test_a_line_that_is_no_widget_at_all(
+    node: Node, beside: Path, line: bytes, message: str
+) -> None:
+    assert _refused(node, beside, line).startswith(f"Line 4: {message}")
+
+
+@pytest.mark.parametrize("key", ["scope", "name", "displayName", "createdAt"])
+def test_a_widget_without_a_required_field(node: Node, beside: Path, key: str) -> None:
+    line = json.dumps(_without(widget_line("acme/third"), key)).encode()
+
+    message = _refused(node, beside, line)
+
+    assert message == f"Line 4: the line: Object missing required field `{key}`."
+
+
+@pytest.mark.parametrize("key", ["version", "publishedAt", "minSize", "maxSize", "sdkVersion"])
+def test_a_version_without_a_required_field(node: Node, beside: Path, key: str) -> None:
+    versions = [_without(version_line(), key)]
+    line = json.dumps(widget_line("acme/third", versions=versions)).encode()
+
+    message = _refused(node, beside, line)
+
+    assert message == f"Line 4: versions[0]: Object missing required field `{key}`."
+
+
+@pytest.mark.parametrize("again", ["1.0.0", "1.0.0+build"])
+def test_a_version_that_is_given_twice_in_a_line(node: Node, beside: Path, again: str) -> None:
+    versions = [version_line("1.0.0"), version_line("2.0.0"), version_line(again)]
+    line = json.dumps(widget_line("acme/third", versions=versions)).encode()
+
+    message = _refused(node, beside, line)
+
+    assert message == f"Line 4: versions[2].version: {again} is given twice."
+
+
+@pytest.mark.parametrize("key", ["acme/first", "there/before"])
+def test_a_published_version_with_another_hash(node: Node, beside: Path, key: str) -> None:
+    """Whether it stands earlier in the same file or was there before."""
+    line = json.dumps(widget_line(key, versions=[version_line(sha256Hash="ab" * 32)])).encode()
+
+    assert _refused(node, beside, line) == (
+        f"Line 4: {key} 1.0.0 is already published with another hash "
+        f"({version_line()['sha256Hash']}); a published version never changes."
+    )
+
+
+def test_a_fault_after_many_lines_takes_all_of_them_back(node: Node, beside: Path) -> None:
+    before = state_of(node)
+    content = ndjson(*(widget_line(f"many/w{i}", downloadCount=i) for i in range(1200)))
+
+    with pytest.raises(InvalidImport, match=r"^Line 1201: the line: "):
+        take(node, content + b"nonsense\n", beside)
+
+    assert state_of(node) == before
+    assert not any(node.counts.slots[i] for i in range(1, 1300))

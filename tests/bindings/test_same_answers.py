@@ -1,0 +1,205 @@
+"""RSGI, which `serve` runs, and ASGI, for other servers, answer alike to the last byte."""
+
+import json
+from collections.abc import Iterator
+from functools import partial
+from typing import Any, NamedTuple
+
+import pytest
+
+from support.asgi import AsgiClient
+from support.folders import filled_folder
+from support.service import Service, running_service
+from support.widgets import version_line, widget_line
+from support.wire import WireAnswer, WireConnection
+from widget_catalog.settings import Settings
+from widget_catalog.web.asgi import AsgiApp
+from widget_catalog.wiring import build_worker
+
+_BASE_URL = "https://catalog.example"
+_SCRIPT = b"export default { mount(element) { element.textContent = 'a clock'; } };\n" * 40
+
+# What the server adds of its own.
+_NOT_OURS = {"date", "server", "connection"}
+
+_DETAIL = "/api/v1/widgets/acme/clock"
+_SEARCH = "/api/v1/widgets/search"
+_REGISTRY = "/api/widgets/acme/registry.json"
+_BUNDLE = "/cdn/@acme/clock/1.0.0/index.js"
+
+_READABLE = [
+    _DETAIL,
+    _SEARCH,
+    _REGISTRY,
+    _BUNDLE,
+    "/api/health",
+    "/api/version",
+    "/api/widgets/cli-version",
+    "/api/settings",
+    "/",
+    "/docs/api",
+    "/openapi.json",
+    "/robots.txt",
+    "/favicon.svg",
+]
+_REQUESTS: list[tuple[int, str, str, dict[str, str]]] = [
+    *[(200, "GET", address, {}) for address in _READABLE],
+    *[(200, "HEAD", address, {}) for address in _READABLE],
+    *[(304, "GET", address, {"if-none-match": "*"}) for address in _READABLE],
+    *[(304, "HEAD", address, {"if-none-match": "*"}) for address in (_DETAIL, _BUNDLE)],
+    *[(200, "GET", _DETAIL, {"accept-encoding": it}) for it in ("zstd", "br", "gzip", "identity")],
+    (200, "HEAD", _DETAIL, {"accept-encoding": "br"}),
+    (200, "GET", _SEARCH, {"accept-encoding": "gzip, br;q=0.5"}),
+    (200, "GET", _REGISTRY, {"accept-encoding": "zstd"}),
+    (200, "GET", _BUNDLE, {"accept-encoding": "gzip"}),
+    (206, "GET", _BUNDLE, {"range": "bytes=0-9"}),
+    (206, "GET", _BUNDLE, {"range": "bytes=100-"}),
+    (206, "GET", _BUNDLE, {"range": "bytes=-7"}),
+    (206, "GET", _BUNDLE, {"range": "bytes=0-0"}),
+    (206, "HEAD", _BUNDLE, {"range": "bytes=5-14"}),
+    (206, "GET", _BUNDLE, {"range": "bytes=10-999999"}),
+    (200, "GET", _BUNDLE, {"range": "bytes=0-1,4-5"}),
+    (200, "GET", _BUNDLE, {"range": "bytes=0-9", "if-range": '"another"'}),
+    (416, "GET", _BUNDLE, {"range": "bytes=999999-"}),
+    (204, "OPTIONS", _DETAIL, {"origin": "https://x.example"}),
+    (204, "OPTIONS", _SEARCH, {"access-control-request-method": "POST"}),
+    (204, "OPTIONS", _BUNDLE, {}),
+    (405, "OPTIONS", "/api/health", {}),
+    (405, "OPTIONS", _REGISTRY, {}),
+    (405, "DELETE", _DETAIL, {}),
+    (405, "POST", _SEARCH, {}),
+    (405, "PUT", _BUNDLE, {}),
+    (405, "POST", "/", {}),
+    (400, "GET", f"{_SEARCH}?page=0", {}),
+    (400, "HEAD", f"{_SEARCH}?page=0", {}),
+    (400, "GET", f"{_SEARCH}?q=%ff", {}),
+    (200, "GET", f"{_SEARCH}?q=gr%C3%B6%C3%9Fe&limit=5&compatSdk=1.2.3%2B4", {}),
+    (200, "GET", f"{_SEARCH}?q=a+w1&page={10**30}&unknown=%26", {}),
+    (404, "GET", "/api/v1/widgets/acme/hidden", {}),
+    (404, "HEAD", "/api/v1/widgets/acme/nothing", {}),
+    (404, "GET", f"{_DETAIL}/", {}),
+    (404, "GET", "/api/v1/widgets/%C3%A9/clock", {}),
+    (404, "GET", "/api/v1/nothing", {}),
+    (404, "GET", "/api/widgets/nobody/registry.json", {}),
+    (404, "GET", "/cdn/@acme/clock/9.9.9/index.js", {}),
+    (404, "GET", "/nothing", {"accept-encoding": "br"}),
+    (401, "GET", "/api/widgets/scopes", {}),
+    (401, "POST", "/api/widgets/publish", {}),
+    (404, "POST", "/api/v1/widgets/acme/nothing", {}),
+    (200, "POST", "/api/v1/widgets/acme/hidden", {}),
+]
+
+
+class Bindings(NamedTuple):
+    """The same folder, served twice."""
+
+    rsgi: Service
+    asgi: AsgiClient
+
+    def ask(
+        self, method: str, address: str, headers: dict[str, str]
+    ) -> tuple[WireAnswer, WireAnswer]:
+        given = [f"{key}: {value}" for key, value in headers.items()]
+        with WireConnection(self.rsgi.port) as connection:
+            rsgi = connection.ask(method, address, *given)
+            # Nothing follows the answer: another one comes at once on the same connection.
+            assert connection.ask("GET", "/api/version").status == 200
+            assert not connection.received
+        return _ours(rsgi), _ours(self.asgi.ask(method, address, *headers.items()))
+
+
+def _ours(answer: WireAnswer) -> WireAnswer:
+    kept = {key: value for key, value in answer.headers.items() if key not in _NOT_OURS}
+    return answer._replace(headers=kept)
+
+
+@pytest.fixture(scope="module")
+def bindings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bindings]:
+    folder = tmp_path_factory.mktemp("bindings")
+    (folder / "clock.js").write_bytes(_SCRIPT)
+    stored = {"bundleFile": "clock.js", "bundleUrl": None, "bundleSize": None, "sha256Hash": None}
+    lines: list[dict[str, Any]] = [
+        widget_line("acme/clock", versions=[version_line("1.0.0", **stored)]),
+        widget_line("acme/hidden", listed=False),
+        *[widget_line(f"other/w{i}", description="Größe \U0001f552") for i in range(30)],
+    ]
+    data = filled_folder(folder / "data", *lines, beside=folder)
+    app = AsgiApp(partial(build_worker, Settings(data=data, base_url=_BASE_URL)))
+    with running_service(data, "--base-url", _BASE_URL) as rsgi, AsgiClient(app) as asgi:
+        yield Bindings(rsgi, asgi)
+
+
+@pytest.mark.parametrize(
+    ("status", "method", "address", "headers"),
+    [pytest.param(*it, id=f"{it[1]} {it[2]} {it[3] or ''}".strip()) for it in _REQUESTS],
+)
+def test_both_bindings_give_the_same_answer(
+    bindings: Bindings, status: int, method: str, address: str, headers: dict[str, str]
+) -> None:
+    rsgi, asgi = bindings.ask(method, address, headers)
+
+    assert rsgi == asgi
+    assert rsgi.status == status
+
+
+@pytest.mark.parametrize("address", [*_READABLE, "/api/v1/widgets/acme/nothing", "/nothing"])
+@pytest.mark.parametrize("encoding", ["identity", "br"])
+def test_head_has_the_headers_of_get_and_no_body(
+    bindings: Bindings, address: str, encoding: str
+) -> None:
+    headers = {"accept-encoding": encoding}
+    for get, head in zip(
+        bindings.ask("GET", address, headers),
+        bindings.ask("HEAD", address, headers),
+        strict=True,
+    ):
+        assert head == get._replace(body=b"")
+        assert head.headers["content-length"] == str(len(get.body)) != "0"
+
+
+def test_a_head_of_a_part_tells_the_length_of_the_part(bindings: Bindings) -> None:
+    for answer in bindings.ask("HEAD", _BUNDLE, {"range": "bytes=5-14"}):
+        assert (answer.status, answer.headers["content-length"], answer.body) == (206, "10", b"")
+        assert answer.headers["content-range"] == f"bytes 5-14/{len(_SCRIPT)}"
+
+
+def test_a_bundle_and_its_parts_are_the_bytes_that_were_imported(bindings: Bindings) -> None:
+    for answer in bindings.ask("GET", _BUNDLE, {}):
+        assert answer.body == _SCRIPT
+    for answer in bindings.ask("GET", _BUNDLE, {"range": "bytes=100-"}):
+        assert answer.body == _SCRIPT[100:]
+        assert answer.headers["content-range"] == f"bytes 100-{len(_SCRIPT) - 1}/{len(_SCRIPT)}"
+
+
+def test_a_count_through_one_binding_is_seen_through_the_other(bindings: Bindings) -> None:
+    before = _counts(bindings)
+    assert before[0] == before[1]
+
+    rsgi, asgi = bindings.ask("POST", _DETAIL, {})
+
+    assert rsgi == asgi
+    assert json.loads(rsgi.body) == {"success": True}
+    assert _counts(bindings) == (before[0] + 2, before[0] + 2)
+
+
+def test_stats_differ_in_nothing_but_the_time_they_were_made(bindings: Bindings) -> None:
+    rsgi, asgi = (json.loads(it.body) for it in bindings.ask("GET", "/api/stats", {}))
+
+    assert rsgi.keys() == asgi.keys()
+    assert {**rsgi, "generatedAt": ""} == {**asgi, "generatedAt": ""}
+
+
+def test_a_tag_from_one_binding_is_known_to_the_other(bindings: Bindings) -> None:
+    headers = {"accept-encoding": "gzip"}
+    rsgi, asgi = bindings.ask("GET", _REGISTRY, headers)
+
+    for etag in (rsgi.headers["etag"], asgi.headers["etag"]):
+        for answer in bindings.ask("GET", _REGISTRY, {**headers, "if-none-match": f'"x", {etag}'}):
+            assert (answer.status, answer.body) == (304, b"")
+            assert "content-length" not in answer.headers
+            assert "content-type" not in answer.headers
+
+
+def _counts(bindings: Bindings) -> tuple[int, int]:
+    rsgi, asgi = (json.loads(it.body) for it in bindings.ask("GET", _DETAIL, {}))
+    return rsgi["widget"]["downloadCount"], asgi["widget"]["downloadCount"]

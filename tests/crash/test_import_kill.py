@@ -1,0 +1,147 @@
+"""kill -9 of an import, at any moment, while the service runs: all of its file, or nothing."""
+
+import contextlib
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.folders import filled_folder
+from support.service import Service, clean_environment, run_command, running_service
+from support.widgets import ndjson, version_line, widget_line
+from widget_catalog.actions.check_catalog import check_catalog
+from widget_catalog.wiring import prepare_node
+
+_KILLS_BY_TIME = 10
+_KILLS_BY_LINE = 10
+_WIDGETS = 800
+_EVERY_NTH_HAS_A_BUNDLE = 10
+
+
+@pytest.fixture(scope="module")
+def lines(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, bytes]:
+    """Lines to import, all in the scope `new`, and the folder with their bundles."""
+    folder = tmp_path_factory.mktemp("import")
+    return folder, ndjson(*[_line(folder, i) for i in range(_WIDGETS)])
+
+
+def _line(folder: Path, i: int) -> dict[str, Any]:
+    if i % _EVERY_NTH_HAS_A_BUNDLE:
+        return widget_line(f"new/w{i}", downloadCount=3)
+    (folder / f"{i}.js").write_bytes(b"export default %d;\n" % i * 2_000)
+    stored = {"bundleFile": f"{i}.js", "bundleUrl": None, "bundleSize": None, "sha256Hash": None}
+    return widget_line(f"new/w{i}", downloadCount=3, versions=[version_line("1.0.0", **stored)])
+
+
+def test_an_import_killed_at_any_time_leaves_all_of_its_file_or_nothing(
+    tmp_path: Path, lines: tuple[Path, bytes]
+) -> None:
+    choose = random.Random(3)
+    folder, content = lines
+    data = filled_folder(tmp_path / "data", widget_line("old/clock"))
+    (folder / "trial.ndjson").write_bytes(content)
+    began = time.monotonic()
+    run_command("import", str(folder / "trial.ndjson"), "--data", str(tmp_path / "trial"))
+    duration_s = time.monotonic() - began
+    outcomes = set()
+    with running_service(data) as service:
+        for turn in range(_KILLS_BY_TIME):
+            file = folder / f"time{turn}.ndjson"
+            file.write_bytes(_in_scope(content, file.stem))
+            # The first half of the time goes by before the import itself has begun.
+            wait_s = choose.uniform(0.5, 1.05) * duration_s
+            importing = _start(folder, data, file.name)
+            time.sleep(wait_s)
+            _kill(importing)
+            outcomes.add(_look(service, file.stem))
+        assert "nothing" in outcomes
+        _assert_import_works(service, folder / "time0.ndjson")
+        assert service.stop() == 0
+
+
+def test_an_import_killed_after_any_line_leaves_nothing(
+    tmp_path: Path, lines: tuple[Path, bytes]
+) -> None:
+    choose = random.Random(4)
+    folder, content = lines
+    data = filled_folder(tmp_path / "data", widget_line("old/clock"))
+    with running_service(data) as service:
+        for turn in range(_KILLS_BY_LINE):
+            scope = f"line{turn}"
+            some = _in_scope(content, scope).splitlines(keepends=True)[: choose.randrange(_WIDGETS)]
+            importing = _start(folder, data, "-")
+            assert importing.stdin is not None
+            # It reads as fast as we write, but for what the pipe holds.
+            importing.stdin.write(b"".join(some))
+            importing.stdin.flush()
+            time.sleep(choose.uniform(0, 0.05))
+            _kill(importing)
+            assert _look(service, scope) == "nothing"
+        file = folder / "line0.ndjson"
+        file.write_bytes(_in_scope(content, "line0"))
+        _assert_import_works(service, file)
+        assert service.stop() == 0
+
+
+def _in_scope(content: bytes, scope: str) -> bytes:
+    return content.replace(b'"scope": "new"', b'"scope": "%b"' % scope.encode())
+
+
+def _start(folder: Path, data: Path, file: str) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen(
+        [sys.executable, "-m", "widget_catalog", "import", file, "--data", str(data)],
+        cwd=folder,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=clean_environment(),
+    )
+
+
+def _kill(importing: "subprocess.Popen[bytes]") -> None:
+    importing.kill()
+    importing.wait()
+    assert importing.stdin is not None
+    with contextlib.suppress(BrokenPipeError):
+        importing.stdin.close()
+
+
+def _look(service: Service, scope: str) -> str:
+    """Whether the service shows all of the scope or nothing, everywhere; and is it sound?"""
+    with service.client() as client:
+        # The writers' lock went with the process: counting goes on at once.
+        assert client.post("/api/v1/widgets/old/clock").status_code == 200
+        total = client.get("/api/v1/widgets/search", params={"scope": scope}).json()["total"]
+        details = [
+            client.get(f"/api/v1/widgets/{scope}/w{i}").status_code
+            for i in (0, 1, _WIDGETS // 2, _WIDGETS - 1)
+        ]
+        registry = client.get(f"/api/widgets/{scope}/registry.json")
+    node = prepare_node(service.data)
+    findings = check_catalog(node.store, node.bundles, node.projection)
+    node.store.close()
+    assert findings.faults == []
+    assert not findings.read_model_differed
+    if total:
+        assert (total, details) == (_WIDGETS, [200] * 4)
+        assert len(registry.json()["widgets"]) == _WIDGETS
+        return "all"
+    assert (details, registry.status_code) == ([404] * 4, 404)
+    return "nothing"
+
+
+def _assert_import_works(service: Service, file: Path) -> None:
+    """The same file once more, to its end; nothing that was left behind is in its way."""
+    imported = run_command("import", str(file), "--data", str(service.data))
+    assert imported.returncode == 0, imported.stderr
+    assert _look(service, file.stem) == "all"
+    checked = run_command("doctor", "--data", str(service.data))
+    # Bundles that had no version before have one now: nothing but half copies can be left.
+    told = checked.stderr.decode().splitlines()[1:]
+    if told != ["All is well."]:
+        assert all("was left by an interrupted write" in line for line in told), told
+        assert checked.returncode == 1

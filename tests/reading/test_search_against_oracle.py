@@ -1,0 +1,331 @@
+"""Search against a brute-force oracle, written straight from the contract, over random histories.
+
+Between searches the catalog changes: widgets come, get new texts, are hidden, shown and counted.
+"""
+
+import json
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple
+from unicodedata import normalize
+from urllib.parse import urlencode
+
+import msgspec
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
+
+from support.widgets import import_widgets, version_line, widget_line
+from widget_catalog.domain.clock import from_ms, iso
+from widget_catalog.domain.names import Scope, WidgetName
+from widget_catalog.reading.catalog import Catalog
+from widget_catalog.reading.documents import Documents
+from widget_catalog.reading.search import SearchIndex
+from widget_catalog.store.downloads import add_downloads
+from widget_catalog.store.widgets import find_widget, replace_widget
+from widget_catalog.web.query import parse_search
+from widget_catalog.wiring import Node, open_node
+
+# Little text, so that much of it is alike; letters that fold, compose and widen in odd ways.
+TOKENS = [
+    "a", "A", "b", "ab", "ba", "aa", "ｂ", "Ａ", "ß", "ss", "ẞ", "s", "ſ", "İ", "i", "ı", "\u0307",
+    "\u0301", "e", "é", "ﬁ", "f", "K", "k", "Å", "å", "ｶ\uff9e", "ガ", "%", "_", "-", "\U0010ffff",
+    " ", " ", " ", "  ", "\u3000", "\u00a0", "\t", "\n", "\x1f",
+]  # fmt: skip
+KEYS = [(scope, name) for scope in ("a", "a-b", "a0", "b") for name in ("a", "a-", "a0", "b", "ba",
+        "c", "c-c", "cc", "d", "z")]  # fmt: skip
+
+MEMORY = Path("/dev/shm")
+"""Where a folder costs no disk writes, on the systems that have it."""
+
+# Texts that many widgets share, or that start one another.
+ALIKE = ["a", "a b", "a bb", "ab", "b a", "xa xb", "x a b", "ba ab", "ß", "SS", "a　b"]
+
+texts = st.sampled_from(ALIKE) | st.lists(st.sampled_from(TOKENS), min_size=1, max_size=6).map(
+    "".join
+)
+descriptions = st.none() | texts | st.just("")
+keys = st.sampled_from(KEYS)
+counts = st.integers(0, 2) | st.sampled_from([10, 2**31, 2**53 - 10])
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What the oracle knows of a widget."""
+
+    display_name: str
+    description: str | None
+    is_official: bool | None
+    is_listed: bool
+    downloads: int
+
+
+class Add(NamedTuple):
+    """A widget that is not there yet."""
+
+    key: tuple[str, str]
+    shown: Shown
+
+
+class Publish(NamedTuple):
+    """A version of some widget; the newest sets its text."""
+
+    which: int
+    display_name: str
+    description: str | None
+    is_newest: bool
+
+
+class Count(NamedTuple):
+    which: int
+    downloads: int
+
+
+class Turn(NamedTuple):
+    """A listed widget becomes unlisted, and the other way round."""
+
+    which: int
+
+
+class Search(NamedTuple):
+    q: str | tuple[int, int, int]
+    """A text, or a part of some widget's name: which, from, to."""
+    scope: str | None
+    official: str | None
+    page: int
+    limit: int
+
+
+shown = st.builds(
+    Shown, texts, descriptions, st.sampled_from([True, False, None]),
+    st.sampled_from([True, True, True, False]), counts,
+)  # fmt: skip
+some = st.integers(0, 1000)
+adds = st.builds(Add, keys, shown)
+
+
+def _crowd(seed: int) -> list[Add]:
+    """Many widgets from one number: drawing each of them would take most of the time."""
+    chance = Random(seed)
+
+    def text() -> str:
+        if chance.random() < 0.5:
+            return chance.choice(ALIKE)
+        return "".join(chance.choices(TOKENS, k=chance.randint(1, 6)))
+
+    return [
+        Add(key, Shown(text(), chance.choice([None, text()]), chance.choice([True, False, None]),
+                       chance.random() < 0.9, chance.choice([0, 0, 1, 2, 2**53 - 10])))
+        for key in chance.sample(KEYS, chance.randint(20, 40))
+    ]  # fmt: skip
+
+
+crowds = st.integers(0, 1 << 32).map(_crowd)
+searches = st.builds(
+    Search,
+    texts | st.just("") | st.tuples(some, st.integers(0, 3), st.integers(1, 9)) | st.just("a\0"),
+    st.none() | st.none() | st.sampled_from(["a", "b", "a-b", "", "x"]),
+    st.none() | st.none() | st.sampled_from(["true", "False"]),
+    st.integers(1, 4),
+    st.sampled_from([1, 2, 3, 5, 20, 100, 1000]),
+)
+changes = st.one_of(
+    adds,
+    st.builds(Publish, some, texts, descriptions, st.booleans()),
+    st.builds(Count, some, st.integers(1, 3)),
+    st.builds(Turn, some),
+)
+histories = st.lists(st.lists(changes, max_size=4) | searches, max_size=8)
+
+
+def _normal(text: str) -> str:
+    return normalize("NFKC", text).casefold()
+
+
+def _rank(widget: Shown, q: str) -> int | None:
+    """1 to 5, or None where the widget does not match."""
+    name, text = _normal(widget.display_name), _normal(widget.description or "")
+    terms = [_normal(term) for term in q.split()]
+    if not all(term in name or term in text for term in terms):
+        return None
+    if name == _normal(q):
+        return 1
+    if name.startswith(_normal(q)):
+        return 2
+    if all(any(word.startswith(term) for word in name.split()) for term in terms):
+        return 3
+    return 4 if all(term in name for term in terms) else 5
+
+
+def _oracle(widgets: dict[tuple[str, str], Shown], search: Search, q: str) -> dict[str, Any]:
+    q = q.strip()
+    matches = []
+    for (scope, name), widget in widgets.items():
+        if not widget.is_listed or search.scope not in (None, scope):
+            continue
+        if search.official is not None:
+            wants_official = search.official.lower() == "true"
+            if wants_official != (widget.is_official is True):
+                continue
+        rank = _rank(widget, q) if q else 0
+        if rank is not None:
+            matches.append((rank, -widget.downloads, scope, name))
+    matches.sort()
+    limit = min(search.limit, 100)
+    start = (search.page - 1) * limit
+    window = [(scope, name, -count) for _, count, scope, name in matches[start : start + limit]]
+    return {"widgets": window, "total": len(matches), "page": search.page, "limit": limit}
+
+
+@dataclass
+class Played:
+    """A catalog and what the oracle knows of it, changed together."""
+
+    node: Node
+    catalog: Catalog
+    widgets: dict[tuple[str, str], Shown] = field(default_factory=dict)
+    published: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    def change(self, change: Any) -> None:
+        if isinstance(change, Add):
+            self.add([change])
+        elif self.widgets:
+            key = list(self.widgets)[change.which % len(self.widgets)]
+            match change:
+                case Publish():
+                    self.publish(key, change)
+                case Count():
+                    self.count(key, change.downloads)
+                case Turn():
+                    self.turn(key)
+
+    def add(self, added: list[Add]) -> None:
+        new = {it.key: it.shown for it in added if it.key not in self.widgets}
+        import_widgets(
+            self.node,
+            *(
+                widget_line(
+                    "/".join(key),
+                    displayName=it.display_name,
+                    description=it.description,
+                    isOfficial=it.is_official,
+                    listed=it.is_listed,
+                    downloadCount=it.downloads,
+                )
+                for key, it in new.items()
+            ),
+        )
+        self.widgets |= new
+
+    def publish(self, key: tuple[str, str], change: Publish) -> None:
+        self.published[key] += 1
+        minutes = self.published[key] * (60_000 if change.is_newest else -60_000)
+        version = version_line(
+            f"2.0.{self.published[key]}", publishedAt=iso(from_ms(1_800_000_000_000 + minutes))
+        )
+        if not change.is_newest:
+            version["publishedAt"] = iso(from_ms(1_000_000_000_000 + minutes))
+        text = {"displayName": change.display_name, "description": change.description}
+        import_widgets(self.node, widget_line("/".join(key), versions=[version], **text))
+        if change.is_newest:
+            self.widgets[key] = replace(
+                self.widgets[key],
+                display_name=change.display_name,
+                description=change.description,
+            )
+
+    def count(self, key: tuple[str, str], downloads: int) -> None:
+        with self.node.store.writing() as tx:
+            stored = find_widget(tx.connection, Scope(key[0]), WidgetName(key[1]))
+            assert stored is not None
+            add_downloads(tx, {stored.id: downloads})
+        known = self.widgets[key]
+        self.widgets[key] = replace(known, downloads=known.downloads + downloads)
+
+    def turn(self, key: tuple[str, str]) -> None:
+        is_listed = not self.widgets[key].is_listed
+        with self.node.store.writing() as tx:
+            stored = find_widget(tx.connection, Scope(key[0]), WidgetName(key[1]))
+            assert stored is not None
+            turned = msgspec.structs.replace(stored.widget, is_listed=is_listed)
+            replace_widget(tx, stored, turned)
+        self.widgets[key] = replace(self.widgets[key], is_listed=is_listed)
+
+    def search(self, search: Search) -> None:
+        """Ask both, and hold what they say against each other."""
+        q = search.q if isinstance(search.q, str) else self._part_of_a_name(*search.q)
+        parameters = {"q": q, "page": search.page, "limit": search.limit}
+        if search.scope is not None:
+            parameters["scope"] = search.scope
+        if search.official is not None:
+            parameters["official"] = search.official
+        body = json.loads(self.catalog.search(*parse_search(urlencode(parameters))).body)
+        for it in body["widgets"]:
+            known = self.widgets[it["scope"], it["name"]]
+            assert (it["displayName"], it["description"], it["isOfficial"]) == (
+                known.display_name,
+                known.description,
+                known.is_official,
+            )
+        found = [(it["scope"], it["name"], it["downloadCount"]) for it in body["widgets"]]
+        wanted = _oracle(self.widgets, search, q)
+        assert body | {"widgets": found} == wanted
+        event("found something" if wanted["total"] else "found nothing")
+
+    def _part_of_a_name(self, which: int, start: int, stop: int) -> str:
+        names = [it.display_name for it in self.widgets.values()]
+        return names[which % len(names)][start:stop] if names else ""
+
+
+@contextmanager
+def _playing(
+    prepared: Path, initial: list[Add], rebuild_over: int, cache_bytes: int
+) -> Iterator[Played]:
+    with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as folder:
+        (Path(folder) / "run").mkdir()
+        shutil.copy(prepared, folder)
+        node = open_node(Path(folder), is_durable=False)
+        documents = Documents(node.folder.database)
+        catalog = Catalog(documents, node.revision, node.counts, "https://x", cache_bytes)
+        played = Played(node, catalog)
+        played.add(initial)
+        catalog._current_index()
+        catalog._index = SearchIndex(documents, node.counts, rebuild_over)
+        try:
+            yield played
+        finally:
+            documents.close()
+            node.store.close()
+
+
+@settings(max_examples=500)
+@given(
+    st.lists(adds, max_size=6) | crowds,
+    histories,
+    st.lists(searches, min_size=1, max_size=4),
+    st.sampled_from([0, 3, 2000]),
+    st.sampled_from([0, 1 << 14, 1 << 22]),
+)
+def test_search_agrees_with_the_oracle_through_any_history(
+    prepared: Path,
+    initial: list[Add],
+    history: list[Search | list[Any]],
+    final: list[Search],
+    rebuild_over: int,
+    cache_bytes: int,
+) -> None:
+    with _playing(prepared, initial, rebuild_over, cache_bytes) as played:
+        last = Search("", None, None, 1, 100)
+        for step in [*history, *final, last]:
+            if isinstance(step, Search):
+                last = step
+            else:
+                for change in step:
+                    played.change(change)
+            # After changes the last question is asked again: what is remembered must not show.
+            played.search(last)

@@ -1,0 +1,50 @@
+"""Drives an ASGI application as a server does: its lifespan around all requests, on one loop."""
+
+import asyncio
+from typing import Any, Self
+
+import httpx
+
+from support.wire import WireAnswer
+from widget_catalog.web.asgi import AsgiApp
+
+Message = dict[str, Any]
+
+
+class AsgiClient:
+    def __init__(self, app: AsgiApp) -> None:
+        self._app = app
+
+    def __enter__(self) -> Self:
+        self._loop = asyncio.new_event_loop()
+        self._loop.run_until_complete(self._start())
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._loop.run_until_complete(self._stop())
+        self._loop.close()
+
+    def ask(self, method: str, address: str, *headers: tuple[str, str]) -> WireAnswer:
+        return self._loop.run_until_complete(self._ask(method, address, list(headers)))
+
+    async def _ask(self, method: str, address: str, headers: list[tuple[str, str]]) -> WireAnswer:
+        # The application is typed for its own needs, the transport for those of all.
+        transport = httpx.ASGITransport(app=self._app, client=("127.0.0.1", 1))  # type: ignore[arg-type]
+        async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:
+            client.headers.clear()  # It would tell by itself what it accepts.
+            async with client.stream(method, address, headers=headers) as response:
+                body = b"".join([chunk async for chunk in response.aiter_raw()])
+            return WireAnswer(response.status_code, dict(response.headers), body)
+
+    async def _start(self) -> None:
+        self._to_app: asyncio.Queue[Message] = asyncio.Queue()
+        self._from_app: asyncio.Queue[Message] = asyncio.Queue()
+        scope: Message = {"type": "lifespan", "asgi": {"version": "3.0"}}
+        self._life = asyncio.ensure_future(self._app(scope, self._to_app.get, self._from_app.put))
+        await self._to_app.put({"type": "lifespan.startup"})
+        assert await self._from_app.get() == {"type": "lifespan.startup.complete"}
+
+    async def _stop(self) -> None:
+        await self._to_app.put({"type": "lifespan.shutdown"})
+        assert await self._from_app.get() == {"type": "lifespan.shutdown.complete"}
+        await self._life

@@ -1,0 +1,126 @@
+"""Disks that can be filled and emptied again under a running service.
+
+A real one is a small tmpfs in a mount namespace of the service's own, which root and, on most
+machines, everybody can make. Where that is not allowed, the kernel's limit on file sizes stands
+in for it: it works everywhere, and looks the same to whoever writes.
+"""
+
+import contextlib
+import os
+import resource
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Protocol
+
+from support.service import Service, running_service
+
+_UNLIMITED = resource.RLIM_INFINITY
+_DISK = "24m"
+
+
+class Disk(Protocol):
+    """A running service, and what can happen to its disk."""
+
+    service: Service
+
+    def fill(self) -> None:
+        """From now on there is no room for another byte."""
+
+    def make_room(self) -> None:
+        """As much as before."""
+
+    def copy_folder(self, target: Path) -> None:
+        """The data folder as it lies there now."""
+
+
+class LimitedDisk:
+    """No process of the service may write to any file beyond its first byte."""
+
+    def __init__(self, service: Service) -> None:
+        self.service = service
+
+    def fill(self) -> None:
+        self._limit(0)
+
+    def make_room(self) -> None:
+        self._limit(_UNLIMITED)
+
+    def copy_folder(self, target: Path) -> None:
+        _copy(self.service.data, target)
+
+    def _limit(self, most_bytes: int) -> None:
+        for pid in self.service.worker_pids():
+            resource.prlimit(pid, resource.RLIMIT_FSIZE, (most_bytes, _UNLIMITED))
+
+
+class SmallDisk:
+    """A tmpfs that only the service sees; we reach it through /proc."""
+
+    def __init__(self, service: Service) -> None:
+        self.service = service
+        self._root = Path(f"/proc/{service.process.pid}/root")
+
+    @property
+    def _filler(self) -> Path:
+        return self._inside(self.service.data.parent) / "filler"
+
+    def fill(self) -> None:
+        with self._filler.open("wb", buffering=0) as file, contextlib.suppress(OSError):
+            for size in (1 << 16, 1):
+                with contextlib.suppress(OSError):
+                    while file.write(bytes(size)):
+                        pass
+
+    def make_room(self) -> None:
+        self._filler.unlink()
+
+    def copy_folder(self, target: Path) -> None:
+        _copy(self._inside(self.service.data), target)
+
+    def _inside(self, path: Path) -> Path:
+        return self._root / path.relative_to("/")
+
+
+DiskKind = Callable[[Path, Path], contextlib.AbstractContextManager[Disk]]
+
+
+@contextlib.contextmanager
+def limited_disk(folder: Path, filled: Path) -> Iterator[Disk]:
+    data = folder / "data"
+    shutil.copytree(filled, data)
+    with running_service(data, "--workers", "2") as service:
+        yield LimitedDisk(service)
+
+
+@contextlib.contextmanager
+def small_disk(folder: Path, filled: Path) -> Iterator[Disk]:
+    disk = folder / "disk"
+    disk.mkdir(parents=True)
+    made = f"mount -t tmpfs -o size={_DISK} none '{disk}' && cp -r '{filled}' '{disk}/data'"
+    shell = ("sh", "-c", f'{made} && exec "$0" "$@"')
+    with running_service(disk / "data", "--workers", "2", through=(*_UNSHARE, *shell)) as service:
+        yield SmallDisk(service)
+
+
+def possible_disks() -> list[DiskKind]:
+    """What this machine allows; never none."""
+    return [limited_disk, small_disk] if _may_mount() else [limited_disk]
+
+
+# As root of a user namespace of its own, so that nobody needs to be root outside.
+_UNSHARE = ("unshare", "--user", "--map-root-user", "--mount")
+
+
+def _may_mount() -> bool:
+    if shutil.which("unshare") is None:
+        return False
+    trial = [*_UNSHARE, "mount", "-t", "tmpfs", "none", "/mnt"]
+    return subprocess.run(trial, capture_output=True, check=False).returncode == 0
+
+
+def _copy(data: Path, target: Path) -> None:
+    # What lies in `run` is made anew, and is sparse: a copy would not be.
+    shutil.copytree(data, target, ignore=shutil.ignore_patterns("run"))
+    os.sync()

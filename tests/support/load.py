@@ -1,0 +1,67 @@
+"""Clients that count downloads as fast as they can, and remember what they were promised."""
+
+import http.client
+import random
+import threading
+import time
+from collections import Counter
+from typing import Self
+
+from support.service import Service
+
+_FAULTS = (OSError, http.client.HTTPException)
+
+
+class CountingLoad:
+    """Several clients in threads. `attempted` was sent, `acknowledged` was answered with 200.
+
+    What was attempted and not acknowledged may have been counted or not.
+    """
+
+    def __init__(self, service: Service, keys: list[str], clients: int = 6) -> None:
+        self.attempted: Counter[str] = Counter()
+        self.acknowledged: Counter[str] = Counter()
+        self.statuses: Counter[int] = Counter()
+        self._port = service.port
+        self._keys = keys
+        self._lock = threading.Lock()
+        self._is_over = threading.Event()
+        self._threads = [threading.Thread(target=self._post, args=(i,)) for i in range(clients)]
+
+    def __enter__(self) -> Self:
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._is_over.set()
+        for thread in self._threads:
+            thread.join()
+
+    def wait_for(self, acknowledged: int, timeout_s: float = 30) -> None:
+        """Until this many more are acknowledged than when it was called."""
+        wanted = self.acknowledged.total() + acknowledged
+        deadline = time.monotonic() + timeout_s
+        while self.acknowledged.total() < wanted:
+            assert time.monotonic() < deadline, f"Only {self.acknowledged.total()} acknowledged."
+            time.sleep(0.001)
+
+    def _post(self, number: int) -> None:
+        choose = random.Random(number)
+        connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=30)
+        while not self._is_over.is_set():
+            key = choose.choice(self._keys)
+            with self._lock:
+                self.attempted[key] += 1
+            try:
+                connection.request("POST", f"/api/v1/widgets/{key}")
+                response = connection.getresponse()
+                with self._lock:
+                    self.statuses[response.status] += 1
+                    # The status line is the promise: what follows it may be cut off.
+                    self.acknowledged[key] += response.status == 200
+                response.read()
+            except _FAULTS:
+                connection.close()
+                time.sleep(0.01)
+        connection.close()
