@@ -7,7 +7,7 @@ import pytest
 
 from actions.looking import stored_line, take
 from support.widgets import ndjson, version_line, widget_line
-from widget_catalog.actions.check_catalog import Findings, check_catalog
+from widget_catalog.actions.check_catalog import Findings, check_catalog, remove_orphans
 from widget_catalog.wiring import Node
 
 BYTES = b"export default class {}"
@@ -28,6 +28,16 @@ def _bundle(node: Node) -> Path:
     [path] = node.folder.bundles.glob("*/*.js")
     path.chmod(0o644)
     return path
+
+
+def _untidy(node: Node) -> tuple[Path, Path]:
+    """Leave a bundle that no version has, and what an interrupted write leaves."""
+    unknown = node.folder.bundles / "ab" / f"{'c' * 62}.js"
+    unknown.parent.mkdir(exist_ok=True)
+    unknown.write_bytes(b"x")
+    half = node.folder.bundles / ".incoming-x"
+    half.write_bytes(b"half")
+    return unknown, half
 
 
 def test_a_sound_catalog_has_no_findings(node: Node) -> None:
@@ -60,18 +70,26 @@ def test_a_damaged_bundle_is_a_fault(node: Node, content: bytes) -> None:
 
 
 def test_bundles_of_no_version_and_leftovers_are_told(node: Node) -> None:
-    (node.folder.bundles / "ab").mkdir(exist_ok=True)
-    (node.folder.bundles / "ab" / f"{'c' * 62}.js").write_bytes(b"x")
-    (node.folder.bundles / ".incoming-x").write_bytes(b"half")
+    unknown, half = _untidy(node)
 
     findings = _check(node)
 
     assert findings.faults == []
-    assert findings.orphans == [
-        f"bundle ab{'c' * 62} belongs to no version",
-        ".incoming-x was left by an interrupted write",
-    ]
+    assert findings.orphans == [str(unknown), str(half)]
     assert not findings.is_healthy
+
+
+def test_orphans_are_removed_and_nothing_else(node: Node) -> None:
+    bundle = _bundle(node)
+    unknown, half = _untidy(node)
+
+    assert remove_orphans(node.store, node.bundles) == [unknown, half]
+
+    assert not unknown.exists()
+    assert not half.exists()
+    assert bundle.read_bytes() == BYTES
+    assert _check(node).is_healthy
+    assert remove_orphans(node.store, node.bundles) == []
 
 
 def test_a_read_model_that_differs_is_made_anew(node: Node) -> None:
@@ -80,5 +98,5 @@ def test_a_read_model_that_differs_is_made_anew(node: Node) -> None:
     database.commit()
     database.close()
 
-    assert _check(node) == Findings(widgets=2, bundles=1, read_model_differed=True)
+    assert _check(node) == Findings(widgets=2, bundles=1, documents_differed=2)
     assert _check(node).is_healthy

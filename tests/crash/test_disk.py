@@ -4,6 +4,7 @@ import json
 import resource
 import shutil
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -138,29 +139,30 @@ def test_health_names_bundles_that_are_gone_and_all_else_goes_on(
         assert client.get(bundle).content == _SCRIPT
 
 
-@pytest.mark.parametrize("room_kb", [0, 64, 300, 1_000])
 def test_an_import_that_the_disk_has_no_room_for_is_one_sentence_and_leaves_nothing(
-    tmp_path: Path, filled: Path, room_kb: int
+    tmp_path: Path, filled: Path
 ) -> None:
     data = tmp_path / "data"
     shutil.copytree(filled, data)
-    # The service made the files it needs; only then the disk became full.
+    # The files it needs are there; only then the disk became full.
     assert run_command("stats", "--data", str(data)).returncode == 0
     (tmp_path / "big.js").write_bytes(b"1" * 90_000)
     big = version_line(
         "1.0.0", bundleFile="big.js", bundleUrl=None, bundleSize=None, sha256Hash=None
     )
-    lines = [widget_line(f"new/w{i}", description="x" * 500) for i in range(3_000)]
+    lines = [widget_line(f"new/w{i}", description="x" * 500) for i in range(800)]
     file = tmp_path / "new.ndjson"
-    file.write_bytes(ndjson(*lines, widget_line("new/big", versions=[big])))
+    file.write_bytes(ndjson(widget_line("new/big", versions=[big]), *lines))
+    # No room at all, not for the bundle, and only at the very end for the database.
+    for room in (0, 64 << 10, 300 << 10, 800 << 10):
+        imported = run_command(
+            "import", str(file), "--data", str(data), before=partial(_limit_files, room)
+        )
 
-    imported = run_command(
-        "import", str(file), "--data", str(data), before=lambda: _limit_files(room_kb << 10)
-    )
-
-    assert imported.returncode == 1, imported
-    assert imported.stderr.count(b"\n") == 1, imported.stderr
-    assert imported.stderr.startswith(b"Error: ")
+        assert imported.returncode == 1, imported
+        assert imported.stderr.count(b"\n") == 1, imported.stderr
+        assert imported.stderr.startswith(b"Error: ")
+        assert len([it for it in (data / "bundles").rglob("*") if it.is_file()]) == 1
     _assert_sound(data, 0)
     again = run_command("import", str(file), "--data", str(data))
     assert again.returncode == 0, again.stderr

@@ -34,7 +34,7 @@ def test_drawn_anew_it_is_the_same_picture(node: Node) -> None:
     _fill(node)
     before = _picture(node)
 
-    assert node.projection.rebuild(node.store) is False
+    assert node.projection.rebuild(node.store) == 0
 
     assert _picture(node) == before
     assert [len(before[it]) for it in TABLES] == [3, 3, 1]
@@ -49,11 +49,11 @@ def test_damage_is_found_and_mended(node: Node) -> None:
     database.commit()
     database.close()
 
-    assert node.projection.rebuild(node.store) is True
+    assert node.projection.rebuild(node.store) == 2
 
     assert [it[:6] for it in _picture(node)["listings"]] == [it[:6] for it in before["listings"]]
     assert _picture(node)["documents"] == before["documents"]
-    assert node.projection.rebuild(node.store) is False
+    assert node.projection.rebuild(node.store) == 0
 
 
 def test_wrong_counts_are_found_and_mended(node: Node) -> None:
@@ -62,10 +62,10 @@ def test_wrong_counts_are_found_and_mended(node: Node) -> None:
     for widget_id, stored in ((1, 0), (3, 3)):
         node.counts.record([(widget_id, 77)])
 
-        assert node.projection.rebuild(node.store) is True
+        assert node.projection.rebuild(node.store) == 1
 
         assert node.counts.slots[widget_id] == stored
-        assert node.projection.rebuild(node.store) is False
+        assert node.projection.rebuild(node.store) == 0
 
 
 def test_a_read_model_of_another_format_is_drawn_anew_at_the_start(node: Node) -> None:

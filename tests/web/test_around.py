@@ -1,6 +1,5 @@
 """What an operator can switch on around the site: the rate limit and the access log."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,9 +10,7 @@ from support.widgets import widget_line
 from widget_catalog.web.around import client_of
 from widget_catalog.web.http import Request
 
-HEALTH = "/api/health"
-
-Open = Callable[..., InProcessSite]
+VERSION = "/api/version"
 
 
 @pytest.mark.parametrize(
@@ -32,13 +29,13 @@ def test_the_client_is_the_connections_or_the_last_that_a_trusted_proxy_names(
     forwarded: str | None, trusts: bool, client: str
 ) -> None:
     headers = {} if forwarded is None else {"x-forwarded-for": forwarded}
-    request = Request("GET", HEALTH, "", headers, "10.0.0.9:51234")
+    request = Request("GET", VERSION, "", headers, "10.0.0.9:51234")
 
     assert client_of(request, trust_forwarded_for=trusts) == client
 
 
 def test_an_ipv6_client_is_known_without_its_port() -> None:
-    request = Request("GET", HEALTH, "", {}, "[2001:db8::1]:51234")
+    request = Request("GET", VERSION, "", {}, "[2001:db8::1]:51234")
 
     assert client_of(request, trust_forwarded_for=False) == "[2001:db8::1]"
 
@@ -53,12 +50,12 @@ def test_no_limit_unless_switched_on(site: InProcessSite) -> None:
 
 def test_the_limit_is_a_clients_own_and_says_when_to_come_back(tmp_path: Path) -> None:
     with InProcessSite(tmp_path, rate_limit="3/hour", trust_forwarded_for=True) as site:
-        assert [site.get(HEALTH, x_forwarded_for="1.1.1.1").status for _ in range(4)] == [
+        assert [site.get(VERSION, x_forwarded_for="1.1.1.1").status for _ in range(4)] == [
             200, 200, 200, 429,
         ]  # fmt: skip
-        assert site.get(HEALTH, x_forwarded_for="2.2.2.2").status == 200
+        assert site.get(VERSION, x_forwarded_for="2.2.2.2").status == 200
 
-        refused = site.get(HEALTH, x_forwarded_for="9.9.9.9, 1.1.1.1")
+        refused = site.get(VERSION, x_forwarded_for="9.9.9.9, 1.1.1.1")
 
     wait = int(refused.headers["retry-after"])
     assert 1 <= wait <= 3600
@@ -67,9 +64,16 @@ def test_the_limit_is_a_clients_own_and_says_when_to_come_back(tmp_path: Path) -
     }
 
 
+def test_health_is_always_answered_and_uses_nothing_up(tmp_path: Path) -> None:
+    with InProcessSite(tmp_path, rate_limit="1/hour") as site:
+        assert [site.get("/api/health").status for _ in range(5)] == [200] * 5
+        assert [site.get(VERSION).status for _ in range(2)] == [200, 429]
+        assert site.get("/api/health").status == 200
+
+
 def test_of_several_limits_each_holds(tmp_path: Path) -> None:
     with InProcessSite(tmp_path, rate_limit="100/second;5/hour") as site:
-        statuses = [site.get(HEALTH).status for _ in range(8)]
+        statuses = [site.get(VERSION).status for _ in range(8)]
 
     assert statuses == [200] * 5 + [429] * 3
 
@@ -77,7 +81,7 @@ def test_of_several_limits_each_holds(tmp_path: Path) -> None:
 def test_the_access_log_has_a_line_a_request(tmp_path: Path) -> None:
     with InProcessSite(tmp_path, access_log=True) as site, structlog.testing.capture_logs() as log:
         site.get("/api/v1/widgets/search?page=0")
-        site.request("HEAD", HEALTH)
+        site.request("HEAD", VERSION)
 
     assert [(it.pop("ms") >= 0, it) for it in log] == [
         (
@@ -99,7 +103,7 @@ def test_the_access_log_has_a_line_a_request(tmp_path: Path) -> None:
                 "log_level": "info",
                 "client": "127.0.0.1",
                 "method": "HEAD",
-                "path": "/api/health",
+                "path": "/api/version",
                 "query": "",
                 "status": 200,
             },

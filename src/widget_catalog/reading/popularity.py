@@ -19,12 +19,12 @@ _LAG_S = 30.0
 class Popularity:
     """`_order` holds the live ordinals, most popular first; `_position` is its inverse."""
 
-    def __init__(self, counts: Counts, ids: Sequence[int], ids_by_name: Sequence[int]) -> None:
+    def __init__(self, counts: Counts, ids: Sequence[int], ids_by_name: Array) -> None:
         """Begin with these widgets: their numbers by ordinal, and in the order of names."""
         self._counts = counts
         self._ids: Array = np.array(ids, dtype=np.int64)
-        rank_of_id = np.zeros(max(ids, default=0) + 1, dtype=np.int64)
-        rank_of_id[np.array(ids_by_name, dtype=np.int64)] = np.arange(len(ids_by_name))
+        rank_of_id = np.zeros(ids_by_name.max(initial=0) + 1, dtype=np.int64)
+        rank_of_id[ids_by_name] = np.arange(len(ids_by_name))
         self._rank: Array = rank_of_id[self._ids]
         self._order: Array = np.arange(len(self._ids))
         self._sort()

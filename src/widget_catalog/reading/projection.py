@@ -5,6 +5,8 @@ import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
+import numpy as np
+
 from ..store import changes, downloads, widgets
 from ..store.engine import Store, Transaction
 from ..store.rows import StoredWidget
@@ -41,8 +43,7 @@ class Projection:
         with store.writing() as tx:
             if not documents.ensure_tables(_sqlite(tx)):
                 self._fill(tx)
-            self._counts.reserve(widgets.highest_id(tx.connection))
-            self._counts.record(downloads.stream_counts(tx.connection))
+            tx.counts |= self._wrong_counts(tx)
             tx.latest_seq = changes.latest_seq(tx.connection)
 
     def rebuild(self, store: Store, progress: Progress = lambda _: None) -> int:
@@ -62,10 +63,19 @@ class Projection:
                     tx.saved(wrong, latest_seq=changes.append(tx, wrong))
                 progress(len(some))
             differed += documents.remove_strangers(db)
-            stored = dict(downloads.stream_counts(tx.connection))
-            differed += sum(self._counts.slots[key] != stored[key] for key in stored)
-            tx.counts |= stored
-        return differed
+            wrong_counts = self._wrong_counts(tx)
+            tx.counts |= wrong_counts
+        return differed + len(wrong_counts)
+
+    def _wrong_counts(self, tx: Transaction) -> dict[int, int]:
+        """The true counts of the widgets whose count in memory is another."""
+        highest = widgets.highest_id(tx.connection)
+        self._counts.reserve(highest)
+        stored = np.zeros(highest + 1, dtype=np.uint64)
+        for widget_id, count in downloads.stream_counts(tx.connection):
+            stored[widget_id] = count
+        wrong = np.flatnonzero(self._counts.array[1 : highest + 1] != stored[1:]) + 1
+        return dict(zip(wrong.tolist(), stored[wrong].tolist(), strict=True))
 
     def _fill(self, tx: Transaction) -> None:
         db = _sqlite(tx)

@@ -14,7 +14,7 @@ import numpy as np
 
 from .cache import ByteBoundedCache
 from .documents import Documents, ListingRow
-from .ordinals import Groups, Marks, OrdinalsById, OrdinalSet
+from .ordinals import Groups, Marks, OrdinalsById, OrdinalSet, mark
 from .popularity import Popularity
 from .revision import Counts
 from .words import WordsBuilder, end_of_prefix, normal
@@ -108,26 +108,23 @@ class SearchIndex:
     def _build(self) -> None:
         names, descriptions = WordsBuilder(), WordsBuilder()
         self._ids, self._version_counts = array("q"), array("i")
-        self._scopes = Groups()
-        official = array("I")
+        scopes: list[str] = []
+        official = [np.empty(0, np.bool_)]
         keys: list[str] = []
-        for rows in self._documents.stream_listings():
-            first = len(self._ids)
-            for ordinal, row in enumerate(rows, start=first):
-                self._scopes.add(row[1], ordinal)
-                if row[3]:
-                    official.append(ordinal)
-            ids, _, _, _, versions, display_names, texts = zip(*rows, strict=True)
-            self._ids.extend(ids)
-            self._version_counts.extend(versions)
-            keys += names.add(display_names)
-            descriptions.add(texts)
+        for some in self._documents.stream_listings():
+            self._ids.frombytes(some.ids.tobytes())
+            self._version_counts.frombytes(some.version_counts.astype(np.int32).tobytes())
+            scopes += some.scopes
+            official.append(some.is_official)
+            keys += names.add(some.display_names)
+            descriptions.add(some.descriptions)
         size = len(self._ids)
         # Room for what comes later; when it is used up, all is built anew.
-        capacity = size + max(self._rebuild_over, size // 4)
+        capacity = (size + max(self._rebuild_over, size // 4) + 63) // 64 * 64
         self._live = np.arange(capacity) < size
         self._official = np.zeros(capacity, np.bool_)
-        self._official[np.frombuffer(official, np.uint32)] = True
+        self._official[:size] = np.concatenate(official)
+        self._scopes = Groups(scopes)
         self._names, self._descriptions = names.build(), descriptions.build()
         self._ordinals = OrdinalsById(self._ids)
         by_key = sorted(range(size), key=keys.__getitem__)
@@ -156,23 +153,23 @@ class SearchIndex:
         """The results as sets, best first; inside each, popularity decides."""
         allowed = self._allowed(query)
         if not query.text:
-            return [OrdinalSet(allowed)]
-        in_name, starts_word, matching = allowed.copy(), allowed.copy(), allowed.copy()
+            return [allowed]
+        in_name = starts_word = matching = allowed
         for term in query.text.split():
-            holds, starts = np.zeros_like(allowed), np.zeros_like(allowed)
+            holds, starts = np.zeros_like(self._live), np.zeros_like(self._live)
             self._names.mark_starting(term, starts)
-            starts_word &= starts
+            starts_word &= OrdinalSet.of(starts)
             self._names.mark_containing(term, holds)
-            in_name &= holds
+            in_name &= OrdinalSet.of(holds)
             self._descriptions.mark_containing(term, holds)
-            matching &= holds
-        equals, starts = np.zeros_like(allowed), np.zeros_like(allowed)
+            matching &= OrdinalSet.of(holds)
+        equals, starts = np.zeros_like(self._live), np.zeros_like(self._live)
         self._mark_keys(query.text, equals, starts)
-        nested = [equals & allowed, starts & allowed, starts_word, in_name, matching]
-        apart = [nested[0], *(tier & ~better for better, tier in pairwise(nested))]
-        return [OrdinalSet(tier) for tier in apart]
+        is_name, starts_name = OrdinalSet.of(equals) & allowed, OrdinalSet.of(starts) & allowed
+        nested = [is_name, starts_name, starts_word, in_name, matching]
+        return [is_name, *(tier - better for better, tier in pairwise(nested))]
 
-    def _allowed(self, query: Query) -> Marks:
+    def _allowed(self, query: Query) -> OrdinalSet:
         allowed = self._live.copy()
         if query.scope is not None:
             in_scope = np.zeros_like(allowed)
@@ -180,15 +177,15 @@ class SearchIndex:
             allowed &= in_scope
         if query.official is not None:
             allowed &= self._official if query.official else ~self._official
-        return allowed
+        return OrdinalSet.of(allowed)
 
     def _mark_keys(self, text: str, equals: Marks, starts: Marks) -> None:
         """Mark whose name the text is, and whose name starts with it."""
         first = bisect.bisect_left(self._sorted_keys, text)
         same = bisect.bisect_right(self._sorted_keys, text, lo=first)
         last = end_of_prefix(self._sorted_keys, text, same)
-        equals[self._sorted_ordinals[first:same]] = True
-        starts[self._sorted_ordinals[first:last]] = True
+        mark(equals, self._sorted_ordinals[first:same])
+        mark(starts, self._sorted_ordinals[first:last])
         for ordinal, key in self._recent_keys.items():
             if key.startswith(text):
                 starts[ordinal] = True

@@ -2,6 +2,7 @@
 
 import re
 from email.utils import formatdate
+from functools import lru_cache
 
 from ..reading.content import Encoding
 
@@ -53,6 +54,7 @@ def matches(if_none_match: str, etag: str) -> bool:
     return False
 
 
+@lru_cache(maxsize=1024)
 def http_date(milliseconds: int) -> str:
     return formatdate(milliseconds // 1000, usegmt=True)
 

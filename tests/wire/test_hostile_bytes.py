@@ -1,0 +1,203 @@
+"""Tens of thousands of requests nobody means well with: each gets its answer, none does harm."""
+
+import asyncio
+import contextlib
+import json
+import random
+import socket
+import struct
+from collections import Counter
+from urllib.parse import unquote
+
+import pytest
+
+from support.hostile import Hostile, HostileRequests
+from support.service import Service
+from support.wire import WireAnswer, WireConnection, request, take_answer
+
+_REQUESTS = 50_000
+_CONNECTIONS = 6
+_BATCH = 50
+
+_GOOD = request("GET", "/api/v1/widgets/acme/clock")
+_WIDGET = b"/api/v1/widgets/acme/clock"
+
+# The only requests that the HTTP library answers itself, with a bare status, before they reach
+# any code of ours: they are not HTTP, or larger than it reads. In front, the status.
+_NOT_HTTP: list[tuple[str, int, bytes]] = [
+    ("raw bytes that are not UTF-8 in the path", 400, b"GET /\xff\xfe HTTP/1.1\r\n\r\n"),
+    ("raw bytes that are not UTF-8 in the query", 400, b"GET /?q=\xff HTTP/1.1\r\n\r\n"),
+    ("a NUL in the path", 400, b"GET /a\0b HTTP/1.1\r\n\r\n"),
+    ("a control character in the path", 400, b"GET /a\x07b HTTP/1.1\r\n\r\n"),
+    ("a space in the path", 400, b"GET /a b HTTP/1.1\r\n\r\n"),
+    ("no path", 400, b"GET HTTP/1.1\r\n\r\n"),
+    ("only a query", 400, b"GET ?a HTTP/1.1\r\n\r\n"),
+    ("a method that is no token", 400, b"G(T / HTTP/1.1\r\n\r\n"),
+    ("no method", 400, b" / HTTP/1.1\r\n\r\n"),
+    ("HTTP/0.9", 400, b"GET /\r\n\r\n"),
+    ("HTTP/1.2", 400, b"GET / HTTP/1.2\r\n\r\n"),
+    ("HTTP/2.0", 400, b"GET / HTTP/2.0\r\n\r\n"),
+    ("no version number", 400, b"GET / HTTP/x\r\n\r\n"),
+    ("another protocol", 400, b"SSH-2.0-OpenSSH_9.2\r\n\r\n"),
+    ("a TLS greeting", 400, bytes.fromhex("16030100c8010000c40303") + bytes(200)),
+    ("a space in a header's name", 400, b"GET / HTTP/1.1\r\nA B: c\r\n\r\n"),
+    ("a header without a colon", 400, b"GET / HTTP/1.1\r\nABC\r\n\r\n"),
+    ("a header without a name", 400, b"GET / HTTP/1.1\r\n: c\r\n\r\n"),
+    ("a NUL in a header", 400, b"GET / HTTP/1.1\r\nA: b\0c\r\n\r\n"),
+    ("a header over two lines", 400, b"GET / HTTP/1.1\r\nA: b\r\n c\r\n\r\n"),
+    ("a length that is no number", 400, b"POST / HTTP/1.1\r\nContent-Length: x\r\n\r\n"),
+    ("a negative length", 400, b"POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n"),
+    ("a length past all numbers", 400, b"POST / HTTP/1.1\r\nContent-Length: %d\r\n\r\n" % 2**70),
+    (
+        "two lengths",
+        400,
+        b"POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
+    ),
+    ("an unknown transfer encoding", 400, b"POST / HTTP/1.1\r\nTransfer-Encoding: gzip\r\n\r\n"),
+    ("101 headers", 431, b"GET / HTTP/1.1\r\n" + b"A: b\r\n" * 101 + b"\r\n"),
+    ("half a megabyte of headers", 431, b"GET / HTTP/1.1\r\nA: " + b"b" * 500_000 + b"\r\n\r\n"),
+    ("an address of 70 KB", 414, b"GET /?" + b"a" * 70_000 + b" HTTP/1.1\r\n\r\n"),
+]
+
+
+@pytest.mark.timeout(280)
+def test_no_request_however_odd_is_an_error_of_ours(unharmed_service: Service) -> None:
+    seen = asyncio.run(_throw_all(unharmed_service.port))
+
+    assert seen.total() >= _REQUESTS
+    # All kinds of answers were among them: the requests are not all refused at the same door.
+    assert seen.keys() >= {200, 204, 304, 400, 401, 404, 405, 414}
+
+
+async def _throw_all(port: int) -> "Counter[int]":
+    each = _REQUESTS // _CONNECTIONS + 1
+    async with asyncio.TaskGroup() as group:
+        throwing = [
+            group.create_task(_throw(port, HostileRequests(seed), each))
+            for seed in range(_CONNECTIONS)
+        ]
+    return sum((task.result() for task in throwing), Counter())
+
+
+async def _throw(port: int, requests: HostileRequests, wanted: int) -> "Counter[int]":
+    """Send them pipelined, and hold every answer against its request."""
+    loop = asyncio.get_running_loop()
+    seen: Counter[int] = Counter()
+    while seen.total() < wanted:
+        with socket.create_connection(("127.0.0.1", port)) as connection:
+            connection.setblocking(False)
+            is_last = False
+            while seen.total() < wanted and not is_last:
+                batch = _batch(requests)
+                is_last = batch[-1].is_last
+                data = b"".join(it.data for it in batch)
+                sending = asyncio.ensure_future(loop.sock_sendall(connection, data))
+                received = bytearray()
+                for thrown in batch:
+                    answer = await _read(connection, received, thrown)
+                    _assert_proper(thrown, answer)
+                    seen[answer.status] += 1
+                await sending
+    return seen
+
+
+def _batch(requests: HostileRequests) -> list[Hostile]:
+    batch = [requests.proper()]
+    while len(batch) < _BATCH and not batch[-1].is_last:
+        batch.append(requests.proper())
+    return batch
+
+
+async def _read(connection: socket.socket, received: bytearray, thrown: Hostile) -> WireAnswer:
+    loop = asyncio.get_running_loop()
+    while (answer := take_answer(received, thrown.method)) is None:
+        some = await asyncio.wait_for(loop.sock_recv(connection, 1 << 18), 60)
+        assert some, f"No answer to {thrown.data[:300]!r}, but {bytes(received[:300])!r}"
+        received += some
+    return answer
+
+
+def _assert_proper(thrown: Hostile, answer: WireAnswer) -> None:
+    about = f"{thrown.data[:300]!r} got {answer.status} {answer.body[:300]!r}"
+    assert answer.status < 500, about
+    # The HTTP library's own refusals do not have this; ours do.
+    assert answer.headers["x-content-type-options"] == "nosniff", about
+    assert thrown.status in (None, answer.status, 304), about
+    assert (answer.status == 405) <= ("allow" in answer.headers), about
+    path = unquote(thrown.path)
+    is_api = path.startswith("/api/")
+    is_open = path.startswith("/api/v1/widgets/")
+    if is_api:
+        assert (answer.headers.get("access-control-allow-origin") == "*") == is_open, about
+    if is_api and answer.status not in (204, 304):
+        assert answer.headers["content-type"] == "application/json; charset=utf-8", about
+    if is_api and answer.status >= 400 and thrown.method != "HEAD":
+        told = json.loads(answer.body)
+        assert list(told) == ["error"], about
+        assert isinstance(told["error"], str), about
+        assert told["error"], about
+    if answer.status == 401:
+        assert is_api, about
+        assert not path.startswith("/api/v1/"), about
+    if answer.status == 400:
+        assert path == "/api/v1/widgets/search", about
+
+
+@pytest.mark.parametrize(
+    ("status", "data"), [pytest.param(it[1], it[2], id=it[0]) for it in _NOT_HTTP]
+)
+def test_what_is_not_http_is_refused_after_all_before_it_was_answered(
+    unharmed_service: Service, status: int, data: bytes
+) -> None:
+    with WireConnection(unharmed_service.port) as connection:
+        connection.send(_GOOD * 3 + data)
+
+        for _ in range(3):
+            assert connection.answer().status == 200
+        refused = connection.answer()
+        assert (refused.status, refused.body) == (status, b"")
+        assert connection.rest() == b""
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0",
+        b"POST %b HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nabc\r\n" % _WIDGET,
+        b"POST %b HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\n" % _WIDGET,
+        b"POST %b HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+        % _WIDGET,
+        b"\r\n" * 5_000 + b"x",
+        bytes(range(256)) * 40,
+    ],
+    ids=lambda data: repr(data[:40]),
+)
+def test_what_is_hardly_http_ends_the_connection_at_the_latest_after_one_answer(
+    unharmed_service: Service, data: bytes
+) -> None:
+    with WireConnection(unharmed_service.port) as connection:
+        connection.send(data)
+        connection.socket.shutdown(socket.SHUT_WR)
+        received = bytearray(connection.rest())
+    answer = take_answer(received)
+    assert answer is None or answer.status in (200, 400)
+    assert not received
+
+
+def test_thousands_of_connections_that_break_off_do_no_harm(unharmed_service: Service) -> None:
+    """Half requests, closed halves of sockets, resets, mere noise."""
+    choose = random.Random(5)
+    made = HostileRequests(6)
+    for _ in range(3_000):
+        with WireConnection(unharmed_service.port) as connection:
+            data = b"".join(made.proper().data for _ in range(choose.choice([0, 1, 3])))
+            if choose.random() < 0.3:
+                data += choose.randbytes(choose.choice([1, 50, 5_000]))
+            connection.send(data[: choose.randrange(len(data) + 1)])
+            match choose.randrange(3):
+                case 0:
+                    linger = struct.pack("ii", 1, 0)  # Closing is then a reset.
+                    connection.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+                case 1:
+                    connection.socket.shutdown(socket.SHUT_WR)
