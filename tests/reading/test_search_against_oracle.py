@@ -3,7 +3,6 @@
 Between searches the catalog changes: widgets come, get new texts, are hidden, shown and counted.
 """
 
-import json
 import shutil
 import tempfile
 from collections import Counter
@@ -13,13 +12,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
-from unicodedata import normalize
-from urllib.parse import urlencode
 
 import msgspec
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
+from reading.oracle import Key, Search, Shown, check_search
 from support.widgets import import_widgets, version_line, widget_line
 from widget_catalog.domain.clock import from_ms, iso
 from widget_catalog.domain.names import Scope, WidgetName
@@ -28,7 +26,6 @@ from widget_catalog.reading.documents import Documents
 from widget_catalog.reading.search import SearchIndex
 from widget_catalog.store.downloads import add_downloads
 from widget_catalog.store.widgets import find_widget, replace_widget
-from widget_catalog.web.query import parse_search
 from widget_catalog.wiring import Node, open_node
 
 # Little text, so that much of it is alike; letters that fold, compose and widen in odd ways.
@@ -54,21 +51,10 @@ keys = st.sampled_from(KEYS)
 counts = st.integers(0, 2) | st.sampled_from([10, 2**31, 2**53 - 10])
 
 
-@dataclass(frozen=True)
-class Shown:
-    """What the oracle knows of a widget."""
-
-    display_name: str
-    description: str | None
-    is_official: bool | None
-    is_listed: bool
-    downloads: int
-
-
 class Add(NamedTuple):
     """A widget that is not there yet."""
 
-    key: tuple[str, str]
+    key: Key
     shown: Shown
 
 
@@ -92,7 +78,7 @@ class Turn(NamedTuple):
     which: int
 
 
-class Search(NamedTuple):
+class Ask(NamedTuple):
     q: str | tuple[int, int, int]
     """A text, or a part of some widget's name: which, from, to."""
     scope: str | None
@@ -127,7 +113,7 @@ def _crowd(seed: int) -> list[Add]:
 
 crowds = st.integers(0, 1 << 32).map(_crowd)
 searches = st.builds(
-    Search,
+    Ask,
     texts | st.just("") | st.tuples(some, st.integers(0, 3), st.integers(1, 9)) | st.just("a\0"),
     st.none() | st.none() | st.sampled_from(["a", "b", "a-b", "", "x"]),
     st.none() | st.none() | st.sampled_from(["true", "False"]),
@@ -143,53 +129,14 @@ changes = st.one_of(
 histories = st.lists(st.lists(changes, max_size=4) | searches, max_size=8)
 
 
-def _normal(text: str) -> str:
-    return normalize("NFKC", text).casefold()
-
-
-def _rank(widget: Shown, q: str) -> int | None:
-    """1 to 5, or None where the widget does not match."""
-    name, text = _normal(widget.display_name), _normal(widget.description or "")
-    terms = [_normal(term) for term in q.split()]
-    if not all(term in name or term in text for term in terms):
-        return None
-    if name == _normal(q):
-        return 1
-    if name.startswith(_normal(q)):
-        return 2
-    if all(any(word.startswith(term) for word in name.split()) for term in terms):
-        return 3
-    return 4 if all(term in name for term in terms) else 5
-
-
-def _oracle(widgets: dict[tuple[str, str], Shown], search: Search, q: str) -> dict[str, Any]:
-    q = q.strip()
-    matches = []
-    for (scope, name), widget in widgets.items():
-        if not widget.is_listed or search.scope not in (None, scope):
-            continue
-        if search.official is not None:
-            wants_official = search.official.lower() == "true"
-            if wants_official != (widget.is_official is True):
-                continue
-        rank = _rank(widget, q) if q else 0
-        if rank is not None:
-            matches.append((rank, -widget.downloads, scope, name))
-    matches.sort()
-    limit = min(search.limit, 100)
-    start = (search.page - 1) * limit
-    window = [(scope, name, -count) for _, count, scope, name in matches[start : start + limit]]
-    return {"widgets": window, "total": len(matches), "page": search.page, "limit": limit}
-
-
 @dataclass
 class Played:
     """A catalog and what the oracle knows of it, changed together."""
 
     node: Node
     catalog: Catalog
-    widgets: dict[tuple[str, str], Shown] = field(default_factory=dict)
-    published: Counter[tuple[str, str]] = field(default_factory=Counter)
+    widgets: dict[Key, Shown] = field(default_factory=dict)
+    published: Counter[Key] = field(default_factory=Counter)
 
     def change(self, change: Any) -> None:
         if isinstance(change, Add):
@@ -206,23 +153,10 @@ class Played:
 
     def add(self, added: list[Add]) -> None:
         new = {it.key: it.shown for it in added if it.key not in self.widgets}
-        import_widgets(
-            self.node,
-            *(
-                widget_line(
-                    "/".join(key),
-                    displayName=it.display_name,
-                    description=it.description,
-                    isOfficial=it.is_official,
-                    listed=it.is_listed,
-                    downloadCount=it.downloads,
-                )
-                for key, it in new.items()
-            ),
-        )
+        import_widgets(self.node, *(it.line(key) for key, it in new.items()))
         self.widgets |= new
 
-    def publish(self, key: tuple[str, str], change: Publish) -> None:
+    def publish(self, key: Key, change: Publish) -> None:
         self.published[key] += 1
         minutes = self.published[key] * (60_000 if change.is_newest else -60_000)
         version = version_line(
@@ -239,7 +173,7 @@ class Played:
                 description=change.description,
             )
 
-    def count(self, key: tuple[str, str], downloads: int) -> None:
+    def count(self, key: Key, downloads: int) -> None:
         with self.node.store.writing() as tx:
             stored = find_widget(tx.connection, Scope(key[0]), WidgetName(key[1]))
             assert stored is not None
@@ -247,7 +181,7 @@ class Played:
         known = self.widgets[key]
         self.widgets[key] = replace(known, downloads=known.downloads + downloads)
 
-    def turn(self, key: tuple[str, str]) -> None:
+    def turn(self, key: Key) -> None:
         is_listed = not self.widgets[key].is_listed
         with self.node.store.writing() as tx:
             stored = find_widget(tx.connection, Scope(key[0]), WidgetName(key[1]))
@@ -256,26 +190,10 @@ class Played:
             replace_widget(tx, stored, turned)
         self.widgets[key] = replace(self.widgets[key], is_listed=is_listed)
 
-    def search(self, search: Search) -> None:
-        """Ask both, and hold what they say against each other."""
-        q = search.q if isinstance(search.q, str) else self._part_of_a_name(*search.q)
-        parameters = {"q": q, "page": search.page, "limit": search.limit}
-        if search.scope is not None:
-            parameters["scope"] = search.scope
-        if search.official is not None:
-            parameters["official"] = search.official
-        body = json.loads(self.catalog.search(*parse_search(urlencode(parameters))).body)
-        for it in body["widgets"]:
-            known = self.widgets[it["scope"], it["name"]]
-            assert (it["displayName"], it["description"], it["isOfficial"]) == (
-                known.display_name,
-                known.description,
-                known.is_official,
-            )
-        found = [(it["scope"], it["name"], it["downloadCount"]) for it in body["widgets"]]
-        wanted = _oracle(self.widgets, search, q)
-        assert body | {"widgets": found} == wanted
-        event("found something" if wanted["total"] else "found nothing")
+    def search(self, ask: Ask) -> None:
+        q = ask.q if isinstance(ask.q, str) else self._part_of_a_name(*ask.q)
+        total = check_search(self.catalog, self.widgets, Search(q, *ask[1:]))
+        event("found something" if total else "found nothing")
 
     def _part_of_a_name(self, which: int, start: int, stop: int) -> str:
         names = [it.display_name for it in self.widgets.values()]
@@ -314,15 +232,15 @@ def _playing(
 def test_search_agrees_with_the_oracle_through_any_history(
     prepared: Path,
     initial: list[Add],
-    history: list[Search | list[Any]],
-    final: list[Search],
+    history: list[Ask | list[Any]],
+    final: list[Ask],
     rebuild_over: int,
     cache_bytes: int,
 ) -> None:
     with _playing(prepared, initial, rebuild_over, cache_bytes) as played:
-        last = Search("", None, None, 1, 100)
+        last = Ask("", None, None, 1, 100)
         for step in [*history, *final, last]:
-            if isinstance(step, Search):
+            if isinstance(step, Ask):
                 last = step
             else:
                 for change in step:

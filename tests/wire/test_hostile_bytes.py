@@ -88,24 +88,12 @@ async def _throw(port: int, requests: HostileRequests, wanted: int) -> "Counter[
             connection.setblocking(False)
             is_last = False
             while seen.total() < wanted and not is_last:
-                batch = _batch(requests)
-                is_last = batch[-1].is_last
-                data = b"".join(it.data for it in batch)
-                sending = asyncio.ensure_future(loop.sock_sendall(connection, data))
-                received = bytearray()
-                for thrown in batch:
-                    answer = await _read(connection, received, thrown)
-                    _assert_proper(thrown, answer)
-                    seen[answer.status] += 1
-                await sending
+                made = [requests.proper() for _ in range(_BATCH)]
+                is_last = not (batch := [it for it in made if not it.is_last])
+                # What ends the connection is sent alone, when all before it is answered.
+                for thrown_together in (batch, *[[it] for it in made if it.is_last][:1]):
+                    sending
     return seen
-
-
-def _batch(requests: HostileRequests) -> list[Hostile]:
-    batch = [requests.proper()]
-    while len(batch) < _BATCH and not batch[-1].is_last:
-        batch.append(requests.proper())
-    return batch
 
 
 async def _read(connection: socket.socket, received: bytearray, thrown: Hostile) -> WireAnswer:

@@ -1,0 +1,130 @@
+"""Settings from flags, environment and file: who wins, and what is refused."""
+
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from widget_catalog.domain.errors import InvalidSettings
+from widget_catalog.settings import PREFIX, Settings, load_settings
+
+
+def test_nothing_given_is_the_defaults() -> None:
+    assert load_settings(environment={}) == Settings()
+
+
+def test_flags_win_over_the_environment_and_the_environment_over_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "catalog.toml"
+    file.write_text('port = 1001\nworkers = 2\nservice_name = "From the file"\n')
+    environment = {"WIDGET_CATALOG_PORT": "1002", "WIDGET_CATALOG_WORKERS": "3"}
+
+    settings = load_settings({"port": 1003, "workers": None}, file, environment=environment)
+
+    assert (settings.port, settings.workers) == (1003, 3)
+    assert settings.service_name == "From the file"
+
+
+def test_the_environment_can_name_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "catalog.toml"
+    file.write_text("port = 1001")
+
+    assert load_settings(environment={"WIDGET_CATALOG_CONFIG": str(file)}).port == 1001
+
+
+def test_settings_given_by_name_count_as_flags() -> None:
+    settings = load_settings({}, None, {"cache_mb": "7"}, {"WIDGET_CATALOG_CACHE_MB": "8"})
+
+    assert settings.cache_mb == 7
+
+
+@pytest.mark.parametrize("text", ["true", "YES", "on", "1"])
+def test_what_switches_on(text: str) -> None:
+    assert load_settings(environment={"WIDGET_CATALOG_ACCESS_LOG": text}).access_log is True
+
+
+@pytest.mark.parametrize("text", ["false", "No", "off", "0", ""])
+def test_what_switches_off(text: str) -> None:
+    assert load_settings(environment={"WIDGET_CATALOG_ACCESS_LOG": text}).access_log is False
+
+
+def test_every_fault_is_told_at_once_and_names_where_it_is(tmp_path: Path) -> None:
+    file = tmp_path / "catalog.toml"
+    file.write_text('workers = "many"\ncolour = "red"\nlog_format = "xml"\n')
+    environment = {"WIDGET_CATALOG_PORT": "70000", "WIDGET_CATALOG_PROT": "1"}
+
+    with pytest.raises(InvalidSettings) as caught:
+        load_settings(
+            {"base_url": "catalog.example", "rate_limit": "often"},
+            file,
+            {"nope": "1"},
+            environment,
+        )
+
+    assert sorted(caught.value.faults) == sorted(
+        [
+            "WIDGET_CATALOG_PROT: there is no such setting.",
+            f"{file}: workers: must be a whole number, not 'many'.",
+            f"{file}: colour: there is no such setting.",
+            "--set nope: there is no such setting.",
+            "WIDGET_CATALOG_PORT: must be from 1 to 65535.",
+            "--base-url: must be an http(s) address without query, fragment or user name.",
+            f"{file}: log_format: must be console or json.",
+            "--rate-limit: must be like 300/minute or 10/second.",
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    ("flags", "complaint"),
+    [
+        ({"workers": 0}, "--workers: must be from 1 to 256."),
+        ({"port": True}, "--port: must be a whole number, not True."),
+        ({"base_url": "https://x.example/?a=1"}, "--base-url: must be an http"),
+        ({"base_url": "https://me@x.example/"}, "--base-url: must be an http"),
+        ({"cdn_base_url": 'https://x.example/"'}, "--cdn-base-url: must be an http"),
+        ({"service_name": " "}, "--service-name: must not be empty."),
+        ({"port": 9000, "metrics_port": 9000}, "--metrics-port: must not be the port"),
+        ({"data": ""}, "--data: must be a path."),
+    ],
+)
+def test_a_value_that_cannot_be_used_is_refused(flags: dict[str, object], complaint: str) -> None:
+    with pytest.raises(InvalidSettings) as caught:
+        load_settings(flags, environment={})
+
+    assert caught.value.message.startswith(complaint)
+
+
+def test_a_file_that_is_missing_or_not_toml_is_a_fault(tmp_path: Path) -> None:
+    with pytest.raises(InvalidSettings, match="cannot be read"):
+        load_settings({}, tmp_path / "nothing.toml", environment={})
+    (tmp_path / "bad.toml").write_text("port = = 1")
+    with pytest.raises(InvalidSettings, match="is not TOML"):
+        load_settings({}, tmp_path / "bad.toml", environment={})
+
+
+@pytest.mark.parametrize(
+    ("flags", "public_url", "cdn_url"),
+    [
+        ({}, "http://127.0.0.1:8080", "http://127.0.0.1:8080/cdn"),
+        ({"host": "0.0.0.0", "port": 90}, "http://127.0.0.1:90", "http://127.0.0.1:90/cdn"),
+        ({"host": "::1"}, "http://[::1]:8080", "http://[::1]:8080/cdn"),
+        ({"base_url": "https://c.example/w/"}, "https://c.example/w", "https://c.example/w/cdn"),
+        (
+            {"base_url": "https://c.example", "cdn_base_url": "https://cdn.example/"},
+            "https://c.example",
+            "https://cdn.example",
+        ),
+    ],
+)
+def test_addresses_follow_from_what_is_set(
+    flags: dict[str, object], public_url: str, cdn_url: str
+) -> None:
+    settings = load_settings(flags, environment={})
+
+    assert (settings.public_url, settings.cdn_url) == (public_url, cdn_url)
+
+
+def test_every_setting_can_come_from_the_environment() -> None:
+    given = {f"{PREFIX}{it.name.upper()}": str(it.default) for it in fields(Settings)}
+
+    assert load_settings(environment=given) == Settings()
