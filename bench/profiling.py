@@ -8,7 +8,7 @@ from statistics import fmean
 from types import CodeType
 
 from widget_catalog.settings import Settings
-from widget_catalog.web.http import Request, Worker
+from widget_catalog.web.http import PlainRequest, Request, Worker
 from widget_catalog.wiring import build_worker, prepare_node
 
 from .folders import ensure_folder
@@ -67,7 +67,7 @@ def _ways(kind: str, widgets: int) -> dict[str, list[Request]]:
 
 def _request(target: str) -> Request:
     path, _, query = target.partition("?")
-    return Request("GET", path, query, {}, "127.0.0.1:1")
+    return PlainRequest("GET", path, query, {}, "127.0.0.1:1")
 
 
 async def _times_us(worker: Worker, requests: Sequence[Request]) -> list[float]:

@@ -35,7 +35,7 @@ def test_health_names_the_check_that_fails_and_is_ok_again_when_mended(
     assert answer.json() == {
         "status": "unavailable",
         "checks": {"database": "ok", "bundles": "failing"},
-        "error": f"The bundle folder {bundles} cannot be read.",
+        "error": "The folder of the bundles cannot be read.",
     }
     assert answer.headers.pop("etag")
     assert answer.headers == CLOSED

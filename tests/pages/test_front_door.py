@@ -12,7 +12,7 @@ import zstandard
 from support.html import Html
 from support.site import InProcessSite
 from support.widgets import widget_line
-from widget_catalog.web.http import Request
+from widget_catalog.web.http import PlainRequest
 from widget_catalog.web.pages import Pages
 from widget_catalog.wiring import open_catalog
 
@@ -257,7 +257,7 @@ def test_behind_a_path_of_its_own_all_links_begin_with_it(site: InProcessSite) -
     catalog = open_catalog(site.node, site.settings)
     pages = Pages(catalog, "Widgets", "https://host.example/catalog")
     for path in [*PAGES, "/nowhere"]:
-        body = pages.answer(Request("GET", path)).body
+        body = pages.answer(PlainRequest("GET", path)).body
         assert isinstance(body, bytes)
         page = Html(body)
         addresses = [*page.links, *(it.attributes["href"] or "" for it in page.all("link"))]

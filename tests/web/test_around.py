@@ -8,7 +8,7 @@ import structlog
 from support.site import InProcessSite
 from support.widgets import widget_line
 from widget_catalog.web.around import client_of
-from widget_catalog.web.http import Request
+from widget_catalog.web.http import PlainRequest
 
 VERSION = "/api/version"
 
@@ -29,13 +29,13 @@ def test_the_client_is_the_connections_or_the_last_that_a_trusted_proxy_names(
     forwarded: str | None, trusts: bool, client: str
 ) -> None:
     headers = {} if forwarded is None else {"x-forwarded-for": forwarded}
-    request = Request("GET", VERSION, "", headers, "10.0.0.9:51234")
+    request = PlainRequest("GET", VERSION, "", headers, "10.0.0.9:51234")
 
     assert client_of(request, trust_forwarded_for=trusts) == client
 
 
 def test_an_ipv6_client_is_known_without_its_port() -> None:
-    request = Request("GET", VERSION, "", {}, "[2001:db8::1]:51234")
+    request = PlainRequest("GET", VERSION, "", {}, "[2001:db8::1]:51234")
 
     assert client_of(request, trust_forwarded_for=False) == "[2001:db8::1]"
 

@@ -54,7 +54,7 @@ class LocalBundles:
 
     def check(self) -> None:
         if not os.access(self._folder, os.R_OK | os.X_OK):
-            raise FolderUnusable(f"The bundle folder {self._folder} cannot be read.")
+            raise FolderUnusable("The folder of the bundles cannot be read.")
 
     def list_hashes(self) -> Iterator[str]:
         """The hash of every bundle there is."""

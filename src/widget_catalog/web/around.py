@@ -68,7 +68,7 @@ def access_logged(answer: Answer, *, trust_forwarded_for: bool) -> Answer:
             client=client_of(request, trust_forwarded_for=trust_forwarded_for),
             method=request.method,
             path=request.path,
-            query=request.query,
+            query=request.query_string,
             status=response.status,
             ms=round((time.perf_counter() - began) * 1000, 3),
         )

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
-from .http import FileBody, Request, Worker
+from .http import FileBody, PlainRequest, Worker
 
 _CHUNK_BYTES = 1 << 16
 
@@ -27,7 +27,7 @@ class AsgiApp:
         }
         client: tuple[str, int] = scope.get("client") or ("", 0)
         query = scope.get("query_string", b"").decode("latin-1")
-        request = Request(
+        request = PlainRequest(
             scope["method"], scope["path"], query, headers, f"{client[0]}:{client[1]}"
         )
         status, response_headers, body = await self._answer(request)

@@ -48,6 +48,8 @@ def _choose(accept: str) -> Encoding | None:
 
 def matches(if_none_match: str, etag: str) -> bool:
     """Whether an If-None-Match header names this entity tag, by weak comparison."""
+    if if_none_match == etag:
+        return True
     if etag in if_none_match or "*" in if_none_match:
         tags = (tag.strip() for tag in if_none_match.split(","))
         return any(tag == "*" or tag.removeprefix("W/") == etag for tag in tags)

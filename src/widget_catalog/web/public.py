@@ -93,7 +93,7 @@ class PublicApi:
             content = self._catalog.detail(key)
             if content is not None:
                 return content_response(request, content, _OPEN)
-        if len(path) + len(request.query) > _MAX_PATH_AND_QUERY:
+        if len(path) + len(request.query_string) > _MAX_PATH_AND_QUERY:
             return error(414, "The address is too long.", _CORS)
         if method == "OPTIONS":
             return _PREFLIGHT
@@ -111,7 +111,7 @@ class PublicApi:
         if request.method != "GET" and request.method != "HEAD":
             return _wrong_method(request, _READ_OPEN, _CORS)
         try:
-            wanted = parse_search(request.query)
+            wanted = parse_search(request.query_string)
         except InvalidQuery as fault:
             return error(400, fault.message, _CORS)
         return content_response(request, self._catalog.search(*wanted), _OPEN)
@@ -129,7 +129,7 @@ class PublicApi:
     def _answer_closed(self, request: Request) -> Response:
         """Everything under /api/ that has no CORS header."""
         path = request.path
-        if len(path) + len(request.query) > _MAX_PATH_AND_QUERY:
+        if len(path) + len(request.query_string) > _MAX_PATH_AND_QUERY:
             return error(414, "The address is too long.")
         operational = self._operational.get(path)
         if operational is not None:

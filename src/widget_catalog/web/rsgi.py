@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from .http import FileBody, Request, Worker
+from .http import FileBody, Worker
 
 
 class RsgiApp:
@@ -20,10 +20,7 @@ class RsgiApp:
         self._close()
 
     async def __rsgi__(self, scope: Any, protocol: Any) -> None:
-        response = await self._answer(
-            Request(scope.method, scope.path, scope.query_string, scope.headers, scope.client)
-        )
-        status, headers, body = response
+        status, headers, body = await self._answer(scope)
         if body is None:
             protocol.response_empty(status, headers)
         elif isinstance(body, bytes):

@@ -171,7 +171,7 @@ def _operational_paths(base_url: str) -> dict[str, object]:
     failing = {
         "status": "unavailable",
         "checks": {"database": "ok", "bundles": "failing"},
-        "error": "The bundles' folder cannot be read.",
+        "error": "The folder of the bundles cannot be read.",
     }
     is_healthy = json_answer("All is well.", "Health", ok, *_CLOSED)
     is_not = json_answer("A check fails; which, and why.", "HealthFault", failing, *_CLOSED)
