@@ -157,3 +157,19 @@ def test_a_scope_called_search_or_like_a_route_has_a_registry_too(site: InProces
         site.add(widget_line(f"{scope}/one"))
         body = site.get(f"/api/widgets/{scope}/registry.json").json()
         assert [it["name"] for it in body["widgets"]] == ["one"]
+
+
+def test_the_date_of_the_last_change_is_a_condition_where_there_is_no_tag(
+    site: InProcessSite,
+) -> None:
+    site.add(widget_line("acme/clock"))
+    first = site.get("/api/widgets/acme/registry.json")
+    modified = first.headers["last-modified"]
+
+    known = site.get("/api/widgets/acme/registry.json", if_modified_since=modified)
+
+    assert (known.status, known.body) == (304, b"")
+    assert known.headers["etag"] == first.headers["etag"]
+    assert "content-type" not in known.headers
+    other_tag = {"if_modified_since": modified, "if_none_match": '"other"'}
+    assert site.get("/api/widgets/acme/registry.json", **other_tag).status == 200

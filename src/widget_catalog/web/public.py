@@ -152,8 +152,15 @@ class PublicApi:
         registry = self._catalog.registry(scope) if is_name(scope) else None
         if registry is None:
             return error(404, f"There is no scope {scope[:80]!r}.")
-        modified = ("last-modified", http_date(registry.changed_at))
-        return content_response(request, registry.content, [*_CLOSED, modified])
+        response = content_response(request, registry.content, _CLOSED)
+        modified = http_date(registry.changed_at)
+        response.headers.append(("last-modified", modified))
+        # A date counts only where there is no tag, which tells more. It must be the very one.
+        lookup = request.headers
+        if lookup.get("if-none-match") is None and lookup.get("if-modified-since") == modified:
+            kept = [it for it in response.headers if not it[0].startswith("content-")]
+            return Response(304, kept, None)
+        return response
 
     def _health(self, request: Request) -> Response:
         checks = {"database": "ok", "bundles": "ok"}
