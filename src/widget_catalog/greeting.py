@@ -2,6 +2,7 @@
 
 import structlog
 from rich.console import Console
+from rich.markup import escape
 
 from .settings import Settings
 
@@ -13,10 +14,11 @@ def greet(console: Console, settings: Settings) -> None:
         log = structlog.get_logger("widget_catalog")
         log.info("The service is ready.", url=url, data=str(settings.data.resolve()))
         return
-    console.print(f"\n[bold]{settings.service_name}[/] is at [bold cyan]{url}[/]")
+    name, url = escape(settings.service_name), escape(url)
+    console.print(f"\n[bold]{name}[/] is at [bold cyan]{url}[/]")
     console.print(f"  try    curl '{url}/api/v1/widgets/search?limit=3'")
     console.print(f"  read   {url}/docs/api")
-    console.print(f"  data   {settings.data.resolve()}")
+    console.print(f"  data   {escape(str(settings.data.resolve()))}")
     console.print("  stop   Ctrl-C\n")
 
 

@@ -1,12 +1,14 @@
 """The operator's command, `widget-catalog`. What each command does lives in `actions/`."""
 
+import contextlib
+import sqlite3
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 
 from . import release
 from .actions.check_catalog import check_catalog, remove_orphans
@@ -17,8 +19,9 @@ from .greeting import counted, greet
 from .logs import configure_logs
 from .progress import counting, reading_lines
 from .settings import Settings, load_settings
+from .store.engine import check_file
 from .store.widgets import count_widgets
-from .wiring import Node, open_catalog, prepare_node
+from .wiring import DataFolder, Node, open_catalog, prepare_node
 
 _DEMO_FOLDER = Path("data-demo")
 _DEMO_CATALOG = Path(__file__).parent / "demo" / "catalog.ndjson"
@@ -115,16 +118,16 @@ def serve(
         "rate_limit": rate_limit, "metrics_port": metrics_port,
     }  # fmt: skip
     others = dict(_name_and_value(given) for given in set_ or [])
-    settings = load_settings(flags, config, others)
-    if demo and settings.data == Settings().data:
-        settings = replace(settings, data=_DEMO_FOLDER)
+    defaults = {"data": _DEMO_FOLDER} if demo else None
+    settings = load_settings(flags, config, others, defaults=defaults)
     check_port(settings.host, settings.port, "--port")
     if settings.metrics_port:
         check_port(settings.metrics_host, settings.metrics_port, "--metrics-port")
     node = prepare_node(settings.data)
     if demo and _is_empty(node):
         summary = _import(node, _DEMO_CATALOG, settings)
-        say.print(f"Put {summary.widgets_added} example widgets into {settings.data}.")
+        folder = escape(str(settings.data))
+        say.print(f"Put {summary.widgets_added} example widgets into {folder}.")
     node.store.close()
     configure_logs(settings.log_format, settings.log_level)
     run_server(settings, on_ready=lambda: greet(say, settings))
@@ -144,7 +147,7 @@ def import_(
     """
     settings = load_settings({"data": data}, config)
     source = None if file == "-" else Path(file)
-    if source is not None and not source.is_file():
+    if source is not None and not source.exists():
         _fail(f"There is no file {source}.")
     summary = _import(prepare_node(settings.data), source, settings)
     say.print(
@@ -178,6 +181,8 @@ def export(
         sys.stdout.buffer.flush()
         return
     target = Path(file)
+    if target.is_dir():
+        _fail(f"{target} is a folder; name a file in it.")
     partial = target.with_name(f".{target.name}.part")
     bundle_of = copied_to(target.parent, node.bundles) if bundles else linked_to(settings.cdn_url)
     try:
@@ -187,9 +192,11 @@ def export(
                 advance(1)
         partial.replace(target)
     except OSError as error:
-        partial.unlink(missing_ok=True)
         _fail(f"{target} cannot be written: {error.strerror}.")
-    say.print(f"Wrote {counted(total, 'widget')} to {target}.")
+    finally:
+        with contextlib.suppress(OSError):
+            partial.unlink(missing_ok=True)
+    say.print(f"Wrote {counted(total, 'widget')} to {escape(str(target))}.")
 
 
 @app.command()
@@ -203,7 +210,13 @@ def doctor(
     Whatever in the read model differs from the database is made anew. The service may run.
     """
     settings = load_settings({"data": data}, config)
-    node = _existing_node(settings)
+    _require_catalog(settings)
+    if faults := check_file(DataFolder(settings.data).database):
+        for fault in faults:
+            say.print(f"[red]Fault:[/] {escape(fault)}")
+        _fail("The database is damaged. Restore it from a backup.")
+    # Not drawn anew on the way in: what is wrong must be seen to be told.
+    node = prepare_node(settings.data, draws_read_model=False)
     with node.store.reading() as connection:
         total = count_widgets(connection)
     with counting(say, "Checking", total) as advance:
@@ -213,13 +226,13 @@ def doctor(
         f"{counted(findings.bundles, 'stored bundle')}."
     )
     for fault in findings.faults:
-        say.print(f"[red]Fault:[/] {fault}")
+        say.print(f"[red]Fault:[/] {escape(fault)}")
     if clean and findings.orphans:
         removed = remove_orphans(node.store, node.bundles)
         say.print(f"Removed {counted(len(removed), 'file')} nobody referred to.")
         findings.orphans.clear()
     for orphan in findings.orphans:
-        say.print(f"[yellow]Orphan:[/] no version refers to {orphan}")
+        say.print(f"[yellow]Orphan:[/] no version refers to {escape(orphan)}")
     if findings.orphans:
         say.print("An interrupted import leaves such files; remove them with doctor --clean.")
     if findings.documents_differed:
@@ -253,10 +266,12 @@ def run() -> None:
         app()
     except InvalidSettings as error:
         for fault in error.faults:
-            say.print(f"[red]Setting[/] {fault}", markup=True)
+            say.print(f"[red]Setting[/] {escape(fault)}")
         sys.exit(2)
     except CatalogError as error:
         _fail(error.message)
+    except sqlite3.Error as error:
+        _fail(f"The catalog's database cannot be read ({error}). Run doctor.")
     except BrokenPipeError:
         sys.exit(1)
 
@@ -269,9 +284,15 @@ def _name_and_value(text: str) -> tuple[str, str]:
 
 
 def _existing_node(settings: Settings) -> Node:
+    _require_catalog(settings)
+    return prepare_node(settings.data)
+
+
+def _require_catalog(settings: Settings) -> None:
     if not settings.data.exists():
         _fail(f"There is no data folder {settings.data}.")
-    return prepare_node(settings.data)
+    if settings.data.is_dir() and not DataFolder(settings.data).database.exists():
+        _fail(f"There is no catalog in the folder {settings.data}.")
 
 
 def _is_empty(node: Node) -> bool:
@@ -288,5 +309,6 @@ def _import(node: Node, file: Path | None, settings: Settings) -> ImportSummary:
 
 
 def _fail(message: str) -> NoReturn:
-    say.print(f"[red]Error:[/] {message}")
+    # What is said may quote anything, square brackets too: they are no markup of ours.
+    say.print(f"[red]Error:[/] {escape(message)}")
     sys.exit(1)

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import ctypes
 import http.client
 import os
 import signal
@@ -28,6 +29,7 @@ from .wiring import DataFolder, build_worker
 _KILL_TIMEOUT_S = 5
 _START_PATIENCE_S = 300
 _SLOW_HEADERS_MS = 15_000
+_PR_SET_PDEATHSIG = 1
 _STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -37,16 +39,27 @@ class PortTaken(CatalogError):
 
 def check_port(host: str, port: int, flag: str) -> None:
     """Say it in a sentence if the port is taken, before anything else is started."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    address = resolve(host)
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
     with socket.socket(family) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind((host, port))
+            probe.bind((address, port))
         except OSError as error:
             raise PortTaken(
                 f"Cannot listen on {host} port {port}: {error.strerror}. "
                 f"Choose another with {flag}."
             ) from None
+
+
+def resolve(host: str) -> str:
+    """The address a host name stands for."""
+    try:
+        return str(socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)[0][4][0])
+    except OSError:
+        raise PortTaken(
+            f"There is no host {host!r} to listen on. Choose another with --host."
+        ) from None
 
 
 def serve(settings: Settings, on_ready: Callable[[], None]) -> None:
@@ -55,7 +68,7 @@ def serve(settings: Settings, on_ready: Callable[[], None]) -> None:
     tasks = TaskImpl.rust if sys.version_info < (3, 12) else TaskImpl.asyncio
     server = Granian(
         target="widget_catalog.server",
-        address=settings.host,
+        address=resolve(settings.host),
         port=settings.port,
         interface=Interfaces.RSGI,
         workers=settings.workers,
@@ -103,6 +116,7 @@ def _let_signals_end_a_starting_worker() -> None:
     def release_in_worker() -> None:
         for number in _STOP_SIGNALS:
             signal.signal(number, signal.SIG_DFL)
+        _end_with_parent()
         release()
 
     os.register_at_fork(
@@ -110,6 +124,12 @@ def _let_signals_end_a_starting_worker() -> None:
         after_in_parent=release,
         after_in_child=release_in_worker,
     )
+
+
+def _end_with_parent() -> None:
+    """Be told to stop when the parent dies, however it dies: nobody else would end a worker."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def _when_it_answers(settings: Settings, on_ready: Callable[[], None]) -> None:
@@ -125,7 +145,7 @@ def _when_it_answers(settings: Settings, on_ready: Callable[[], None]) -> None:
                 contextlib.closing(connection),
                 contextlib.suppress(OSError, http.client.HTTPException),
             ):
-                connection.request("GET", "/api/version")
+                connection.request("GET", "/api/health")
                 connection.getresponse().read()
                 on_ready()
                 return

@@ -69,17 +69,19 @@ def load_settings(
     file: Path | None = None,
     others: Mapping[str, str] | None = None,
     environment: Mapping[str, str] | None = None,
+    defaults: Mapping[str, Any] | None = None,
 ) -> Settings:
     """Flags win over the environment, the environment over the file. None means not given.
 
-    `others` are settings given by name, with `--set`.
+    `others` are settings given by name, with `--set`; `defaults` count where nothing else does.
     """
     environment = os.environ if environment is None else environment
     faults: list[str] = []
     if file is None and environment.get(f"{PREFIX}CONFIG"):
         file = Path(environment[f"{PREFIX}CONFIG"])
     known = {it.name: it for it in fields(Settings)}
-    given = _from_file(file, faults)
+    given = {name: (value, name) for name, value in (defaults or {}).items()}
+    given |= _from_file(file, faults)
     given |= {
         name: (environment[f"{PREFIX}{name.upper()}"], f"{PREFIX}{name.upper()}")
         for name in known
@@ -168,7 +170,7 @@ def _check(values: Mapping[str, Any], given: Mapping[str, tuple[Any, str]]) -> l
         require(name, least <= values[name] <= most, f"must be from {least} to {most}.")
     for name in ("base_url", "cdn_base_url"):
         require(name, not values[name] or _is_url(values[name]), _URL_RULE)
-    is_apart = values["metrics_port"] != values["port"]
+    is_apart = values["metrics_port"] == 0 or values["metrics_port"] != values["port"]
     require("metrics_port", is_apart, "must not be the port of the service itself.")
     require("log_format", values["log_format"] in _LOG_FORMATS, "must be console or json.")
     require(
@@ -178,9 +180,10 @@ def _check(values: Mapping[str, Any], given: Mapping[str, tuple[Any, str]]) -> l
     require("service_name", bool(values["service_name"].strip()), "must not be empty.")
     if values["rate_limit"]:
         try:
-            parse_many(values["rate_limit"])
+            amounts = [item.amount for item in parse_many(values["rate_limit"])]
         except ValueError:
-            require("rate_limit", False, "must be like 300/minute or 10/second.")
+            amounts = [0]
+        require("rate_limit", min(amounts) > 0, "must be like 300/minute or 10/second.")
     return faults
 
 

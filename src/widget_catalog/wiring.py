@@ -75,7 +75,7 @@ def open_node(path: Path, *, is_durable: bool = True) -> Node:
     return Node(folder, store, projection, revision, counts, LocalBundles(folder.bundles))
 
 
-def prepare_node(path: Path) -> Node:
+def prepare_node(path: Path, *, draws_read_model: bool = True) -> Node:
     """Make the folder if need be, bring the database to this release, and open it."""
     folder = DataFolder(path)
     try:
@@ -88,7 +88,8 @@ def prepare_node(path: Path) -> Node:
         raise FolderUnusable(f"The data folder {path} is not writable.")
     try:
         migrate(node.store)
-        node.projection.prepare(node.store)
+        if draws_read_model:
+            node.projection.prepare(node.store)
     except StoreUnavailable as error:
         raise FolderUnusable(f"The data folder {path} cannot be used: {error.message}") from None
     return node

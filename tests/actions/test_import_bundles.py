@@ -83,7 +83,7 @@ def test_a_version_with_other_bytes_is_refused_and_the_bytes_are_not_kept(
     message = _fault(node, beside)
 
     assert message == (
-        f"Line 1: acme/clock 1.0.0 is already published with another hash ({HASH}); "
+        f"Line 1: sha256Hash: acme/clock 1.0.0 is already published with another hash ({HASH}); "
         "a published version never changes."
     )
 

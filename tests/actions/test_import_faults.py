@@ -188,7 +188,7 @@ def test_a_published_version_with_another_hash(node: Node, beside: Path, key: st
     line = json.dumps(widget_line(key, versions=[version_line(sha256Hash="ab" * 32)])).encode()
 
     assert _refused(node, beside, line) == (
-        f"Line 4: {key} 1.0.0 is already published with another hash "
+        f"Line 4: sha256Hash: {key} 1.0.0 is already published with another hash "
         f"({version_line()['sha256Hash']}); a published version never changes."
     )
 

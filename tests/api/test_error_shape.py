@@ -194,9 +194,10 @@ def test_too_many_requests(tmp_path_factory: pytest.TempPathFactory) -> None:
             if path == "/api/health":  # Whoever watches the service must always hear.
                 assert site.get(path).status == 200
                 continue
-            for method in ("GET", "HEAD", "POST", "PUT", "OPTIONS"):
+            for method in ("GET", "HEAD", "POST", "PUT"):
                 answer = site.request(method, path)
                 wait = answer.headers["retry-after"]
                 assert_error(answer, path, 429, retry_after=wait)
                 assert wait.isdecimal()
                 assert 1 <= int(wait) <= 3600
+        assert site.request("OPTIONS", PATHS[1]).status == 204

@@ -95,9 +95,14 @@ def test_what_cannot_be_a_widget_is_404_with_cors(shop: InProcessSite, key: str)
         }
 
 
-@pytest.mark.parametrize("path", ["/api", "/apiary", "/API/health", "//api/health", "/Api/v1/"])
+@pytest.mark.parametrize("path", ["/apiary", "/API/health", "//api/health", "/Api/v1/"])
 def test_what_is_not_under_api_is_a_page(shop: InProcessSite, path: str) -> None:
     answer = shop.get(path)
 
     assert answer.status == 404
     assert answer.headers["content-type"] == "text/html; charset=utf-8"
+
+
+def test_api_itself_is_not_a_page(shop: InProcessSite) -> None:
+    assert shop.get("/api").status == 401
+    assert list(shop.get("/api").json()) == ["error"]

@@ -234,7 +234,7 @@ def test_queries_are_decoded_once_and_a_plus_is_a_space(
         ("q=100%&scope=acme", BAD_PERCENT),
         ("x=%", BAD_PERCENT),
         ("%=1", BAD_PERCENT),
-        ("q=\u00e9", BAD_PERCENT),
+        ("q=\udcff", BAD_UTF8),
         ("q=%FF", BAD_UTF8),
         ("q=%C3", BAD_UTF8),
         ("q=%C3%28", BAD_UTF8),
@@ -251,3 +251,9 @@ def test_undecodable_queries_are_400(shop: InProcessSite, query: str, sentence: 
     answer = shop.get(f"{SEARCH}?{query}")
 
     assert (answer.status, answer.json()) == (400, {"error": sentence})
+
+
+def test_text_that_is_not_percent_encoded_is_read_as_utf8(site: InProcessSite) -> None:
+    site.add(widget_line("acme/clock", displayName="世界時計"), widget_line("acme/other"))
+
+    assert [it["name"] for it in site.get(f"{SEARCH}?q=世界").json()["widgets"]] == ["clock"]

@@ -83,7 +83,6 @@ def test_a_request_may_come_in_pieces(unharmed_service: Service) -> None:
 def test_who_reads_slowly_gets_every_byte(unharmed_service: Service) -> None:
     asked = 300
     with WireConnection(unharmed_service.port) as connection:
-        connection.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         sending = threading.Thread(
             target=connection.send, args=(request("GET", "/openapi.json") * asked,)
         )

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..bundles.local import LocalBundles
+from ..domain.errors import BundleNotFound, FolderUnusable
 from ..domain.widgets import Version, Widget
 from ..store.downloads import get_counts
 from ..store.engine import Store
@@ -44,13 +45,22 @@ def copied_to(folder: Path, bundles: LocalBundles) -> BundleOf:
         name = f"bundles/{version.sha256_hash}.js"
         target = folder / name
         if not target.exists():
-            target.parent.mkdir(exist_ok=True)
-            partial = target.with_suffix(".part")
-            shutil.copyfile(bundles.path_of(version.sha256_hash), partial)
-            partial.replace(target)
+            _copy(bundles.path_of(version.sha256_hash), target)
         return ("bundleFile", name)
 
     return bundle_of
+
+
+def _copy(source: Path, target: Path) -> None:
+    if not source.exists():
+        raise BundleNotFound(f"The stored bundle {source} is missing; doctor tells whose it is.")
+    partial = target.with_suffix(".part")
+    try:
+        target.parent.mkdir(exist_ok=True)
+        shutil.copyfile(source, partial)
+        partial.replace(target)
+    except OSError as error:
+        raise FolderUnusable(f"{target} cannot be written: {error.strerror}.") from None
 
 
 def _lines(

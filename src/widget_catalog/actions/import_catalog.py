@@ -106,8 +106,9 @@ def _merge(tx: Transaction, old: StoredWidget, new: _Numbered, summary: ImportSu
         else:
             raise InvalidImport(
                 new.line,
-                f"{new.widget.scope}/{new.widget.name} {version.version} is already published "
-                f"with another hash ({before.sha256_hash}); a published version never changes.",
+                f"sha256Hash: {new.widget.scope}/{new.widget.name} {version.version} is already "
+                f"published with another hash ({before.sha256_hash}); "
+                "a published version never changes.",
             )
     if not added:
         return

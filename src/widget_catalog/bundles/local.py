@@ -24,7 +24,9 @@ class LocalBundles:
         """
         target = self.path_of(sha256_hash)
         if target.exists():
-            return False
+            if hash_file(target)[0] == sha256_hash:
+                return False
+            target.unlink()  # Damaged: what comes now is what it should be.
         target.parent.mkdir(parents=True, exist_ok=True)
         descriptor, temporary = tempfile.mkstemp(prefix=".incoming-", dir=self._folder)
         try:

@@ -250,8 +250,8 @@ class Catalog:
             # In one snapshot, so that the index knows every widget that its reads come across.
             with self._documents.snapshot():
                 self._read_feed()
-                changed, self._changed = self._changed, set()
-                self._index.update(changed)
+                self._index.update(self._changed)
+                self._changed.clear()
         return self._index
 
     def _search(self, query: Query, sdk: SemVer | None, page: str, limit: int) -> bytes:

@@ -234,6 +234,12 @@ def clear(db: sqlite3.Connection) -> None:
     for table in ("listings", "documents", "read_model"):
         db.execute(f"DROP TABLE IF EXISTS {table}")
     ensure_tables(db)
+    stamp(db)
+
+
+def stamp(db: sqlite3.Connection) -> None:
+    """Say that all documents are of this format."""
+    db.execute("DELETE FROM read_model")
     db.execute("INSERT INTO read_model VALUES (?)", (FORMAT,))
 
 

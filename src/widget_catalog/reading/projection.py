@@ -63,6 +63,7 @@ class Projection:
                     tx.saved(wrong, latest_seq=changes.append(tx, wrong))
                 progress(len(some))
             differed += documents.remove_strangers(db)
+            documents.stamp(db)
             wrong_counts = self._wrong_counts(tx)
             tx.counts |= wrong_counts
         return differed + len(wrong_counts)

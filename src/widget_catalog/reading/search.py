@@ -155,14 +155,21 @@ class SearchIndex:
         if not query.text:
             return [allowed]
         in_name = starts_word = matching = allowed
-        for term in query.text.split():
-            holds, starts = np.zeros_like(self._live), np.zeros_like(self._live)
+        terms = set(query.text.split())
+        # Longest first: the rarest come early, and what no widget has ends the work.
+        for term in sorted(terms, key=lambda term: (-len(term), term)):
+            starts = np.zeros_like(self._live)
             self._names.mark_starting(term, starts)
             starts_word &= OrdinalSet.of(starts)
+            if any(term != other and term in other for other in terms):
+                continue  # Whoever holds the other holds this one too.
+            holds = np.zeros_like(self._live)
             self._names.mark_containing(term, holds)
             in_name &= OrdinalSet.of(holds)
             self._descriptions.mark_containing(term, holds)
             matching &= OrdinalSet.of(holds)
+            if not len(matching):
+                return [matching]
         equals, starts = np.zeros_like(self._live), np.zeros_like(self._live)
         self._mark_keys(query.text, equals, starts)
         is_name, starts_name = OrdinalSet.of(equals) & allowed, OrdinalSet.of(starts) & allowed

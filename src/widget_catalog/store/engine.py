@@ -8,6 +8,7 @@ numbers become visible in their order.
 import contextlib
 import fcntl
 import os
+import sqlite3
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -154,13 +155,26 @@ def _faults_named() -> Iterator[None]:
     try:
         yield
     except sa.exc.DBAPIError as error:
-        raise StoreUnavailable(_sentence(str(error.orig))) from error
-    except OSError as error:
-        raise StoreUnavailable(_sentence(error.strerror or str(error))) from error
+        raise StoreUnavailable(_sentence(error.orig or error)) from error
+    except (sqlite3.Error, OSError) as error:  # The read model writes along, past SQLAlchemy.
+        raise StoreUnavailable(_sentence(error)) from error
 
 
-def _sentence(reason: str) -> str:
-    return f"The catalog's database cannot be used just now ({reason.strip()}). Try again later."
+def _sentence(fault: BaseException) -> str:
+    reason = (isinstance(fault, OSError) and fault.strerror) or str(fault).strip()
+    if type(fault) is sqlite3.DatabaseError:  # Its subclasses are for all that may pass.
+        return f"The catalog's database is damaged ({reason}). Restore it from a backup."
+    return f"The catalog's database cannot be used just now ({reason}). Try again later."
+
+
+def check_file(path: Path) -> list[str]:
+    """What is wrong with a SQLite file as such: to be asked before anything relies on it."""
+    try:
+        with contextlib.closing(sqlite3.connect(path)) as connection:
+            rows = connection.execute("PRAGMA quick_check(20)").fetchall()
+    except sqlite3.Error as error:
+        return [f"database: {error}."]
+    return [f"database: {row[0]}" for row in rows if row[0] != "ok"]
 
 
 def check_integrity(connection: Connection) -> list[str]:

@@ -40,7 +40,8 @@ def rate_limited(answer: Answer, limits: str, *, trust_forwarded_for: bool) -> A
     limiter = FixedWindowRateLimiter(MemoryStorage())
 
     async def limited(request: Request) -> Response:
-        if request.path == "/api/health":  # Whoever watches the service must always hear.
+        # Whoever watches the service must always hear, and a preflight is not yet a request.
+        if request.path == "/api/health" or request.method == "OPTIONS":
             return await answer(request)
         client = client_of(request, trust_forwarded_for=trust_forwarded_for)
         for item in items:
@@ -67,14 +68,19 @@ def access_logged(answer: Answer, *, trust_forwarded_for: bool) -> Answer:
             "request",
             client=client_of(request, trust_forwarded_for=trust_forwarded_for),
             method=request.method,
-            path=request.path,
-            query=request.query_string,
+            path=printable(request.path),
+            query=printable(request.query_string),
             status=response.status,
             ms=round((time.perf_counter() - began) * 1000, 3),
         )
         return response
 
     return logged
+
+
+def printable(text: str) -> str:
+    """No control characters: they could forge lines, or colour a terminal."""
+    return text if text.isprintable() else ascii(text)[1:-1]
 
 
 def metered(answer: Answer, metrics: Metrics) -> Answer:

@@ -26,7 +26,7 @@ class AsgiApp:
             key.decode("latin-1"): value.decode("latin-1") for key, value in scope["headers"]
         }
         client: tuple[str, int] = scope.get("client") or ("", 0)
-        query = scope.get("query_string", b"").decode("latin-1")
+        query = scope.get("query_string", b"").decode("utf-8", "surrogateescape")
         request = PlainRequest(
             scope["method"], scope["path"], query, headers, f"{client[0]}:{client[1]}"
         )

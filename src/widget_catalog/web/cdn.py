@@ -1,5 +1,10 @@
 """Bundles over HTTP: `/cdn/@{scope}/{name}/{version}/index.js`, sent from disk by the server."""
 
+import stat
+from pathlib import Path
+
+import structlog
+
 from ..bundles.store import BundleStore
 from ..reading.catalog import Catalog
 from .conditional import choose_range, matches
@@ -7,6 +12,8 @@ from .http import NOSNIFF, FileBody, Headers, Request, Response
 from .public import error
 
 PREFIX = "/cdn/"
+
+_log = structlog.get_logger("widget_catalog.cdn")
 
 _CORS = ("access-control-allow-origin", "*")
 _BUNDLE: Headers = [
@@ -40,10 +47,19 @@ class Cdn:
         if found is None:
             return error(404, f"There is no bundle at {request.path[:200]}.", _CORS)
         path = self._bundles.path_of(found.sha256_hash)
-        if not path.exists():
+        if not _is_whole(path, found.size_bytes):
+            _log.error("A bundle is missing or damaged; run doctor.", file=str(path))
             return error(503, "This bundle is missing on the server.", _CORS)
         headers = [*_BUNDLE, ("etag", f'"{found.sha256_hash}"')]
         return _send(request, FileBody(path, 0, found.size_bytes, is_whole=True), headers)
+
+
+def _is_whole(path: Path, size_bytes: int) -> bool:
+    try:
+        found = path.stat()
+    except OSError:
+        return False
+    return stat.S_ISREG(found.st_mode) and found.st_size == size_bytes
 
 
 def _send(request: Request, file: FileBody, headers: Headers) -> Response:

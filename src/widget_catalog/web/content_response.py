@@ -22,8 +22,11 @@ def content_response(
         if encoding is not None:
             etag = f'"{content.tag}-{encoding}"'
     known = lookup.get("if-none-match")
-    if known is not None and status == 200 and matches(known, etag):
-        return Response(304, [*headers[1:], ("etag", etag)], None)
+    if known is not None and status == 200:
+        # Several lines of a header are one list; a look-up gives the first only.
+        lines = (value for key, value in lookup.items() if key == "if-none-match")
+        if matches(known, etag) or any(matches(line, etag) for line in lines):
+            return Response(304, [*headers[1:], ("etag", etag)], None)
     if encoding is None:
         return Response(status, [*headers, ("etag", etag)], body)
     described = [*headers, ("etag", etag), ("content-encoding", encoding)]

@@ -40,7 +40,7 @@ def parse_search(query_string: str) -> SearchRequest:
 
 def _parameters(query_string: str) -> dict[str, str]:
     """The parameters we know, each the first time it is given."""
-    if not query_string.isascii() or _BAD_PERCENT.search(query_string):
+    if _BAD_PERCENT.search(query_string):
         raise InvalidQuery("The query is not properly percent-encoded: write % as %25.")
     given: dict[str, str] = {}
     for pair in query_string.split("&"):
@@ -52,11 +52,9 @@ def _parameters(query_string: str) -> dict[str, str]:
 
 
 def _decoded(text: str) -> str:
-    if "%" not in text and "+" not in text:
-        return text
     try:
         return unquote_to_bytes(text.replace("+", " ")).decode()
-    except UnicodeDecodeError:
+    except (UnicodeDecodeError, UnicodeEncodeError):
         raise InvalidQuery("The query is not UTF-8 after percent-decoding.") from None
 
 

@@ -27,7 +27,7 @@ class Site:
     async def answer(self, request: Request) -> Response:
         path = request.path
         try:
-            if path.startswith("/api/"):
+            if path.startswith("/api/") or path == "/api":
                 return await self._api.answer(request)
             if path.startswith(CDN_PREFIX):
                 return self._cdn.answer(request)

@@ -1,0 +1,144 @@
+"""`widget-catalog doctor`: finds what is wrong, mends what can be made anew, and says so."""
+
+import contextlib
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from support.commands import Said, widget_catalog
+from support.folders import filled_folder
+from support.service import running_service
+from support.widgets import version_line, widget_line
+
+_WELL = Said(0, "", "Looked at 61 widgets and 1 stored bundle.\nAll is well.\n")
+
+
+@pytest.fixture(scope="module")
+def healthy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("healthy")
+    (folder / "clock.js").write_bytes(b"export default 1;\n")
+    stored = {"bundleFile": "clock.js", "bundleUrl": None, "bundleSize": None, "sha256Hash": None}
+    clock = widget_line("acme/clock", versions=[version_line("1.0.0", **stored)])
+    others = [widget_line(f"acme/w{i}", downloadCount=i) for i in range(60)]
+    return filled_folder(folder / "data", clock, *others, beside=folder)
+
+
+@pytest.fixture
+def data(healthy: Path, tmp_path: Path) -> Path:
+    copy = tmp_path / "data"
+    shutil.copytree(healthy, copy, ignore=shutil.ignore_patterns("run"))
+    return copy
+
+
+def _bundle(data: Path) -> Path:
+    (found,) = (data / "bundles").rglob("*.js")
+    return found
+
+
+def _change(data: Path, statement: str) -> None:
+    with contextlib.closing(sqlite3.connect(data / "catalog.db")) as database:
+        assert database.execute(statement).rowcount == 1
+        database.commit()
+
+
+def test_a_healthy_folder_is_well(data: Path) -> None:
+    assert widget_catalog("doctor", "--data", data) == _WELL
+
+
+def test_a_damaged_bundle_is_a_fault_of_its_version(data: Path) -> None:
+    bundle = _bundle(data)
+    bundle.chmod(0o644)
+    bundle.write_bytes(b"export default 2;\n")
+
+    said = widget_catalog("doctor", "--data", data)
+
+    assert (said.code, said.out) == (1, "")
+    assert "Fault: acme/clock 1.0.0: its bundle is damaged" in said.err
+    assert "All is well" not in said.err
+
+
+def test_a_missing_bundle_is_a_fault_of_its_version(data: Path) -> None:
+    _bundle(data).unlink()
+
+    said = widget_catalog("doctor", "--data", data)
+
+    assert said.code == 1
+    assert "Fault: acme/clock 1.0.0: its bundle is missing or cannot be read.\n" in said.err
+
+
+def test_files_that_nobody_refers_to_are_told_and_removed_when_asked(data: Path) -> None:
+    orphans = [_bundle(data).with_name("0" * 62 + ".js"), data / "bundles" / ".incoming-[bold]"]
+    for orphan in orphans:
+        orphan.write_text("x")
+
+    said = widget_catalog("doctor", "--data", data)
+
+    assert said.code == 1
+    for orphan in orphans:
+        assert f"Orphan: no version refers to {orphan}\n" in said.err
+    assert all(orphan.exists() for orphan in orphans)
+    cleaned = widget_catalog("doctor", "--clean", "--data", data)
+    assert cleaned.code == 0
+    assert "Removed 2 files nobody referred to.\n" in cleaned.err
+    assert not any(orphan.exists() for orphan in orphans)
+    assert _bundle(data).exists()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE listings SET display_name = 'Another' WHERE name = 'w7'",
+        "UPDATE documents SET entries = '[]' WHERE id = 3",
+        "DELETE FROM listings WHERE name = 'w8'",
+    ],
+)
+def test_a_read_model_that_differs_is_mended_and_told_once(data: Path, statement: str) -> None:
+    _change(data, statement)
+
+    said = widget_catalog("doctor", "--data", data)
+
+    assert (said.code, said.out) == (1, "")
+    assert "Mended: " in said.err
+    assert widget_catalog("doctor", "--data", data) == _WELL
+
+
+def test_what_is_mended_is_shown_by_a_running_service_at_once(data: Path) -> None:
+    with running_service(data) as service, service.client() as client:
+        path = "/api/v1/widgets/acme/w7"
+        assert client.get(path).json()["widget"]["displayName"] == "W7"
+        _change(data, "UPDATE listings SET display_name = 'Odd', scope = 'odd' WHERE name = 'w7'")
+        assert widget_catalog("doctor", "--data", data).code == 1
+
+        assert client.get(path).json()["widget"]["displayName"] == "W7"
+        found = client.get("/api/v1/widgets/search?q=w7").json()["widgets"]
+        assert [it["scope"] for it in found] == ["acme"]
+        assert widget_catalog("doctor", "--data", data) == _WELL
+
+
+@pytest.mark.parametrize("start", [0, 4096, -40_960])
+def test_a_damaged_database_is_told_in_sentences_by_every_command(data: Path, start: int) -> None:
+    database = data / "catalog.db"
+    content = bytearray(database.read_bytes())
+    content[start : start + 4096] = b"\xa5" * 4096
+    database.write_bytes(content)
+
+    said = widget_catalog("doctor", "--data", data)
+
+    assert (said.code, said.out) == (1, "")
+    assert said.err.startswith("Fault: database: ")
+    assert said.err.endswith("Error: The database is damaged. Restore it from a backup.\n")
+    other = widget_catalog("serve", "--data", data, "--port", "1") if start == 0 else said
+    assert other.code == 1
+
+
+def test_a_truncated_database_is_refused(data: Path) -> None:
+    database = data / "catalog.db"
+    with database.open("r+b") as file:
+        file.truncate(database.stat().st_size // 2)
+
+    assert widget_catalog("doctor", "--data", data).code == 1
+    said = widget_catalog("stats", "--data", data)
+    assert (said.code, said.out, said.err.count("\n")) == (1, "", 1)
+    assert said.err.startswith("Error: ")

@@ -1,0 +1,222 @@
+"""`widget-catalog import` and `export`."""
+
+import contextlib
+import json
+import os
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from support.commands import Said, widget_catalog
+from support.folders import filled_folder
+from support.permissions import without_root_powers
+from support.widgets import ndjson, version_line, widget_line
+
+
+def _kept(data: Path) -> tuple[int, int, int]:
+    """How many widgets and versions the database holds, and their downloads."""
+    queries = (
+        "SELECT count(*) FROM widgets",
+        "SELECT count(*) FROM versions",
+        "SELECT coalesce(sum(count), 0) FROM downloads",
+    )
+    with contextlib.closing(sqlite3.connect(data / "catalog.db")) as database:
+        widgets, versions, downloads = (database.execute(it).fetchone()[0] for it in queries)
+    return widgets, versions, downloads
+
+
+@pytest.fixture(scope="module")
+def with_bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a catalog of two widgets in `data`; one of them has its bundle there."""
+    folder = tmp_path_factory.mktemp("with_bundle")
+    (folder / "clock.js").write_bytes(b"export default 1;\n")
+    stored = {"bundleFile": "clock.js", "bundleUrl": None, "bundleSize": None, "sha256Hash": None}
+    clock = widget_line("acme/clock", versions=[version_line("1.0.0", **stored)], downloadCount=7)
+    filled_folder(folder / "data", clock, widget_line("other/lamp"), beside=folder)
+    return folder
+
+
+def test_import_makes_the_folder_and_says_what_it_did(tmp_path: Path) -> None:
+    lines = [widget_line("acme/clock", downloadCount=3), widget_line("acme/bell", listed=False)]
+    (tmp_path / "new.ndjson").write_bytes(ndjson(*lines))
+    arguments = ("import", tmp_path / "new.ndjson", "--data", tmp_path / "a" / "b")
+
+    assert widget_catalog(*arguments) == Said(
+        0, "", "Added 2 widgets and 2 versions (0 bundles stored); 0 versions already there.\n"
+    )
+    assert widget_catalog(*arguments) == Said(
+        0, "", "Added 0 widgets and 0 versions (0 bundles stored); 2 versions already there.\n"
+    )
+    assert _kept(tmp_path / "a" / "b") == (2, 2, 3)
+
+
+@pytest.mark.parametrize("name", ["-", "/dev/stdin"])
+def test_import_reads_from_a_pipe(tmp_path: Path, name: str) -> None:
+    (tmp_path / "clock.js").write_text("export default 1;")
+    stored = {"bundleFile": "clock.js", "bundleUrl": None, "bundleSize": None, "sha256Hash": None}
+    plain = [widget_line("acme/bell")]
+    with_bundle = widget_line("acme/clock", versions=[version_line("1.0.0", **stored)])
+    # Bundles lie beside the file; standard input stands in the folder one is in.
+    lines = [*plain, with_bundle] if name == "-" else plain
+
+    said = widget_catalog("import", name, "--data", "data", stdin=ndjson(*lines), folder=tmp_path)
+
+    assert said.code == 0, said
+    assert _kept(tmp_path / "data")[0] == len(lines)
+
+
+def test_import_of_nothing_is_no_fault(tmp_path: Path) -> None:
+    said = widget_catalog("import", "-", "--data", tmp_path / "data", stdin=b"\n\n  \r\n")
+
+    assert (said.code, said.err[:15]) == (0, "Added 0 widgets")
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        (b'{"scope": "acme"', "Line 3: "),
+        (b"\xff\xfe", "Line 3: "),
+        (ndjson(widget_line(scope="ACME")), "Line 3: scope: 'ACME' is not a scope"),
+        (ndjson(widget_line() | {"[/red]": 1}), "Line 3: [/red]: there is no such field."),
+        (ndjson(widget_line("acme/[bold]x")), "Line 3: name: '[bold]x' is not a "),
+        (
+            ndjson(widget_line(versions=[version_line("1.0.0"), version_line("1.0")])),
+            "Line 3: versions[1].version: ",
+        ),
+        (
+            ndjson(widget_line(versions=[version_line(bundleUrl=None, bundleFile="no.js")])),
+            "Line 3: versions[0].bundleFile: There is no file ",
+        ),
+    ],
+    ids=range(7),
+)
+def test_a_fault_names_its_line_and_field_and_nothing_is_kept(
+    tmp_path: Path, line: bytes, complaint: str
+) -> None:
+    good = ndjson(widget_line("acme/a"), widget_line("acme/b"))
+    (tmp_path / "new.ndjson").write_bytes(good + line.strip() + b"\n" + ndjson(widget_line("c/d")))
+
+    said = widget_catalog("import", tmp_path / "new.ndjson", "--data", tmp_path / "data")
+
+    assert (said.code, said.out) == (1, "")
+    assert said.err.startswith(f"Error: {complaint}"), said.err
+    assert said.err.count("\n") == 1
+    assert _kept(tmp_path / "data") == (0, 0, 0)
+    assert not [it for it in (tmp_path / "data" / "bundles").rglob("*") if it.is_file()]
+
+
+def test_a_missing_file_is_one_sentence_and_makes_no_folder(tmp_path: Path) -> None:
+    said = widget_catalog("import", tmp_path / "no[/b].ndjson", "--data", tmp_path / "data")
+
+    assert said == Said(1, "", f"Error: There is no file {tmp_path / 'no[/b].ndjson'}.\n")
+    assert not (tmp_path / "data").exists()
+
+
+def test_a_folder_is_no_file_to_import(tmp_path: Path) -> None:
+    said = widget_catalog("import", tmp_path, "--data", tmp_path / "data")
+
+    assert said == Said(1, "", f"Error: {tmp_path} cannot be read: Is a directory.\n")
+
+
+def test_a_file_that_may_not_be_read_is_one_sentence(tmp_path: Path) -> None:
+    file = tmp_path / "secret.ndjson"
+    file.write_bytes(ndjson(widget_line()))
+    file.chmod(0)
+
+    said = widget_catalog("import", file, "--data", tmp_path / "data", before=without_root_powers)
+
+    assert said == Said(1, "", f"Error: {file} cannot be read: Permission denied.\n")
+
+
+def test_what_is_exported_can_be_imported_and_is_the_same(
+    with_bundle: Path, tmp_path: Path
+) -> None:
+    first, second = tmp_path / "first.ndjson", tmp_path / "again" / "second.ndjson"
+    second.parent.mkdir()
+
+    said = widget_catalog("export", first, "--data", with_bundle / "data")
+    assert said == Said(0, "", f"Wrote 2 widgets to {first}.\n")
+    assert widget_catalog("import", first, "--data", tmp_path / "copy").code == 0
+    assert widget_catalog("export", second, "--data", tmp_path / "copy").code == 0
+
+    assert first.read_bytes() == second.read_bytes()
+    assert _kept(tmp_path / "copy") == _kept(with_bundle / "data") == (2, 2, 7)
+    assert sorted(it.name for it in tmp_path.iterdir()) == [
+        "again", "bundles", "copy", "first.ndjson"
+    ]  # fmt: skip
+
+
+def test_export_to_standard_output_names_bundles_by_their_address(with_bundle: Path) -> None:
+    said = widget_catalog(
+        "export",
+        "-",
+        "--data",
+        with_bundle / "data",
+        environment={"WIDGET_CATALOG_BASE_URL": "https://catalog.example"},
+    )
+
+    assert (said.code, said.err) == (0, "")
+    clock, lamp = map(json.loads, said.out.splitlines())
+    address = "https://catalog.example/cdn/@acme/clock/1.0.0/index.js"
+    assert clock["versions"][0]["bundleUrl"] == address
+    assert (clock["downloadCount"], lamp["name"]) == (7, "lamp")
+
+
+def test_export_writes_over_an_old_export_but_not_if_it_fails(
+    with_bundle: Path, tmp_path: Path
+) -> None:
+    target = tmp_path / "out.ndjson"
+    target.write_text("the old export")
+    data = tmp_path / "data"
+    shutil.copytree(with_bundle / "data", data)
+    (bundle,) = (data / "bundles").rglob("*.js")
+    bundle.unlink()
+
+    said = widget_catalog("export", target, "--data", data)
+
+    assert said.code == 1
+    assert said.err == f"Error: The stored bundle {bundle} is missing; doctor tells whose it is.\n"
+    assert target.read_text() == "the old export"
+    assert not list(tmp_path.glob(".*"))
+    assert widget_catalog("export", target, "--no-bundles", "--data", data).code == 0
+    assert target.read_text().count("\n") == 2
+
+
+def test_an_export_that_cannot_be_written_is_one_sentence(
+    with_bundle: Path, tmp_path: Path
+) -> None:
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o555)
+    (tmp_path / "file").touch()
+    reasons = {
+        closed / "x.ndjson": "cannot be written: Permission denied.",
+        tmp_path / "missing" / "x.ndjson": "cannot be written: No such file or directory.",
+        tmp_path / "file" / "x.ndjson": "cannot be written: Not a directory.",
+        tmp_path: "is a folder; name a file in it.",
+        Path(): "is a folder; name a file in it.",
+    }
+    for target, reason in reasons.items():
+        said = widget_catalog(
+            "export", target, "--data", with_bundle / "data", before=without_root_powers
+        )
+        assert said == Said(1, "", f"Error: {target} {reason}\n")
+
+
+def test_a_folder_without_a_catalog_is_told_and_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "photos").mkdir()
+    (tmp_path / "notes.txt").touch()
+    missing, other, file = tmp_path / "nothing", tmp_path / "photos", tmp_path / "notes.txt"
+
+    assert widget_catalog("stats", "--data", missing) == Said(
+        1, "", f"Error: There is no data folder {missing}.\n"
+    )
+    for command in (["export", "-"], ["stats"], ["doctor"]):
+        assert widget_catalog(*command, "--data", other) == Said(
+            1, "", f"Error: There is no catalog in the folder {other}.\n"
+        )
+    assert widget_catalog("doctor", "--data", file).code == 1
+    assert not missing.exists()
+    assert os.listdir(other) == []  # noqa: PTH208
+    assert file.read_bytes() == b""

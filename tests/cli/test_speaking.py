@@ -1,0 +1,129 @@
+"""How the command speaks: help, versions, pipes, and bars for people at a terminal only."""
+
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from support.commands import Said, widget_catalog
+from support.folders import filled_folder
+from support.service import clean_environment
+from support.widgets import ndjson, widget_line
+from widget_catalog import release
+
+_COMMANDS = ["serve", "import", "export", "doctor", "stats", "version"]
+_COMMAND = [sys.executable, "-m", "widget_catalog"]
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    lines = [widget_line(f"acme/w{i}", description="x" * 300) for i in range(3_000)]
+    return filled_folder(tmp_path_factory.mktemp("speaking") / "data", *lines)
+
+
+def test_help_names_every_command_and_the_exit_codes() -> None:
+    said = widget_catalog("--help", environment={"COLUMNS": "200"})
+
+    assert (said.code, said.err) == (0, "")
+    for command in _COMMANDS:
+        assert re.search(rf"\b{command}\b", said.out), command
+    assert "Exit codes: 0 all well, 1 something is wrong, 2 wrong usage." in said.out
+
+
+def test_every_command_has_help() -> None:
+    for command in ("serve", "doctor"):
+        said = widget_catalog(command, "-h")
+        assert (said.code, said.err) == (0, "")
+        assert "--data" in said.out
+        assert "--config" in said.out
+
+
+def test_the_release_is_told_both_ways() -> None:
+    assert widget_catalog("version") == Said(0, f"{release.VERSION}\n", "")
+    assert widget_catalog("--version") == Said(0, f"{release.VERSION}\n", "")
+
+
+def test_wrong_usage_is_told_on_standard_error_with_code_2() -> None:
+    for arguments in (["nonsense"], ["import"], ["serve", "--port", "many"], ["export", "--x"]):
+        said = widget_catalog(*arguments)
+        assert (said.code, said.out) == (2, "")
+        assert said.err.startswith("Usage: ")
+
+
+@pytest.mark.parametrize("command", [["export", "-"], ["stats"]])
+def test_a_reader_that_goes_away_ends_it_quietly(data: Path, command: list[str]) -> None:
+    """As in `widget-catalog export - | head -1`."""
+    with subprocess.Popen(
+        [*_COMMAND, *command, "--data", str(data)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=clean_environment(),
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        if command[0] == "export":
+            assert process.stdout.readline().startswith(b'{"scope":"acme"')
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait(60) == 1
+
+
+def test_it_can_be_interrupted_and_then_says_little(data: Path) -> None:
+    with subprocess.Popen(
+        [*_COMMAND, "import", "-", "--data", str(data)],
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=clean_environment(),
+    ) as process:
+        assert process.stdin is not None
+        assert process.stderr is not None
+        # More than the pipe holds: when it is written, the import is under way.
+        process.stdin.write(ndjson(*[widget_line(f"new/w{i}") for i in range(1_000)]))
+        process.stdin.flush()
+        process.send_signal(signal.SIGINT)
+        said = process.stderr.read().decode()
+        assert process.wait(60) == 130
+    assert "Traceback" not in said
+    stats = widget_catalog("stats", "--data", data)
+    assert '"widgets":3000,' in stats.out
+
+
+def test_bars_are_shown_at_a_terminal_and_nowhere_else(data: Path, tmp_path: Path) -> None:
+    target = tmp_path / "out.ndjson"
+    plain = widget_catalog("export", target, "--data", data)
+    assert plain == Said(0, "", f"Wrote 3,000 widgets to {target}.\n")
+
+    shown = _at_a_terminal("export", str(target), "--data", str(data))
+    assert "Exporting" in shown
+    assert re.search(r"\d+/3000", shown)
+    assert f"Wrote 3,000 widgets to {target}." in " ".join(shown.split())
+
+    shown = _at_a_terminal("doctor", "--data", str(data))
+    assert "Checking" in shown
+    shown = _at_a_terminal("import", str(target), "--data", str(data))
+    assert "Importing" in shown
+    assert "3,000 versions already there." in " ".join(shown.split())
+
+
+def _at_a_terminal(*arguments: str) -> str:
+    """What a person sees who runs this, control sequences and all."""
+    ours, theirs = pty.openpty()
+    environment = {**clean_environment(), "TERM": "xterm", "COLUMNS": "200"}
+    with subprocess.Popen(
+        [*_COMMAND, *arguments], stdin=theirs, stdout=theirs, stderr=theirs, env=environment
+    ) as process:
+        os.close(theirs)
+        shown = b""
+        try:
+            while some := os.read(ours, 1 << 16):
+                shown += some
+        except OSError:
+            pass  # How Linux says that nobody holds the other end any more.
+        os.close(ours)
+        assert process.wait(60) == 0, shown
+    return shown.decode()
