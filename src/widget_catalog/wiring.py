@@ -78,6 +78,8 @@ def open_node(path: Path, *, is_durable: bool = True) -> Node:
 def prepare_node(path: Path, *, draws_read_model: bool = True) -> Node:
     """Make the folder if need be, bring the database to this release, and open it."""
     folder = DataFolder(path)
+    # Not there in a restored backup, for one: then nothing can be wrong with what was drawn.
+    was_drawn = folder.counts.exists()
     try:
         for needed in (folder.path, folder.bundles, folder.revision.parent):
             needed.mkdir(parents=True, exist_ok=True)
@@ -88,7 +90,7 @@ def prepare_node(path: Path, *, draws_read_model: bool = True) -> Node:
         raise FolderUnusable(f"The data folder {path} is not writable.")
     try:
         migrate(node.store)
-        if draws_read_model:
+        if draws_read_model or not was_drawn:
             node.projection.prepare(node.store)
     except StoreUnavailable as error:
         raise FolderUnusable(f"The data folder {path} cannot be used: {error.message}") from None

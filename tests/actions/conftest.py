@@ -1,31 +1,8 @@
-"""A data folder that is opened without a server, and a look at everything that is in it."""
+"""Where files to import lie."""
 
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-from widget_catalog.wiring import Node, open_node, prepare_node
-
-
-@pytest.fixture(scope="session")
-def prepared_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The database of an empty catalog, to be copied: to make one takes ten times as long."""
-    node = prepare_node(tmp_path_factory.mktemp("prepared") / "data")
-    node.store.close()
-    return node.folder.database
-
-
-@pytest.fixture
-def node(tmp_path: Path, prepared_database: Path) -> Iterator[Node]:
-    folder = tmp_path / "data"
-    for needed in (folder / "bundles", folder / "run"):
-        needed.mkdir(parents=True)
-    shutil.copy(prepared_database, folder)
-    made = open_node(folder, is_durable=False)
-    yield made
-    made.store.close()
 
 
 @pytest.fixture
