@@ -37,7 +37,7 @@ class Settings:
     cdn_base_url: str = _setting("", "Where bundles are fetched from; default: `{base_url}/cdn`.")
     service_name: str = _setting("Widget Catalog", "The name shown to people.")
     max_bundle_bytes: int = _setting(2_097_152, "The largest bundle that is taken in.")
-    cache_mb: int = _setting(96, "Memory a worker may use for ready answers, in MB.")
+    cache_mb: int = _setting(80, "Memory a worker may use for ready answers, in MB.")
     rate_limit: str = _setting(
         "", "Requests a client may make, e.g. `300/minute`; empty: no limit."
     )

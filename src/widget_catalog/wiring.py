@@ -78,9 +78,9 @@ def open_node(path: Path, *, is_durable: bool = True) -> Node:
 def prepare_node(path: Path, *, draws_read_model: bool = True) -> Node:
     """Make the folder if need be, bring the database to this release, and open it."""
     folder = DataFolder(path)
-    # Not there in a restored backup, for one: then nothing can be wrong with what was drawn.
-    was_drawn = folder.counts.exists()
     try:
+        # Not so in a restored backup: there, nothing can be wrong with what was drawn.
+        was_drawn = folder.counts.exists()
         for needed in (folder.path, folder.bundles, folder.revision.parent):
             needed.mkdir(parents=True, exist_ok=True)
         node = open_node(path)

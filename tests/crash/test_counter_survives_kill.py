@@ -79,6 +79,32 @@ def test_a_killed_worker_is_replaced_while_the_others_go_on(data: Path) -> None:
         assert {key: _count(service, key) for key in _KEYS} == counts
 
 
+def test_workers_end_when_only_their_parent_is_killed(data: Path) -> None:
+    with (
+        running_service(data, "--workers", "2") as service,
+        connections_to_every_worker(service) as found,
+        CountingLoad(service, _KEYS) as load,
+    ):
+        load.wait_for(50)
+        service.process.kill()
+        service.process.wait()
+        deadline = time.monotonic() + 20
+        while any(map(_is_running, found)):
+            assert time.monotonic() < deadline, "A worker goes on without its parent."
+            time.sleep(0.05)
+    with running_service(data) as service:
+        _assert_within(service, load.acknowledged, load.attempted)
+
+
+def _is_running(pid: int) -> bool:
+    """A process that has ended may still be listed, as a zombie, until somebody asks for it."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return "State:\tZ" not in status
+
+
 def _wait_until_replaced(service: Service, victim: int) -> None:
     deadline = time.monotonic() + 30
     while victim in (now := service.worker_pids()) or len(now) < 2:

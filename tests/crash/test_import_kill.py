@@ -12,7 +12,7 @@ import pytest
 
 from support.folders import filled_folder
 from support.service import Service, clean_environment, run_command, running_service
-from support.widgets import ndjson, version_line, widget_line
+from support.widgets import import_widgets, ndjson, version_line, widget_line
 from widget_catalog.actions.check_catalog import check_catalog
 from widget_catalog.wiring import prepare_node
 
@@ -85,6 +85,25 @@ def test_an_import_killed_after_any_line_leaves_nothing(
         file.write_bytes(_in_scope(content, "line0"))
         _assert_import_works(service, file)
         assert service.stop() == 0
+
+
+def test_an_import_killed_right_after_its_commit_is_shown_after_the_next_count(
+    tmp_path: Path,
+) -> None:
+    """Too short a moment to hit by chance: the commit is there, the sign of it is not."""
+    data = filled_folder(tmp_path / "data", widget_line("old/clock"))
+    with running_service(data) as service, service.client() as client:
+        node = prepare_node(data)
+        before = node.revision.current()
+        import_widgets(node, widget_line("new/clock"))
+        node.revision.advance(before)
+        node.store.close()
+
+        assert client.post("/api/v1/widgets/old/clock").status_code == 200
+
+        assert client.get("/api/v1/widgets/search").json()["total"] == 2
+        assert client.get("/api/v1/widgets/new/clock").status_code == 200
+        assert client.get("/api/stats").json()["widgets"] == 2
 
 
 def _in_scope(content: bytes, scope: str) -> bytes:

@@ -10,6 +10,7 @@ import pytest
 
 from support.service import free_port, run_command, running_service
 from support.widgets import ndjson, widget_line
+from support.wire import connections_to_every_worker
 
 
 def _eventually(check: Callable[[], bool]) -> bool:
@@ -63,10 +64,12 @@ def test_metrics_are_the_sum_over_all_workers(tmp_path: Path) -> None:
     port = free_port()
     flags = ("--workers", "2", "--metrics-port", str(port))
     with running_service(tmp_path / "data", *flags) as service:
-        for _ in range(40):
-            with service.client() as client:  # A connection each, so that both workers answer.
-                client.get("/api/v1/widgets/search")
-                client.get("/api/v1/widgets/no/such")
+        with connections_to_every_worker(service) as found:
+            assert len(found) == 2
+            for held in found.values():
+                for _ in range(20):
+                    held[0].ask("GET", "/api/v1/widgets/search")
+                    held[0].ask("GET", "/api/v1/widgets/no/such")
         text = httpx.get(f"http://127.0.0.1:{port}/metrics").text
 
     searches = 'widget_catalog_requests_total{method="GET",route="search",status="200"} 40.0'

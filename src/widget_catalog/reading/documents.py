@@ -170,7 +170,7 @@ class Documents:
         return self._db.execute(query, (after,)).fetchall()
 
     def latest_seq(self) -> int:
-        return int(self._db.execute("SELECT coalesce(max(seq), 0) FROM changes").fetchone()[0])
+        return latest_seq(self._db)
 
     def stream_listings(self) -> Iterator[ListingColumns]:
         """Every listed widget, some thousand at a time.
@@ -285,6 +285,11 @@ def remove_strangers(db: sqlite3.Connection) -> int:
         cursor = db.execute(f"DELETE FROM {table} WHERE id NOT IN (SELECT id FROM widgets)")  # noqa: S608
         found = max(found, cursor.rowcount)
     return found
+
+
+def latest_seq(db: sqlite3.Connection) -> int:
+    """The number of the feed's newest change."""
+    return int(db.execute("SELECT coalesce(max(seq), 0) FROM changes").fetchone()[0])
 
 
 def change_times(db: sqlite3.Connection) -> dict[int, int]:

@@ -35,8 +35,11 @@ class Projection:
         # Counts first: who sees the new revision must see the counts that belong to it.
         if tx.counts:
             self._counts.record(tx.counts.items())
-        if tx.latest_seq is not None:
-            self._revision.advance(tx.latest_seq)
+        seq = tx.latest_seq
+        if seq is None:
+            # A writer that was killed right after its commit has left this to the next one.
+            seq = documents.latest_seq(_sqlite(tx))
+        self._revision.advance(seq)
 
     def prepare(self, store: Store) -> None:
         """Make ready to serve: documents of this format, and counts and revision as stored."""

@@ -2,27 +2,43 @@
 
 from pathlib import Path
 
-from alembic import command
-from alembic.config import Config
-from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
 
 from ..domain.errors import NewerDatabase
 from .engine import Store
 
-_MIGRATIONS = Path(__file__).parent / "migrations"
+MIGRATIONS = Path(__file__).parent / "migrations"
+
+# The newest migration: what a database of this release has.
+SCHEMA = "0001"
 
 
 def migrate(store: Store) -> None:
     """Apply what is missing. Safe to call by several processes: the writer lock is held."""
+    with store.reading() as connection:
+        current = _schema_of(connection)
+    if current != SCHEMA:
+        _upgrade(store)
+
+
+def _schema_of(connection: Connection) -> str | None:
+    if not sa.inspect(connection).has_table("alembic_version"):
+        return None
+    return connection.execute(sa.text("SELECT version_num FROM alembic_version")).scalar()
+
+
+def _upgrade(store: Store) -> None:
+    # Imported when there is something to do: Alembic takes a quarter of a second to load.
+    from alembic import command
+    from alembic.config import Config
+    from alembic.script import ScriptDirectory
+
     config = Config()
-    config.set_main_option("script_location", str(_MIGRATIONS))
-    scripts = ScriptDirectory.from_config(config)
+    config.set_main_option("script_location", str(MIGRATIONS))
+    known = {it.revision for it in ScriptDirectory.from_config(config).walk_revisions()}
     with store.writing() as tx:
-        current = MigrationContext.configure(tx.connection).get_current_revision()
-        if current == scripts.get_current_head():
-            return
-        known = {script.revision for script in scripts.walk_revisions()}
+        current = _schema_of(tx.connection)
         if current is not None and current not in known:
             raise NewerDatabase(
                 f"This database was made by a newer release of Widget Catalog (its schema is "
