@@ -116,10 +116,10 @@ class Catalog:
         self._cdn_url = cdn_url
         self._now = now
         share = cache_bytes // 8
-        self._details: ByteBoundedCache[str, _Detail] = ByteBoundedCache(5 * share)
+        self._details: ByteBoundedCache[str, _Detail] = ByteBoundedCache(4 * share)
         self._summaries: ByteBoundedCache[int, _Summary] = ByteBoundedCache(share)
         self._registries: ByteBoundedCache[str, Registry] = ByteBoundedCache(share)
-        self._answers: ByteBoundedCache[object, Content] = ByteBoundedCache(share)
+        self._answers: ByteBoundedCache[object, Content] = ByteBoundedCache(2 * share)
         self._bundles: ByteBoundedCache[tuple[str, str, str], BundleRef] = ByteBoundedCache(1 << 20)
         self._answers_at = (-1, -1)
         self._changed: set[int] = set()
