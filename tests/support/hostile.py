@@ -236,7 +236,7 @@ _SEARCHES: list[Callable[[random.Random], tuple[str, int]]] = [
     lambda it: ("&".join(["page=1"] + ["page=0"] * it.randrange(1, 900)), 200),
     lambda it: ("q=%ff", 400),
     lambda it: ("q=%", 400),
-    lambda it: ("q=é", 400),
+    lambda it: ("q=é", 200),
     lambda it: ("x=%C3%28", 400),
     lambda it: (f"q={'%C3%A9' * 256}", 200),
     lambda it: (f"q={'%C3%A9' * 257}", 400),
