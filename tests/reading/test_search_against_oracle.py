@@ -202,11 +202,11 @@ class Played:
 
 @contextmanager
 def _playing(
-    prepared: Path, initial: list[Add], rebuild_over: int, cache_bytes: int
+    prepared_database: Path, initial: list[Add], rebuild_over: int, cache_bytes: int
 ) -> Iterator[Played]:
     with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as folder:
         (Path(folder) / "run").mkdir()
-        shutil.copy(prepared, folder)
+        shutil.copy(prepared_database, folder)
         node = open_node(Path(folder), is_durable=False)
         documents = Documents(node.folder.database)
         catalog = Catalog(documents, node.revision, node.counts, "https://x", cache_bytes)
@@ -230,14 +230,14 @@ def _playing(
     st.sampled_from([0, 1 << 14, 1 << 22]),
 )
 def test_search_agrees_with_the_oracle_through_any_history(
-    prepared: Path,
+    prepared_database: Path,
     initial: list[Add],
     history: list[Ask | list[Any]],
     final: list[Ask],
     rebuild_over: int,
     cache_bytes: int,
 ) -> None:
-    with _playing(prepared, initial, rebuild_over, cache_bytes) as played:
+    with _playing(prepared_database, initial, rebuild_over, cache_bytes) as played:
         last = Ask("", None, None, 1, 100)
         for step in [*history, *final, last]:
             if isinstance(step, Ask):
