@@ -44,14 +44,6 @@ class InvalidSettings(CatalogError, ValueError):
         self.faults = faults
 
 
-class WidgetNotFound(CatalogError, LookupError):
-    """No such widget, or none that may be shown."""
-
-
-class ScopeNotFound(CatalogError, LookupError):
-    """No such scope."""
-
-
 class BundleNotFound(CatalogError, LookupError):
     """No such bundle is stored here."""
 

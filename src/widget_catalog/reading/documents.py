@@ -139,11 +139,6 @@ class Documents:
         row = self._db.execute(_DETAIL, (scope, name)).fetchone()
         return None if row is None else DetailRow(*row)
 
-    def find_id(self, scope: str, name: str) -> int | None:
-        query = "SELECT id FROM listings WHERE scope = ? AND name = ?"
-        row = self._db.execute(query, (scope, name)).fetchone()
-        return None if row is None else int(row[0])
-
     def list_summaries(self, ids: Sequence[int]) -> list[SummaryRow]:
         marks = ",".join("?" * len(ids))
         return [SummaryRow(*row) for row in self._db.execute(f"{_SUMMARIES} ({marks})", ids)]
