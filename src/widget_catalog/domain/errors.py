@@ -28,6 +28,14 @@ class InvalidWidget(CatalogError, ValueError):
         self.field = field
 
 
+class InvalidManifest(CatalogError, ValueError):
+    """A manifest that breaks rules; all faults at once."""
+
+    def __init__(self, faults: list[str]) -> None:
+        super().__init__(" ".join(f"({i}) {fault}" for i, fault in enumerate(faults, 1)))
+        self.faults = faults
+
+
 class InvalidImport(CatalogError, ValueError):
     """A file to import has a fault; `line` says where."""
 

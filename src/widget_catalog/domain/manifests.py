@@ -1,0 +1,222 @@
+"""A manifest: what an author says of a version, and everything that can be wrong with it.
+
+The service and the authors' tool read manifests with this one module, so they cannot
+disagree.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import msgspec
+
+from .errors import InvalidManifest, InvalidName
+from .names import Scope, WidgetName
+from .semver import InvalidRange, InvalidVersion, Range, SemVer
+from .texts import line_fault, text_fault
+from .widgets import Size
+
+T = TypeVar("T")
+
+MAX_MANIFEST_BYTES = 65_536
+MAX_DISPLAY_NAME = 100
+MAX_DESCRIPTION = 1_000
+MAX_RELEASE_NOTES = 20_000
+MAX_CELLS = 100
+MAX_PERMISSIONS = 50
+_MAX_LICENSE = 200
+_SAFE_INTEGER = 2**53 - 1
+
+_ICON = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*:[a-z0-9]+(?:-[a-z0-9]+)*\Z")
+_PERMISSION = re.compile(r"[a-z0-9][a-z0-9:._/*-]{0,99}\Z")
+_FILE = re.compile(r"(?!\.\.?(?:/|\Z))[^/\\\x00-\x1f]+(?:/(?!\.\.?(?:/|\Z))[^/\\\x00-\x1f]+)*\Z")
+
+
+class Manifest(msgspec.Struct, frozen=True, kw_only=True):
+    """All that the catalog understands of a manifest. Its text keeps the rest."""
+
+    text: str
+    name: WidgetName
+    version: SemVer
+    display_name: str
+    min_size: Size
+    max_size: Size
+    sdk_version: str
+    scope: Scope | None = None
+    description: str | None = None
+    icon: str | None = None
+    permissions: tuple[str, ...] = ()
+    license: str | None = None
+    release_notes: str | None = None
+    config_version: int | None = None
+    main: str = "index.js"
+    style: str | None = None
+
+
+def parse_manifest(text: str, beside: Mapping[str, object] | None = None) -> Manifest:
+    """The manifest in this text, or InvalidManifest with all its faults.
+
+    `beside` is what a request says besides it: it stands in for keys that the manifest
+    lacks, and must not contradict it about `name` and `version`.
+    """
+    given = _read_object(text)
+    reader = _Reader({**(beside or {}), **given})
+    for key in ("name", "version"):
+        if beside and key in given and given[key] != beside.get(key):
+            reader.complain(key, f"the manifest says {_shown(given[key])}, the request does not.")
+    fields: dict[str, Any] = {
+        "name": reader.parsed("name", WidgetName.parse),
+        "version": reader.parsed("version", SemVer.parse),
+        "scope": reader.parsed("scope", Scope.parse) if reader.has("scope") else None,
+        "display_name": reader.line("displayName", MAX_DISPLAY_NAME, is_required=True),
+        "description": reader.line("description", MAX_DESCRIPTION),
+        "icon": reader.matching("icon", _ICON, "must be an Iconify name, such as mdi:clock."),
+        "min_size": reader.size("minSize"),
+        "max_size": reader.size("maxSize"),
+        "sdk_version": reader.parsed("sdkVersion", _sdk_range),
+        "permissions": reader.permissions("permissions"),
+        "license": reader.line("license", _MAX_LICENSE),
+        "release_notes": reader.text("releaseNotes", MAX_RELEASE_NOTES),
+        "config_version": reader.whole_number("configVersion"),
+    }
+    if beside is None:  # Which files they are matters where the files are, and nowhere else.
+        fields["main"] = reader.matching("main", _FILE, _FILE_RULE) or "index.js"
+        fields["style"] = reader.matching("style", _FILE, _FILE_RULE)
+    smallest, largest = fields["min_size"], fields["max_size"]
+    if smallest and largest and (smallest.w > largest.w or smallest.h > largest.h):
+        reader.complain("minSize", "must not be larger than maxSize.")
+    if reader.faults:
+        raise InvalidManifest(reader.faults)
+    return Manifest(text=text, **fields)
+
+
+_FILE_RULE = "must be a file below the manifest's folder, such as index.js."
+
+
+def _read_object(text: str) -> dict[str, Any]:
+    try:
+        size_bytes = len(text.encode())
+        if size_bytes > MAX_MANIFEST_BYTES:
+            raise InvalidManifest(
+                [f"the manifest has {size_bytes:,} bytes; at most {MAX_MANIFEST_BYTES:,} go in."]
+            )
+        found = msgspec.json.decode(text)
+    except UnicodeEncodeError:
+        raise InvalidManifest(["the manifest is not proper Unicode text."]) from None
+    except msgspec.DecodeError as error:
+        raise InvalidManifest([f"the manifest is not JSON: {error}."]) from None
+    except RecursionError:
+        raise InvalidManifest(["the manifest is nested too deeply."]) from None
+    if not isinstance(found, dict):
+        raise InvalidManifest(["the manifest must be a JSON object."])
+    return found
+
+
+def _sdk_range(text: str) -> str:
+    if Range.parse(text).is_any:
+        raise InvalidRange("must name the SDK it was made for, such as ^2.0.0, not any.")
+    return text
+
+
+class _Reader:
+    """Reads keys one by one and collects what is wrong with them."""
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self._values = values
+        self.faults: list[str] = []
+
+    def has(self, key: str) -> bool:
+        return self._values.get(key) is not None
+
+    def complain(self, key: str, sentence: str) -> None:
+        self.faults.append(f"{key}: {sentence}")
+
+    # What is read wrongly is None, which never leaves here: there is a fault then.
+    def parsed(self, key: str, parse: Callable[[str], T]) -> T | Any:
+        text = self._string(key, is_required=True)
+        if text is None:
+            return None
+        try:
+            return parse(text)
+        except (InvalidName, InvalidVersion, InvalidRange) as error:
+            self.complain(key, str(error))
+            return None
+
+    def line(self, key: str, max_length: int, *, is_required: bool = False) -> str | Any:
+        text = self._string(key, is_required=is_required)
+        return self._checked(key, text, line_fault, max_length)
+
+    def text(self, key: str, max_length: int) -> str | None:
+        return self._checked(key, self._string(key), text_fault, max_length)
+
+    def matching(self, key: str, pattern: re.Pattern[str], rule: str) -> str | None:
+        text = self._string(key)
+        if text is not None and (len(text) > 200 or not pattern.match(text)):
+            self.complain(key, rule)
+        return text
+
+    def size(self, key: str) -> Size | Any:
+        match self._values.get(key):
+            case None:
+                self.complain(key, "is missing.")
+                return None
+            case {"w": int(w), "h": int(h)} if _is_cells(w) and _is_cells(h):
+                return Size(w, h)
+        sentence = f'must be like {{"w": 2, "h": 1}}, in whole cells from 1 to {MAX_CELLS}.'
+        self.complain(key, sentence)
+        return None
+
+    def permissions(self, key: str) -> tuple[str, ...]:
+        found = self._values.get(key)
+        if found is None:
+            return ()
+        if not isinstance(found, list) or len(found) > MAX_PERMISSIONS:
+            self.complain(key, f"must be a list of at most {MAX_PERMISSIONS} permissions.")
+            return ()
+        wrong = [it for it in found if not (isinstance(it, str) and _PERMISSION.match(it))]
+        for it in wrong[:3]:
+            self.complain(key, f"{_shown(it)} is not a permission, such as network or storage.")
+        if not wrong and len(set(found)) < len(found):
+            self.complain(key, "names a permission twice.")
+        return tuple(it for it in found if isinstance(it, str))
+
+    def whole_number(self, key: str) -> int | None:
+        found = self._values.get(key)
+        if found is None:
+            return None
+        if type(found) is not int or not 0 <= found <= _SAFE_INTEGER:
+            self.complain(key, "must be a whole number, 0 or more.")
+            return None
+        return found
+
+    def _string(self, key: str, *, is_required: bool = False) -> str | None:
+        found = self._values.get(key)
+        if found is None:
+            if is_required:
+                self.complain(key, "is missing.")
+            return None
+        if not isinstance(found, str):
+            self.complain(key, "must be a text.")
+            return None
+        return found
+
+    def _checked(
+        self,
+        key: str,
+        text: str | None,
+        fault_of: Callable[[str, int], str | None],
+        max_length: int,
+    ) -> str | None:
+        if text is not None and (fault := fault_of(text, max_length)):
+            self.complain(key, fault)
+        return text
+
+
+def _is_cells(number: int) -> bool:
+    return type(number) is int and 1 <= number <= MAX_CELLS
+
+
+def _shown(value: object) -> str:
+    """A value for a message: short, and with nothing that a terminal minds."""
+    shown = ascii(value)
+    return shown if len(shown) <= 80 else f"{shown[:80]}…"
