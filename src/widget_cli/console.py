@@ -61,7 +61,7 @@ def show_table(headings: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
         # Names and numbers stay whole; the last column takes what is left.
         table.add_column(heading, no_wrap=at < len(headings) - 1, overflow="fold")
     for row in rows:
-        table.add_row(*(plain(cell) for cell in row))
+        table.add_row(*(f"{cell:,}" if isinstance(cell, int) else plain(cell) for cell in row))
     out.print(table, soft_wrap=False)
 
 

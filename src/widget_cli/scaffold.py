@@ -9,7 +9,7 @@ from .domain.errors import InvalidName
 from .domain.names import Scope, WidgetName
 from .errors import ToolError, wrong_usage
 from .exits import ExitCode
-from .widget_folder import MANIFEST
+from .widget_folder import MANIFEST, named
 
 BUNDLE = "index.js"
 _MAX_NAME = 64
@@ -25,7 +25,7 @@ def begin_widget(folder: Path, name: str | None, scope: str | None) -> WidgetNam
     in_the_way = [it for it in (MANIFEST, BUNDLE) if (folder / it).exists()]
     if in_the_way:
         raise ToolError(
-            f"{' and '.join(in_the_way)} is already in {folder}, and is not overwritten.",
+            f"{' and '.join(in_the_way)} is already in {named(folder)}, and is not overwritten.",
             "Name another folder: widget init FOLDER",
             ExitCode.CONFLICT,
         )

@@ -47,13 +47,18 @@ class LocalWidget(msgspec.Struct, frozen=True):
     warnings: tuple[str, ...] = ()
 
 
+def named(folder: Path) -> str:
+    """A folder for a sentence."""
+    return "this folder" if folder == Path() else str(folder)
+
+
 def read_manifest_text(folder: Path) -> str:
     file = folder / MANIFEST
     try:
         return file.read_bytes().decode()
     except FileNotFoundError:
         raise invalid_widget(
-            f"There is no {MANIFEST} in {folder}.",
+            f"There is no {MANIFEST} in {named(folder)}.",
             "Name the widget's folder, or begin one with: widget init",
         ) from None
     except OSError as error:
@@ -125,7 +130,7 @@ def _warnings(bundle: SourceFile) -> list[str]:
 def _faulty(folder: Path, faults: list[str]) -> ToolError:
     what = "a fault" if len(faults) == 1 else f"{len(faults)} faults"
     return invalid_widget(
-        f"The widget in {folder} has {what}.",
+        f"The widget in {named(folder)} has {what}.",
         f"Correct {MANIFEST} or the files it names, then run: widget validate",
         faults,
     )

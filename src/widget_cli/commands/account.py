@@ -33,7 +33,7 @@ _WAYS = {"oauth": "with widget login", "token": "with an access token"}
 def login(
     url: Annotated[
         str | None,
-        typer.Argument(metavar="[URL]", help="The catalog, such as https://catalog.example."),
+        typer.Argument(metavar="URL", help="The catalog, such as https://catalog.example."),
     ] = None,
     device: Annotated[
         bool, typer.Option("--device", help="Type a code in a browser on any other device.")

@@ -12,10 +12,12 @@ from ..options import CatalogOption, JsonOption, WidgetArgument
 from ..session import opened
 from ..shapes import Detail, SearchPage, VersionEntry
 
+_FEW = 8
+
 
 def search(
     words: Annotated[
-        list[str] | None, typer.Argument(metavar="[WORD]...", help="What to look for.")
+        list[str] | None, typer.Argument(metavar="WORD", help="What to look for.")
     ] = None,
     scope: Annotated[str | None, typer.Option(help="In this scope only.")] = None,
     official: Annotated[
@@ -46,8 +48,7 @@ def search(
     for it in result.widgets:
         version = it.latest_compatible_version if sdk else it.latest_version
         number = version.version if version else "-"
-        downloads = f"{it.download_count:,}"
-        rows.append((f"{it.scope}/{it.name}", number, downloads, it.display_name))
+        rows.append((f"{it.scope}/{it.name}", number, it.download_count, it.display_name))
     show_table(("widget", f"for SDK {sdk}" if sdk else "version", "installs", "name"), rows)
     if result.total > len(rows):
         more = f" More: --page {page + 1}" if page * result.limit < result.total else ""
@@ -73,7 +74,7 @@ def info(widget: WidgetArgument, catalog: CatalogOption = None, json: JsonOption
     if head.description:
         out.print(plain(head.description))
     _line("installs", f"{head.download_count:,}")
-    _line("versions", ", ".join(it.version for it in detail.versions[:8]) or "none")
+    _line("versions", _numbers(detail))
     if latest is None:
         return
     _line("latest", f"{latest.version}, published {_day(latest)}")
@@ -113,6 +114,11 @@ def versions(
 
 def _find_latest(detail: Detail) -> VersionEntry | None:
     return next((it for it in detail.versions if it.version == detail.latest_version), None)
+
+
+def _numbers(detail: Detail) -> str:
+    shown = [it.version for it in detail.versions[:_FEW]]
+    return ", ".join([*shown, "…"] if len(detail.versions) > _FEW else shown) or "none"
 
 
 def _day(entry: VersionEntry) -> str:

@@ -16,7 +16,7 @@ from ..transport import Transport
 from ..widget_folder import MANIFEST, MAX_BUNDLE_BYTES, LocalWidget, read_widget
 
 FolderArgument = Annotated[
-    Path, typer.Argument(metavar="[DIR]", help="The widget's folder.", show_default="here")
+    Path, typer.Argument(metavar="DIR", help="The widget's folder.", show_default="here")
 ]
 
 

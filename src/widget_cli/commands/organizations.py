@@ -8,7 +8,8 @@ import typer
 from ..addresses import path_part
 from ..answers import not_a_catalog
 from ..console import ask, out, plain, say, show_json, show_table
-from ..errors import ToolError, wrong_usage
+from ..errors import wrong_usage
+from ..exits import ExitCode
 from ..options import CatalogOption, JsonOption, YesOption
 from ..session import Session, opened
 
@@ -84,7 +85,7 @@ def show(slug: SlugArgument, catalog: CatalogOption = None, json: JsonOption = F
 def invite(
     slug: SlugArgument,
     username: Annotated[
-        str | None, typer.Argument(metavar="[USERNAME]", help="Somebody who has an account.")
+        str | None, typer.Argument(metavar="USERNAME", help="Somebody who has an account.")
     ] = None,
     email: Annotated[str | None, typer.Option(help="Somebody who has none yet.")] = None,
     role: Annotated[Role, typer.Option(help="What they will be.")] = Role.MEMBER,
@@ -123,7 +124,7 @@ def uninvite(
 def invitations(
     slug: Annotated[
         str | None,
-        typer.Argument(metavar="[ORGANIZATION]", help="Those it has sent; else those to you."),
+        typer.Argument(metavar="ORGANIZATION", help="Those it has sent; else those to you."),
     ] = None,
     catalog: CatalogOption = None,
     json: JsonOption = False,
@@ -257,7 +258,8 @@ def _rows(
 
 def _agree(question: str, yes: bool) -> None:
     if not ask(question, is_agreed=yes):
-        raise ToolError("Nothing was changed.", "You said no.")
+        say.print("Nothing was changed.")
+        raise typer.Exit(ExitCode.FAILED)
 
 
 def _done(sentence: str, json: bool, **about: str) -> None:

@@ -77,7 +77,8 @@ def publish_(
             _tell(plan, "checked", json=json)
             return
         if not ask(f"Publish {key} {local.manifest.version}?", is_agreed=yes):
-            raise ToolError("Nothing was published.", "You said no.")
+            say.print("Nothing was published.")
+            raise typer.Exit(ExitCode.FAILED)
         with _progress(local) as advance:
             answer = publish(session, key, local, advance)
     _write_manifest(folder, file_text)
