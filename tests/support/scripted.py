@@ -15,7 +15,7 @@ class Scripted(NamedTuple):
 
     status: int = 200
     body: object = None
-    headers: dict[str, str] = {}
+    headers: dict[str, str] = {}  # noqa: RUF012
     dropped: bool = False
     delay_s: float = 0
 
@@ -85,7 +85,7 @@ def _handler(scripted: ScriptedServer) -> type[BaseHTTPRequestHandler]:
             self.end_headers()
             self.wfile.write(content)
 
-        do_GET = do_POST = do_PUT = do_DELETE = _answer
+        do_GET = do_POST = do_PUT = do_DELETE = _answer  # noqa: N815
 
         def log_message(self, *_: object) -> None:
             pass

@@ -1,5 +1,6 @@
 """`widget init` and `widget validate`: what needs no catalog."""
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -36,7 +37,7 @@ def init(
         files = [str(folder / it) for it in (MANIFEST, BUNDLE)]
         show_json({"name": chosen, "files": files})
         return
-    there = "" if folder == Path() else f" {folder}"
+    there = "" if folder == Path() else f" {shlex.quote(str(folder))}"
     say.print(f"[green]Began[/] the widget [bold]{plain(chosen)}[/]:")
     say.print(f"  {plain(folder / MANIFEST)}  what the catalog knows of it")
     say.print(f"  {plain(folder / BUNDLE)}     what a dashboard runs")
