@@ -9,7 +9,6 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -95,7 +94,14 @@ def ask(question: str, *, is_agreed: bool) -> bool:
             "There is nobody to ask here: no terminal is attached.",
             "Pass --yes to go ahead without a question.",
         )
-    return typer.confirm(question, err=True)
+    # Not typer.confirm: it puts a blank on standard output, where only the result belongs.
+    while True:
+        say.print(f"{plain(question)} \\[y/N] ", end="")
+        answer = sys.stdin.readline().strip().lower()
+        if answer in ("y", "yes"):
+            return True
+        if answer in ("", "n", "no"):
+            return False
 
 
 def counted(number: int, thing: str) -> str:

@@ -24,8 +24,9 @@ def begin_widget(folder: Path, name: str | None, scope: str | None) -> WidgetNam
         raise wrong_usage(error.message, "Choose another with --name or --scope.") from None
     in_the_way = [it for it in (MANIFEST, BUNDLE) if (folder / it).exists()]
     if in_the_way:
+        are = "is" if len(in_the_way) == 1 else "are"
         raise ToolError(
-            f"{' and '.join(in_the_way)} is already in {named(folder)}, and is not overwritten.",
+            f"{' and '.join(in_the_way)} {are} already in {named(folder)}; nothing was written.",
             "Name another folder: widget init FOLDER",
             ExitCode.CONFLICT,
         )

@@ -51,6 +51,10 @@ class ScriptedServer:
     def on(self, method: str, path: str, *answers: Scripted) -> None:
         self._scripts[method, path] = list(answers)
 
+    def answer_of(self, method: str, path: str) -> Scripted:
+        """The next answer that is scripted."""
+        return self._scripts[method, path][0]
+
     def of(self, method: str, path: str) -> list[Asked]:
         return [it for it in self.asked if (it.method, it.path) == (method, path)]
 
