@@ -8,7 +8,7 @@ from statistics import fmean
 from types import CodeType
 
 from widget_catalog.settings import Settings
-from widget_catalog.web.http import PlainRequest, Request, Worker
+from widget_catalog.web.http import PlainRequest, Request, SentBody, Worker
 from widget_catalog.wiring import build_worker, prepare_node
 
 from .folders import ensure_folder
@@ -74,7 +74,7 @@ async def _times_us(worker: Worker, requests: Sequence[Request]) -> list[float]:
     times = []
     for request in requests:
         began = time.perf_counter_ns()
-        response = await worker.answer(request)
+        response = await worker.answer(request, SentBody())
         times.append((time.perf_counter_ns() - began) / 1e3)
         if response.status != 200:
             raise BenchFault(f"{request.path} is answered with {response.status}.")
@@ -91,7 +91,7 @@ async def _profile(name: str, worker: Worker, requests: Sequence[Request]) -> No
     profiler = cProfile.Profile()
     profiler.enable()
     for request in requests:
-        await worker.answer(request)
+        await worker.answer(request, SentBody())
     profiler.disable()
     print(f"\n{name}: µs a request under the profiler\n{'self':>8}{'with callees':>14}{'calls':>8}")
     entries = sorted(profiler.getstats(), key=lambda it: it.inlinetime, reverse=True)

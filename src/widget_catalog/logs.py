@@ -19,7 +19,10 @@ def configure_logs(log_format: str, level: str) -> None:
             structlog.processors.JSONRenderer(),
         ]
     else:
-        final = [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())]
+        # Plain, because others print the values of variables too, and secrets are among them.
+        plain = structlog.dev.plain_traceback
+        colors = sys.stderr.isatty()
+        final = [structlog.dev.ConsoleRenderer(colors=colors, exception_formatter=plain)]
     formatter = structlog.stdlib.ProcessorFormatter(
         foreign_pre_chain=shared,
         processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *final],

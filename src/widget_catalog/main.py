@@ -184,10 +184,10 @@ def export(
     if target.is_dir():
         _fail(f"{target} is a folder; name a file in it.")
     partial = target.with_name(f".{target.name}.part")
-    bundle_of = copied_to(target.parent, node.bundles) if bundles else linked_to(settings.cdn_url)
+    files_of = copied_to(target.parent, node.bundles) if bundles else linked_to(settings.cdn_url)
     try:
         with partial.open("wb") as output, counting(say, "Exporting", total) as advance:
-            for line in export_catalog(node.store, bundle_of):
+            for line in export_catalog(node.store, files_of):
                 output.write(line)
                 advance(1)
         partial.replace(target)

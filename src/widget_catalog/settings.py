@@ -20,6 +20,7 @@ _DATA = Path("data")
 PREFIX = "WIDGET_CATALOG_"
 _URL_RULE = "must be an http(s) address without query, fragment or user name."
 _LOG_FORMATS = ("console", "json")
+_REGISTRATION = ("closed", "invitation", "open")
 _LOG_LEVELS = ("debug", "info", "warning", "error")
 
 
@@ -37,6 +38,11 @@ class Settings:
     cdn_base_url: str = _setting("", "Where bundles are fetched from; default: `{base_url}/cdn`.")
     service_name: str = _setting("Widget Catalog", "The name shown to people.")
     max_bundle_bytes: int = _setting(2_097_152, "The largest bundle that is taken in.")
+    registration: str = _setting(
+        "closed", "Who may make an account: `closed` (the operator), `invitation` or `open`."
+    )
+    session_idle_hours: int = _setting(336, "How long a session lasts unused.")
+    session_max_days: int = _setting(90, "How long a session lasts at all.")
     cache_mb: int = _setting(80, "Memory a worker may use for ready answers, in MB.")
     rate_limit: str = _setting(
         "", "Requests a client may make, e.g. `300/minute`; empty: no limit."
@@ -175,6 +181,11 @@ def _check(values: Mapping[str, Any], given: Mapping[str, tuple[Any, str]]) -> l
     require("log_format", values["log_format"] in _LOG_FORMATS, "must be console or json.")
     require(
         "log_level", values["log_level"] in _LOG_LEVELS, f"must be one of {', '.join(_LOG_LEVELS)}."
+    )
+    require(
+        "registration",
+        values["registration"] in _REGISTRATION,
+        f"must be one of {', '.join(_REGISTRATION)}.",
     )
     require("host", bool(values["host"]), "must not be empty.")
     require("service_name", bool(values["service_name"].strip()), "must not be empty.")

@@ -1,27 +1,38 @@
 """The only place that builds things, and that knows which file of a data folder is what."""
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from . import release
 from .actions.count_download import DownloadCounter
+from .actions.sign_in import Lifetimes
 from .bundles.local import LocalBundles
+from .bundles.uploads import LocalUploads
 from .domain.errors import FolderUnusable, StoreUnavailable
 from .reading.catalog import Catalog
 from .reading.documents import Documents
 from .reading.projection import Projection
 from .reading.revision import Counts, Revision
 from .settings import Settings
+from .store.accounts import get_secret
 from .store.engine import Store, sqlite_engine
 from .store.migrate import migrate
 from .web.around import access_logged, metered, rate_limited
 from .web.cdn import Cdn
 from .web.http import Answer, Worker
+from .web.internal.api import InternalApi
+from .web.internal.call import Services
+from .web.internal.routes import ROUTES
 from .web.metrics import Metrics
 from .web.pages import Pages
 from .web.public import PublicApi
 from .web.site import Site
+from .web.uploads import Uploads
+
+# Password hashing and writes wait in them; more would only wait for each other.
+_THREADS = 8
 
 
 class DataFolder(NamedTuple):
@@ -36,6 +47,10 @@ class DataFolder(NamedTuple):
     @property
     def bundles(self) -> Path:
         return self.path / "bundles"
+
+    @property
+    def uploads(self) -> Path:
+        return self.path / "uploads"
 
     @property
     def revision(self) -> Path:
@@ -63,6 +78,7 @@ class Node(NamedTuple):
     revision: Revision
     counts: Counts
     bundles: LocalBundles
+    uploads: LocalUploads
 
 
 def open_node(path: Path, *, is_durable: bool = True) -> Node:
@@ -72,7 +88,8 @@ def open_node(path: Path, *, is_durable: bool = True) -> Node:
     projection = Projection(revision, counts)
     engine = sqlite_engine(folder.database, is_durable=is_durable)
     store = Store(engine, folder.writer_lock, projection)
-    return Node(folder, store, projection, revision, counts, LocalBundles(folder.bundles))
+    bundles, uploads = LocalBundles(folder.bundles), LocalUploads(folder.uploads)
+    return Node(folder, store, projection, revision, counts, bundles, uploads)
 
 
 def prepare_node(path: Path, *, draws_read_model: bool = True) -> Node:
@@ -81,7 +98,7 @@ def prepare_node(path: Path, *, draws_read_model: bool = True) -> Node:
     try:
         # Not so in a restored backup: there, nothing can be wrong with what was drawn.
         was_drawn = folder.counts.exists()
-        for needed in (folder.path, folder.bundles, folder.revision.parent):
+        for needed in (folder.path, folder.bundles, folder.uploads, folder.revision.parent):
             needed.mkdir(parents=True, exist_ok=True)
         node = open_node(path)
     except OSError as error:
@@ -110,9 +127,15 @@ def build_worker(settings: Settings) -> Worker:
     node = open_node(settings.data, is_durable=False)
     catalog = open_catalog(node, settings)
     counter = DownloadCounter(node.store)
-    api = PublicApi(catalog, counter, node.bundles.check, public_settings(settings))
+    # What people do is on disk when they are told so.
+    people = open_node(settings.data).store
+    services = _services(node, people, settings)
+    threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="internal")
+    internal = InternalApi(services, ROUTES, threads).answer
+    api = PublicApi(catalog, counter, node.bundles.check, public_settings(settings), internal)
     pages = Pages(catalog, settings.service_name, settings.public_url)
-    answer: Answer = Site(api, Cdn(catalog, node.bundles), pages).answer
+    uploads = Uploads(services, threads)
+    answer: Answer = Site(api, Cdn(catalog, node.bundles), uploads, pages).answer
     trust = settings.trust_forwarded_for
     if settings.rate_limit:
         answer = rate_limited(answer, settings.rate_limit, trust_forwarded_for=trust)
@@ -122,11 +145,23 @@ def build_worker(settings: Settings) -> Worker:
         answer = access_logged(answer, trust_forwarded_for=trust)
 
     def close() -> None:
+        threads.shutdown()
+        people.close()
         counter.close()
         catalog.close()
         node.store.close()
 
     return Worker(answer, close)
+
+
+def _services(node: Node, store: Store, settings: Settings) -> Services:
+    with store.reading() as connection:
+        upload_key = get_secret(connection, "uploads")
+    lifetimes = Lifetimes(
+        idle_ms=settings.session_idle_hours * 3_600_000,
+        most_ms=settings.session_max_days * 86_400_000,
+    )
+    return Services(store, node.bundles, node.uploads, settings, lifetimes, upload_key)
 
 
 def public_settings(settings: Settings) -> dict[str, Any]:
@@ -135,9 +170,9 @@ def public_settings(settings: Settings) -> dict[str, Any]:
         "serviceName": settings.service_name,
         "baseUrl": settings.public_url,
         "cdnBaseUrl": settings.cdn_url,
-        "signIn": [],
+        "signIn": ["password"],
         "cliClientId": "widget-cli",
-        "registrationOpen": False,
+        "registrationOpen": settings.registration == "open",
         "maxBundleBytes": settings.max_bundle_bytes,
         "apiVersions": list(release.API_VERSIONS),
     }

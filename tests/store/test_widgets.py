@@ -18,7 +18,7 @@ from widget_catalog.store.widgets import (
     count_widgets,
     find_widget,
     get_widgets,
-    list_stored_bundles,
+    list_stored_files,
     replace_widget,
     stream_widgets,
 )
@@ -132,7 +132,9 @@ def test_bundles_stored_here_are_listed_and_others_are_not(store: Store) -> None
         add_widgets(tx, [(a_widget("acme/clock", here, elsewhere), 0)])
 
     with store.reading() as connection:
-        assert list(list_stored_bundles(connection)) == [("acme", "clock", "1.0.0", "ab" * 32, 10)]
+        assert list(list_stored_files(connection)) == [
+            ("acme", "clock", "1.0.0", "js", "ab" * 32, 10)
+        ]
 
 
 @given(

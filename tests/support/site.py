@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from support.widgets import import_widgets
 from widget_catalog.settings import Settings
-from widget_catalog.web.http import FileBody, PlainRequest, Response
+from widget_catalog.web.http import FileBody, PlainRequest, Response, SentBody
 from widget_catalog.wiring import build_worker, prepare_node
 
 
@@ -60,9 +60,9 @@ class InProcessSite:
     def post(self, address: str, **headers: str) -> Answer:
         return self.request("POST", address, **headers)
 
-    def request(self, method: str, address: str, **headers: str) -> Answer:
+    def request(self, method: str, address: str, body: bytes = b"", /, **headers: str) -> Answer:
         """Header names are written with underscores: `if_none_match='*'`."""
         path, _, query = address.partition("?")
         given = {key.replace("_", "-"): value for key, value in headers.items()}
         request = PlainRequest(method, path, query, given, "127.0.0.1:1")
-        return Answer(self._loop.run_until_complete(self._worker.answer(request)))
+        return Answer(self._loop.run_until_complete(self._worker.answer(request, SentBody(body))))

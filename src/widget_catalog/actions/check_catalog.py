@@ -9,7 +9,7 @@ from ..bundles.local import LocalBundles, hash_file
 from ..domain.errors import CatalogError
 from ..reading.projection import Projection
 from ..store.engine import Store, check_integrity
-from ..store.widgets import count_widgets, list_stored_bundles
+from ..store.widgets import StoredFile, count_widgets, list_stored_files
 
 Progress = Callable[[int], None]
 
@@ -35,14 +35,15 @@ def check_catalog(
     with store.reading() as connection:
         findings.faults += check_integrity(connection)
         findings.widgets = count_widgets(connection)
-        known: set[str] = set()
-        for scope, name, version, sha256_hash, size in list_stored_bundles(connection):
-            if sha256_hash not in known:
-                known.add(sha256_hash)
+        known: set[Path] = set()
+        for file in list_stored_files(connection):
+            path = _path_of(bundles, file)
+            if path not in known:
+                known.add(path)
                 findings.bundles += 1
-            fault = _bundle_fault(bundles, sha256_hash, size)
+            fault = _fault(path, file)
             if fault is not None:
-                findings.faults.append(f"{scope}/{name} {version}: {fault}")
+                findings.faults.append(f"{file.scope}/{file.name} {file.version}: {fault}")
     findings.orphans += map(str, _orphans(bundles, known))
     if not findings.faults:
         findings.documents_differed = projection.rebuild(store, progress)
@@ -53,23 +54,28 @@ def remove_orphans(store: Store, bundles: LocalBundles) -> list[Path]:
     """Remove bundles that no version refers to, and what an interrupted write left behind."""
     # An import holds the writer lock from its first bundle to its commit: none is under way here.
     with store.writing() as tx:
-        known = {sha256_hash for _, _, _, sha256_hash, _ in list_stored_bundles(tx.connection)}
+        known = {_path_of(bundles, file) for file in list_stored_files(tx.connection)}
         orphans = _orphans(bundles, known)
         for path in orphans:
             path.unlink(missing_ok=True)
     return orphans
 
 
-def _orphans(bundles: LocalBundles, known: set[str]) -> list[Path]:
-    unknown = [bundles.path_of(it) for it in bundles.list_hashes() if it not in known]
+def _path_of(bundles: LocalBundles, file: StoredFile) -> Path:
+    return bundles.path_of(file.sha256_hash, "css" if file.kind == "css" else "js")
+
+
+def _orphans(bundles: LocalBundles, known: set[Path]) -> list[Path]:
+    unknown = [path for path in bundles.list_files() if path not in known]
     return [*unknown, *bundles.list_leftovers()]
 
 
-def _bundle_fault(bundles: LocalBundles, sha256_hash: str, size: int) -> str | None:
+def _fault(path: Path, file: StoredFile) -> str | None:
+    what = "style sheet" if file.kind == "css" else "bundle"
     try:
-        found_hash, found_size = hash_file(bundles.path_of(sha256_hash))
+        found_hash, found_size = hash_file(path)
     except CatalogError:
-        return "its bundle is missing or cannot be read."
-    if found_hash != sha256_hash or found_size != size:
-        return f"its bundle is damaged (its hash is {found_hash})."
+        return f"its {what} is missing or cannot be read."
+    if (found_hash, found_size) != (file.sha256_hash, file.size_bytes):
+        return f"its {what} is damaged (its hash is {found_hash})."
     return None

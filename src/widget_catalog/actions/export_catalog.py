@@ -5,50 +5,59 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..bundles.local import LocalBundles
+from ..bundles.store import Kind
 from ..domain.errors import BundleNotFound, FolderUnusable
 from ..domain.widgets import Version, Widget
 from ..store.downloads import get_counts
 from ..store.engine import Store
 from ..store.rows import StoredWidget
 from ..store.widgets import stream_widgets
-from .ndjson import BundleOf, encode_line
+from .ndjson import FilesOf, encode_line
 
 _BATCH = 500
 
 
-def export_catalog(store: Store, bundle_of: BundleOf) -> Iterator[bytes]:
+def export_catalog(store: Store, files_of: FilesOf) -> Iterator[bytes]:
     """One line a widget, by scope and name, all from one moment."""
     with store.reading() as connection:
         batch: list[StoredWidget] = []
         for stored in stream_widgets(connection, _BATCH):
             batch.append(stored)
             if len(batch) == _BATCH:
-                yield from _lines(batch, get_counts(connection, [it.id for it in batch]), bundle_of)
+                yield from _lines(batch, get_counts(connection, [it.id for it in batch]), files_of)
                 batch.clear()
-        yield from _lines(batch, get_counts(connection, [it.id for it in batch]), bundle_of)
+        yield from _lines(batch, get_counts(connection, [it.id for it in batch]), files_of)
 
 
-def linked_to(cdn_url: str) -> BundleOf:
-    """Name a stored bundle by the address it is served at."""
+def linked_to(cdn_url: str) -> FilesOf:
+    """Name a stored bundle by the address it is served at. Style sheets are left out."""
 
-    def bundle_of(widget: Widget, version: Version) -> tuple[str, str]:
+    def files_of(widget: Widget, version: Version) -> dict[str, str]:
         address = f"{cdn_url}/@{widget.scope}/{widget.name}/{version.number}/index.js"
-        return ("bundleUrl", address)
+        return {"bundleUrl": address}
 
-    return bundle_of
+    return files_of
 
 
-def copied_to(folder: Path, bundles: LocalBundles) -> BundleOf:
-    """Copy a stored bundle beside the export, and name it by its place there."""
+def copied_to(folder: Path, bundles: LocalBundles) -> FilesOf:
+    """Copy stored files beside the export, and name them by their places there."""
 
-    def bundle_of(_widget: Widget, version: Version) -> tuple[str, str]:
-        name = f"bundles/{version.sha256_hash}.js"
+    def copied(sha256_hash: str, kind: Kind) -> str:
+        name = f"bundles/{sha256_hash}.{kind}"
         target = folder / name
         if not target.exists():
-            _copy(bundles.path_of(version.sha256_hash), target)
-        return ("bundleFile", name)
+            _copy(bundles.path_of(sha256_hash, kind), target)
+        return name
 
-    return bundle_of
+    def files_of(_widget: Widget, version: Version) -> dict[str, str]:
+        files = {}
+        if version.bundle_url is None:
+            files["bundleFile"] = copied(version.sha256_hash, "js")
+        if version.style is not None:
+            files["cssFile"] = copied(version.style.sha256_hash, "css")
+        return files
+
+    return files_of
 
 
 def _copy(source: Path, target: Path) -> None:
@@ -63,8 +72,6 @@ def _copy(source: Path, target: Path) -> None:
         raise FolderUnusable(f"{target} cannot be written: {error.strerror}.") from None
 
 
-def _lines(
-    batch: list[StoredWidget], counts: dict[int, int], bundle_of: BundleOf
-) -> Iterator[bytes]:
+def _lines(batch: list[StoredWidget], counts: dict[int, int], files_of: FilesOf) -> Iterator[bytes]:
     for stored in batch:
-        yield encode_line(stored.widget, counts.get(stored.id, 0), bundle_of)
+        yield encode_line(stored.widget, counts.get(stored.id, 0), files_of)

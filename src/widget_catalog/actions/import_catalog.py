@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 
 from ..bundles.local import LocalBundles, hash_file
+from ..bundles.store import Kind
 from ..domain.errors import BundleRefused, InvalidImport, InvalidWidget
 from ..domain.widgets import Version, Widget
 from ..store.engine import Store, Transaction
@@ -137,7 +138,7 @@ class _BundleTaker:
         self._max_bytes = max_bytes
         self.stored = 0
 
-    def take(self, name: str) -> TakenBundle:
+    def take(self, name: str, kind: Kind) -> TakenBundle:
         try:
             path = (self._beside / name).resolve()
             is_something_else = path.exists() and not path.is_file()
@@ -150,7 +151,7 @@ class _BundleTaker:
         sha256_hash, size_bytes = hash_file(path)
         if size_bytes > self._max_bytes:
             raise BundleRefused(f"{name} has {size_bytes} bytes; at most {self._max_bytes} go in.")
-        if self._bundles.put_file(path, sha256_hash):
-            self._tx.undo.callback(self._bundles.remove, sha256_hash)
+        if self._bundles.put_file(path, sha256_hash, kind):
+            self._tx.undo.callback(self._bundles.remove, sha256_hash, kind)
             self.stored += 1
         return TakenBundle(sha256_hash, size_bytes)

@@ -8,11 +8,12 @@ from typing import Annotated, Any, NamedTuple, TypeVar
 import msgspec
 from msgspec import Meta
 
+from ..bundles.store import Kind
 from ..domain.clock import iso
 from ..domain.errors import CatalogError, InvalidName, InvalidWidget
 from ..domain.names import Scope, WidgetName
 from ..domain.semver import InvalidVersion, SemVer
-from ..domain.widgets import Size, Version, Widget
+from ..domain.widgets import Size, Style, Version, Widget
 
 T = TypeVar("T")
 
@@ -33,7 +34,10 @@ class GridSize(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class VersionLine(msgspec.Struct, rename="camel", kw_only=True, forbid_unknown_fields=True):
-    """`bundleFile`, a path beside the NDJSON file, stands in place of `bundleUrl`."""
+    """`bundleFile`, a path beside the NDJSON file, stands in place of `bundleUrl`.
+
+    `cssFile` and `manifest` are there only where a version has them.
+    """
 
     version: str
     bundle_url: Url | None = None
@@ -54,6 +58,8 @@ class VersionLine(msgspec.Struct, rename="camel", kw_only=True, forbid_unknown_f
     config_version: Integer | None = None
     permissions: tuple[str, ...] = ()
     license: str | None = None
+    css_file: Text | None = None
+    manifest: str | None = None
 
 
 class WidgetLine(msgspec.Struct, rename="camel", kw_only=True, forbid_unknown_fields=True):
@@ -74,11 +80,11 @@ class TakenBundle(NamedTuple):
     size_bytes: int
 
 
-TakeBundle = Callable[[str], TakenBundle]
+TakeBundle = Callable[[str, Kind], TakenBundle]
 """Takes the file with this name in and says what it is."""
 
-BundleOf = Callable[[Widget, Version], tuple[str, str]]
-"""How a bundle that is stored here is named in a line: the key and its value."""
+FilesOf = Callable[[Widget, Version], dict[str, str]]
+"""How the files of a version that are stored here are named in a line: keys and values."""
 
 
 _decode = msgspec.json.Decoder(WidgetLine).decode
@@ -120,7 +126,7 @@ def decode_line(line: bytes, take_bundle: TakeBundle) -> tuple[Widget, int]:
     return widget.with_versions(versions), parsed.download_count or 0
 
 
-def encode_line(widget: Widget, download_count: int, bundle_of: BundleOf) -> bytes:
+def encode_line(widget: Widget, download_count: int, files_of: FilesOf) -> bytes:
     """The line of this widget, all keys in it, in the order of the documentation."""
     line = {
         "scope": str(widget.scope),
@@ -132,17 +138,17 @@ def encode_line(widget: Widget, download_count: int, bundle_of: BundleOf) -> byt
         "listed": widget.is_listed,
         "downloadCount": download_count,
         "createdAt": iso(widget.created_at),
-        "versions": [_version_line(widget, version, bundle_of) for version in widget.versions],
+        "versions": [_version_line(widget, version, files_of) for version in widget.versions],
     }
     return _encode(line) + b"\n"
 
 
-def _version_line(widget: Widget, version: Version, bundle_of: BundleOf) -> dict[str, Any]:
-    stored_elsewhere = version.bundle_url is not None
-    bundle = ("bundleUrl", version.bundle_url) if stored_elsewhere else bundle_of(widget, version)
-    return {
+def _version_line(widget: Widget, version: Version, files_of: FilesOf) -> dict[str, Any]:
+    files = files_of(widget, version)
+    css_file = files.pop("cssFile", None)
+    line = {
         "version": version.number,
-        bundle[0]: bundle[1],
+        **({"bundleUrl": version.bundle_url} if version.bundle_url is not None else files),
         "bundleSize": version.bundle_size,
         "sha256Hash": version.sha256_hash,
         "publishedAt": iso(version.published_at),
@@ -160,6 +166,11 @@ def _version_line(widget: Widget, version: Version, bundle_of: BundleOf) -> dict
         "permissions": version.permissions,
         "license": version.license,
     }
+    if css_file is not None:
+        line["cssFile"] = css_file
+    if version.manifest is not None:
+        line["manifest"] = version.manifest
+    return line
 
 
 def _version(line: VersionLine, at: str, take_bundle: TakeBundle) -> Version:
@@ -169,7 +180,7 @@ def _version(line: VersionLine, at: str, take_bundle: TakeBundle) -> Version:
         raise InvalidWidget(at, "give bundleUrl or bundleFile, not both.")
     if bundle_file is not None:
         try:
-            taken = take_bundle(bundle_file)
+            taken = take_bundle(bundle_file, "js")
         except CatalogError as error:
             raise InvalidWidget(f"{at}.bundleFile", error.message) from None
         if sha256_hash not in (None, taken.sha256_hash):
@@ -182,6 +193,13 @@ def _version(line: VersionLine, at: str, take_bundle: TakeBundle) -> Version:
     if sha256_hash is None or bundle_size is None:
         missing = "sha256Hash" if sha256_hash is None else "bundleSize"
         raise InvalidWidget(f"{at}.{missing}", "is missing; it goes with bundleUrl.")
+    style = None
+    if line.css_file is not None:
+        try:
+            css = take_bundle(line.css_file, "css")
+        except CatalogError as error:
+            raise InvalidWidget(f"{at}.cssFile", error.message) from None
+        style = Style(css.size_bytes, css.sha256_hash)
     return Version(
         version=_named(f"{at}.version", SemVer.parse, line.version),
         bundle_url=bundle_url,
@@ -201,6 +219,8 @@ def _version(line: VersionLine, at: str, take_bundle: TakeBundle) -> Version:
         config_version=line.config_version,
         permissions=line.permissions,
         license=line.license,
+        style=style,
+        manifest=line.manifest,
     )
 
 

@@ -1,4 +1,7 @@
-"""Bundles on local disk: `bundles/ab/cdef….js`, named by hash, read-only once written."""
+"""Bundles on local disk: `bundles/ab/cdef….js`, named by hash, read-only once written.
+
+Style sheets lie beside them, as `….css`.
+"""
 
 import contextlib
 import hashlib
@@ -8,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..domain.errors import BundleNotFound, BundleRefused, FolderUnusable
+from .store import Kind
 
 _CHUNK_BYTES = 1 << 20
 
@@ -16,13 +20,13 @@ class LocalBundles:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def put_file(self, source: Path, sha256_hash: str) -> bool:
+    def put_file(self, source: Path, sha256_hash: str, kind: Kind = "js") -> bool:
         """Copy into a hidden file, hash what was copied, then give it its name if it is free.
 
         A reader never sees half a bundle, and two writers of the same bytes do not disturb
         each other.
         """
-        target = self.path_of(sha256_hash)
+        target = self.path_of(sha256_hash, kind)
         if target.exists():
             if hash_file(target)[0] == sha256_hash:
                 return False
@@ -48,20 +52,20 @@ class LocalBundles:
         finally:
             Path(temporary).unlink(missing_ok=True)
 
-    def path_of(self, sha256_hash: str) -> Path:
-        return self._folder / sha256_hash[:2] / f"{sha256_hash[2:]}.js"
+    def path_of(self, sha256_hash: str, kind: Kind = "js") -> Path:
+        return self._folder / sha256_hash[:2] / f"{sha256_hash[2:]}.{kind}"
 
-    def remove(self, sha256_hash: str) -> None:
-        self.path_of(sha256_hash).unlink(missing_ok=True)
+    def remove(self, sha256_hash: str, kind: Kind = "js") -> None:
+        self.path_of(sha256_hash, kind).unlink(missing_ok=True)
 
     def check(self) -> None:
         if not os.access(self._folder, os.R_OK | os.X_OK):
             raise FolderUnusable("The folder of the bundles cannot be read.")
 
-    def list_hashes(self) -> Iterator[str]:
-        """The hash of every bundle there is."""
-        for path in sorted(self._folder.glob("??/*.js")):
-            yield path.parent.name + path.stem
+    def list_files(self) -> Iterator[Path]:
+        """Every bundle and style sheet there is."""
+        for kind in ("js", "css"):
+            yield from sorted(self._folder.glob(f"??/*.{kind}"))
 
     def list_leftovers(self) -> Iterator[Path]:
         """Files that an interrupted write left behind."""

@@ -36,6 +36,42 @@ class InvalidManifest(CatalogError, ValueError):
         self.faults = faults
 
 
+class InvalidAccount(CatalogError, ValueError):
+    """A user name, e-mail address or password that cannot be taken; all faults at once."""
+
+    def __init__(self, faults: list[str]) -> None:
+        super().__init__(" ".join(faults))
+        self.faults = faults
+
+
+class InvalidRequest(CatalogError, ValueError):
+    """A request that cannot be understood or breaks a rule."""
+
+
+class NotSignedIn(CatalogError):
+    """Nobody, or nobody any more, is behind this request."""
+
+
+class NotAllowed(CatalogError):
+    """Somebody asks for what is not theirs to do."""
+
+
+class NotFound(CatalogError, LookupError):
+    """There is no such thing, or none for whoever asks."""
+
+
+class Conflict(CatalogError):
+    """Not any more: the version exists, the name is taken, the last owner cannot leave."""
+
+
+class TooOften(CatalogError):
+    """Tried too often; `wait_s` says when the next try is heard."""
+
+    def __init__(self, message: str, wait_s: int) -> None:
+        super().__init__(message)
+        self.wait_s = wait_s
+
+
 class InvalidImport(CatalogError, ValueError):
     """A file to import has a fault; `line` says where."""
 

@@ -6,7 +6,7 @@ disagree.
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
@@ -57,11 +57,11 @@ def parse_manifest(text: str, beside: Mapping[str, object] | None = None) -> Man
     """The manifest in this text, or InvalidManifest with all its faults.
 
     `beside` is what a request says besides it: it stands in for keys that the manifest
-    lacks, and must not contradict it about `name` and `version`.
+    lacks, and must not contradict it about `name`, `version` and `sdkVersion`.
     """
     given = _read_object(text)
     reader = _Reader({**(beside or {}), **given})
-    for key in ("name", "version"):
+    for key in _AGREED:
         if beside and key in given and given[key] != beside.get(key):
             reader.complain(key, f"the manifest says {_shown(given[key])}, the request does not.")
     fields: dict[str, Any] = {
@@ -70,7 +70,7 @@ def parse_manifest(text: str, beside: Mapping[str, object] | None = None) -> Man
         "scope": reader.parsed("scope", Scope.parse) if reader.has("scope") else None,
         "display_name": reader.line("displayName", MAX_DISPLAY_NAME, is_required=True),
         "description": reader.line("description", MAX_DESCRIPTION),
-        "icon": reader.matching("icon", _ICON, "must be an Iconify name, such as mdi:clock."),
+        "icon": reader.matching("icon", _ICON, _ICON_RULE),
         "min_size": reader.size("minSize"),
         "max_size": reader.size("maxSize"),
         "sdk_version": reader.parsed("sdkVersion", _sdk_range),
@@ -90,6 +90,27 @@ def parse_manifest(text: str, beside: Mapping[str, object] | None = None) -> Man
     return Manifest(text=text, **fields)
 
 
+class Texts(NamedTuple):
+    """What a widget is shown with."""
+
+    display_name: str | None
+    description: str | None
+    icon: str | None
+
+
+def read_texts(values: Mapping[str, object]) -> tuple[Texts, list[str]]:
+    """The texts among these values, and what is wrong with them."""
+    reader = _Reader(values)
+    texts = Texts(
+        reader.line("displayName", MAX_DISPLAY_NAME),
+        reader.line("description", MAX_DESCRIPTION),
+        reader.matching("icon", _ICON, _ICON_RULE),
+    )
+    return texts, reader.faults
+
+
+_AGREED = ("name", "version", "sdkVersion")
+_ICON_RULE = "must be an Iconify name, such as mdi:clock."
 _FILE_RULE = "must be a file below the manifest's folder, such as index.js."
 
 

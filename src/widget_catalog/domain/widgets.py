@@ -19,11 +19,19 @@ class Size(msgspec.Struct, frozen=True):
     h: int
 
 
+class Style(msgspec.Struct, frozen=True):
+    """The style sheet of a version. It is always stored here, under its hash."""
+
+    size_bytes: int
+    sha256_hash: str
+
+
 class Version(msgspec.Struct, frozen=True, kw_only=True):
     """One published version. Its bundle never changes; yanking and deprecation may.
 
     `bundle_url` is None when the bundle is stored here, under its hash. `display_name`,
-    `description` and `icon` are None where the widget's own are meant.
+    `description` and `icon` are None where the widget's own are meant. `manifest` is the text
+    that the author has published, None for what came by import from elsewhere.
     """
 
     version: SemVer
@@ -44,6 +52,8 @@ class Version(msgspec.Struct, frozen=True, kw_only=True):
     config_version: int | None = None
     permissions: tuple[str, ...] = ()
     license: str | None = None
+    style: Style | None = None
+    manifest: str | None = None
 
     @property
     def number(self) -> str:

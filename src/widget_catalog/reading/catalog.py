@@ -94,6 +94,7 @@ _REMEMBERED_SDKS = 8
 
 _decode_entries = msgspec.json.Decoder(list[msgspec.Raw]).decode
 _decode_bundles = msgspec.json.Decoder(list[_Bundle]).decode
+_decode_styles = msgspec.json.Decoder(dict[str, tuple[int, str]]).decode
 _decode_candidates = msgspec.json.Decoder(list[_Candidate]).decode
 
 
@@ -184,6 +185,14 @@ class Catalog:
             if found is not None:
                 self._bundles.put(key, found, 500)
         return found
+
+    def find_style(self, scope: str, name: str, version: str) -> BundleRef | None:
+        """The style sheet of this version, if it has one."""
+        if not (is_name(scope) and is_name(name)):
+            return None
+        styles = self._documents.find_styles(scope, name)
+        found = _decode_styles(styles).get(version) if styles else None
+        return None if found is None else BundleRef(found[1], found[0])
 
     def stats(self) -> Content:
         content = self._remembered().get("stats")

@@ -16,7 +16,7 @@ from .ordinals import Array
 from .rendering import Document
 
 # Counted up whenever the tables or the rendering change: documents are then made anew.
-FORMAT = 1
+FORMAT = 2
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS listings (
@@ -38,7 +38,8 @@ CREATE TABLE IF NOT EXISTS documents (
     latest_start INTEGER NOT NULL,
     latest_length INTEGER NOT NULL,
     head BLOB NOT NULL,
-    entries BLOB NOT NULL
+    entries BLOB NOT NULL,
+    styles BLOB NOT NULL
 );
 CREATE TABLE IF NOT EXISTS read_model (format INTEGER NOT NULL);
 """
@@ -147,6 +148,12 @@ class Documents:
         query = "SELECT entries FROM documents WHERE id = ?"
         return bytes(self._db.execute(query, (widget_id,)).fetchone()[0])
 
+    def find_styles(self, scope: str, name: str) -> bytes:
+        """The style sheets of a widget's versions as JSON; nothing if there are none."""
+        query = "SELECT styles FROM listings JOIN documents USING (id) WHERE scope = ? AND name = ?"
+        row = self._db.execute(query, (scope, name)).fetchone()
+        return b"" if row is None else bytes(row[0])
+
     def list_registry(self, scope: str) -> list[tuple[bytes, str | None, bytes]]:
         return self._db.execute(_REGISTRY, (scope,)).fetchall()
 
@@ -246,7 +253,7 @@ def put(db: sqlite3.Connection, documents: Iterable[Document]) -> None:
         [row[:9] for row in rows],
     )
     db.executemany(
-        "INSERT OR REPLACE INTO documents VALUES (?, ?, ?, ?, ?, ?, ?)",
+        "INSERT OR REPLACE INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         [
             (
                 row.id,
@@ -256,6 +263,7 @@ def put(db: sqlite3.Connection, documents: Iterable[Document]) -> None:
                 row.latest_length,
                 row.head,
                 row.entries,
+                row.styles,
             )
             for row in rows
         ],

@@ -19,7 +19,10 @@ _CDN_MARK = b'"\\u0000/'
 
 
 class Document(NamedTuple):
-    """A row of the read model. `entries` is the JSON array of all versions, newest first."""
+    """A row of the read model. `entries` is the JSON array of all versions, newest first.
+
+    `styles` are the style sheets of those that have one: JSON, `{version: [size, hash]}`.
+    """
 
     id: int
     scope: str
@@ -36,6 +39,7 @@ class Document(NamedTuple):
     latest_start: int
     latest_length: int
     entries: bytes
+    styles: bytes
 
 
 class _Head(msgspec.Struct, rename="camel"):
@@ -107,7 +111,20 @@ def render(stored: StoredWidget, changed_at: int) -> Document:
         latest_start=start,
         latest_length=length,
         entries=b"[" + b",".join(entries) + b"]",
+        styles=_styles(widget),
     )
+
+
+def render_detail(stored: StoredWidget, count: int, cdn_url: str) -> dict[str, object]:
+    """A widget in the shape of the public detail, for its own people: unlisted ones too."""
+    document = render(stored, 0)
+    head = msgspec.json.decode(document.head + b"}")
+    shown = {**head, "isOfficial": bool(head["isOfficial"]), "downloadCount": count}
+    return {
+        "widget": {**shown, "createdAt": document.created_at},
+        "versions": msgspec.Raw(with_cdn(document.entries, cdn_url)),
+        "latestVersion": document.latest_version,
+    }
 
 
 def _entry(widget: Widget, version: Version) -> VersionEntry:
@@ -134,6 +151,15 @@ def _entry(widget: Widget, version: Version) -> VersionEntry:
         permissions=version.permissions,
         license=version.license,
     )
+
+
+def _styles(widget: Widget) -> bytes:
+    styles = {
+        version.number: (version.style.size_bytes, version.style.sha256_hash)
+        for version in widget.versions
+        if version.style is not None
+    }
+    return _encode(styles) if styles else b""
 
 
 def with_cdn(entries: bytes, cdn_url: str) -> bytes:

@@ -11,7 +11,7 @@ import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import sqlalchemy as sa
 from sqlalchemy.engine import URL, Connection, Engine
@@ -20,6 +20,9 @@ from ..domain import clock
 from ..domain.clock import Clock
 from ..domain.errors import StoreUnavailable
 from .rows import StoredWidget
+
+# What others than the store call a connection: one consistent state, to be passed on.
+Snapshot: TypeAlias = Connection
 
 _POSTGRESQL_WRITER_LOCK = 0x77696467657473  # "widgets"
 
@@ -99,10 +102,14 @@ class Store:
                         writer.execute(
                             sa.select(sa.func.pg_advisory_xact_lock(_POSTGRESQL_WRITER_LOCK))
                         )
-                    tx = Transaction(writer, clock.to_ms(self._now()), self._listener, undo)
+                    tx = Transaction(writer, self.now_ms(), self._listener, undo)
                     yield tx
                 undo.pop_all()
             tx.committed()
+
+    def now_ms(self) -> int:
+        """What time it is for this store: the clock that its writes are stamped by."""
+        return clock.to_ms(self._now())
 
     def close(self) -> None:
         self.engine.dispose()

@@ -8,7 +8,7 @@ import msgspec
 from ..domain.clock import from_ms, to_ms
 from ..domain.names import Scope, WidgetName
 from ..domain.semver import SemVer
-from ..domain.widgets import Size, Version, Widget
+from ..domain.widgets import Size, Style, Version, Widget
 
 Row = tuple[Any, ...]
 
@@ -63,6 +63,9 @@ def version_row(widget_id: int, version: Version) -> Row:
         version.config_version,
         _encode(version.permissions).decode(),
         version.license,
+        version.style and version.style.size_bytes,
+        version.style and version.style.sha256_hash,
+        version.manifest,
     )
 
 
@@ -85,7 +88,8 @@ def version_from(row: Sequence[Any]) -> Version:
     _, _, number, bundle_url, bundle_size, sha256_hash, published_at, *rest = row
     is_yanked, yanked_reason, deprecation_message, release_notes, *rest = rest
     display_name, description, icon, min_w, min_h, max_w, max_h, *rest = rest
-    sdk_version, config_version, permissions, license_ = rest
+    sdk_version, config_version, permissions, license_, *rest = rest
+    css_size, css_sha256_hash, manifest = rest
     return Version(
         version=SemVer.parse(number),
         bundle_url=bundle_url,
@@ -105,4 +109,6 @@ def version_from(row: Sequence[Any]) -> Version:
         config_version=config_version,
         permissions=_decode_permissions(permissions),
         license=license_,
+        style=None if css_size is None else Style(css_size, css_sha256_hash),
+        manifest=manifest,
     )

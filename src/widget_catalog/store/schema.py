@@ -1,6 +1,8 @@
 """The tables of the truth. Migrations make them; a test holds the two against each other.
 
-Instants are milliseconds since 1970 in UTC. Nothing is ever deleted from these tables.
+Instants are milliseconds since 1970 in UTC. What is published is never deleted, and neither
+is the audit log; sessions, requests and the like are, when they have ended. Secrets are here
+only as their hashes.
 """
 
 from sqlalchemy import (
@@ -8,6 +10,7 @@ from sqlalchemy import (
     Boolean,
     Column,
     ForeignKey,
+    Index,
     Integer,
     MetaData,
     Table,
@@ -72,7 +75,18 @@ versions = Table(
     Column("config_version", BigInteger),
     Column("permissions", Text, nullable=False),
     Column("license", Text),
+    Column("css_size", BigInteger),
+    Column("css_sha256_hash", Text),
+    Column("manifest", Text),
     sqlite_with_rowid=False,
+)
+
+# Whether anybody still refers to a stored bundle. What lies elsewhere is not in it.
+Index(
+    "ix_versions_stored",
+    versions.c.sha256_hash,
+    sqlite_where=versions.c.bundle_url.is_(None),
+    postgresql_where=versions.c.bundle_url.is_(None),
 )
 
 downloads = Table(
@@ -90,4 +104,215 @@ changes = Table(
     Column("widget_id", Number, nullable=False),
     Column("scope", Name, nullable=False),
     Column("changed_at", BigInteger, nullable=False),
+)
+
+# Every name that is taken, by whomever: accounts and organizations share one space of names.
+scopes = Table(
+    "scopes",
+    metadata,
+    Column("name", Name, primary_key=True),
+    Column("kind", Text, nullable=False),  # personal, organization, reserved
+    Column("created_at", BigInteger, nullable=False),
+)
+
+accounts = Table(
+    "accounts",
+    metadata,
+    Column("id", Number, primary_key=True),
+    Column("username", Name, ForeignKey("scopes.name"), nullable=False, unique=True),
+    Column("email", Text, nullable=False),
+    Column("email_key", Text, nullable=False, unique=True),  # In small letters.
+    Column("password_hash", Text),
+    Column("is_operator", Boolean, nullable=False),
+    Column("is_disabled", Boolean, nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    Column("closed_at", BigInteger),
+)
+
+# Who an account is at an OpenID Connect provider.
+identities = Table(
+    "identities",
+    metadata,
+    Column("issuer", Text, primary_key=True),
+    Column("subject", Text, primary_key=True),
+    Column("account_id", Number, ForeignKey("accounts.id"), nullable=False, index=True),
+    Column("created_at", BigInteger, nullable=False),
+)
+
+sessions = Table(
+    "sessions",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("secret_hash", Text, nullable=False, unique=True),
+    Column("account_id", Number, ForeignKey("accounts.id"), nullable=False, index=True),
+    Column("created_at", BigInteger, nullable=False),
+    Column("last_seen_at", BigInteger, nullable=False),
+    Column("expires_at", BigInteger, nullable=False),
+)
+
+# Failures to sign in, per account and address, within a window of time.
+attempts = Table(
+    "attempts",
+    metadata,
+    Column("key", Text, primary_key=True),
+    Column("count", Integer, nullable=False),
+    Column("ends_at", BigInteger, nullable=False, index=True),
+)
+
+organizations = Table(
+    "organizations",
+    metadata,
+    Column("id", Number, primary_key=True),
+    Column("slug", Name, ForeignKey("scopes.name"), nullable=False, unique=True),
+    Column("display_name", Text, nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+)
+
+memberships = Table(
+    "memberships",
+    metadata,
+    Column("organization_id", Number, ForeignKey("organizations.id"), primary_key=True),
+    Column("account_id", Number, ForeignKey("accounts.id"), primary_key=True, index=True),
+    Column("role", Text, nullable=False),
+    Column("since", BigInteger, nullable=False),
+)
+
+# To an organization; or, without one, to the catalog itself: to make an account.
+invitations = Table(
+    "invitations",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("organization_id", Number, ForeignKey("organizations.id"), index=True),
+    Column("account_id", Number, ForeignKey("accounts.id"), index=True),
+    Column("email", Text),
+    Column("secret_hash", Text, unique=True),
+    Column("role", Text, nullable=False),
+    Column("invited_by", Text, nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    Column("expires_at", BigInteger, nullable=False),
+)
+
+# Members of an organization who may publish one widget, besides its admins.
+publishers = Table(
+    "publishers",
+    metadata,
+    Column("scope", Name, primary_key=True),
+    Column("name", Name, primary_key=True),
+    Column("account_id", Number, ForeignKey("accounts.id"), primary_key=True, index=True),
+)
+
+access_tokens = Table(
+    "access_tokens",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("secret_hash", Text, nullable=False, unique=True),
+    Column("account_id", Number, ForeignKey("accounts.id"), nullable=False, index=True),
+    Column("name", Text, nullable=False),
+    Column("actions", Text, nullable=False),  # These three are JSON lists.
+    Column("scopes", Text, nullable=False),
+    Column("widgets", Text, nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    Column("expires_at", BigInteger, nullable=False),
+    Column("last_used_at", BigInteger),
+)
+
+# One sign-in of one client for one account; ending it ends all its codes and tokens.
+oauth_grants = Table(
+    "oauth_grants",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("account_id", Number, ForeignKey("accounts.id"), nullable=False, index=True),
+    Column("client_id", Text, nullable=False),
+    Column("scope", Text, nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+)
+
+oauth_codes = Table(
+    "oauth_codes",
+    metadata,
+    Column("code_hash", Text, primary_key=True),
+    Column("grant_id", Text, nullable=False, index=True),
+    Column("account_id", Number, ForeignKey("accounts.id"), nullable=False, index=True),
+    Column("client_id", Text, nullable=False),
+    Column("redirect_uri", Text, nullable=False),
+    Column("code_challenge", Text, nullable=False),
+    Column("scope", Text, nullable=False),
+    Column("expires_at", BigInteger, nullable=False),
+    Column("used_at", BigInteger),
+)
+
+oauth_tokens = Table(
+    "oauth_tokens",
+    metadata,
+    Column("access_hash", Text, primary_key=True),
+    Column("refresh_hash", Text, nullable=False, unique=True),
+    Column(
+        "grant_id",
+        Text,
+        ForeignKey("oauth_grants.id", ondelete="CASCADE"),
+        nullable=False,
+        index=True,
+    ),
+    Column("issued_at", BigInteger, nullable=False),
+    Column("access_expires_at", BigInteger, nullable=False),
+    Column("refresh_expires_at", BigInteger, nullable=False),
+    Column("rotated_at", BigInteger),
+)
+
+# A machine without a browser that waits for somebody to let it in.
+oauth_devices = Table(
+    "oauth_devices",
+    metadata,
+    Column("device_hash", Text, primary_key=True),
+    Column("user_code", Text, nullable=False, unique=True),
+    Column("client_id", Text, nullable=False),
+    Column("scope", Text, nullable=False),
+    Column("expires_at", BigInteger, nullable=False),
+    Column("last_polled_at", BigInteger),
+    Column("account_id", Number, ForeignKey("accounts.id"), index=True),
+    Column("is_denied", Boolean, nullable=False),
+)
+
+# Versions that were requested and are not published, or were just now.
+publish_requests = Table(
+    "publish_requests",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("account_id", Number, ForeignKey("accounts.id"), nullable=False, index=True),
+    Column("scope", Name, nullable=False),
+    Column("name", Name, nullable=False),
+    Column("version", Text, nullable=False),
+    Column("bundle_size", BigInteger, nullable=False),
+    Column("sha256_hash", Text, nullable=False),
+    Column("css_size", BigInteger),
+    Column("css_sha256_hash", Text),
+    Column("manifest", Text, nullable=False),
+    Column("beside", Text, nullable=False),  # What the request said besides the manifest.
+    Column("created_at", BigInteger, nullable=False),
+    Column("expires_at", BigInteger, nullable=False, index=True),
+    Column("confirmed_at", BigInteger),
+)
+
+# Append-only: who did what, when and why.
+audit = Table(
+    "audit",
+    metadata,
+    Column("seq", Number, primary_key=True),
+    Column("at", BigInteger, nullable=False),
+    Column("actor", Text, nullable=False),
+    Column("via", Text, nullable=False),
+    Column("action", Text, nullable=False),
+    Column("scope", Name),
+    Column("name", Name),
+    Column("version", Text),
+    Column("details", Text, nullable=False),
+    Index("ix_audit_scope_name_seq", "scope", "name", "seq"),
+)
+
+# What this catalog signs with. Made by the migration, the same on every node.
+secrets = Table(
+    "secrets",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("value", Text, nullable=False),
 )

@@ -2,11 +2,12 @@
 
 import functools
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
+from ..domain.errors import NotFound
 from ..domain.names import Scope, WidgetName
 from ..domain.widgets import Version, Widget
 from . import changes, downloads
@@ -42,6 +43,19 @@ def get_widgets(connection: Connection, ids: Sequence[int]) -> list[StoredWidget
     return _with_versions(connection, connection.execute(query).all())
 
 
+def list_widgets_in(connection: Connection, scope: Scope) -> list[StoredWidget]:
+    """Every widget of a scope, by name."""
+    query = sa.select(widgets).where(widgets.c.scope == scope).order_by(widgets.c.name)
+    return _with_versions(connection, connection.execute(query).all())
+
+
+def get_widget(connection: Connection, scope: Scope, name: WidgetName) -> StoredWidget:
+    found = find_widget(connection, scope, name)
+    if found is None:
+        raise NotFound(f"There is no widget {scope}/{name}.")
+    return found
+
+
 def stream_widgets(connection: Connection, batch: int = 500) -> Iterator[StoredWidget]:
     """Every widget with its versions, by scope and name, a batch in memory at a time."""
     key = sa.tuple_(widgets.c.scope, widgets.c.name)
@@ -63,21 +77,34 @@ def highest_id(connection: Connection) -> int:
     return int(connection.execute(query).scalar_one())
 
 
-def list_stored_bundles(connection: Connection) -> Iterator[tuple[str, str, str, str, int]]:
-    """(scope, name, version, hash, size) of every version whose bundle is stored here."""
-    query = (
-        sa.select(
-            widgets.c.scope,
-            widgets.c.name,
-            versions.c.version,
-            versions.c.sha256_hash,
-            versions.c.bundle_size,
-        )
+class StoredFile(NamedTuple):
+    """A file that a version refers to and that is stored here."""
+
+    scope: str
+    name: str
+    version: str
+    kind: str
+    sha256_hash: str
+    size_bytes: int
+
+
+def list_stored_files(connection: Connection) -> Iterator[StoredFile]:
+    """The bundle and the style sheet of every version, where they are stored here."""
+    whose = (widgets.c.scope, widgets.c.name, versions.c.version)
+    bundles = (
+        sa.select(*whose, sa.literal("js"), versions.c.sha256_hash, versions.c.bundle_size)
         .join_from(versions, widgets)
         .where(versions.c.bundle_url.is_(None))
     )
-    for row in connection.execution_options(yield_per=1000).execute(query):
-        yield row.scope, row.name, row.version, row.sha256_hash, row.bundle_size
+    styles = (
+        sa.select(*whose, sa.literal("css"), versions.c.css_sha256_hash, versions.c.css_size)
+        .join_from(versions, widgets)
+        .where(versions.c.css_size.is_not(None))
+    )
+    streaming = connection.execution_options(yield_per=1000)
+    for query in (bundles, styles):
+        for row in streaming.execute(query):
+            yield StoredFile(*row)
 
 
 def add_widgets(tx: Transaction, new: Sequence[tuple[Widget, int]]) -> None:

@@ -11,7 +11,7 @@ from limits import parse_many
 from limits.storage import MemoryStorage
 from limits.strategies import FixedWindowRateLimiter
 
-from .http import Answer, Request, Response
+from .http import Answer, Body, Request, Response
 from .metrics import Metrics
 from .public import cors_of, error
 
@@ -39,16 +39,16 @@ def rate_limited(answer: Answer, limits: str, *, trust_forwarded_for: bool) -> A
     items = parse_many(limits)
     limiter = FixedWindowRateLimiter(MemoryStorage())
 
-    async def limited(request: Request) -> Response:
+    async def limited(request: Request, body: Body) -> Response:
         # Whoever watches the service must always hear, and a preflight is not yet a request.
         if request.path == "/api/health" or request.method == "OPTIONS":
-            return await answer(request)
+            return await answer(request, body)
         client = client_of(request, trust_forwarded_for=trust_forwarded_for)
         for item in items:
             if not limiter.hit(item, client):
                 reset_at = limiter.get_window_stats(item, client).reset_time
                 return _too_many(request, limits, wait_s=max(1, math.ceil(reset_at - time.time())))
-        return await answer(request)
+        return await answer(request, body)
 
     return limited
 
@@ -61,9 +61,9 @@ def _too_many(request: Request, limits: str, wait_s: int) -> Response:
 def access_logged(answer: Answer, *, trust_forwarded_for: bool) -> Answer:
     """One line a request, when it is answered."""
 
-    async def logged(request: Request) -> Response:
+    async def logged(request: Request, body: Body) -> Response:
         began = time.perf_counter()
-        response = await answer(request)
+        response = await answer(request, body)
         _log.info(
             "request",
             client=client_of(request, trust_forwarded_for=trust_forwarded_for),
@@ -84,9 +84,9 @@ def printable(text: str) -> str:
 
 
 def metered(answer: Answer, metrics: Metrics) -> Answer:
-    async def measured(request: Request) -> Response:
+    async def measured(request: Request, body: Body) -> Response:
         began = time.perf_counter()
-        response = await answer(request)
+        response = await answer(request, body)
         metrics.observe(request, response.status, time.perf_counter() - began)
         return response
 

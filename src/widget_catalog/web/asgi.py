@@ -1,12 +1,13 @@
 """The binding for tests and for other servers: ASGI 3."""
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import Any
 
 from .http import FileBody, PlainRequest, Worker
 
 _CHUNK_BYTES = 1 << 16
 
+Receive = Callable[[], Awaitable[dict[str, Any]]]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 
 
@@ -14,9 +15,7 @@ class AsgiApp:
     def __init__(self, build: Callable[[], Worker]) -> None:
         self._build = build
 
-    async def __call__(
-        self, scope: dict[str, Any], receive: Callable[[], Awaitable[dict[str, Any]]], send: Send
-    ) -> None:
+    async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             await self._live(receive, send)
             return
@@ -30,7 +29,7 @@ class AsgiApp:
         request = PlainRequest(
             scope["method"], scope["path"], query, headers, f"{client[0]}:{client[1]}"
         )
-        status, response_headers, body = await self._answer(request)
+        status, response_headers, body = await self._answer(request, _received(receive))
         raw = [(key.encode(), value.encode("latin-1")) for key, value in response_headers]
         if body is not None:
             length = len(body) if isinstance(body, bytes) else body.stop - body.start
@@ -41,13 +40,23 @@ class AsgiApp:
                 await send({"type": "http.response.body", "body": chunk, "more_body": True})
         await send({"type": "http.response.body", "body": b""})
 
-    async def _live(self, receive: Callable[[], Awaitable[dict[str, Any]]], send: Send) -> None:
+    async def _live(self, receive: Receive, send: Send) -> None:
         await receive()
         self._answer, close = self._build()
         await send({"type": "lifespan.startup.complete"})
         await receive()
         close()
         await send({"type": "lifespan.shutdown.complete"})
+
+
+async def _received(receive: Receive) -> AsyncIterator[bytes]:
+    is_more = True
+    while is_more:
+        message = await receive()
+        if message["type"] != "http.request":  # The client has gone.
+            return
+        yield message.get("body", b"")
+        is_more = message.get("more_body", False)
 
 
 def _chunks(file: FileBody) -> Iterator[bytes]:

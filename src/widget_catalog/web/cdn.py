@@ -1,11 +1,11 @@
-"""Bundles over HTTP: `/cdn/@{scope}/{name}/{version}/index.js`, sent from disk by the server."""
+"""Bundles over HTTP: `/cdn/@{scope}/{name}/{version}/index.js` (or `.css`), sent from disk."""
 
 import stat
 from pathlib import Path
 
 import structlog
 
-from ..bundles.store import BundleStore
+from ..bundles.store import BundleStore, Kind
 from ..reading.catalog import Catalog
 from .conditional import choose_range, matches
 from .http import NOSNIFF, FileBody, Headers, Request, Response
@@ -16,8 +16,11 @@ PREFIX = "/cdn/"
 _log = structlog.get_logger("widget_catalog.cdn")
 
 _CORS = ("access-control-allow-origin", "*")
+_TYPES: dict[Kind, tuple[str, str]] = {
+    "js": ("content-type", "text/javascript; charset=utf-8"),
+    "css": ("content-type", "text/css; charset=utf-8"),
+}
 _BUNDLE: Headers = [
-    ("content-type", "text/javascript; charset=utf-8"),
     ("cache-control", "public, max-age=31536000, immutable"),
     ("accept-ranges", "bytes"),
     ("cross-origin-resource-policy", "cross-origin"),
@@ -39,18 +42,21 @@ class Cdn:
         if request.method not in ("GET", "HEAD"):
             sentence = "A bundle can be read, and nothing else; use GET, HEAD, OPTIONS."
             return error(405, sentence, ("allow", "GET, HEAD, OPTIONS"), _CORS)
+        kind: Kind = "js"
         match request.path[len(PREFIX) :].split("/"):
             case [scope, name, version, "index.js"] if scope.startswith("@"):
-                found = self._catalog.find_bundle(scope[1:], name, version)
+                kind, found = "js", self._catalog.find_bundle(scope[1:], name, version)
+            case [scope, name, version, "index.css"] if scope.startswith("@"):
+                kind, found = "css", self._catalog.find_style(scope[1:], name, version)
             case _:
                 found = None
         if found is None:
             return error(404, f"There is no bundle at {request.path[:200]}.", _CORS)
-        path = self._bundles.path_of(found.sha256_hash)
+        path = self._bundles.path_of(found.sha256_hash, kind)
         if not _is_whole(path, found.size_bytes):
             _log.error("A bundle is missing or damaged; run doctor.", file=str(path))
             return error(503, "This bundle is missing on the server.", _CORS)
-        headers = [*_BUNDLE, ("etag", f'"{found.sha256_hash}"')]
+        headers = [_TYPES[kind], *_BUNDLE, ("etag", f'"{found.sha256_hash}"')]
         return _send(request, FileBody(path, 0, found.size_bytes, is_whole=True), headers)
 
 

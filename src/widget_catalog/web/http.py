@@ -1,6 +1,6 @@
 """The small request and response values that the server bindings and the API share."""
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple, Protocol
@@ -47,6 +47,23 @@ class PlainRequest(NamedTuple):
     client: str = ""
 
 
+class Body(Protocol):
+    """The bytes that come with a request, read where they are wanted. RSGI's protocol is one."""
+
+    def __aiter__(self) -> AsyncIterator[bytes]: ...
+
+
+class SentBody:
+    """A body that is there as a whole."""
+
+    def __init__(self, body: bytes = b"") -> None:
+        self._body = body
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        if self._body:
+            yield self._body
+
+
 class FileBody(NamedTuple):
     """A part of a file, sent by the server without loading it. `stop` is exclusive."""
 
@@ -64,7 +81,7 @@ class Response(NamedTuple):
     body: bytes | FileBody | None
 
 
-Answer = Callable[[Request], Awaitable[Response]]
+Answer = Callable[[Request, Body], Awaitable[Response]]
 
 
 class Worker(NamedTuple):

@@ -16,7 +16,7 @@ from ..reading.catalog import Catalog
 from ..reading.content import Content
 from .conditional import http_date
 from .content_response import content_response
-from .http import NOSNIFF, Headers, Request, Response
+from .http import NOSNIFF, Answer, Body, Headers, Request, Response
 from .query import parse_search
 
 WIDGETS = "/api/v1/widgets/"
@@ -56,7 +56,7 @@ class DownloadCounter(Protocol):
 
 
 class PublicApi:
-    """Answers everything under `/api/`."""
+    """Answers everything under `/api/`; what is not public it passes on."""
 
     def __init__(
         self,
@@ -64,10 +64,12 @@ class PublicApi:
         counter: DownloadCounter,
         bundles_check: Callable[[], None],
         public_settings: dict[str, object],
+        internal: Answer,
     ) -> None:
         self._catalog = catalog
         self._counter = counter
         self._bundles_check = bundles_check
+        self._internal = internal
         cli_version = {"minSupported": release.CLI_MIN_SUPPORTED, "latest": release.CLI_LATEST}
         version = {
             "version": release.VERSION,
@@ -82,10 +84,11 @@ class PublicApi:
             "/api/settings": _fixed(public_settings),
         }
 
-    async def answer(self, request: Request) -> Response:
+    async def answer(self, request: Request, body: Body) -> Response:
         path = request.path
         if not path.startswith(WIDGETS):
-            return self._answer_closed(request)
+            public = self._answer_closed(request)
+            return await self._internal(request, body) if public is None else public
         key = path[_WIDGETS_LENGTH:]
         method = request.method
         if (method == "GET" or method == "HEAD") and key != _SEARCH:
@@ -126,8 +129,8 @@ class PublicApi:
             return error(503, fault.message, _CORS, ("retry-after", "5"))
         return _COUNTED
 
-    def _answer_closed(self, request: Request) -> Response:
-        """Everything under /api/ that has no CORS header."""
+    def _answer_closed(self, request: Request) -> Response | None:
+        """Everything public under /api/ that has no CORS header; None for what is not public."""
         path = request.path
         if len(path) + len(request.query_string) > _MAX_PATH_AND_QUERY:
             return error(414, "The address is too long.")
@@ -142,9 +145,7 @@ class PublicApi:
                 return self._registry(request, scope)
         if path.startswith("/api/v1/"):
             return error(404, f"There is nothing at {path[:200]}.")
-        return error(
-            401, "This address is for signed-in people only.", ("www-authenticate", "Bearer")
-        )
+        return None
 
     def _registry(self, request: Request, scope: str) -> Response:
         if request.method != "GET" and request.method != "HEAD":

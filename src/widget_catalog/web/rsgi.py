@@ -20,7 +20,7 @@ class RsgiApp:
         self._close()
 
     async def __rsgi__(self, scope: Any, protocol: Any) -> None:
-        status, headers, body = await self._answer(scope)
+        status, headers, body = await self._answer(scope, protocol)
         if body is None:
             protocol.response_empty(status, headers)
         elif isinstance(body, bytes):

@@ -5,11 +5,13 @@ from typing import Protocol
 
 import structlog
 
+from ..actions.signed_uploads import PREFIX as UPLOADS_PREFIX
 from ..domain.errors import StoreUnavailable
 from .cdn import PREFIX as CDN_PREFIX
 from .cdn import Cdn
-from .http import Request, Response
+from .http import Body, Request, Response
 from .public import PublicApi, internal_fault, unavailable
+from .uploads import Uploads
 
 _log = structlog.get_logger("widget_catalog.web")
 
@@ -19,18 +21,21 @@ class Pages(Protocol):
 
 
 class Site:
-    def __init__(self, api: PublicApi, cdn: Cdn, pages: Pages) -> None:
+    def __init__(self, api: PublicApi, cdn: Cdn, uploads: Uploads, pages: Pages) -> None:
         self._api = api
         self._cdn = cdn
+        self._uploads = uploads
         self._pages = pages
 
-    async def answer(self, request: Request) -> Response:
+    async def answer(self, request: Request, body: Body) -> Response:
         path = request.path
         try:
             if path.startswith("/api/") or path == "/api":
-                return await self._api.answer(request)
+                return await self._api.answer(request, body)
             if path.startswith(CDN_PREFIX):
                 return self._cdn.answer(request)
+            if path.startswith(UPLOADS_PREFIX):
+                return await self._uploads.answer(request, body)
             return self._pages.answer(request)
         except (sqlite3.Error, StoreUnavailable) as fault:
             _log.error("The catalog cannot be read.", path=path, fault=str(fault))

@@ -24,7 +24,7 @@ from ..options import CatalogOption, JsonOption, YesOption
 from ..plan import Plan, plan_document, show_plan
 from ..publishing import Advance, check, publish
 from ..session import Session, opened
-from ..widget_folder import MANIFEST, LocalWidget, read_manifest_text, read_widget
+from ..widget_folder import MANIFEST, LocalWidget, read_widget
 from .making import FolderArgument
 
 
@@ -55,9 +55,9 @@ def publish_(
     is_asked = not (yes or dry_run)
     if is_asked and not is_person_there():
         ask("", is_agreed=False)  # Before any work is done in vain.
-    file_text = _bumped_text(folder, bump)
+    before = read_widget(folder, max_bundle_bytes=sys.maxsize)  # Faults come before connections.
+    file_text = _bumped_text(before, bump)
     sent_text = file_text if notes is None else with_value(file_text, "releaseNotes", _read(notes))
-    read_widget(folder, sent_text, sys.maxsize)  # Its own faults come before any connection.
     with opened(catalog) as session:
         if newer := check_cli_version(session):
             warn(f"A newer release of this tool is out: {newer}.")
@@ -71,7 +71,7 @@ def publish_(
             return
         if is_asked or dry_run:
             check(session, key, local)
-        if not json:
+        if is_asked or not json:
             show_plan(plan)
         if dry_run:
             _tell(plan, "checked", json=json)
@@ -85,12 +85,11 @@ def publish_(
     _tell(plan, "published", answer, json=json)
 
 
-def _bumped_text(folder: Path, bump: Bump) -> str:
-    """The manifest's text with its next version; a text with faults as it is, to be told later."""
-    text = read_manifest_text(folder)
+def _bumped_text(local: LocalWidget, bump: Bump) -> str:
+    """The manifest's text with its next version."""
+    text, version = local.manifest.text, local.manifest.version
     if bump is Bump.KEEP:
         return text
-    version = read_widget(folder, text, sys.maxsize).manifest.version
     try:
         return with_value(text, "version", bumped(version, bump).text)
     except InvalidVersion as error:

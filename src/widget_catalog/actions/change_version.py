@@ -1,0 +1,84 @@
+"""What may happen to a published version: yank, unyank, deprecate, undeprecate."""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from ..domain.accounts import Actor, Right
+from ..domain.errors import InvalidRequest, NotFound
+from ..domain.names import Scope, WidgetName
+from ..domain.texts import line_fault
+from ..domain.widgets import Version
+from ..store.audit import record
+from ..store.engine import Store
+from ..store.widgets import get_widget, replace_widget
+from .permissions import require
+
+MAX_REASON = 500
+
+
+def yank_version(store: Store, actor: Actor, key: str, number: str, reason: str) -> None:
+    """Take a version back: never offered any more, still loadable where it is installed."""
+    checked = checked_reason("reason", reason)
+    change = {"is_yanked": True, "yanked_reason": checked}
+    _change(store, actor, Right.YANK, "yank", key, number, change, reason=checked)
+
+
+def unyank_version(store: Store, actor: Actor, key: str, number: str) -> None:
+    change = {"is_yanked": False, "yanked_reason": None}
+    _change(store, actor, Right.YANK, "unyank", key, number, change)
+
+
+def deprecate_version(store: Store, actor: Actor, key: str, number: str, message: str) -> None:
+    """Warn whoever uses a version."""
+    checked = checked_reason("message", message)
+    change = {"deprecation_message": checked}
+    _change(store, actor, Right.DEPRECATE, "deprecate", key, number, change, message=checked)
+
+
+def undeprecate_version(store: Store, actor: Actor, key: str, number: str) -> None:
+    change = {"deprecation_message": None}
+    _change(store, actor, Right.DEPRECATE, "undeprecate", key, number, change)
+
+
+def checked_reason(field: str, text: str) -> str:
+    if fault := line_fault(text, MAX_REASON):
+        raise InvalidRequest(f"{field}: {fault}")
+    return text.strip()
+
+
+def parse_key(key: str) -> tuple[Scope, WidgetName]:
+    """`scope/name`, or as people write it, `@scope/name`."""
+    scope, _, name = key.removeprefix("@").partition("/")
+    return Scope.parse(scope), WidgetName.parse(name)
+
+
+def _change(
+    store: Store,
+    actor: Actor,
+    right: Right,
+    action: str,
+    key: str,
+    number: str,
+    change: Mapping[str, object],
+    **details: object,
+) -> None:
+    scope, name = parse_key(key)
+    with store.writing() as tx:
+        require(tx.connection, actor, right, scope, name)
+        stored = get_widget(tx.connection, scope, name)
+        old = _get_version(stored.widget.versions, key, number)
+        new = msgspec.structs.replace(old, **change)
+        if new == old:
+            return
+        versions = [new if it is old else it for it in stored.widget.versions]
+        replace_widget(tx, stored, stored.widget.with_versions(versions))
+        record(tx, actor, action, scope, name, old.number, **details)
+
+
+def _get_version(versions: tuple[Version, ...], key: str, number: str) -> Version:
+    identity = number.partition("+")[0]
+    found = next((it for it in versions if it.identity == identity), None)
+    if found is None:
+        raise NotFound(f"There is no version {number[:80]!r} of {key}.")
+    return found

@@ -1,0 +1,109 @@
+"""What may happen to a widget: list, unlist, official or not, who publishes it; its log."""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from ..domain.accounts import Actor, Right
+from ..domain.errors import InvalidRequest
+from ..store.audit import Entry, list_entries, record
+from ..store.downloads import get_counts
+from ..store.engine import Store
+from ..store.organizations import (
+    find_organization,
+    list_members,
+    list_publishers,
+    set_publishers,
+)
+from ..store.rows import StoredWidget
+from ..store.widgets import get_widget, replace_widget
+from .change_version import checked_reason, parse_key
+from .permissions import require, require_operator
+
+
+def list_widget(store: Store, actor: Actor, key: str, reason: str | None = None) -> None:
+    _change(store, actor, Right.LIST, "list", key, {"is_listed": True}, reason)
+
+
+def unlist_widget(store: Store, actor: Actor, key: str, reason: str | None = None) -> None:
+    """Hide a widget from search, detail and registry; its bundles stay."""
+    _change(store, actor, Right.LIST, "unlist", key, {"is_listed": False}, reason)
+
+
+def set_official(store: Store, actor: Actor, key: str, is_official: bool | None) -> None:
+    action = "make official" if is_official else "make unofficial"
+    _change(store, actor, Right.MAKE_OFFICIAL, action, key, {"is_official": is_official})
+
+
+def view_widget(store: Store, actor: Actor, key: str) -> tuple[StoredWidget, int]:
+    """A widget as its scope's people see it, listed or not, and its downloads."""
+    scope, name = parse_key(key)
+    with store.reading() as connection:
+        require(connection, actor, Right.VIEW, scope, name)
+        stored = get_widget(connection, scope, name)
+        return stored, get_counts(connection, [stored.id]).get(stored.id, 0)
+
+
+def get_publishers(store: Store, actor: Actor, key: str) -> list[str]:
+    scope, name = parse_key(key)
+    with store.reading() as connection:
+        require(connection, actor, Right.VIEW, scope, name)
+        get_widget(connection, scope, name)
+        return list_publishers(connection, scope, name)
+
+
+def name_publishers(store: Store, actor: Actor, key: str, usernames: list[str]) -> None:
+    """Say which members of an organization may publish a widget, besides its admins.
+
+    The widget need not exist yet: so a member can publish its first version.
+    """
+    scope, name = parse_key(key)
+    with store.writing() as tx:
+        require(tx.connection, actor, Right.NAME_PUBLISHERS, scope, name)
+        organization = find_organization(tx.connection, scope)
+        members = list_members(tx.connection, organization.id) if organization else []
+        ids = {member.username: member.account_id for member in members}
+        strangers = [it for it in usernames if it not in ids]
+        if strangers:
+            raise InvalidRequest(
+                f"Not a member of {scope}: {', '.join(it[:80] for it in strangers[:10])}."
+            )
+        before = list_publishers(tx.connection, scope, name)
+        if sorted(set(usernames)) != before:
+            set_publishers(tx, scope, name, [ids[it] for it in sorted(set(usernames))])
+            named = sorted(set(usernames))
+            record(tx, actor, "name publishers", scope, name, publishers=named)
+
+
+def read_audit(
+    store: Store, actor: Actor, key: str | None, page: int, limit: int
+) -> tuple[list[Entry], int]:
+    """The log of a widget; of the whole catalog, for the operator."""
+    with store.reading() as connection:
+        if key is None:
+            require_operator(actor)
+            return list_entries(connection, None, None, page, limit)
+        scope, name = parse_key(key)
+        require(connection, actor, Right.READ_AUDIT, scope, name)
+        get_widget(connection, scope, name)
+        return list_entries(connection, scope, name, page, limit)
+
+
+def _change(
+    store: Store,
+    actor: Actor,
+    right: Right,
+    action: str,
+    key: str,
+    change: Mapping[str, object],
+    reason: str | None = None,
+) -> None:
+    scope, name = parse_key(key)
+    details = {} if reason is None else {"reason": checked_reason("reason", reason)}
+    with store.writing() as tx:
+        require(tx.connection, actor, right, scope, name)
+        stored = get_widget(tx.connection, scope, name)
+        new = msgspec.structs.replace(stored.widget, **change)
+        if new != stored.widget:
+            replace_widget(tx, stored, new)
+            record(tx, actor, action, scope, name, **details)

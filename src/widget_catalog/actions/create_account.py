@@ -1,0 +1,144 @@
+"""Making accounts: by the operator, by registration, and by invitation."""
+
+from ..domain.accounts import (
+    COMMAND_LINE,
+    Account,
+    Actor,
+    Via,
+    email_fault,
+    parse_username,
+    password_fault,
+)
+from ..domain.errors import InvalidAccount, NotAllowed
+from ..domain.names import Scope
+from ..store.accounts import add_account, has_accounts, take_scope
+from ..store.audit import record
+from ..store.engine import Snapshot, Store, Transaction
+from ..store.invitations import (
+    Invitation,
+    add_invitation,
+    find_invitation_by_secret,
+    remove_expired_invitations,
+    remove_invitation,
+    remove_invitations_to_catalog,
+)
+from .credentials import INVITATION_PREFIX, hash_password, hash_secret, new_id, new_secret
+from .sign_in import Lifetimes, SignedIn, open_session
+
+OPERATOR, AUTHOR = "operator", "author"
+_DAY_MS = 86_400_000
+_INVITATION_DAYS = 7
+
+
+def create_account(
+    store: Store, username: str, email: str, password: str, *, is_operator: bool = False
+) -> Account:
+    """By the operator, who may also give away a scope whose widgets have no owner yet."""
+    name, password_hash = _checked(username, email, password)
+    with store.writing() as tx:
+        return _create(tx, COMMAND_LINE, name, email, password_hash, is_operator, adopts=True)
+
+
+def register(
+    store: Store,
+    registration: str,
+    lifetimes: Lifetimes,
+    *,
+    username: str,
+    email: str,
+    password: str,
+    secret: str = "",
+) -> SignedIn:
+    """By the person, if registration is open or an invitation is brought along; signs them in."""
+    with store.reading() as connection:
+        invited = _find(connection, secret, store.now_ms()) is not None
+    if not invited and registration != "open":
+        raise NotAllowed(
+            "This invitation is not valid, or no longer. Ask the operator for a new one."
+            if secret
+            else "Registration is closed here. Ask the operator for an account."
+        )
+    name, password_hash = _checked(username, email, password)
+    with store.writing() as tx:
+        invitation = _find(tx.connection, secret, tx.at_ms)
+        if invited and invitation is None:
+            raise NotAllowed("This invitation has just been used. Ask for a new one.")
+        is_operator = invitation is not None and invitation.role == OPERATOR
+        actor = Actor(via=Via.SESSION)
+        account = _create(tx, actor, name, email, password_hash, is_operator, adopts=is_operator)
+        if invitation is not None:
+            remove_invitation(tx, invitation.id)
+        return open_session(tx, account, lifetimes)
+
+
+def create_without_password(tx: Transaction, username: str, email: str) -> Account:
+    """For somebody whom another provider has signed in."""
+    name = parse_username(username)
+    if fault := email_fault(email):
+        raise InvalidAccount([fault])
+    return _create(tx, Actor(via=Via.SESSION), name, email, None, False, adopts=False)
+
+
+def invite(store: Store, role: str = AUTHOR, email: str | None = None) -> str:
+    """A secret with which somebody can make one account, for a week.
+
+    There is one for an operator at a time, the last.
+    """
+    secret = new_secret(INVITATION_PREFIX)
+    with store.writing() as tx:
+        remove_expired_invitations(tx)
+        if role == OPERATOR:
+            remove_invitations_to_catalog(tx, OPERATOR)
+        add_invitation(
+            tx,
+            id_=new_id(),
+            organization_id=None,
+            email=email,
+            secret_hash=hash_secret(secret),
+            role=role,
+            invited_by=COMMAND_LINE.name,
+            expires_at=tx.at_ms + _INVITATION_DAYS * _DAY_MS,
+        )
+    return secret
+
+
+def invite_first_operator(store: Store) -> str | None:
+    """As long as there is no account: a secret to make the operator's, in place of the last."""
+    with store.reading() as connection:
+        if has_accounts(connection):
+            return None
+    return invite(store, OPERATOR)
+
+
+def _find(connection: Snapshot, secret: str, now_ms: int) -> Invitation | None:
+    found = find_invitation_by_secret(connection, hash_secret(secret), now_ms) if secret else None
+    return found if found is not None and found.organization_id is None else None
+
+
+def _checked(username: str, email: str, password: str) -> tuple[Scope, str]:
+    """The name and the password's hash, or InvalidAccount with all that is wrong."""
+    faults = [fault for fault in (email_fault(email), password_fault(password)) if fault]
+    try:
+        name = parse_username(username)
+    except InvalidAccount as error:
+        raise InvalidAccount([*error.faults, *faults]) from None
+    if faults:
+        raise InvalidAccount(faults)
+    return name, hash_password(password)
+
+
+def _create(
+    tx: Transaction,
+    actor: Actor,
+    name: Scope,
+    email: str,
+    password_hash: str | None,
+    is_operator: bool,
+    *,
+    adopts: bool,
+) -> Account:
+    take_scope(tx, name, "personal", adopts=adopts)
+    account = add_account(tx, name, email, password_hash, is_operator=is_operator)
+    who = actor if actor.via is Via.COMMAND else Actor(via=actor.via, account=account)
+    record(tx, who, "create account", name, isOperator=is_operator)
+    return account

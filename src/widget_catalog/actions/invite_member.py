@@ -1,0 +1,126 @@
+"""Invitations to an organization: made, listed, withdrawn, accepted, declined."""
+
+import hmac
+
+from ..domain.accounts import Account, Actor, Right, Role, email_fault
+from ..domain.errors import Conflict, InvalidRequest, NotFound
+from ..store.accounts import get_account
+from ..store.audit import record
+from ..store.engine import Snapshot, Store
+from ..store.invitations import (
+    Invitation,
+    add_invitation,
+    find_invitation,
+    list_invitations_of,
+    list_invitations_to,
+    remove_expired_invitations,
+    remove_invitation,
+)
+from ..store.organizations import get_organization, list_members, put_member
+from .credentials import INVITATION_PREFIX, hash_secret, new_id, new_secret
+from .permissions import require, require_person
+
+_LIFETIME_MS = 7 * 86_400_000
+
+
+def invite_member(
+    store: Store, actor: Actor, slug: str, role: Role, *, username: str = "", email: str = ""
+) -> tuple[Invitation, str | None]:
+    """An account by its name; or whoever gets the link, whose secret is told this once."""
+    require_person(actor)
+    if bool(username) == bool(email):
+        raise InvalidRequest("Give a username or an email, one of the two.")
+    if email and (fault := email_fault(email)):
+        raise InvalidRequest(f"email: {fault}")
+    secret = new_secret(INVITATION_PREFIX) if email else None
+    with store.writing() as tx:
+        require(tx.connection, actor, Right.MANAGE_MEMBERS, slug)
+        if role is Role.OWNER:
+            require(tx.connection, actor, Right.OWN, slug)
+        organization = get_organization(tx.connection, slug)
+        remove_expired_invitations(tx)
+        account = get_account(tx.connection, username) if username else None
+        if account is not None:
+            _refuse_double(tx.connection, organization.id, account, slug, tx.at_ms)
+        id_ = new_id()
+        add_invitation(
+            tx,
+            id_=id_,
+            organization_id=organization.id,
+            account_id=account.id if account else None,
+            email=email or None,
+            secret_hash=hash_secret(secret) if secret else None,
+            role=role.value,
+            invited_by=actor.name,
+            expires_at=tx.at_ms + _LIFETIME_MS,
+        )
+        record(tx, actor, "invite", slug, who=username or email, role=role.value)
+        invitation = find_invitation(tx.connection, id_, tx.at_ms)
+    if invitation is None:
+        raise NotFound("The invitation is gone.")
+    return invitation, secret
+
+
+def list_open_invitations(store: Store, actor: Actor, slug: str) -> list[Invitation]:
+    require_person(actor)
+    with store.reading() as connection:
+        require(connection, actor, Right.MANAGE_MEMBERS, slug)
+        organization = get_organization(connection, slug)
+        return list_invitations_to(connection, organization.id, store.now_ms())
+
+
+def list_own_invitations(store: Store, actor: Actor) -> list[Invitation]:
+    account = require_person(actor)
+    with store.reading() as connection:
+        return list_invitations_of(connection, account.id, store.now_ms())
+
+
+def withdraw_invitation(store: Store, actor: Actor, slug: str, id_: str) -> None:
+    require_person(actor)
+    with store.writing() as tx:
+        require(tx.connection, actor, Right.MANAGE_MEMBERS, slug)
+        invitation = find_invitation(tx.connection, id_, tx.at_ms)
+        if invitation is None or invitation.organization != slug:
+            raise NotFound("There is no such invitation.")
+        remove_invitation(tx, id_)
+        record(tx, actor, "withdraw invitation", slug, who=invitation.username or invitation.email)
+
+
+def answer_invitation(
+    store: Store, actor: Actor, id_: str, secret: str, *, is_accepted: bool
+) -> str | None:
+    """Accept or decline; gives the organization."""
+    account = require_person(actor)
+    with store.writing() as tx:
+        invitation = find_invitation(tx.connection, id_, tx.at_ms)
+        if (
+            invitation is None
+            or invitation.organization_id is None
+            or not _is_for(invitation, account, secret)
+        ):
+            raise NotFound("There is no such invitation for you, or it has expired.")
+        remove_invitation(tx, id_)
+        action = "accept invitation" if is_accepted else "decline invitation"
+        if is_accepted:
+            members = list_members(tx.connection, invitation.organization_id)
+            if any(it.account_id == account.id for it in members):
+                raise Conflict(f"You are a member of {invitation.organization} already.")
+            put_member(tx, invitation.organization_id, account.id, Role(invitation.role))
+        record(tx, actor, action, invitation.organization, role=invitation.role)
+    return invitation.organization
+
+
+def _is_for(invitation: Invitation, account: Account, secret: str) -> bool:
+    if invitation.account_id is not None:
+        return invitation.account_id == account.id
+    return hmac.compare_digest(invitation.secret_hash or "", hash_secret(secret))
+
+
+def _refuse_double(
+    connection: Snapshot, organization_id: int, account: Account, slug: str, now_ms: int
+) -> None:
+    if any(it.account_id == account.id for it in list_members(connection, organization_id)):
+        raise Conflict(f"{account.username} is a member of {slug} already.")
+    invited = list_invitations_to(connection, organization_id, now_ms)
+    if any(it.account_id == account.id for it in invited):
+        raise Conflict(f"{account.username} is invited to {slug} already.")

@@ -1,0 +1,91 @@
+"""Access tokens for machines: made, listed, revoked."""
+
+from typing import NamedTuple
+
+from ..domain.accounts import TOKEN_RIGHTS, Actor, Limits
+from ..domain.errors import InvalidName, InvalidRequest, NotFound
+from ..domain.names import Scope
+from ..domain.texts import line_fault
+from ..store.audit import record
+from ..store.engine import Store
+from ..store.tokens import Token, add_token, list_tokens, remove_token
+from .change_version import parse_key
+from .credentials import TOKEN_PREFIX, hash_secret, new_id, new_secret
+from .permissions import require_person
+
+MAX_DAYS = 366
+_DAY_MS = 86_400_000
+_MAX_NAME = 100
+_MAX_PLACES = 100
+
+
+class IssuedToken(NamedTuple):
+    """A token and its secret, which is shown this once."""
+
+    secret: str
+    token: Token
+
+
+def issue_token(
+    store: Store,
+    actor: Actor,
+    *,
+    name: str,
+    actions: list[str],
+    scopes: list[str],
+    widgets: list[str],
+    days: int,
+) -> IssuedToken:
+    account = require_person(actor)
+    limits = _limits(name, actions, scopes, widgets, days)
+    secret = new_secret(TOKEN_PREFIX)
+    with store.writing() as tx:
+        token = add_token(
+            tx,
+            id_=new_id(),
+            secret_hash=hash_secret(secret),
+            account_id=account.id,
+            name=name.strip(),
+            limits=limits,
+            expires_at=tx.at_ms + days * _DAY_MS,
+        )
+        record(tx, actor, "create token", account.username, token=name.strip())
+    return IssuedToken(secret, token)
+
+
+def list_own_tokens(store: Store, actor: Actor) -> list[Token]:
+    account = require_person(actor)
+    with store.reading() as connection:
+        return list_tokens(connection, account.id, store.now_ms())
+
+
+def revoke_token(store: Store, actor: Actor, id_: str) -> None:
+    account = require_person(actor)
+    with store.writing() as tx:
+        if not remove_token(tx, account.id, id_):
+            raise NotFound("There is no such token.")
+        record(tx, actor, "revoke token", account.username, id=id_)
+
+
+def _limits(
+    name: str, actions: list[str], scopes: list[str], widgets: list[str], days: int
+) -> Limits:
+    faults = []
+    if fault := line_fault(name, _MAX_NAME):
+        faults.append(f"name: {fault}")
+    known = [right.value for right in TOKEN_RIGHTS]
+    if not actions or not set(actions) <= set(known):
+        faults.append(f"actions: must be some of {', '.join(known)}.")
+    if not 1 <= days <= MAX_DAYS:
+        faults.append(f"expiresInDays: must be a whole number from 1 to {MAX_DAYS}.")
+    if len(scopes) + len(widgets) > _MAX_PLACES:
+        faults.append(f"scopes: at most {_MAX_PLACES} scopes and widgets can be named.")
+    try:
+        places = tuple(map(Scope.parse, scopes))
+        keys = tuple("/".join(parse_key(key)) for key in widgets)
+    except InvalidName as error:
+        faults.append(str(error))
+    if faults:
+        raise InvalidRequest(" ".join(faults))
+    rights = tuple(right for right in TOKEN_RIGHTS if right.value in actions)
+    return Limits(rights=rights, scopes=places, widgets=keys)

@@ -1,0 +1,115 @@
+"""What becomes of an account: another password, disabled, enabled, closed; its sessions."""
+
+import msgspec
+
+from ..domain.accounts import COMMAND_LINE, Account, Actor, Role, password_fault
+from ..domain.errors import Conflict, InvalidAccount, NotAllowed, NotFound
+from ..domain.names import Scope
+from ..store.accounts import find_credentials, get_account, update_account
+from ..store.audit import record
+from ..store.engine import Store, Transaction
+from ..store.oauth import remove_grants
+from ..store.organizations import list_members, list_memberships, remove_member
+from ..store.sessions import (
+    Session,
+    list_sessions,
+    remove_session,
+    remove_sessions,
+)
+from ..store.tokens import remove_tokens
+from ..store.widgets import list_widgets_in, replace_widget
+from .credentials import hash_password, is_password
+from .permissions import require_person
+from .sign_in import Visitor
+
+
+def change_password(store: Store, visitor: Visitor, current: str, new: str) -> None:
+    """Another password; whoever else was signed in with the old one is not any more."""
+    account = require_person(visitor.actor)
+    _check_password(store, account, current)
+    password_hash = _hash(new)
+    with store.writing() as tx:
+        update_account(tx, account.id, password_hash=password_hash)
+        remove_sessions(tx, account.id, but=visitor.session.id if visitor.session else None)
+        remove_grants(tx, account.id)
+        record(tx, visitor.actor, "change password", account.username)
+
+
+def reset_password(store: Store, username: str, new: str) -> None:
+    """By the operator. Everybody signed in with the old one is signed out."""
+    password_hash = _hash(new)
+    with store.writing() as tx:
+        account = get_account(tx.connection, username)
+        update_account(tx, account.id, password_hash=password_hash)
+        _sign_out_everywhere(tx, account)
+        record(tx, COMMAND_LINE, "reset password", account.username)
+
+
+def set_disabled(store: Store, username: str, *, is_disabled: bool) -> None:
+    """By the operator. A disabled account cannot sign in, and neither can its tokens."""
+    with store.writing() as tx:
+        account = get_account(tx.connection, username)
+        update_account(tx, account.id, is_disabled=is_disabled)
+        if is_disabled:
+            _sign_out_everywhere(tx, account)
+        action = "disable account" if is_disabled else "enable account"
+        record(tx, COMMAND_LINE, action, account.username)
+
+
+def close_account(store: Store, visitor: Visitor, password: str) -> None:
+    """By the person. Widgets are unlisted, bundles stay: no dashboard breaks."""
+    account = require_person(visitor.actor)
+    if account.has_password:
+        _check_password(store, account, password)
+    with store.writing() as tx:
+        for organization, role in list_memberships(tx.connection, account.id):
+            members = list_members(tx.connection, organization.id)
+            owners = [it for it in members if it.role is Role.OWNER]
+            if role is Role.OWNER and len(owners) == 1:
+                raise Conflict(
+                    f"You are the last owner of {organization.slug}. Transfer it to somebody first."
+                )
+            remove_member(tx, organization, account.id)
+        _unlist_all(tx, visitor.actor, account.username)
+        update_account(tx, account.id, is_disabled=True, password_hash=None, closed_at=tx.at_ms)
+        remove_tokens(tx, account.id)
+        _sign_out_everywhere(tx, account)
+        record(tx, visitor.actor, "close account", account.username)
+
+
+def list_own_sessions(store: Store, visitor: Visitor) -> list[Session]:
+    account = require_person(visitor.actor)
+    with store.reading() as connection:
+        return list_sessions(connection, account.id, store.now_ms())
+
+
+def end_session(store: Store, visitor: Visitor, id_: str) -> None:
+    account = require_person(visitor.actor)
+    with store.writing() as tx:
+        if not remove_session(tx, account.id, id_):
+            raise NotFound("There is no such session.")
+
+
+def _unlist_all(tx: Transaction, actor: Actor, scope: Scope) -> None:
+    for stored in list_widgets_in(tx.connection, scope):
+        if stored.widget.is_listed:
+            replace_widget(tx, stored, msgspec.structs.replace(stored.widget, is_listed=False))
+            record(tx, actor, "unlist", scope, stored.widget.name, reason="Account closed.")
+
+
+def _sign_out_everywhere(tx: Transaction, account: Account) -> None:
+    remove_sessions(tx, account.id)
+    remove_grants(tx, account.id)
+
+
+def _check_password(store: Store, account: Account, password: str) -> None:
+    with store.reading() as connection:
+        found = find_credentials(connection, account.username)
+    if found is None or not is_password(found.password_hash, password):
+        raise NotAllowed("The current password is wrong.")
+
+
+def _hash(password: str) -> str:
+    if fault := password_fault(password):
+        raise InvalidAccount([fault])
+    return hash_password(password)

@@ -1,0 +1,126 @@
+"""Organizations: made, looked at; their members' roles, leaving, transfer."""
+
+from ..domain.accounts import Actor, Right, Role, parse_username
+from ..domain.errors import Conflict, InvalidRequest, NotFound
+from ..domain.texts import line_fault
+from ..store.accounts import take_scope
+from ..store.audit import record
+from ..store.engine import Snapshot, Store
+from ..store.organizations import (
+    Member,
+    Membership,
+    Organization,
+    add_organization,
+    get_organization,
+    list_members,
+    list_memberships,
+    put_member,
+    remove_member,
+    standing_of,
+)
+from .permissions import require, require_person
+
+_MAX_NAME = 100
+
+
+def create_organization(store: Store, actor: Actor, slug: str, display_name: str) -> Membership:
+    """Its slug becomes a scope; whoever makes it is its owner."""
+    account = require_person(actor)
+    name = parse_username(slug)
+    if fault := line_fault(display_name, _MAX_NAME):
+        raise InvalidRequest(f"displayName: {fault}")
+    with store.writing() as tx:
+        take_scope(tx, name, "organization", adopts=actor.is_operator)
+        organization = add_organization(tx, name, display_name.strip())
+        put_member(tx, organization.id, account.id, Role.OWNER)
+        record(tx, actor, "create organization", name)
+    return Membership(organization, Role.OWNER)
+
+
+def list_own_organizations(store: Store, actor: Actor) -> list[Membership]:
+    account = require_person(actor)
+    with store.reading() as connection:
+        return list_memberships(connection, account.id)
+
+
+def show_organization(
+    store: Store, actor: Actor, slug: str
+) -> tuple[Organization, Role | None, list[Member]]:
+    require_person(actor)
+    with store.reading() as connection:
+        require(connection, actor, Right.VIEW, slug)
+        organization = get_organization(connection, slug)
+        role = standing_of(connection, actor.account, slug, None).role
+        return organization, role, list_members(connection, organization.id)
+
+
+def change_role(store: Store, actor: Actor, slug: str, username: str, role: Role) -> None:
+    """Owners are made and unmade by owners alone, and one must remain."""
+    require_person(actor)
+    with store.writing() as tx:
+        require(tx.connection, actor, Right.MANAGE_MEMBERS, slug)
+        organization = get_organization(tx.connection, slug)
+        member = get_member(tx.connection, organization, username)
+        if member.role is role:
+            return
+        if Role.OWNER in (member.role, role):
+            require(tx.connection, actor, Right.OWN, slug)
+            _keep_an_owner(tx.connection, organization, member)
+        put_member(tx, organization.id, member.account_id, role)
+        record(tx, actor, "change role", slug, member=username, role=role.value)
+
+
+def end_membership(store: Store, actor: Actor, slug: str, username: str) -> None:
+    """Remove somebody, or leave. The last owner cannot go."""
+    account = require_person(actor)
+    is_leaving = username == account.username
+    with store.writing() as tx:
+        require(tx.connection, actor, Right.VIEW if is_leaving else Right.MANAGE_MEMBERS, slug)
+        organization = get_organization(tx.connection, slug)
+        member = get_member(tx.connection, organization, username)
+        if member.role is Role.OWNER:
+            if not is_leaving:
+                require(tx.connection, actor, Right.OWN, slug)
+            _keep_an_owner(tx.connection, organization, member)
+        remove_member(tx, organization, member.account_id)
+        action = "leave organization" if is_leaving else "remove member"
+        record(tx, actor, action, slug, member=username)
+
+
+def transfer_organization(store: Store, actor: Actor, slug: str, username: str) -> None:
+    """Make another member the owner, and become an admin."""
+    account = require_person(actor)
+    with store.writing() as tx:
+        require(tx.connection, actor, Right.OWN, slug)
+        organization = get_organization(tx.connection, slug)
+        member = get_member(tx.connection, organization, username)
+        if member.account_id == account.id:
+            raise InvalidRequest("username: name somebody else; you are the owner already.")
+        put_member(tx, organization.id, member.account_id, Role.OWNER)
+        put_member(tx, organization.id, account.id, Role.ADMIN)
+        record(tx, actor, "transfer organization", slug, member=username)
+
+
+def parse_role(text: str) -> Role:
+    try:
+        return Role(text)
+    except ValueError:
+        roles = ", ".join(role.value for role in Role)
+        raise InvalidRequest(f"role: must be one of {roles}.") from None
+
+
+def get_member(connection: Snapshot, organization: Organization, username: str) -> Member:
+    members = list_members(connection, organization.id)
+    found = next((it for it in members if it.username == username), None)
+    if found is None:
+        raise NotFound(f"{username[:80]!r} is not a member of {organization.slug}.")
+    return found
+
+
+def _keep_an_owner(connection: Snapshot, organization: Organization, leaving: Member) -> None:
+    owners = [it for it in list_members(connection, organization.id) if it.role is Role.OWNER]
+    if leaving in owners and len(owners) == 1:
+        raise Conflict(
+            f"{leaving.username} is the last owner of {organization.slug}. Make somebody else an "
+            "owner first."
+        )

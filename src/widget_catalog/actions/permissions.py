@@ -1,0 +1,42 @@
+"""Whether somebody may do what they ask for. Every action asks here first, in its transaction."""
+
+from ..domain.accounts import Account, Actor, Right, is_allowed
+from ..domain.errors import NotAllowed
+from ..store.engine import Snapshot
+from ..store.organizations import standing_of
+
+_SENTENCES = {
+    Right.PUBLISH: "You may not publish in the scope {scope}.",
+    Right.VIEW: "The scope {scope} is not yours.",
+    Right.READ_AUDIT: "The audit log of {scope} is for its owners.",
+    Right.MAKE_OFFICIAL: "Only the operator says what is official.",
+    Right.MANAGE_MEMBERS: "Only owners and admins of {scope} look after its members.",
+    Right.OWN: "Only an owner of {scope} can do this.",
+}
+_OTHERWISE = "Only owners and admins of {scope} can do this."
+
+
+def require(
+    connection: Snapshot, actor: Actor, right: Right, scope: str, name: str | None = None
+) -> None:
+    """NotAllowed, if this actor has no such right in the scope, or for one widget of it."""
+    standing = standing_of(connection, actor.account, scope, name)
+    if not is_allowed(actor, right, standing, scope, name):
+        sentence = _SENTENCES.get(right, _OTHERWISE).format(scope=scope)
+        if actor.limits is not None:
+            sentence += " (Or the access token is not made for it.)"
+        raise NotAllowed(sentence)
+
+
+def require_person(actor: Actor) -> Account:
+    """NotAllowed for access tokens: they look after no accounts, tokens and organizations."""
+    if actor.limits is not None:
+        raise NotAllowed("An access token cannot do this; sign in as a person.")
+    if actor.account is None:
+        raise NotAllowed("This needs an account.")
+    return actor.account
+
+
+def require_operator(actor: Actor) -> None:
+    if actor.limits is not None or not actor.is_operator:
+        raise NotAllowed("Only the operator of this catalog can do this.")

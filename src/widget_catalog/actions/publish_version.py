@@ -1,0 +1,180 @@
+"""Publishing: a requested version whose files have come is checked and made public, whole.
+
+The bytes that are published are the ones that were hashed: they are copied under their
+hash, which nobody can write to afterwards, inside the transaction that adds the version.
+"""
+
+from datetime import datetime
+from typing import NamedTuple
+
+import msgspec
+
+from ..bundles.local import LocalBundles, hash_file
+from ..bundles.store import Kind
+from ..bundles.uploads import LocalUploads
+from ..domain.accounts import Actor
+from ..domain.clock import from_ms
+from ..domain.errors import BundleNotFound, BundleRefused, InvalidRequest, NotFound
+from ..domain.manifests import Manifest, Texts, parse_manifest, read_texts
+from ..domain.names import Scope
+from ..domain.widgets import Style, Version, Widget
+from ..store.audit import record
+from ..store.engine import Snapshot, Store, Transaction
+from ..store.publishing import PublishRequest, confirm_request, find_request
+from ..store.widgets import add_widgets, find_widget, replace_widget
+from .request_version import FileSpec, Wanted, check_gates
+
+
+class _File(NamedTuple):
+    kind: Kind
+    spec: FileSpec
+    what: str
+
+
+def publish_version(
+    store: Store, bundles: LocalBundles, uploads: LocalUploads, actor: Actor, request_id: str
+) -> PublishRequest:
+    """Confirm a request. One that is confirmed already stays so: it may be repeated."""
+    with store.reading() as connection:
+        request = get_request(connection, actor, request_id, store.now_ms())
+    if request.confirmed_at is not None:
+        return request
+    # Before the lock is asked for: whatever is wrong with the upload delays nobody else.
+    for file in _files(request):
+        _check_upload(uploads, request, file)
+    with store.writing() as tx:
+        request = get_request(tx.connection, actor, request_id, tx.at_ms)
+        if request.confirmed_at is None:
+            wanted = _wanted(request)
+            check_gates(tx.connection, actor, wanted)
+            for file in _files(request):
+                _take_in(tx, bundles, uploads, request, file)
+            _add_version(tx, wanted)
+            confirm_request(tx, request.id)
+            record(
+                tx,
+                actor,
+                "publish",
+                request.scope,
+                request.name,
+                request.version,
+                sha256Hash=request.sha256_hash,
+                bundleSize=request.bundle_size,
+            )
+    uploads.remove(request.id)
+    return request
+
+
+def get_request(connection: Snapshot, actor: Actor, request_id: str, now_ms: int) -> PublishRequest:
+    """NotFound for a foreign one too, and for one whose time is over."""
+    request = find_request(connection, request_id)
+    if request is None or request.account_id != actor.account_id or request.expires_at <= now_ms:
+        raise NotFound(
+            "There is no such request to publish: it was never made by you, or it has expired. "
+            "Begin again."
+        )
+    return request
+
+
+def _files(request: PublishRequest) -> list[_File]:
+    files = [_File("js", FileSpec(request.bundle_size, request.sha256_hash), "bundle")]
+    if request.css_size is not None and request.css_sha256_hash is not None:
+        style = FileSpec(request.css_size, request.css_sha256_hash)
+        files.append(_File("css", style, "style sheet"))
+    return files
+
+
+def _check_upload(uploads: LocalUploads, request: PublishRequest, file: _File) -> None:
+    try:
+        sha256_hash, size_bytes = hash_file(uploads.path_of(request.id, file.kind))
+    except BundleNotFound:
+        raise InvalidRequest(f"The {file.what} was not uploaded yet.") from None
+    if size_bytes != file.spec.size_bytes:
+        raise InvalidRequest(
+            f"The {file.what} has {size_bytes:,} bytes; {file.spec.size_bytes:,} were announced. "
+            "Nothing was published."
+        )
+    if sha256_hash != file.spec.sha256_hash:
+        raise InvalidRequest(
+            f"The {file.what} has the SHA-256 {sha256_hash}; {file.spec.sha256_hash} was "
+            "announced. Nothing was published."
+        )
+
+
+def _take_in(
+    tx: Transaction,
+    bundles: LocalBundles,
+    uploads: LocalUploads,
+    request: PublishRequest,
+    file: _File,
+) -> None:
+    sha256_hash = file.spec.sha256_hash
+    try:
+        is_new = bundles.put_file(uploads.path_of(request.id, file.kind), sha256_hash, file.kind)
+    except FileNotFoundError:
+        raise InvalidRequest(f"The {file.what} was not uploaded yet.") from None
+    except BundleRefused:
+        raise InvalidRequest(
+            f"The {file.what} was replaced while it was checked. Nothing was published."
+        ) from None
+    if is_new:
+        tx.undo.callback(bundles.remove, sha256_hash, file.kind)
+
+
+def _add_version(tx: Transaction, wanted: Wanted) -> None:
+    manifest, texts = wanted.manifest, wanted.texts
+    version = _version(wanted, from_ms(tx.at_ms))
+    stored = find_widget(tx.connection, wanted.scope, manifest.name)
+    if stored is None:
+        widget = Widget(
+            scope=wanted.scope,
+            name=manifest.name,
+            display_name=texts.display_name or manifest.display_name,
+            description=texts.description or manifest.description,
+            icon=texts.icon or manifest.icon,
+            created_at=from_ms(tx.at_ms),
+        ).with_versions([version])
+        add_widgets(tx, [(widget, 0)])
+        return
+    widget = stored.widget.with_versions([*stored.widget.versions, version])
+    if widget.versions[0] is version:
+        # The newest version sets the widget's own text.
+        widget = msgspec.structs.replace(
+            widget,
+            display_name=texts.display_name or manifest.display_name,
+            description=texts.description or manifest.description,
+            icon=texts.icon or manifest.icon,
+        )
+    replace_widget(tx, stored, widget)
+
+
+def _version(wanted: Wanted, published_at: datetime) -> Version:
+    manifest, style = wanted.manifest, wanted.style
+    return Version(
+        version=manifest.version,
+        bundle_url=None,
+        bundle_size=wanted.bundle.size_bytes,
+        sha256_hash=wanted.bundle.sha256_hash,
+        published_at=published_at,
+        release_notes=manifest.release_notes,
+        display_name=manifest.display_name,
+        description=manifest.description,
+        icon=manifest.icon,
+        min_size=manifest.min_size,
+        max_size=manifest.max_size,
+        sdk_version=manifest.sdk_version,
+        config_version=manifest.config_version,
+        permissions=manifest.permissions,
+        license=manifest.license,
+        style=None if style is None else Style(style.size_bytes, style.sha256_hash),
+        manifest=manifest.text,
+    )
+
+
+def _wanted(request: PublishRequest) -> Wanted:
+    """What was asked for, read again: it was found right when it was taken in."""
+    beside = msgspec.json.decode(request.beside)
+    manifest: Manifest = parse_manifest(request.manifest, beside)
+    texts: Texts = read_texts(beside)[0]
+    files = {file.kind: file.spec for file in _files(request)}
+    return Wanted(Scope(request.scope), manifest, texts, files["js"], files.get("css"))

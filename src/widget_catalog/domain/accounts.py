@@ -1,0 +1,186 @@
+"""Accounts, roles, and who may do what in a scope. The one table of rights is here."""
+
+import re
+from datetime import datetime
+from enum import StrEnum
+from typing import NamedTuple
+
+import msgspec
+
+from .errors import InvalidAccount, InvalidName, NotAllowed
+from .names import Scope
+from .texts import line_fault
+
+MIN_PASSWORD = 12
+MAX_PASSWORD = 1_000
+_MAX_EMAIL = 254
+_EMAIL = re.compile(r"[^@\s]+@[^@\s.]+(?:\.[^@\s.]+)*\Z")
+
+# Names that would be taken for the service itself, or for addresses of it.
+RESERVED = frozenset(
+    "account accounts admin administrator api app assets audit auth catalog-admin cdn contact "
+    "device docs favicon health help internal invitation invitations join login logout mail "
+    "metrics null operator organization organizations owner publish register registry robots "
+    "root scopes search security settings setup sign-in sign-out signin signout static stats "
+    "status support system tokens undefined uploads user users version versions webmaster "
+    "well-known widget widgets www".split()
+)
+
+
+class Role(StrEnum):
+    """What an account is in a scope. The person a personal scope belongs to is its owner."""
+
+    OWNER = "owner"
+    ADMIN = "admin"
+    MEMBER = "member"
+
+
+class Right(StrEnum):
+    """Something that can be done in a scope."""
+
+    PUBLISH = "publish"
+    YANK = "yank"
+    DEPRECATE = "deprecate"
+    LIST = "list"
+    VIEW = "view"
+    NAME_PUBLISHERS = "name publishers"
+    READ_AUDIT = "read the audit log"
+    MANAGE_MEMBERS = "manage members"
+    OWN = "own"
+    MAKE_OFFICIAL = "make official"
+
+
+class Rule(NamedTuple):
+    """Who has a right: these roles, the operator or not, publishers of the widget or not."""
+
+    roles: frozenset[Role]
+    operator: bool = True
+    publishers: bool = False
+
+
+_OWNER = frozenset({Role.OWNER})
+_ADMINS = frozenset({Role.OWNER, Role.ADMIN})
+_EVERYBODY = frozenset(Role)
+
+RULES: dict[Right, Rule] = {
+    Right.PUBLISH: Rule(_ADMINS, operator=False, publishers=True),
+    Right.YANK: Rule(_ADMINS),
+    Right.DEPRECATE: Rule(_ADMINS),
+    Right.LIST: Rule(_ADMINS),
+    Right.VIEW: Rule(_EVERYBODY),
+    Right.NAME_PUBLISHERS: Rule(_ADMINS),
+    Right.READ_AUDIT: Rule(_OWNER),
+    Right.MANAGE_MEMBERS: Rule(_ADMINS, operator=False),
+    Right.OWN: Rule(_OWNER, operator=False),
+    Right.MAKE_OFFICIAL: Rule(frozenset()),
+}
+
+# What an access token for a machine can be given; to look is part of each.
+TOKEN_RIGHTS = (Right.PUBLISH, Right.YANK, Right.DEPRECATE, Right.LIST)
+
+
+class Account(msgspec.Struct, frozen=True, kw_only=True):
+    id: int
+    username: Scope
+    email: str
+    is_operator: bool
+    is_disabled: bool
+    created_at: datetime
+    has_password: bool = True
+
+
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
+    """What an access token is good for. No scope and no widget named: everywhere."""
+
+    rights: tuple[Right, ...]
+    scopes: tuple[str, ...] = ()
+    widgets: tuple[str, ...] = ()
+
+    def admit(self, right: Right, scope: str, name: str | None) -> bool:
+        if right not in self.rights and right is not Right.VIEW:
+            return False
+        if not self.scopes and not self.widgets:
+            return True
+        return scope in self.scopes or (name is not None and f"{scope}/{name}" in self.widgets)
+
+
+class Via(StrEnum):
+    """How somebody has come in."""
+
+    SESSION = "session"
+    OAUTH = "oauth"
+    TOKEN = "token"  # noqa: S105
+    COMMAND = "command"
+
+
+class Actor(msgspec.Struct, frozen=True, kw_only=True):
+    """Whoever does something: an account, or the operator at the command line."""
+
+    via: Via
+    account: Account | None = None
+    limits: Limits | None = None
+
+    @property
+    def name(self) -> str:
+        return "operator" if self.account is None else str(self.account.username)
+
+    @property
+    def is_operator(self) -> bool:
+        return self.account is None or self.account.is_operator
+
+    @property
+    def account_id(self) -> int:
+        """The account's number; the command line has none."""
+        if self.account is None:
+            raise NotAllowed("This needs an account.")
+        return self.account.id
+
+
+COMMAND_LINE = Actor(via=Via.COMMAND)
+
+
+class Standing(NamedTuple):
+    """What an actor is in a scope, and whether it is named a publisher of the widget."""
+
+    role: Role | None = None
+    is_publisher: bool = False
+
+
+def is_allowed(
+    actor: Actor, right: Right, standing: Standing, scope: str, name: str | None = None
+) -> bool:
+    """Whether an actor of this standing has a right in a scope, or for one widget of it."""
+    if actor.limits is not None and not actor.limits.admit(right, scope, name):
+        return False
+    rule = RULES[right]
+    return (
+        standing.role in rule.roles
+        or (rule.publishers and standing.is_publisher and standing.role is not None)
+        or (rule.operator and actor.is_operator)
+    )
+
+
+def parse_username(text: str) -> Scope:
+    """A scope that a person or an organization may take."""
+    try:
+        name = Scope.parse(text)
+    except InvalidName as error:
+        raise InvalidAccount([error.message]) from None
+    if name in RESERVED:
+        raise InvalidAccount([f"The name {name} is reserved. Choose another."])
+    return name
+
+
+def email_fault(email: str) -> str | None:
+    if line_fault(email, _MAX_EMAIL) or not _EMAIL.match(email):
+        return f"{email[:80]!r} is not an e-mail address."
+    return None
+
+
+def password_fault(password: str) -> str | None:
+    """Length is all that counts; what it is made of is everybody's own affair."""
+    if len(password) < MIN_PASSWORD:
+        return f"The password is too short: at least {MIN_PASSWORD} characters are needed."
+    if len(password) > MAX_PASSWORD:
+        return f"The password is too long: at most {MAX_PASSWORD:,} characters are taken."
+    return None

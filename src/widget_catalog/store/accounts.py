@@ -1,0 +1,127 @@
+"""Accounts in the store, the space of names they share with organizations, and identities."""
+
+from typing import Any, NamedTuple
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from ..domain.accounts import Account
+from ..domain.clock import from_ms
+from ..domain.errors import Conflict, NotFound
+from ..domain.names import Scope
+from .engine import Transaction
+from .schema import accounts, identities, scopes, secrets, widgets
+
+
+class Credentials(NamedTuple):
+    """An account and the hash of its password, if it has one."""
+
+    account: Account
+    password_hash: str | None
+
+
+def take_scope(tx: Transaction, name: Scope, kind: str, *, adopts: bool = False) -> None:
+    """Give a name away, once and for all; Conflict if it is taken.
+
+    A scope that has widgets but no owner, from an import, is given only to whom it `adopts`.
+    """
+    if tx.connection.execute(sa.select(scopes.c.kind).where(scopes.c.name == name)).first():
+        raise Conflict(f"The name {name} is taken. Choose another.")
+    used = sa.select(widgets.c.id).where(widgets.c.scope == name).limit(1)
+    if not adopts and tx.connection.execute(used).first():
+        raise Conflict(
+            f"The name {name} is taken: there are widgets in that scope. The operator can give it "
+            "to an account."
+        )
+    tx.connection.execute(sa.insert(scopes).values(name=name, kind=kind, created_at=tx.at_ms))
+
+
+def add_account(
+    tx: Transaction, username: Scope, email: str, password_hash: str | None, *, is_operator: bool
+) -> Account:
+    """Add an account whose name is already taken for it."""
+    values = {
+        "username": username,
+        "email": email,
+        "email_key": email.casefold(),
+        "password_hash": password_hash,
+        "is_operator": is_operator,
+        "is_disabled": False,
+        "created_at": tx.at_ms,
+    }
+    known = sa.select(accounts.c.id).where(accounts.c.email_key == values["email_key"])
+    if tx.connection.execute(known).first():
+        raise Conflict(f"There is an account with the e-mail address {email} already.")
+    tx.connection.execute(sa.insert(accounts).values(values))
+    return get_account(tx.connection, username)
+
+
+def find_account(connection: Connection, username: str) -> Account | None:
+    found = find_credentials(connection, username)
+    return found.account if found is not None else None
+
+
+def get_account(connection: Connection, username: str) -> Account:
+    found = find_account(connection, username)
+    if found is None:
+        raise NotFound(f"There is no account {username[:80]!r}.")
+    return found
+
+
+def find_account_by_id(connection: Connection, account_id: int) -> Account | None:
+    row = connection.execute(sa.select(accounts).where(accounts.c.id == account_id)).first()
+    return account_from(row) if row is not None else None
+
+
+def find_credentials(connection: Connection, username: str) -> Credentials | None:
+    row = connection.execute(sa.select(accounts).where(accounts.c.username == username)).first()
+    return Credentials(account_from(row), row.password_hash) if row is not None else None
+
+
+def list_accounts(connection: Connection) -> list[Account]:
+    rows = connection.execute(sa.select(accounts).order_by(accounts.c.username))
+    return [account_from(row) for row in rows]
+
+
+def has_accounts(connection: Connection) -> bool:
+    return connection.execute(sa.select(accounts.c.id).limit(1)).first() is not None
+
+
+def update_account(tx: Transaction, account_id: int, **values: object) -> None:
+    tx.connection.execute(sa.update(accounts).where(accounts.c.id == account_id).values(values))
+
+
+def find_account_by_identity(connection: Connection, issuer: str, subject: str) -> Account | None:
+    query = (
+        sa.select(accounts)
+        .join(identities)
+        .where(identities.c.issuer == issuer, identities.c.subject == subject)
+    )
+    row = connection.execute(query).first()
+    return account_from(row) if row is not None else None
+
+
+def add_identity(tx: Transaction, issuer: str, subject: str, account_id: int) -> None:
+    tx.connection.execute(
+        sa.insert(identities).values(
+            issuer=issuer, subject=subject, account_id=account_id, created_at=tx.at_ms
+        )
+    )
+
+
+def get_secret(connection: Connection, name: str) -> bytes:
+    """What this catalog signs things of that name with."""
+    query = sa.select(secrets.c.value).where(secrets.c.name == name)
+    return bytes.fromhex(connection.execute(query).scalar_one())
+
+
+def account_from(row: Any) -> Account:
+    return Account(
+        id=row.id,
+        username=Scope(row.username),
+        email=row.email,
+        is_operator=row.is_operator,
+        is_disabled=row.is_disabled,
+        created_at=from_ms(row.created_at),
+        has_password=row.password_hash is not None,
+    )

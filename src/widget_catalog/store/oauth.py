@@ -1,0 +1,172 @@
+"""What the OAuth server keeps: grants, codes, tokens, waiting devices. Secrets are hashes."""
+
+from typing import NamedTuple
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from ..domain.accounts import Account
+from .accounts import account_from
+from .engine import Transaction
+from .schema import accounts, oauth_codes, oauth_devices, oauth_grants, oauth_tokens
+
+
+class Code(NamedTuple):
+    """An authorization code. Its grant comes into being when it is exchanged."""
+
+    code_hash: str
+    grant_id: str
+    account_id: int
+    client_id: str
+    redirect_uri: str
+    code_challenge: str
+    scope: str
+    expires_at: int
+    used_at: int | None
+
+
+class TokenPair(NamedTuple):
+    access_hash: str
+    refresh_hash: str
+    grant_id: str
+    issued_at: int
+    access_expires_at: int
+    refresh_expires_at: int
+    rotated_at: int | None
+
+
+class Grant(NamedTuple):
+    """One sign-in of one client for one account; ending it ends all its tokens."""
+
+    id: str
+    account_id: int
+    client_id: str
+    scope: str
+    created_at: int
+
+
+class Device(NamedTuple):
+    """A machine that waits to be let in. `account_id` says by whom it was."""
+
+    device_hash: str
+    user_code: str
+    client_id: str
+    scope: str
+    expires_at: int
+    last_polled_at: int | None
+    account_id: int | None
+    is_denied: bool
+
+
+def add_code(tx: Transaction, code: Code) -> None:
+    tx.connection.execute(sa.insert(oauth_codes).values(code._asdict()))
+
+
+def find_code(connection: Connection, code_hash: str) -> Code | None:
+    row = connection.execute(
+        sa.select(oauth_codes).where(oauth_codes.c.code_hash == code_hash)
+    ).first()
+    return Code(*row) if row is not None else None
+
+
+def use_code(tx: Transaction, code_hash: str) -> None:
+    used = sa.update(oauth_codes).where(oauth_codes.c.code_hash == code_hash)
+    tx.connection.execute(used.values(used_at=tx.at_ms))
+
+
+def add_grant(tx: Transaction, grant: Grant) -> None:
+    tx.connection.execute(sa.insert(oauth_grants).values(grant._asdict()))
+
+
+def find_grant(connection: Connection, id_: str) -> Grant | None:
+    row = connection.execute(sa.select(oauth_grants).where(oauth_grants.c.id == id_)).first()
+    return Grant(*row) if row is not None else None
+
+
+def remove_grant(tx: Transaction, id_: str) -> None:
+    """End a sign-in: its tokens go with it."""
+    tx.connection.execute(sa.delete(oauth_grants).where(oauth_grants.c.id == id_))
+
+
+def remove_grants(tx: Transaction, account_id: int) -> None:
+    """End every sign-in of an account, and what was under way."""
+    for table in (oauth_grants, oauth_codes, oauth_devices):
+        tx.connection.execute(sa.delete(table).where(table.c.account_id == account_id))
+
+
+def add_pair(tx: Transaction, pair: TokenPair) -> None:
+    tx.connection.execute(sa.insert(oauth_tokens).values(pair._asdict()))
+
+
+def find_pair_by_refresh(connection: Connection, refresh_hash: str) -> TokenPair | None:
+    return _find_pair(connection, oauth_tokens.c.refresh_hash == refresh_hash)
+
+
+def find_pair(connection: Connection, secret_hash: str) -> TokenPair | None:
+    """By either of its two secrets."""
+    either = (oauth_tokens.c.access_hash == secret_hash) | (
+        oauth_tokens.c.refresh_hash == secret_hash
+    )
+    return _find_pair(connection, either)
+
+
+def rotate_pair(tx: Transaction, access_hash: str) -> None:
+    """Say that a pair was exchanged for a new one: it is good for nothing any more."""
+    rotated = sa.update(oauth_tokens).where(oauth_tokens.c.access_hash == access_hash)
+    tx.connection.execute(rotated.values(rotated_at=tx.at_ms))
+
+
+def find_access(connection: Connection, access_hash: str, now_ms: int) -> Account | None:
+    """Whose access token this is, as long as it is good."""
+    query = (
+        sa.select(accounts)
+        .select_from(oauth_tokens.join(oauth_grants).join(accounts))
+        .where(
+            oauth_tokens.c.access_hash == access_hash,
+            oauth_tokens.c.access_expires_at > now_ms,
+            oauth_tokens.c.rotated_at.is_(None),
+        )
+    )
+    row = connection.execute(query).first()
+    return account_from(row) if row is not None else None
+
+
+def add_device(tx: Transaction, device: Device) -> None:
+    tx.connection.execute(sa.insert(oauth_devices).values(device._asdict()))
+
+
+def find_device(connection: Connection, device_hash: str) -> Device | None:
+    return _find_device(connection, oauth_devices.c.device_hash == device_hash)
+
+
+def find_device_by_user_code(connection: Connection, user_code: str) -> Device | None:
+    return _find_device(connection, oauth_devices.c.user_code == user_code)
+
+
+def update_device(tx: Transaction, device_hash: str, **values: object) -> None:
+    here = oauth_devices.c.device_hash == device_hash
+    tx.connection.execute(sa.update(oauth_devices).where(here).values(values))
+
+
+def remove_device(tx: Transaction, device_hash: str) -> None:
+    tx.connection.execute(
+        sa.delete(oauth_devices).where(oauth_devices.c.device_hash == device_hash)
+    )
+
+
+def remove_expired(tx: Transaction) -> None:
+    """Forget what is over. A used code is kept until then, to notice when it comes again."""
+    for table in (oauth_codes, oauth_devices):
+        tx.connection.execute(sa.delete(table).where(table.c.expires_at <= tx.at_ms))
+    over = oauth_tokens.c.refresh_expires_at <= tx.at_ms
+    tx.connection.execute(sa.delete(oauth_tokens).where(over))
+
+
+def _find_pair(connection: Connection, which: sa.ColumnElement[bool]) -> TokenPair | None:
+    row = connection.execute(sa.select(oauth_tokens).where(which)).first()
+    return TokenPair(*row) if row is not None else None
+
+
+def _find_device(connection: Connection, which: sa.ColumnElement[bool]) -> Device | None:
+    row = connection.execute(sa.select(oauth_devices).where(which)).first()
+    return Device(*row) if row is not None else None

@@ -1,0 +1,179 @@
+"""Organizations in the store: members, publishers, and what an account is in a scope."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from ..domain.accounts import Account, Role, Standing
+from ..domain.errors import NotFound
+from ..domain.names import Scope
+from .engine import Transaction
+from .schema import accounts, memberships, organizations, publishers, scopes
+
+
+class Organization(NamedTuple):
+    id: int
+    slug: str
+    display_name: str
+    created_at: int
+
+
+class Membership(NamedTuple):
+    """An organization, and what somebody is in it."""
+
+    organization: Organization
+    role: Role
+
+
+class Member(NamedTuple):
+    account_id: int
+    username: str
+    role: Role
+    since: int
+
+
+class Place(NamedTuple):
+    """A scope that somebody may publish in."""
+
+    name: str
+    kind: str
+    display_name: str
+
+
+def add_organization(tx: Transaction, slug: Scope, display_name: str) -> Organization:
+    """Add an organization whose slug is already taken for it."""
+    values = {"slug": slug, "display_name": display_name, "created_at": tx.at_ms}
+    tx.connection.execute(sa.insert(organizations).values(values))
+    return get_organization(tx.connection, slug)
+
+
+def find_organization(connection: Connection, slug: str) -> Organization | None:
+    query = sa.select(organizations).where(organizations.c.slug == slug)
+    row = connection.execute(query).first()
+    return Organization(*row) if row is not None else None
+
+
+def get_organization(connection: Connection, slug: str) -> Organization:
+    found = find_organization(connection, slug)
+    if found is None:
+        raise NotFound(f"There is no organization {slug[:80]!r}.")
+    return found
+
+
+def list_memberships(connection: Connection, account_id: int) -> list[Membership]:
+    query = (
+        sa.select(organizations, memberships.c.role)
+        .join(memberships)
+        .where(memberships.c.account_id == account_id)
+        .order_by(organizations.c.slug)
+    )
+    return [
+        Membership(Organization(*row[:-1]), Role(row.role)) for row in connection.execute(query)
+    ]
+
+
+def list_members(connection: Connection, organization_id: int) -> list[Member]:
+    query = (
+        sa.select(accounts.c.id, accounts.c.username, memberships.c.role, memberships.c.since)
+        .join_from(memberships, accounts)
+        .where(memberships.c.organization_id == organization_id)
+        .order_by(accounts.c.username)
+    )
+    return [Member(row[0], row[1], Role(row[2]), row[3]) for row in connection.execute(query)]
+
+
+def put_member(tx: Transaction, organization_id: int, account_id: int, role: Role) -> None:
+    """Make somebody a member, or give a member another role."""
+    here = sa.and_(
+        memberships.c.organization_id == organization_id, memberships.c.account_id == account_id
+    )
+    changed = tx.connection.execute(sa.update(memberships).where(here).values(role=role.value))
+    if changed.rowcount == 0:
+        tx.connection.execute(
+            sa.insert(memberships).values(
+                organization_id=organization_id,
+                account_id=account_id,
+                role=role.value,
+                since=tx.at_ms,
+            )
+        )
+
+
+def remove_member(tx: Transaction, organization: Organization, account_id: int) -> None:
+    """End a membership, and what it allowed to publish."""
+    tx.connection.execute(
+        sa.delete(memberships).where(
+            memberships.c.organization_id == organization.id,
+            memberships.c.account_id == account_id,
+        )
+    )
+    tx.connection.execute(
+        sa.delete(publishers).where(
+            publishers.c.scope == organization.slug, publishers.c.account_id == account_id
+        )
+    )
+
+
+def standing_of(
+    connection: Connection, account: Account | None, scope: str, name: str | None
+) -> Standing:
+    """What an account is in a scope, and whether it is named a publisher of the widget."""
+    if account is None:
+        return Standing()
+    if account.username == scope:
+        return Standing(Role.OWNER)
+    role = connection.execute(
+        sa.select(memberships.c.role)
+        .join(organizations)
+        .where(organizations.c.slug == scope, memberships.c.account_id == account.id)
+    ).scalar()
+    if role is None:
+        return Standing()
+    named = sa.select(publishers.c.name).where(
+        publishers.c.scope == scope,
+        publishers.c.name == name,
+        publishers.c.account_id == account.id,
+    )
+    return Standing(Role(role), connection.execute(named).first() is not None)
+
+
+def list_publishing_places(connection: Connection, account: Account) -> list[Place]:
+    """The personal scope, then the organizations in which this account may publish something."""
+    named = sa.select(publishers.c.scope).where(publishers.c.account_id == account.id)
+    query = (
+        sa.select(organizations.c.slug, organizations.c.display_name)
+        .join(memberships)
+        .where(
+            memberships.c.account_id == account.id,
+            memberships.c.role.in_([Role.OWNER.value, Role.ADMIN.value])
+            | organizations.c.slug.in_(named),
+        )
+        .order_by(organizations.c.slug)
+    )
+    own = Place(account.username, "personal", account.username)
+    return [own, *(Place(row[0], "organization", row[1]) for row in connection.execute(query))]
+
+
+def list_publishers(connection: Connection, scope: str, name: str) -> list[str]:
+    query = (
+        sa.select(accounts.c.username)
+        .join_from(publishers, accounts)
+        .where(publishers.c.scope == scope, publishers.c.name == name)
+        .order_by(accounts.c.username)
+    )
+    return list(connection.execute(query).scalars())
+
+
+def set_publishers(tx: Transaction, scope: str, name: str, account_ids: Sequence[int]) -> None:
+    here = sa.and_(publishers.c.scope == scope, publishers.c.name == name)
+    tx.connection.execute(sa.delete(publishers).where(here))
+    rows = [{"scope": scope, "name": name, "account_id": it} for it in account_ids]
+    if rows:
+        tx.connection.execute(sa.insert(publishers), rows)
+
+
+def scope_kind(connection: Connection, name: str) -> str | None:
+    """What a name is taken for: personal, organization, reserved; None if it is free."""
+    return connection.execute(sa.select(scopes.c.kind).where(scopes.c.name == name)).scalar()

@@ -1,0 +1,72 @@
+"""Versions that were requested, in the store: from the request to its confirmation or its end."""
+
+from typing import NamedTuple
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from .engine import Transaction
+from .schema import publish_requests, versions
+
+
+class PublishRequest(NamedTuple):
+    id: str
+    account_id: int
+    scope: str
+    name: str
+    version: str
+    bundle_size: int
+    sha256_hash: str
+    css_size: int | None
+    css_sha256_hash: str | None
+    manifest: str
+    beside: str
+    created_at: int
+    expires_at: int
+    confirmed_at: int | None
+
+
+def add_request(tx: Transaction, request: PublishRequest) -> None:
+    tx.connection.execute(sa.insert(publish_requests).values(request._asdict()))
+
+
+def find_request(connection: Connection, id_: str) -> PublishRequest | None:
+    query = sa.select(publish_requests).where(publish_requests.c.id == id_)
+    row = connection.execute(query).first()
+    return PublishRequest(*row) if row is not None else None
+
+
+def confirm_request(tx: Transaction, id_: str) -> None:
+    done = sa.update(publish_requests).where(publish_requests.c.id == id_)
+    tx.connection.execute(done.values(confirmed_at=tx.at_ms))
+
+
+def count_open_requests(connection: Connection, account_id: int) -> int:
+    query = sa.select(sa.func.count()).where(
+        publish_requests.c.account_id == account_id, publish_requests.c.confirmed_at.is_(None)
+    )
+    return int(connection.execute(query).scalar_one())
+
+
+def list_requests(connection: Connection) -> list[PublishRequest]:
+    return [PublishRequest(*row) for row in connection.execute(sa.select(publish_requests))]
+
+
+def remove_expired_requests(tx: Transaction) -> list[PublishRequest]:
+    """Forget requests whose time is over; gives them."""
+    over = publish_requests.c.expires_at <= tx.at_ms
+    query = sa.select(publish_requests).where(over)
+    removed = [PublishRequest(*row) for row in tx.connection.execute(query)]
+    if removed:
+        tx.connection.execute(sa.delete(publish_requests).where(over))
+    return removed
+
+
+def is_referred_to(connection: Connection, sha256_hash: str, kind: str) -> bool:
+    """Whether any version has this stored bundle, or this style sheet."""
+    if kind == "css":
+        which = versions.c.css_sha256_hash == sha256_hash
+    else:
+        which = (versions.c.sha256_hash == sha256_hash) & versions.c.bundle_url.is_(None)
+    query = sa.select(versions.c.widget_id).where(which).limit(1)
+    return connection.execute(query).first() is not None

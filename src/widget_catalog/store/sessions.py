@@ -1,0 +1,92 @@
+"""Sessions and failed attempts to sign in, in the store."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from ..domain.accounts import Account
+from .accounts import account_from
+from .engine import Transaction
+from .schema import accounts, attempts, sessions
+
+
+class Session(NamedTuple):
+    id: str
+    secret_hash: str
+    account_id: int
+    created_at: int
+    last_seen_at: int
+    expires_at: int
+
+
+def add_session(
+    tx: Transaction, id_: str, secret_hash: str, account_id: int, expires_at: int
+) -> Session:
+    session = Session(id_, secret_hash, account_id, tx.at_ms, tx.at_ms, expires_at)
+    tx.connection.execute(sa.insert(sessions).values(session._asdict()))
+    return session
+
+
+def find_session(connection: Connection, secret_hash: str) -> tuple[Session, Account] | None:
+    """The session and its account, whether they are still good or not."""
+    query = sa.select(sessions).where(sessions.c.secret_hash == secret_hash)
+    row = connection.execute(query).first()
+    if row is None:
+        return None
+    account = connection.execute(sa.select(accounts).where(accounts.c.id == row.account_id)).one()
+    return Session(*row), account_from(account)
+
+
+def list_sessions(connection: Connection, account_id: int, now_ms: int) -> list[Session]:
+    query = (
+        sa.select(sessions)
+        .where(sessions.c.account_id == account_id, sessions.c.expires_at > now_ms)
+        .order_by(sessions.c.created_at, sessions.c.id)
+    )
+    return [Session(*row) for row in connection.execute(query)]
+
+
+def touch_session(tx: Transaction, id_: str) -> None:
+    seen = sa.update(sessions).where(sessions.c.id == id_).values(last_seen_at=tx.at_ms)
+    tx.connection.execute(seen)
+
+
+def remove_session(tx: Transaction, account_id: int, id_: str) -> bool:
+    here = sa.and_(sessions.c.account_id == account_id, sessions.c.id == id_)
+    return tx.connection.execute(sa.delete(sessions).where(here)).rowcount > 0
+
+
+def remove_sessions(tx: Transaction, account_id: int, but: str | None = None) -> None:
+    """End all sessions of an account, but for one."""
+    query = sa.delete(sessions).where(sessions.c.account_id == account_id)
+    tx.connection.execute(query if but is None else query.where(sessions.c.id != but))
+
+
+def remove_ended_sessions(tx: Transaction, idle_since: int) -> None:
+    ended = (sessions.c.expires_at <= tx.at_ms) | (sessions.c.last_seen_at <= idle_since)
+    tx.connection.execute(sa.delete(sessions).where(ended))
+    tx.connection.execute(sa.delete(attempts).where(attempts.c.ends_at <= tx.at_ms))
+
+
+def list_attempts(
+    connection: Connection, keys: Sequence[str], now_ms: int
+) -> dict[str, tuple[int, int]]:
+    """Of these keys: how many failures in the present window, and when it ends."""
+    query = sa.select(attempts).where(attempts.c.key.in_(keys), attempts.c.ends_at > now_ms)
+    return {row[0]: (row[1], row[2]) for row in connection.execute(query)}
+
+
+def add_attempt(tx: Transaction, key: str, window_ms: int) -> None:
+    """One more failure; a new window begins if there is none."""
+    here = attempts.c.key == key
+    tx.connection.execute(sa.delete(attempts).where(here, attempts.c.ends_at <= tx.at_ms))
+    again = sa.update(attempts).where(here).values(count=attempts.c.count + 1)
+    if tx.connection.execute(again).rowcount == 0:
+        row = {"key": key, "count": 1, "ends_at": tx.at_ms + window_ms}
+        tx.connection.execute(sa.insert(attempts).values(row))
+
+
+def remove_attempts(tx: Transaction, keys: Sequence[str]) -> None:
+    tx.connection.execute(sa.delete(attempts).where(attempts.c.key.in_(keys)))

@@ -1,0 +1,92 @@
+"""Access tokens for machines, in the store."""
+
+from typing import Any, NamedTuple
+
+import msgspec
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from ..domain.accounts import Account, Limits, Right
+from .accounts import find_account_by_id
+from .engine import Transaction
+from .schema import access_tokens
+
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder(tuple[str, ...]).decode
+
+
+class Token(NamedTuple):
+    id: str
+    account_id: int
+    name: str
+    limits: Limits
+    created_at: int
+    expires_at: int
+    last_used_at: int | None
+
+
+def add_token(
+    tx: Transaction,
+    *,
+    id_: str,
+    secret_hash: str,
+    account_id: int,
+    name: str,
+    limits: Limits,
+    expires_at: int,
+) -> Token:
+    tx.connection.execute(
+        sa.insert(access_tokens).values(
+            id=id_,
+            secret_hash=secret_hash,
+            account_id=account_id,
+            name=name,
+            actions=_encode(limits.rights).decode(),
+            scopes=_encode(limits.scopes).decode(),
+            widgets=_encode(limits.widgets).decode(),
+            created_at=tx.at_ms,
+            expires_at=expires_at,
+        )
+    )
+    return Token(id_, account_id, name, limits, tx.at_ms, expires_at, None)
+
+
+def find_token(connection: Connection, secret_hash: str) -> tuple[Token, Account] | None:
+    """The token and its account, whether they are still good or not."""
+    query = sa.select(access_tokens).where(access_tokens.c.secret_hash == secret_hash)
+    row = connection.execute(query).first()
+    account = find_account_by_id(connection, row.account_id) if row is not None else None
+    return (_token_from(row), account) if account is not None else None
+
+
+def list_tokens(connection: Connection, account_id: int, now_ms: int) -> list[Token]:
+    query = (
+        sa.select(access_tokens)
+        .where(access_tokens.c.account_id == account_id, access_tokens.c.expires_at > now_ms)
+        .order_by(access_tokens.c.created_at, access_tokens.c.id)
+    )
+    return [_token_from(row) for row in connection.execute(query)]
+
+
+def touch_token(tx: Transaction, id_: str) -> None:
+    used = sa.update(access_tokens).where(access_tokens.c.id == id_)
+    tx.connection.execute(used.values(last_used_at=tx.at_ms))
+
+
+def remove_token(tx: Transaction, account_id: int, id_: str) -> bool:
+    here = sa.and_(access_tokens.c.account_id == account_id, access_tokens.c.id == id_)
+    return tx.connection.execute(sa.delete(access_tokens).where(here)).rowcount > 0
+
+
+def remove_tokens(tx: Transaction, account_id: int) -> None:
+    tx.connection.execute(sa.delete(access_tokens).where(access_tokens.c.account_id == account_id))
+
+
+def _token_from(row: Any) -> Token:
+    limits = Limits(
+        rights=tuple(map(Right, _decode(row.actions))),
+        scopes=_decode(row.scopes),
+        widgets=_decode(row.widgets),
+    )
+    times = (row.created_at, row.expires_at, row.last_used_at)
+    return Token(row.id, row.account_id, row.name, limits, *times)

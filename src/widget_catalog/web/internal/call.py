@@ -1,0 +1,135 @@
+"""Call: a request to the internal API with all that is known about it, and how to answer it."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, TypeVar
+from urllib.parse import parse_qsl
+
+import msgspec
+
+from ...actions.credentials import hash_secret
+from ...actions.sign_in import Lifetimes, Visitor
+from ...bundles.local import LocalBundles
+from ...bundles.uploads import LocalUploads
+from ...domain.accounts import Actor
+from ...domain.errors import InvalidRequest, NotSignedIn
+from ...settings import Settings
+from ...store.engine import Store
+from ..http import NOSNIFF, Request, Response
+
+T = TypeVar("T")
+
+COOKIE = "session"
+_JSON = ("content-type", "application/json; charset=utf-8")
+_NO_STORE = ("cache-control", "no-store")
+_MAX_FIELDS = 100
+# Names are texts of a type of their own, which the encoder does not know.
+_encode = msgspec.json.Encoder(enc_hook=str).encode
+
+
+class Services(NamedTuple):
+    """What handlers work with."""
+
+    store: Store
+    bundles: LocalBundles
+    uploads: LocalUploads
+    settings: Settings
+    lifetimes: Lifetimes
+    upload_key: bytes
+
+
+class Call:
+    """Handlers run in a thread; everything here is there already, nothing is waited for."""
+
+    def __init__(
+        self,
+        request: Request,
+        address: str,
+        params: Mapping[str, str],
+        body: bytes,
+        visitor: Visitor | None,
+    ) -> None:
+        self.request = request
+        self.address = address
+        self.params = params
+        self.body = body
+        self._visitor = visitor
+
+    @property
+    def visitor(self) -> Visitor:
+        if self._visitor is None:
+            raise NotSignedIn("Sign in first.")
+        return self._visitor
+
+    @property
+    def actor(self) -> Actor:
+        return self.visitor.actor
+
+    @property
+    def is_signed_in(self) -> bool:
+        return self._visitor is not None
+
+    @property
+    def key(self) -> str:
+        """The widget that the path names."""
+        return f"{self.params['scope']}/{self.params['name']}"
+
+    def json(self, shape: type[T]) -> T:
+        """The body, or InvalidRequest saying what is wrong with it."""
+        try:
+            return msgspec.json.decode(self.body or b"{}", type=shape)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise InvalidRequest(f"The body is not what is expected here: {error}.") from None
+        except RecursionError:
+            raise InvalidRequest("The body is nested too deeply.") from None
+
+    def form(self) -> dict[str, str]:
+        """The fields of a form; of one that comes twice, the first counts."""
+        return _fields(self.body.decode("utf-8", "replace"))
+
+    def query(self) -> dict[str, str]:
+        return _fields(self.request.query_string)
+
+    def page(self) -> tuple[int, int]:
+        """`page` and `limit` of a list, as in the public API."""
+        query = self.query()
+        page, limit = query.get("page", "1"), query.get("limit", "20")
+        for name, text in (("page", page), ("limit", limit)):
+            if not (text.isascii() and text.isdecimal() and len(text) <= 9 and int(text) >= 1):
+                raise InvalidRequest(f"{name} must be a whole number, 1 or more.")
+        return int(page), min(int(limit), 100)
+
+
+def cookie_of(request: Request, name: str = COOKIE) -> str | None:
+    """The first cookie of this name; others cannot be told apart from it."""
+    for key, line in request.headers.items():
+        if key == "cookie":
+            for pair in line.split(";"):
+                found, _, value = pair.strip().partition("=")
+                if found == name:
+                    return value
+    return None
+
+
+def csrf_token(session_secret: str) -> str:
+    """What a request by this session must bring along: other sites cannot know it."""
+    return hash_secret(f"csrf {session_secret}")
+
+
+def reply(value: Any, *headers: tuple[str, str], status: int = 200) -> Response:
+    """An answer in JSON, which nobody keeps."""
+    return Response(status, [_JSON, _NO_STORE, NOSNIFF, *headers], _encode(value))
+
+
+def done(*headers: tuple[str, str]) -> Response:
+    return reply({"success": True}, *headers)
+
+
+def _fields(text: str) -> dict[str, str]:
+    fields: dict[str, str] = {}
+    try:
+        pairs = parse_qsl(text, keep_blank_values=True, max_num_fields=_MAX_FIELDS)
+    except ValueError:
+        raise InvalidRequest(f"At most {_MAX_FIELDS} fields are taken.") from None
+    for key, value in pairs:
+        fields.setdefault(key, value)
+    return fields

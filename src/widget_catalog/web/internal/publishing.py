@@ -1,0 +1,85 @@
+"""Handlers: where one may publish; request, check and confirm a version."""
+
+from typing import Any
+
+from ...actions.publish_version import publish_version
+from ...actions.request_version import check_version, list_scopes, request_version
+from ...actions.signed_uploads import sign_upload
+from ...bundles.store import Kind
+from ...domain.errors import InvalidRequest
+from ...store.publishing import PublishRequest
+from ..http import Response
+from .call import Call, Services, reply
+
+
+def get_scopes(services: Services, call: Call) -> Response:
+    places = list_scopes(services.store, call.actor)
+    shown = [{"name": it.name, "type": it.kind, "displayName": it.display_name} for it in places]
+    return reply({"scopes": shown})
+
+
+def post_publish(services: Services, call: Call) -> Response:
+    body = call.json(dict[str, Any])
+    match body.get("action"):
+        case "request":
+            return _request(services, call, body)
+        case "check":
+            return _check(services, call, body)
+        case "confirm":
+            return _confirm(services, call, body)
+    raise InvalidRequest("action: must be request, check or confirm.")
+
+
+def _request(services: Services, call: Call, body: dict[str, Any]) -> Response:
+    request = request_version(
+        services.store,
+        services.bundles,
+        services.uploads,
+        call.actor,
+        body,
+        services.settings.max_bundle_bytes,
+    )
+    shown = {
+        "uploadUrl": _upload_url(services, request, "js"),
+        "cdnUrl": _published_url(services, request, "js"),
+        "widgetId": f"{request.scope}/{request.name}",
+        "versionId": request.id,
+    }
+    if request.css_size is not None:
+        shown["cssUploadUrl"] = _upload_url(services, request, "css")
+        shown["cssUrl"] = _published_url(services, request, "css")
+    return reply(shown)
+
+
+def _check(services: Services, call: Call, body: dict[str, Any]) -> Response:
+    wanted = check_version(services.store, call.actor, body, services.settings.max_bundle_bytes)
+    manifest = wanted.manifest
+    place = f"{services.settings.cdn_url}/@{wanted.scope}/{manifest.name}/{manifest.version.text}"
+    shown: dict[str, object] = {"success": True, "cdnUrl": f"{place}/index.js"}
+    if wanted.style is not None:
+        shown["cssUrl"] = f"{place}/index.css"
+    return reply(shown)
+
+
+def _confirm(services: Services, call: Call, body: dict[str, Any]) -> Response:
+    id_ = body.get("versionId")
+    if not isinstance(id_, str):
+        raise InvalidRequest("versionId: must be the text that the request was answered with.")
+    request = publish_version(services.store, services.bundles, services.uploads, call.actor, id_)
+    shown: dict[str, object] = {
+        "success": True,
+        "bundleUrl": _published_url(services, request, "js"),
+    }
+    if request.css_size is not None:
+        shown["cssUrl"] = _published_url(services, request, "css")
+    return reply(shown)
+
+
+def _upload_url(services: Services, request: PublishRequest, kind: Kind) -> str:
+    signed = sign_upload(services.upload_key, request.id, kind, request.expires_at)
+    return f"{services.settings.public_url}{signed}"
+
+
+def _published_url(services: Services, request: PublishRequest, kind: Kind) -> str:
+    place = f"@{request.scope}/{request.name}/{request.version}"
+    return f"{services.settings.cdn_url}/{place}/index.{kind}"

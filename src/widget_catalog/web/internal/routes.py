@@ -1,0 +1,86 @@
+"""Every address of the internal API, by who calls it. A new one without a rule fails a test."""
+
+from ...domain.accounts import Right
+from . import organizations, publishing, sessions, tokens, widgets
+from .routing import Route, Routes, Who
+
+_WIDGET = "/api/widgets/{scope}/{name}"
+_VERSION = _WIDGET + "/versions/{version}"
+_ORGANIZATION = "/api/organizations/{slug}"
+_MANIFEST_AND_MORE = 262_144
+
+ACCOUNT = (
+    Route("POST", "/api/auth/sign-in", sessions.post_sign_in, Who.ANYONE),
+    Route("POST", "/api/auth/sign-out", sessions.post_sign_out, Who.ANYONE),
+    Route("POST", "/api/auth/register", sessions.post_register, Who.ANYONE),
+    Route("GET", "/api/auth/session", sessions.get_session, Who.SIGNED_IN),
+    Route("POST", "/api/auth/password", sessions.post_password, Who.PERSON),
+    Route("GET", "/api/auth/sessions", sessions.get_sessions, Who.PERSON),
+    Route("DELETE", "/api/auth/sessions/{id}", sessions.delete_session, Who.PERSON),
+    Route("POST", "/api/account/close", sessions.post_close, Who.PERSON),
+    Route("GET", "/api/tokens", tokens.get_tokens, Who.PERSON),
+    Route("POST", "/api/tokens", tokens.post_token, Who.PERSON),
+    Route("DELETE", "/api/tokens/{id}", tokens.delete_token, Who.PERSON),
+)
+
+PUBLISHING = (
+    Route("GET", "/api/widgets/scopes", publishing.get_scopes, Who.SIGNED_IN),
+    Route(
+        "POST",
+        "/api/widgets/publish",
+        publishing.post_publish,
+        Right.PUBLISH,
+        max_body=_MANIFEST_AND_MORE,
+    ),
+)
+
+AFTERWARDS = (
+    Route("GET", _WIDGET, widgets.get_widget, Right.VIEW),
+    Route("POST", _VERSION + "/yank", widgets.post_yank, Right.YANK),
+    Route("POST", _VERSION + "/unyank", widgets.post_unyank, Right.YANK),
+    Route("POST", _VERSION + "/deprecate", widgets.post_deprecate, Right.DEPRECATE),
+    Route("POST", _VERSION + "/undeprecate", widgets.post_undeprecate, Right.DEPRECATE),
+    Route("POST", _WIDGET + "/list", widgets.post_list, Right.LIST),
+    Route("POST", _WIDGET + "/unlist", widgets.post_unlist, Right.LIST),
+    Route("POST", _WIDGET + "/official", widgets.post_official, Right.MAKE_OFFICIAL),
+    Route("GET", _WIDGET + "/publishers", widgets.get_widget_publishers, Right.VIEW),
+    Route("PUT", _WIDGET + "/publishers", widgets.put_publishers, Right.NAME_PUBLISHERS),
+    Route("GET", _WIDGET + "/audit", widgets.get_widget_audit, Right.READ_AUDIT),
+    Route("GET", "/api/audit", widgets.get_audit, Who.OPERATOR),
+)
+
+ORGANIZATIONS = (
+    Route("GET", "/api/organizations", organizations.get_organizations, Who.PERSON),
+    Route("POST", "/api/organizations", organizations.post_organization, Who.PERSON),
+    Route("GET", _ORGANIZATION, organizations.get_organization, Right.VIEW),
+    Route(
+        "GET",
+        _ORGANIZATION + "/invitations",
+        organizations.get_organization_invitations,
+        Right.MANAGE_MEMBERS,
+    ),
+    Route(
+        "POST", _ORGANIZATION + "/invitations", organizations.post_invitation, Right.MANAGE_MEMBERS
+    ),
+    Route(
+        "DELETE",
+        _ORGANIZATION + "/invitations/{id}",
+        organizations.delete_invitation,
+        Right.MANAGE_MEMBERS,
+    ),
+    Route(
+        "PUT", _ORGANIZATION + "/members/{username}", organizations.put_member, Right.MANAGE_MEMBERS
+    ),
+    Route(
+        "DELETE",
+        _ORGANIZATION + "/members/{username}",
+        organizations.delete_member,
+        Right.MANAGE_MEMBERS,
+    ),
+    Route("POST", _ORGANIZATION + "/transfer", organizations.post_transfer, Right.OWN),
+    Route("GET", "/api/invitations", organizations.get_invitations, Who.PERSON),
+    Route("POST", "/api/invitations/{id}/accept", organizations.post_accept, Who.PERSON),
+    Route("POST", "/api/invitations/{id}/decline", organizations.post_decline, Who.PERSON),
+)
+
+ROUTES = Routes((*ACCOUNT, *PUBLISHING, *AFTERWARDS, *ORGANIZATIONS))

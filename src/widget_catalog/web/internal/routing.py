@@ -1,0 +1,81 @@
+"""Which handler a request goes to: routes, matched part by part, and who they are for."""
+
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+from typing import NamedTuple
+
+from ...domain.accounts import Right
+from ..http import Response
+from .call import Call, Services
+
+Handler = Callable[[Services, Call], Response]
+
+_SMALL = 16_384
+
+
+class Who(StrEnum):
+    """Who is let in at the door. What they may do inside, the action decides."""
+
+    ANYONE = "anyone"
+    SIGNED_IN = "signed in"
+    PERSON = "a person"
+    OPERATOR = "the operator"
+
+
+class Route(NamedTuple):
+    """`needs` states the rule, for readers and for the test that holds every route against it.
+
+    A right is one in the scope that the path names, or for `publish` the body.
+    """
+
+    method: str
+    path: str
+    handler: Handler
+    needs: Who | Right
+    max_body: int = _SMALL
+    takes_form: bool = False
+
+
+class Found(NamedTuple):
+    """The routes of an address by method, and the values in it."""
+
+    methods: dict[str, Route]
+    params: dict[str, str]
+
+
+class Routes:
+    def __init__(self, routes: Sequence[Route]) -> None:
+        self.all = tuple(routes)
+        self._by_length: dict[int, list[tuple[list[str], dict[str, Route]]]] = {}
+        for route in routes:
+            parts = route.path.split("/")
+            known = self._by_length.setdefault(len(parts), [])
+            methods = next((methods for it, methods in known if it == parts), None)
+            if methods is None:
+                methods = {}
+                known.append((parts, methods))
+            methods[route.method] = route
+
+    def find(self, path: str) -> Found | None:
+        """What is at a path. A fixed part goes before a value, in the order of the table."""
+        parts = path.split("/")
+        for wanted, methods in self._by_length.get(len(parts), ()):
+            params = {}
+            for want, have in zip(wanted, parts, strict=True):
+                if want.startswith("{"):
+                    if not have:
+                        break
+                    params[want[1:-1]] = have
+                elif want != have:
+                    break
+            else:
+                return Found(methods, params)
+        return None
+
+
+def allowed(methods: dict[str, Route]) -> str:
+    """What may be done at an address, for `Allow`. HEAD goes where GET does."""
+    names = set(methods)
+    if "GET" in names:
+        names.add("HEAD")
+    return ", ".join(sorted(names))

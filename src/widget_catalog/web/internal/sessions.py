@@ -1,0 +1,147 @@
+"""Handlers: signing in and out, registering, sessions, closing an account."""
+
+import msgspec
+
+from ...actions.create_account import register
+from ...actions.manage_account import (
+    change_password,
+    close_account,
+    end_session,
+    list_own_sessions,
+)
+from ...actions.sign_in import SignedIn, sign_in, sign_out
+from ...domain.clock import from_ms, iso
+from ...domain.errors import NotAllowed
+from ..http import Response
+from .call import COOKIE, Call, Services, cookie_of, csrf_token, done, reply
+
+
+class SignInBody(msgspec.Struct):
+    username: str
+    password: str
+
+
+class RegisterBody(msgspec.Struct):
+    username: str
+    email: str
+    password: str
+    invitation: str = ""
+
+
+class PasswordBody(msgspec.Struct, rename="camel"):
+    current_password: str
+    new_password: str
+
+
+class CloseBody(msgspec.Struct):
+    password: str = ""
+
+
+def post_sign_in(services: Services, call: Call) -> Response:
+    refuse_other_sites(call)
+    body = call.json(SignInBody)
+    signed_in = sign_in(
+        services.store, body.username, body.password, call.address, services.lifetimes
+    )
+    return _welcome(services, signed_in)
+
+
+def post_register(services: Services, call: Call) -> Response:
+    refuse_other_sites(call)
+    body = call.json(RegisterBody)
+    signed_in = register(
+        services.store,
+        services.settings.registration,
+        services.lifetimes,
+        username=body.username,
+        email=body.email,
+        password=body.password,
+        secret=body.invitation,
+    )
+    return _welcome(services, signed_in, status=201)
+
+
+def post_sign_out(services: Services, call: Call) -> Response:
+    if call.is_signed_in:
+        sign_out(services.store, call.visitor)
+    return done(forget_cookie(services))
+
+
+def get_session(_services: Services, call: Call) -> Response:
+    visitor = call.visitor
+    account = visitor.actor.account
+    shown: dict[str, object] = {
+        "username": visitor.actor.name,
+        "email": account.email if account is not None else None,
+        "isOperator": visitor.actor.is_operator,
+        "via": visitor.actor.via.value,
+    }
+    if visitor.session is not None:
+        shown["csrfToken"] = csrf_token(cookie_of(call.request) or "")
+        shown["expiresAt"] = iso(from_ms(visitor.session.expires_at))
+    return reply(shown)
+
+
+def post_password(services: Services, call: Call) -> Response:
+    body = call.json(PasswordBody)
+    change_password(services.store, call.visitor, body.current_password, body.new_password)
+    return done()
+
+
+def get_sessions(services: Services, call: Call) -> Response:
+    current = call.visitor.session
+    sessions = [
+        {
+            "id": it.id,
+            "createdAt": iso(from_ms(it.created_at)),
+            "lastSeenAt": iso(from_ms(it.last_seen_at)),
+            "expiresAt": iso(from_ms(it.expires_at)),
+            "isCurrent": current is not None and it.id == current.id,
+        }
+        for it in list_own_sessions(services.store, call.visitor)
+    ]
+    return reply({"sessions": sessions})
+
+
+def delete_session(services: Services, call: Call) -> Response:
+    end_session(services.store, call.visitor, call.params["id"])
+    return done()
+
+
+def post_close(services: Services, call: Call) -> Response:
+    close_account(services.store, call.visitor, call.json(CloseBody).password)
+    return done(forget_cookie(services))
+
+
+def session_cookie(services: Services, secret: str) -> tuple[str, str]:
+    """The cookie that opens a session. Scripts cannot read it, other sites cannot send it along."""
+    seconds = services.lifetimes.most_ms // 1000
+    return ("set-cookie", f"{COOKIE}={secret}; Max-Age={seconds}{_attributes(services)}")
+
+
+def forget_cookie(services: Services) -> tuple[str, str]:
+    return ("set-cookie", f"{COOKIE}=; Max-Age=0{_attributes(services)}")
+
+
+def refuse_other_sites(call: Call) -> None:
+    """Nobody is signed in to somebody else's account by a page of another site."""
+    if call.request.headers.get("sec-fetch-site") in ("cross-site", "same-site"):
+        raise NotAllowed("Another site has sent you here. Sign in on a page of this service.")
+
+
+def _attributes(services: Services) -> str:
+    is_https = services.settings.public_url.startswith("https:")
+    return f"; Path=/; HttpOnly; SameSite=Lax{'; Secure' if is_https else ''}"
+
+
+def _welcome(services: Services, signed_in: SignedIn, status: int = 200) -> Response:
+    account = signed_in.account
+    shown = {
+        "username": account.username,
+        "email": account.email,
+        "isOperator": account.is_operator,
+        "via": "session",
+        "csrfToken": csrf_token(signed_in.secret),
+        "expiresAt": iso(from_ms(signed_in.session.expires_at)),
+    }
+    return reply(shown, session_cookie(services, signed_in.secret), status=status)

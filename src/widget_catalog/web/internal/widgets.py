@@ -1,0 +1,116 @@
+"""Handlers: what may be done with a widget and its versions after they were published."""
+
+import msgspec
+
+from ...actions.change_version import (
+    deprecate_version,
+    undeprecate_version,
+    unyank_version,
+    yank_version,
+)
+from ...actions.change_widget import (
+    get_publishers,
+    list_widget,
+    name_publishers,
+    read_audit,
+    set_official,
+    unlist_widget,
+    view_widget,
+)
+from ...domain.clock import from_ms, iso
+from ...reading.rendering import render_detail
+from ...store.audit import Entry
+from ..http import Response
+from .call import Call, Services, done, reply
+
+
+class ReasonBody(msgspec.Struct):
+    reason: str
+
+
+class OptionalReasonBody(msgspec.Struct):
+    reason: str | None = None
+
+
+class MessageBody(msgspec.Struct):
+    message: str
+
+
+class OfficialBody(msgspec.Struct, rename="camel"):
+    is_official: bool | None
+
+
+class PublishersBody(msgspec.Struct):
+    publishers: list[str]
+
+
+def get_widget(services: Services, call: Call) -> Response:
+    stored, count = view_widget(services.store, call.actor, call.key)
+    detail = render_detail(stored, count, services.settings.cdn_url)
+    return reply({**detail, "listed": stored.widget.is_listed})
+
+
+def post_yank(services: Services, call: Call) -> Response:
+    reason = call.json(ReasonBody).reason
+    yank_version(services.store, call.actor, call.key, call.params["version"], reason)
+    return done()
+
+
+def post_unyank(services: Services, call: Call) -> Response:
+    unyank_version(services.store, call.actor, call.key, call.params["version"])
+    return done()
+
+
+def post_deprecate(services: Services, call: Call) -> Response:
+    message = call.json(MessageBody).message
+    deprecate_version(services.store, call.actor, call.key, call.params["version"], message)
+    return done()
+
+
+def post_undeprecate(services: Services, call: Call) -> Response:
+    undeprecate_version(services.store, call.actor, call.key, call.params["version"])
+    return done()
+
+
+def post_list(services: Services, call: Call) -> Response:
+    list_widget(services.store, call.actor, call.key, call.json(OptionalReasonBody).reason)
+    return done()
+
+
+def post_unlist(services: Services, call: Call) -> Response:
+    unlist_widget(services.store, call.actor, call.key, call.json(OptionalReasonBody).reason)
+    return done()
+
+
+def post_official(services: Services, call: Call) -> Response:
+    set_official(services.store, call.actor, call.key, call.json(OfficialBody).is_official)
+    return done()
+
+
+def get_widget_publishers(services: Services, call: Call) -> Response:
+    return reply({"publishers": get_publishers(services.store, call.actor, call.key)})
+
+
+def put_publishers(services: Services, call: Call) -> Response:
+    names = call.json(PublishersBody).publishers
+    name_publishers(services.store, call.actor, call.key, names)
+    return reply({"publishers": sorted(set(names))})
+
+
+def get_widget_audit(services: Services, call: Call) -> Response:
+    return _audit(services, call, call.key)
+
+
+def get_audit(services: Services, call: Call) -> Response:
+    return _audit(services, call, None)
+
+
+def _audit(services: Services, call: Call, key: str | None) -> Response:
+    page, limit = call.page()
+    entries, total = read_audit(services.store, call.actor, key, page, limit)
+    shown = [_shown(entry) for entry in entries]
+    return reply({"entries": shown, "total": total, "page": page, "limit": limit})
+
+
+def _shown(entry: Entry) -> dict[str, object]:
+    return {**entry._asdict(), "at": iso(from_ms(entry.at))}
