@@ -1,13 +1,15 @@
 """What several commands ask the catalog: about itself, a widget, and where one may publish."""
 
+from urllib.parse import urljoin
+
 from .addresses import WidgetKey
-from .answers import not_a_catalog, shaped
+from .answers import not_a_catalog, refusal, shaped
 from .domain.semver import InvalidVersion, SemVer
 from .errors import ToolError
 from .exits import ExitCode
 from .release import VERSION
 from .session import Session
-from .shapes import CliVersion, Detail, PublishScope, Settings
+from .shapes import CliVersion, Detail, PublishScope, Settings, VersionEntry
 
 
 def check_cli_version(session: Session) -> SemVer | None:
@@ -64,6 +66,17 @@ def get_detail_object(session: Session, key: WidgetKey) -> dict[str, object]:
             ExitCode.NOT_FOUND,
         )
     return found
+
+
+def find_style(session: Session, entry: VersionEntry) -> bytes | None:
+    """The style sheet of a published version. No entry names it: it lies beside the bundle."""
+    address = urljoin(entry.bundle_url, "index.css")
+    reply = session.transport.send("GET", address, is_repeatable=True)
+    if reply.status == 404:
+        return None
+    if reply.status >= 300:
+        raise refusal(reply, session.url)
+    return reply.body
 
 
 def list_scopes(session: Session) -> list[PublishScope]:

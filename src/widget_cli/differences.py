@@ -43,12 +43,12 @@ def dropped_permissions(local: LocalWidget, last: VersionEntry | None) -> list[s
     return [it for it in (last.permissions if last else ()) if it not in local.manifest.permissions]
 
 
-def is_same_content(local: LocalWidget, published: VersionEntry) -> bool:
-    """Whether the published version has these very bytes, as far as the catalog tells."""
-    if published.sha256_hash.lower() != local.bundle.sha256_hash:
-        return False
-    style_hash = local.style.sha256_hash if local.style else None
-    return published.css_sha256_hash is None or published.css_sha256_hash.lower() == style_hash
+def differing_fields(local: LocalWidget, published: VersionEntry) -> list[str]:
+    """The names of all that differs, permissions too."""
+    fields = [it.field for it in changes(local, published)]
+    if set(local.manifest.permissions) != set(published.permissions):
+        fields.append("permissions")
+    return fields
 
 
 def find_version(versions: tuple[VersionEntry, ...], wanted: SemVer) -> VersionEntry | None:

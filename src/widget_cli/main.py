@@ -66,9 +66,16 @@ def run() -> None:
         show_error(error)
         sys.exit(error.exit_code)
     except CatalogError as error:
-        show_error(ToolError(error.message, ""))
+        show_error(ToolError(error.message, "Correct that, then try again."))
         sys.exit(ExitCode.FAILED)
     except BrokenPipeError:
         # Whoever read along has enough. Python must not complain of it at its end, either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(ExitCode.FAILED)
+    except Exception as error:
+        if os.environ.get("WIDGET_DEBUG"):
+            raise
+        sentence = f"The tool itself has a fault: {type(error).__name__}: {error}"
+        hint = "Please report it with what you did; WIDGET_DEBUG=1 shows where it is."
+        show_error(ToolError(sentence, hint))
         sys.exit(ExitCode.FAILED)

@@ -66,7 +66,7 @@ def plan_document(plan: Plan, status: str, answer: dict[str, Any]) -> dict[str, 
     """The result of `widget publish` for a script."""
     local, last = plan.local, plan.last
     if plan.existing is not None:
-        answer = {"bundleUrl": plan.existing.bundle_url, "cssUrl": plan.existing.css_url}
+        answer = {"bundleUrl": plan.existing.bundle_url}
     return {
         "status": status,
         "catalog": plan.url,

@@ -24,9 +24,6 @@ class VersionEntry(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     config_version: int | None = None
     permissions: tuple[str, ...] = ()
     license: str | None = None
-    css_url: str | None = None
-    css_size: int | None = None
-    css_sha256_hash: str | None = None
 
 
 class WidgetHead(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):

@@ -36,12 +36,14 @@ def catalog(server: ScriptedServer) -> ScriptedServer:
     return server
 
 
-def published(widget: Path, version: str = "0.1.0", **fields: Any) -> dict[str, Any]:
+def published(
+    widget: Path, catalog: ScriptedServer, version: str = "0.1.0", **fields: Any
+) -> dict[str, Any]:
     """The public detail of a widget that has this one version, as it lies there."""
     content = (widget / "index.js").read_bytes()
     entry = {
         "version": version,
-        "bundleUrl": BUNDLE_URL,
+        "bundleUrl": f"{catalog.url}/cdn/index.js",
         "bundleSize": len(content),
         "sha256Hash": hashlib.sha256(content).hexdigest(),
         "publishedAt": "2026-01-31T09:05:00.000Z",
@@ -121,7 +123,7 @@ def test_a_style_sheet_goes_along(signed_in: Tool, widget: Path, catalog: Script
 def test_what_has_changed_is_shown_new_permissions_above_all(
     signed_in: Tool, widget: Path, catalog: ScriptedServer
 ) -> None:
-    body = published(widget, permissions=["storage"], sdkVersion="^1.0.0", bundleSize=100)
+    body = published(widget, catalog, permissions=["storage"], sdkVersion="^1.0.0", bundleSize=100)
     catalog.on("GET", DETAIL, Scripted(body=body))
     edit(widget, version="0.2.0", permissions=["network"], license="MIT")
     (widget / "index.js").write_text("export function mount() {}\n")
@@ -139,7 +141,7 @@ def test_what_has_changed_is_shown_new_permissions_above_all(
 
 
 def test_a_script_gets_one_document(signed_in: Tool, widget: Path, catalog: ScriptedServer) -> None:
-    body = published(widget)
+    body = published(widget, catalog)
     catalog.on("GET", DETAIL, Scripted(body=body))
     edit(widget, version="0.2.0", permissions=["network"])
     entry = body["versions"][0]
@@ -166,11 +168,13 @@ def test_a_script_gets_one_document(signed_in: Tool, widget: Path, catalog: Scri
 def test_the_same_again_is_already_published(
     signed_in: Tool, widget: Path, catalog: ScriptedServer, is_listed: bool
 ) -> None:
-    catalog.on("GET", DETAIL if is_listed else OWN_DETAIL, Scripted(body=published(widget)))
+    catalog.on(
+        "GET", DETAIL if is_listed else OWN_DETAIL, Scripted(body=published(widget, catalog))
+    )
     said = signed_in.run("publish", widget, "--yes")
     assert said == Said(
         0,
-        f"{BUNDLE_URL}\n",
+        f"{catalog.url}/cdn/index.js\n",
         "ann/clock 0.1.0 is already published, with this very content. Nothing to do.\n",
     )
     assert catalog.of("POST", PUBLISH) == []
@@ -179,7 +183,7 @@ def test_the_same_again_is_already_published(
 def test_the_same_version_with_other_bytes_is_refused(
     signed_in: Tool, widget: Path, catalog: ScriptedServer
 ) -> None:
-    catalog.on("GET", DETAIL, Scripted(body=published(widget, "0.1.0+build", yanked=True)))
+    catalog.on("GET", DETAIL, Scripted(body=published(widget, catalog, "0.1.0+build", yanked=True)))
     (widget / "index.js").write_text("export function mount() {}\n")
     said = signed_in.run("publish", widget, "--yes")
     assert said == Said(
@@ -187,6 +191,30 @@ def test_the_same_version_with_other_bytes_is_refused(
         "",
         "Error: ann/clock 0.1.0+build is already published, with another content.\n"
         "       A published version never changes: publish with --bump patch.\n",
+    )
+
+
+def test_another_style_sheet_is_another_content(
+    signed_in: Tool, widget: Path, catalog: ScriptedServer
+) -> None:
+    catalog.on("GET", DETAIL, Scripted(body=published(widget, catalog)))
+    catalog.on("GET", "/cdn/index.css", Scripted(body=b"p {}"))
+    edit(widget, style="look.css")
+    (widget / "look.css").write_text("p {}")
+    assert signed_in.run("publish", widget, "--yes").code == 0
+    (widget / "look.css").write_text("p { margin: 0 }")
+    assert signed_in.run("publish", widget, "--yes").code == 6
+
+
+def test_a_manifest_that_says_otherwise_than_published_is_pointed_out(
+    signed_in: Tool, widget: Path, catalog: ScriptedServer
+) -> None:
+    catalog.on("GET", DETAIL, Scripted(body=published(widget, catalog)))
+    edit(widget, license="MIT", permissions=["network"])
+    said = signed_in.run("publish", widget, "--yes")
+    assert said.code == 0
+    assert said.err.startswith(
+        "Note: widget.json says otherwise than published (license, permissions); raise the version."
     )
 
 
@@ -354,7 +382,7 @@ def test_a_tool_that_is_too_old_stops_before_anything_is_sent(
 def test_a_lower_number_than_the_last_is_pointed_out(
     signed_in: Tool, widget: Path, catalog: ScriptedServer
 ) -> None:
-    catalog.on("GET", DETAIL, Scripted(body=published(widget, "2.0.0")))
+    catalog.on("GET", DETAIL, Scripted(body=published(widget, catalog, "2.0.0")))
     said = signed_in.run("publish", widget, "--yes")
     assert said.code == 0
     assert "Note: 0.1.0 is below 2.0.0, and as the newest becomes the latest version." in said.err

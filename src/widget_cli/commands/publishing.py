@@ -10,20 +10,17 @@ import typer
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 
 from ..addresses import WidgetKey
-from ..catalog import check_cli_version, find_detail, get_settings, list_scopes
+from ..catalog import check_cli_version, get_settings
 from ..console import ask, is_person_there, out, plain, say, show_json, warn
-from ..differences import find_version, is_same_content, is_step_back
-from ..domain.errors import InvalidName
-from ..domain.manifests import Manifest
-from ..domain.names import Scope
-from ..domain.semver import InvalidVersion, SemVer
-from ..errors import ToolError, invalid_widget, wrong_usage
+from ..domain.semver import InvalidVersion
+from ..errors import invalid_widget, wrong_usage
 from ..exits import ExitCode
 from ..manifest_text import Bump, bumped, with_value
 from ..options import CatalogOption, JsonOption, YesOption
 from ..plan import Plan, plan_document, show_plan
+from ..planning import choose_scope, make_plan
 from ..publishing import Advance, check, publish
-from ..session import Session, opened
+from ..session import opened
 from ..widget_folder import MANIFEST, LocalWidget, read_widget
 from .making import FolderArgument
 
@@ -63,8 +60,8 @@ def publish_(
             warn(f"A newer release of this tool is out: {newer}.")
         limit = get_settings(session).max_bundle_bytes
         local = read_widget(folder, sent_text, limit)
-        key = WidgetKey(_scope(session, scope, local.manifest), local.manifest.name)
-        plan = _plan(session, key, local)
+        key = WidgetKey(choose_scope(session, scope, local.manifest), local.manifest.name)
+        plan = make_plan(session, key, local)
         if plan.is_published:
             _write_manifest(folder, file_text)
             _tell(plan, "already-published", json=json)
@@ -106,47 +103,6 @@ def _read(notes: str) -> str:
         ) from None
     except UnicodeDecodeError:
         raise wrong_usage(f"{notes} is not UTF-8 text.", "Save it as UTF-8.") from None
-
-
-def _scope(session: Session, given: str | None, manifest: Manifest) -> Scope:
-    """What was said, else what the manifest says, else the only one, else one's own."""
-    if given is not None:
-        try:
-            return Scope.parse(given.removeprefix("@"))
-        except InvalidName as error:
-            raise wrong_usage(error.message, "Choose another with --scope.") from None
-    if manifest.scope is not None:
-        return manifest.scope
-    scopes = list_scopes(session)
-    personal = [it for it in scopes if it.type == "personal"]
-    chosen = scopes if len(scopes) == 1 else personal
-    if not chosen:
-        names = ", ".join(it.name for it in scopes)
-        raise ToolError(
-            f"Where to? You may publish to {names}." if names else "You may publish nowhere yet.",
-            "Name one with --scope, or as scope in widget.json.",
-            ExitCode.USAGE if names else ExitCode.NOT_ALLOWED,
-        )
-    return Scope.parse(chosen[0].name)
-
-
-def _plan(session: Session, key: WidgetKey, local: LocalWidget) -> Plan:
-    """Hold it against what is published. The same number with other bytes is refused here."""
-    detail = find_detail(session, key)
-    wanted: SemVer = local.manifest.version
-    existing = find_version(detail.versions, wanted) if detail else None
-    if existing is not None and not is_same_content(local, existing):
-        raise ToolError(
-            f"{key} {existing.version} is already published, with another content.",
-            "A published version never changes: publish with --bump patch.",
-            ExitCode.CONFLICT,
-        )
-    last = detail.newest if detail else None
-    if existing is None and last is not None and is_step_back(wanted, last):
-        warn(f"{wanted} is below {last.version}, and as the newest becomes the latest version.")
-    for warning in local.warnings:
-        warn(warning)
-    return Plan(session.url, key, local, last, existing)
 
 
 @contextlib.contextmanager
