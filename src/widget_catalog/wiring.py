@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from . import release
 from .actions.count_download import DownloadCounter
 from .actions.sign_in import Lifetimes
+from .actions.tidy_uploads import Tidier
 from .bundles.local import LocalBundles
 from .bundles.uploads import LocalUploads
 from .domain.errors import FolderUnusable, StoreUnavailable
@@ -130,6 +131,7 @@ def build_worker(settings: Settings) -> Worker:
     # What people do is on disk when they are told so.
     people = open_node(settings.data).store
     services = _services(node, people, settings)
+    tidier = Tidier(people, node.bundles, node.uploads)
     threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="internal")
     internal = InternalApi(services, ROUTES, threads).answer
     api = PublicApi(catalog, counter, node.bundles.check, public_settings(settings), internal)
@@ -146,6 +148,7 @@ def build_worker(settings: Settings) -> Worker:
 
     def close() -> None:
         threads.shutdown()
+        tidier.close()
         people.close()
         counter.close()
         catalog.close()
