@@ -95,7 +95,8 @@ def _read(
 ) -> SourceFile | None:
     path = folder / name
     try:
-        content = path.read_bytes()
+        size = path.stat().st_size
+        content = path.read_bytes() if size <= max_bytes else b""
     except FileNotFoundError:
         faults.append(f"{key}: there is no file {name} beside {MANIFEST}.")
         return None
@@ -103,12 +104,12 @@ def _read(
         faults.append(f"{key}: {name} cannot be read: {error.strerror}.")
         return None
     found = len(faults)
-    if not content:
+    if size == 0:
         faults.append(f"{key}: {name} is empty.")
-    if len(content) > max_bytes:
+    if size > max_bytes:
         faults.append(
-            f"{key}: {name} is too large: {sized(len(content))}, and at most {sized(max_bytes)} "
-            "are taken. Minify it, or leave something out."
+            f"{key}: {name} is too large: {sized(size)}, and at most {sized(max_bytes)} are taken. "
+            "Minify it, or leave something out."
         )
     try:
         content.decode()

@@ -38,7 +38,7 @@ class Token(msgspec.Struct, rename="camel"):
 
 @app.command()
 def create(
-    name: Annotated[str, typer.Argument(help="What it is for, such as ci.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="What it is for, such as ci.")],
     action: Annotated[
         list[TokenAction] | None,
         typer.Option(help="What it may do; may be given again.", show_default="publish"),
