@@ -46,7 +46,7 @@ def _refusal(reply: Reply, url: str) -> ToolError:
             "Use the address that the catalog has now.",
             ExitCode.UNREACHABLE,
         )
-    sentence = _sentence(reply)
+    sentence = sentence_in(reply)
     if sentence is None:
         return _without_a_sentence(reply, url)
     match reply.status:
@@ -98,7 +98,8 @@ def _too_often(reply: Reply, sentence: str) -> ToolError:
     return ToolError(sentence, hint, ExitCode.UNREACHABLE)
 
 
-def _sentence(reply: Reply) -> str | None:
+def sentence_in(reply: Reply) -> str | None:
+    """What the catalog says of a failure, if it was the catalog that answered."""
     found = _decoded(reply)
     told = found.get("error") if isinstance(found, dict) else None
     return told[:_LONGEST_SENTENCE] if isinstance(told, str) and told.strip() else None

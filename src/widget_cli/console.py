@@ -80,20 +80,20 @@ def show_error(error: ToolError) -> None:
         show_json({**document, "details": error.details} if error.details else document)
 
 
-def is_person_there() -> bool:
-    """Whether somebody can be asked."""
-    return sys.stdin.isatty() and sys.stderr.isatty()
+def require_person() -> None:
+    """Stop where nobody can be asked."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise wrong_usage(
+            "There is nobody to ask here: no terminal is attached.",
+            "Pass --yes to go ahead without a question.",
+        )
 
 
 def ask(question: str, *, is_agreed: bool) -> bool:
     """Yes or no, from a person. `is_agreed`: they have said --yes beforehand."""
     if is_agreed:
         return True
-    if not is_person_there():
-        raise wrong_usage(
-            "There is nobody to ask here: no terminal is attached.",
-            "Pass --yes to go ahead without a question.",
-        )
+    require_person()
     # Not typer.confirm: it puts a blank on standard output, where only the result belongs.
     while True:
         say.print(f"{plain(question)} \\[y/N] ", end="")

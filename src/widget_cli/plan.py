@@ -1,6 +1,7 @@
 """What is about to be published, shown to a person or told to a script."""
 
 from typing import Any
+from urllib.parse import urljoin
 
 import msgspec
 
@@ -66,7 +67,10 @@ def plan_document(plan: Plan, status: str, answer: dict[str, Any]) -> dict[str, 
     """The result of `widget publish` for a script."""
     local, last = plan.local, plan.last
     if plan.existing is not None:
-        answer = {"bundleUrl": plan.existing.bundle_url}
+        address = plan.existing.bundle_url
+        answer = {"bundleUrl": address}
+        if local.style is not None:
+            answer["cssUrl"] = urljoin(address, "index.css")
     return {
         "status": status,
         "catalog": plan.url,

@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import urljoin
 
 from .addresses import WidgetKey
-from .answers import not_a_catalog, refusal, shaped
+from .answers import not_a_catalog, sentence_in, shaped
 from .errors import ToolError
 from .exits import ExitCode
 from .session import Session
@@ -88,7 +88,9 @@ def _send(
         "PUT", target, is_repeatable=True, content=pieces, headers=headers
     )
     if reply.status >= 300:
-        raise refusal(reply, session.url)
+        # A store of objects answers in a way of its own.
+        told = sentence_in(reply) or f"The upload was refused with status {reply.status}."
+        raise ToolError(told, "Try again later.", status=reply.status)
 
 
 @contextlib.contextmanager

@@ -315,6 +315,15 @@ def test_an_upload_that_is_refused_publishes_nothing(
     assert "This upload has ended.\n       Nothing was published. Run the same" in said.err
 
 
+def test_a_store_that_refuses_the_upload_in_its_own_way_is_told(
+    signed_in: Tool, widget: Path, catalog: ScriptedServer
+) -> None:
+    catalog.on("PUT", "/put", Scripted(403, b"<Error><Code>AccessDenied</Code></Error>"))
+    said = signed_in.run("publish", widget, "--yes")
+    assert (said.code, said.out) == (1, "")
+    assert "Error: The upload was refused with status 403.\n       Nothing was" in said.err
+
+
 def test_the_scope_is_the_one_that_is_said_then_the_manifests_then_ones_own(
     signed_in: Tool, widget: Path, catalog: ScriptedServer
 ) -> None:

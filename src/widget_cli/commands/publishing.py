@@ -11,7 +11,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 
 from ..addresses import WidgetKey
 from ..catalog import check_cli_version, get_settings
-from ..console import ask, is_person_there, out, plain, say, show_json, warn
+from ..console import ask, out, plain, require_person, say, show_json, warn
 from ..domain.semver import InvalidVersion
 from ..errors import invalid_widget, wrong_usage
 from ..exits import ExitCode
@@ -50,8 +50,8 @@ def publish_(
     Publishing the same version a second time is no error: nothing is done then.
     """
     is_asked = not (yes or dry_run)
-    if is_asked and not is_person_there():
-        ask("", is_agreed=False)  # Before any work is done in vain.
+    if is_asked:
+        require_person()  # Before any work is done in vain.
     before = read_widget(folder, max_bundle_bytes=sys.maxsize)  # Faults come before connections.
     file_text = _bumped_text(before, bump)
     sent_text = file_text if notes is None else with_value(file_text, "releaseNotes", _read(notes))
@@ -66,12 +66,12 @@ def publish_(
             _write_manifest(folder, file_text)
             _tell(plan, "already-published", json=json)
             return
-        if is_asked or dry_run:
-            check(session, key, local)
+        # A person is not asked in vain; a machine's request goes through the same gates anyway.
+        checked = check(session, key, local) if is_asked or dry_run else {}
         if is_asked or not json:
             show_plan(plan)
         if dry_run:
-            _tell(plan, "checked", json=json)
+            _tell(plan, "checked", {**checked, "bundleUrl": checked.get("cdnUrl")}, json=json)
             return
         if not ask(f"Publish {key} {local.manifest.version}?", is_agreed=yes):
             say.print("Nothing was published.")
