@@ -12,6 +12,7 @@ from .shapes import VersionEntry
 from .widget_folder import LocalWidget
 
 _LABELS = {
+    "bundleSize": "size",
     "sdkVersion": "SDK",
     "displayName": "name",
     "minSize": "smallest",

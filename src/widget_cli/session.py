@@ -72,7 +72,7 @@ class Session:
             reply = send(self._machine_token)
             if reply.status == 401:
                 raise token_refused(self.url)
-            return object_in(reply, self.url)
+            return _as_machine(reply, self.url)
         token = self._current_token()
         reply = send(token)
         if reply.status == 401:
@@ -108,6 +108,16 @@ class Session:
             renewed = _placed_as(kept, renewed)
             writer.save(self.url, renewed)
             return renewed
+
+
+def _as_machine(reply: Reply, url: str) -> dict[str, Any]:
+    """What a machine may not do, another token may, or a person."""
+    try:
+        return object_in(reply, url)
+    except ToolError as error:
+        if error.exit_code is ExitCode.NOT_ALLOWED:
+            error.hint = "Use a token that may, or unset WIDGET_TOKEN and sign in: widget login"
+        raise
 
 
 def _placed_as(old: SignIn, new: SignIn) -> SignIn:

@@ -131,7 +131,7 @@ def test_what_has_changed_is_shown_new_permissions_above_all(
     assert said.code == 0
     assert said.err.partition("\n\n")[2] == (
         "Against 0.1.0, the last one:\n"
-        "  bundleSize     100 bytes -> 27 bytes (-73 bytes)\n"
+        "  size           100 bytes -> 27 bytes (-73 bytes)\n"
         "  SDK            ^1.0.0 -> ^2.0.0\n"
         "  license        none -> MIT\n"
         "  permission     no longer storage\n"

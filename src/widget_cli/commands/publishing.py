@@ -109,7 +109,7 @@ def _read(notes: str) -> str:
 def _progress(local: LocalWidget) -> Iterator[Advance]:
     """A bar for a person, and for nobody else."""
     total = local.bundle.size_bytes + (local.style.size_bytes if local.style else 0)
-    columns = (TextColumn("Uploading"), BarColumn(), DownloadColumn())
+    columns = (TextColumn("Uploading"), BarColumn(), DownloadColumn(binary_units=True))
     with Progress(*columns, console=say, transient=True, disable=not say.is_terminal) as bar:
         task = bar.add_task("Uploading", total=total)
         yield lambda some: bar.advance(task, some)
