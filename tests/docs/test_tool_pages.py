@@ -16,7 +16,10 @@ from widget_cli.widget_folder import MAX_BUNDLE_BYTES
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "widget_cli"
 GUIDE = (ROOT / "docs" / "publishing.md").read_text(encoding="utf-8")
-PAGES = [ROOT / "cli" / "README.md", *ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]
+# The operator's page has commands of `widget-catalog` that are told by their last words.
+PAGES = {ROOT / "cli" / "README.md", *ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")} - {
+    ROOT / "docs" / "operating.md"
+}
 
 _COMMAND = re.compile(r"(?:^|`|\$ |&& |run:? |- )widget ([a-z]+)([^\n`|#&>]*)", re.MULTILINE)
 _CODE = re.compile(r"^```.*?^```$|`[^`\n]+`", re.MULTILINE | re.DOTALL)
