@@ -78,6 +78,12 @@ def test_the_wheel_is_of_this_release(wheel: Path) -> None:
     assert wheel.name == f"widget_cli-{VERSION}-py3-none-any.whl"
 
 
+def test_the_license_is_that_of_the_repository() -> None:
+    """A copy and no link: what is built for others keeps links to files as they are."""
+    assert (PROJECT / "LICENSE").read_bytes() == (PROJECT.parent / "LICENSE").read_bytes()
+    assert not (PROJECT / "LICENSE").is_symlink()
+
+
 def test_the_command_works_with_its_own_dependencies_alone(python: Path, tmp_path: Path) -> None:
     command = str(python.parent / "widget")
     said = run(python, command, "--help", folder=tmp_path)
