@@ -68,7 +68,7 @@ def detail_publishing(rig: Rig) -> list[Outcome]:
     ]
     what = f"detail, {SIZE:,} widgets, while an author publishes"
     ratio = median_ratio(busy, quiet)
-    return [Outcome(what, ratio, "of the rate without", at_least(0.80), notes)]
+    return [Outcome(what, ratio, "of quiet", at_least(0.80), notes)]
 
 
 class _Author:
