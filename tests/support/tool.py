@@ -8,8 +8,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import httpx
+
 from support.commands import Said
 
+PASSWORD = "correct horse battery"
 _KEPT = ("PATH", "LANG", "LC_ALL", "TMPDIR", "SYSTEMROOT", "COVERAGE_PROCESS_START")
 
 
@@ -67,3 +70,11 @@ class Tool:
         kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
         own = {"HOME": str(self.home), "XDG_CONFIG_HOME": str(self.home / ".config")}
         return {**kept, **own, "NO_COLOR": "1", **self.environment, **(more or {})}
+
+
+def register(client: httpx.Client, username: str) -> None:
+    """Make an account; the client is signed in as it from then on."""
+    account = {"username": username, "email": f"{username}@example.org", "password": PASSWORD}
+    session = client.post("/api/auth/register", json=account)
+    assert session.status_code == 201, session.text
+    client.headers["X-CSRF-Token"] = session.json()["csrfToken"]
