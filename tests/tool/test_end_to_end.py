@@ -1,17 +1,19 @@
-"""The tool and the real service, each in processes of its own: from nothing to yanked."""
+"""A person, the tool, a browser and the real service: from nothing to published and yanked."""
 
-import hashlib
-import json
+import re
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
 import pytest
+from playwright.sync_api import Browser, Page
 
 from support.service import Service, running_service
-from support.tool import Tool
+from support.tool import PASSWORD, Tool, register
+from widget_cli.credentials import Credentials
 
-PASSWORD = "correct horse battery"
+# On one worker, so that the browser is started once.
+pytestmark = pytest.mark.xdist_group("browser")
 
 
 @pytest.fixture
@@ -20,104 +22,86 @@ def service(tmp_path: Path) -> Iterator[Service]:
         yield running
 
 
-def register(client: httpx.Client, username: str) -> None:
-    """Make an account; the client is signed in as it from then on."""
-    account = {"username": username, "email": f"{username}@example.org", "password": PASSWORD}
-    session = client.post("/api/auth/register", json=account)
-    assert session.status_code == 201, session.text
-    client.headers["X-CSRF-Token"] = session.json()["csrfToken"]
+def printed(started: subprocess.Popen[str], pattern: str) -> str:
+    """What a waiting command prints that looks so."""
+    assert started.stderr is not None
+    for line in started.stderr:
+        if found := re.search(pattern, line):
+            return found.group(1)
+    raise AssertionError(f"Nothing like {pattern} was printed.")
 
 
-def machine(service: Service, username: str, home: Path, *actions: str) -> Tool:
-    """A machine that has an access token of this account."""
+def sign_in(page: Page, address: str, username: str) -> None:
+    page.goto(address)
+    page.get_by_label("User name").fill(username)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    context = browser.new_context()
+    yield context.new_page()
+    context.close()
+
+
+def test_a_person_signs_in_with_a_browser_publishes_and_yanks(
+    service: Service, tmp_path: Path, page: Page
+) -> None:
+    tool = Tool(tmp_path)
     with service.client() as client:
-        register(client, username)
-        wanted = {"name": "ci", "actions": list(actions or ("publish",)), "expiresInDays": 1}
-        made = client.post("/api/tokens", json=wanted)
-        assert made.status_code == 201, made.text
-    home.mkdir()
-    tool = Tool(home, service.url)
-    tool.environment["WIDGET_TOKEN"] = made.json()["token"]
-    return tool
+        register(client, "ann")
+    assert tool.run("init", "clock").code == 0
+    with tool.start("login", service.url, "--no-browser") as login:
+        sign_in(page, printed(login, r"(http\S+/authorize\?\S+)"), "ann")
+        page.get_by_role("button", name="Continue").click()
+        page.get_by_role("heading", name="You are signed in").wait_for()
+        _, err = login.communicate(timeout=30)
+    assert login.returncode == 0, err
+    assert f"Signed in to {service.url} as ann.\n" in err
 
-
-def test_a_machine_publishes_and_looks_after_a_widget(service: Service, tmp_path: Path) -> None:
-    tool = machine(service, "ann", tmp_path / "ann", "publish", "yank", "deprecate", "list")
-    folder = tool.home / "clock"
-    assert tool.json("whoami")["scopes"] == [
-        {"name": "ann", "type": "personal", "displayName": "ann"}
-    ]
-    tool.run("init", "clock")
-    assert tool.json("publish", folder, "--dry-run")["status"] == "checked"
+    published = tool.json("publish", "clock", "--yes")
+    content = (tool.home / "clock" / "index.js").read_bytes()
     with service.client() as client:
-        assert client.get("/api/v1/widgets/ann/clock").status_code == 404
+        assert client.get("/api/v1/widgets/ann/clock").json()["latestVersion"] == "0.1.0"
+        assert client.get(published["bundleUrl"]).content == content
+        assert tool.run("yank", "ann/clock", "0.1.0", "--reason", "Broken.").code == 0
+        assert client.get("/api/v1/widgets/ann/clock").json()["latestVersion"] is None
+    (tool.home / "clock" / "index.js").write_bytes(content + b"// again\n")
+    assert tool.run("publish", "clock", "--yes").code == 6
 
-        first = tool.json("publish", folder, "--yes")
+    assert tool.run("tokens", "create", "ci").out.startswith("wct_")
+    assert tool.run("org", "create", "acme").code == 0
+    assert tool.run("org", "show", "acme").out.startswith("acme  acme\nann\towner\t")
+    assert tool.json("publish", "clock", "--yes", "--scope", "acme")["scope"] == "acme"
 
-        assert first["status"] == "published"
-        shown = client.get("/api/v1/widgets/ann/clock").json()
-        assert shown["latestVersion"] == "0.1.0"
-        entry = shown["versions"][0]
-        content = (folder / "index.js").read_bytes()
-        assert entry["bundleUrl"] == first["bundleUrl"]
-        assert client.get(entry["bundleUrl"]).content == content
-        assert entry["sha256Hash"] == hashlib.sha256(content).hexdigest() == first["sha256Hash"]
-        assert tool.json("publish", folder, "--yes")["status"] == "already-published"
-
-        (folder / "index.js").write_bytes(content + b"// more\n")
-        assert tool.run("publish", folder, "--yes").code == 6
-        manifest = json.loads((folder / "widget.json").read_text())
-        changed = {**manifest, "permissions": ["network"], "style": "look.css"}
-        (folder / "widget.json").write_text(json.dumps(changed))
-        (folder / "look.css").write_text("p {}")
-        second = tool.json("publish", folder, "--yes", "--bump", "minor")
-        assert (second["version"], second["newPermissions"]) == ("0.2.0", ["network"])
-        assert client.get(second["cssUrl"]).text == "p {}"
-        assert tool.json("publish", folder, "--yes")["status"] == "already-published"
-        (folder / "look.css").write_text("p { margin: 0 }")
-        assert tool.run("publish", folder, "--yes").code == 6
-
-        assert tool.run("yank", "ann/clock", "0.2.0", "--reason", "Broken.").code == 0
-        yanked = client.get("/api/v1/widgets/ann/clock").json()
-        assert yanked["latestVersion"] == "0.1.0"
-        assert yanked["versions"][0]["yankedReason"] == "Broken."
-        assert client.get(second["bundleUrl"]).status_code == 200
-        assert tool.run("publish", folder, "--yes").code == 6
-        assert tool.run("unyank", "ann/clock", "0.2.0").code == 0
-        assert tool.run("deprecate", "ann/clock", "0.1.0", "-m", "Use 0.2.0.").code == 0
-        assert tool.run("undeprecate", "ann/clock", "0.1.0").code == 0
-
-        assert tool.run("unlist", "ann/clock", "--reason", "Not yet.").code == 0
-        assert client.get("/api/v1/widgets/ann/clock").status_code == 404
-        assert tool.json("info", "ann/clock")["listed"] is False
-        assert tool.run("list", "ann/clock").code == 0
-        assert client.get("/api/v1/widgets/ann/clock").status_code == 200
+    before = Credentials(tool.config).find(service.url)
+    let_it_expire(tool)
+    assert tool.run("whoami").out.startswith(f"ann (ann@example.org) at {service.url}\n")
+    after = Credentials(tool.config).find(service.url)
+    assert before is not None
+    assert after is not None
+    assert before.refresh_token != after.refresh_token
+    assert tool.run("logout").code == 0
+    assert tool.run("whoami", "--catalog", service.url).code == 3
 
 
-def test_what_is_not_allowed_is_told(service: Service, tmp_path: Path) -> None:
-    ann = machine(service, "ann", tmp_path / "ann")
-    bob = machine(service, "bob", tmp_path / "bob")
-    ann.run("init", "clock")
-    assert ann.run("publish", "clock", "--yes").code == 0
-
-    said = ann.run("yank", "ann/clock", "0.1.0", "--reason", "x")
-    assert said.code == 4, said  # The token may publish, and nothing else.
-    assert ann.run("tokens", "list").code == 4
-    bob.run("init", "clock")
-    said = bob.run("publish", "clock", "--yes", "--scope", "ann", "--bump", "patch")
-    assert said.code == 4, said
-    assert "ask an owner of ann" in said.err
-    assert bob.run("unlist", "ann/clock").code == 4
-    bob.environment["WIDGET_TOKEN"] = "wct_wrong"
-    assert bob.run("whoami").code == 3
+def test_a_person_signs_in_on_another_device(service: Service, tmp_path: Path, page: Page) -> None:
+    tool = Tool(tmp_path)
+    with service.client() as client:
+        register(client, "ann")
+    with tool.start("login", service.url, "--device") as login:
+        address = printed(login, r"(http\S+)")
+        code = printed(login, r"code (\S+)")
+        sign_in(page, address, "ann")
+        page.get_by_label("Code").fill(code)
+        page.get_by_role("button", name="Next").click()
+        page.get_by_role("button", name="Continue").click()
+        _, err = login.communicate(timeout=60)
+    assert login.returncode == 0, err
+    assert tool.json("whoami")["username"] == "ann"
 
 
-def test_a_bundle_over_the_limit_is_refused_here(tmp_path: Path) -> None:
-    limits = ("--set", "registration=open", "--set", "max_bundle_bytes=2000")
-    with running_service(tmp_path / "data", *limits) as service:
-        tool = machine(service, "ann", tmp_path / "ann")
-        tool.run("init", "clock")
-        (tool.home / "clock" / "index.js").write_text(f"export function mount() {{}}{' ' * 2000}")
-        said = tool.run("publish", "clock", "--yes")
-        assert said.code == 5
-        assert "at most 2.0 KiB are taken" in said.err
+def let_it_expire(tool: Tool) -> None:
+    file = tool.config / "credentials.json"
+    file.write_text(re.sub(r'("expiresAtS": )\d+', r"\g<1>0", file.read_text()))
