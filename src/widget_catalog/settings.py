@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from limits import parse_many
 
 from .domain.errors import InvalidSettings
+from .domain.oauth_clients import OWN_CLIENTS, parse_clients
 
 _DATA = Path("data")
 PREFIX = "WIDGET_CATALOG_"
@@ -43,6 +44,9 @@ class Settings:
     )
     session_idle_hours: int = _setting(336, "How long a session lasts unused.")
     session_max_days: int = _setting(90, "How long a session lasts at all.")
+    oauth_clients: str = _setting(
+        OWN_CLIENTS, "Programs that may sign people in: id, name and addresses; `;` between them."
+    )
     cache_mb: int = _setting(80, "Memory a worker may use for ready answers, in MB.")
     rate_limit: str = _setting(
         "", "Requests a client may make, e.g. `300/minute`; empty: no limit."
@@ -187,6 +191,10 @@ def _check(values: Mapping[str, Any], given: Mapping[str, tuple[Any, str]]) -> l
         values["registration"] in _REGISTRATION,
         f"must be one of {', '.join(_REGISTRATION)}.",
     )
+    try:
+        parse_clients(values["oauth_clients"])
+    except ValueError as error:
+        require("oauth_clients", False, str(error))
     require("host", bool(values["host"]), "must not be empty.")
     require("service_name", bool(values["service_name"].strip()), "must not be empty.")
     if values["rate_limit"]:
