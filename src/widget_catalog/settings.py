@@ -47,6 +47,13 @@ class Settings:
     oauth_clients: str = _setting(
         OWN_CLIENTS, "Programs that may sign people in: id, name and addresses; `;` between them."
     )
+    oidc_issuer: str = _setting("", "The OpenID Connect provider people may sign in through.")
+    oidc_client_id: str = _setting("", "What the provider knows this catalog by.")
+    oidc_client_secret: str = _setting("", "The secret the provider gave for it, if any.")
+    oidc_name: str = _setting("OpenID Connect", "What the provider is called: `Sign in with …`.")
+    oidc_creates_accounts: bool = _setting(
+        True, "Whoever comes through the provider may make an account, whatever `registration` is."
+    )
     cache_mb: int = _setting(80, "Memory a worker may use for ready answers, in MB.")
     rate_limit: str = _setting(
         "", "Requests a client may make, e.g. `300/minute`; empty: no limit."
@@ -178,7 +185,7 @@ def _check(values: Mapping[str, Any], given: Mapping[str, tuple[Any, str]]) -> l
         ("cache_mb", 1, 1 << 20),
     ):
         require(name, least <= values[name] <= most, f"must be from {least} to {most}.")
-    for name in ("base_url", "cdn_base_url"):
+    for name in ("base_url", "cdn_base_url", "oidc_issuer"):
         require(name, not values[name] or _is_url(values[name]), _URL_RULE)
     is_apart = values["metrics_port"] == 0 or values["metrics_port"] != values["port"]
     require("metrics_port", is_apart, "must not be the port of the service itself.")
@@ -191,6 +198,9 @@ def _check(values: Mapping[str, Any], given: Mapping[str, tuple[Any, str]]) -> l
         values["registration"] in _REGISTRATION,
         f"must be one of {', '.join(_REGISTRATION)}.",
     )
+    has_id = bool(values["oidc_client_id"]) or not values["oidc_issuer"]
+    require("oidc_client_id", has_id, "is needed with oidc_issuer.")
+    require("oidc_name", bool(values["oidc_name"].strip()), "must not be empty.")
     try:
         parse_clients(values["oauth_clients"])
     except ValueError as error:

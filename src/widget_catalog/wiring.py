@@ -1,5 +1,6 @@
 """The only place that builds things, and that knows which file of a data folder is what."""
 
+import hmac
 import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any, NamedTuple
 from . import release
 from .actions.count_download import DownloadCounter
 from .actions.oauth import House
+from .actions.oidc import Provider
 from .actions.sign_in import Lifetimes
 from .bundles.local import LocalBundles
 from .bundles.uploads import LocalUploads
@@ -167,9 +169,30 @@ def _services(node: Node, store: Store, settings: Settings) -> Services:
         idle_ms=settings.session_idle_hours * 3_600_000,
         most_ms=settings.session_max_days * 86_400_000,
     )
-    house = House(parse_clients(settings.oauth_clients), settings.public_url)
-    look = Look(settings.service_name, settings.public_url)
-    return Services(store, node.bundles, node.uploads, settings, lifetimes, upload_key, house, look)
+    return Services(
+        store=store,
+        bundles=node.bundles,
+        uploads=node.uploads,
+        settings=settings,
+        lifetimes=lifetimes,
+        upload_key=upload_key,
+        house=House(parse_clients(settings.oauth_clients), settings.public_url),
+        look=Look(settings.service_name, settings.public_url),
+        sealing_key=hmac.digest(upload_key, b"signing in", "sha256"),
+        provider=_provider(settings),
+    )
+
+
+def _provider(settings: Settings) -> Provider | None:
+    if not settings.oidc_issuer:
+        return None
+    return Provider(
+        settings.oidc_issuer,
+        settings.oidc_client_id,
+        settings.oidc_client_secret,
+        settings.oidc_name,
+        redirect_uri=f"{settings.public_url}/api/auth/oidc/callback",
+    )
 
 
 def public_settings(settings: Settings) -> dict[str, Any]:
@@ -178,7 +201,7 @@ def public_settings(settings: Settings) -> dict[str, Any]:
         "serviceName": settings.service_name,
         "baseUrl": settings.public_url,
         "cdnBaseUrl": settings.cdn_url,
-        "signIn": ["password"],
+        "signIn": ["password", "oidc"] if settings.oidc_issuer else ["password"],
         "cliClientId": OWN_CLIENT,
         "registrationOpen": settings.registration == "open",
         "maxBundleBytes": settings.max_bundle_bytes,

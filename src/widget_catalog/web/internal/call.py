@@ -8,6 +8,7 @@ import msgspec
 
 from ...actions.credentials import hash_secret
 from ...actions.oauth import House
+from ...actions.oidc import Provider
 from ...actions.sign_in import Lifetimes, Visitor
 from ...bundles.local import LocalBundles
 from ...bundles.uploads import LocalUploads
@@ -39,6 +40,8 @@ class Services(NamedTuple):
     upload_key: bytes
     house: House
     look: Look
+    sealing_key: bytes
+    provider: Provider | None
 
 
 class Call:

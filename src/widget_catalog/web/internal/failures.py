@@ -13,6 +13,7 @@ from ...domain.errors import (
     NotAllowed,
     NotFound,
     NotSignedIn,
+    ProviderFailed,
     StoreUnavailable,
     TooOften,
 )
@@ -32,6 +33,7 @@ _TITLES = {
     405: "Not this way",
     409: "Not any more",
     429: "Too often",
+    502: "Not just now",
     503: "Not just now",
 }
 
@@ -71,6 +73,7 @@ STATUSES: dict[type[CatalogError], int] = {
     TooLarge: 413,
     UnsupportedType: 415,
     TooOften: 429,
+    ProviderFailed: 502,
     StoreUnavailable: 503,
 }
 

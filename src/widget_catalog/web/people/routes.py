@@ -2,7 +2,7 @@
 
 from ..internal import oauth
 from ..internal.routing import Door, Handler, Route, Who
-from . import account, consent, devices, invitations, joining, sign_in
+from . import account, consent, devices, invitations, joining, provider, sign_in
 
 
 def _page(method: str, path: str, handler: Handler, needs: Who, door: Door = Door.PAGE) -> Route:
@@ -15,6 +15,14 @@ COMING_IN = (
     _page("POST", "/sign-out", sign_in.post_sign_out, Who.ANYONE),
     _page("GET", "/join", joining.get_join, Who.ANYONE, Door.ENTRANCE),
     _page("POST", "/join", joining.post_join, Who.ANYONE, Door.ENTRANCE),
+)
+
+THROUGH_A_PROVIDER = (
+    _page("GET", "/api/auth/oidc", provider.get_start, Who.ANYONE, Door.ENTRANCE),
+    _page("GET", "/api/auth/oidc/callback", provider.get_callback, Who.ANYONE),
+    _page("GET", "/join/name", provider.get_name, Who.ANYONE, Door.ENTRANCE),
+    _page("POST", "/join/name", provider.post_name, Who.ANYONE, Door.ENTRANCE),
+    _page("POST", "/account/connect", provider.post_connect, Who.PERSON),
 )
 
 BEING_HERE = (
@@ -31,4 +39,4 @@ AGREEING = (
     _page("POST", "/device", devices.post_device, Who.PERSON),
 )
 
-PEOPLE = (*COMING_IN, *BEING_HERE, *AGREEING)
+PEOPLE = (*COMING_IN, *THROUGH_A_PROVIDER, *BEING_HERE, *AGREEING)

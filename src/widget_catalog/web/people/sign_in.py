@@ -43,10 +43,12 @@ def post_sign_out(services: Services, call: Call) -> Response:
     return services.look.redirect(next_ or "/", forget_cookie(services))
 
 
-def welcome(services: Services, signed_in: SignedIn, next_: str | None) -> Response:
+def welcome(
+    services: Services, signed_in: SignedIn, next_: str | None, *headers: Header
+) -> Response:
     """Somebody is signed in now: on to where they wanted to go."""
     cookie = session_cookie(services, signed_in.secret)
-    return services.look.redirect(next_ or HOME, cookie)
+    return services.look.redirect(next_ or HOME, cookie, *headers)
 
 
 def _form(
@@ -65,4 +67,5 @@ def _form(
         username=username,
         faults=faults,
         can_register=services.settings.registration == "open",
+        provider=services.provider.name if services.provider is not None else None,
     )
