@@ -5,7 +5,7 @@ from fnmatch import fnmatchcase
 from functools import partial
 from typing import NamedTuple
 
-from . import footprint, latency, throughput
+from . import footprint, latency, publishing, throughput
 from .measures import BenchFault, Outcome
 from .options import Options
 from .rig import Rig
@@ -30,6 +30,12 @@ SCENARIOS = (
     Scenario("registry", "100 widgets, compressed: 0.33", throughput.registry),
     Scenario("registry-304", "the same, known already: 0.38", throughput.registry_304),
     Scenario("counter", "answered after commit: 8,000 a second", throughput.counter),
+    Scenario("publish", "a bundle of 1 MB: at most 150 ms", publishing.publish),
+    Scenario(
+        "detail-publishing",
+        "detail during publishes: at least 0.80 of the rate without",
+        publishing.detail_publishing,
+    ),
     Scenario(
         "search-p99-100k",
         "100,000 widgets, one client: at most 3 ms",

@@ -7,18 +7,26 @@ from rich.markup import escape
 from .settings import Settings
 
 
-def greet(console: Console, settings: Settings) -> None:
-    """Say where to look; to a machine in a line it can read."""
+def greet(console: Console, settings: Settings, invitation: str | None) -> None:
+    """Say where to look; to a machine in a line it can read.
+
+    `invitation` is there as long as nobody has an account: it makes the operator's, once.
+    """
     url = settings.public_url
+    first = f"{url}/join?invitation={invitation}" if invitation else None
     if settings.log_format == "json":
         log = structlog.get_logger("widget_catalog")
-        log.info("The service is ready.", url=url, data=str(settings.data.resolve()))
+        more = {"first_account": first} if first else {}
+        log.info("The service is ready.", url=url, data=str(settings.data.resolve()), **more)
         return
     name, url = escape(settings.service_name), escape(url)
     console.print(f"\n[bold]{name}[/] is at [bold cyan]{url}[/]")
     console.print(f"  try    curl '{url}/api/v1/widgets/search?limit=3'")
     console.print(f"  read   {url}/docs/api")
     console.print(f"  data   {escape(str(settings.data.resolve()))}")
+    if first:
+        console.print("  first  make the operator's account, once, at")
+        console.print(f"         {escape(first)}")
     console.print("  stop   Ctrl-C\n")
 
 

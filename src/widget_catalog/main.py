@@ -4,16 +4,20 @@ import contextlib
 import sqlite3
 import sys
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 
 from . import release
 from .actions.check_catalog import check_catalog, remove_orphans
+from .actions.create_account import invite_first_operator
 from .actions.export_catalog import copied_to, export_catalog, linked_to
 from .actions.import_catalog import ImportSummary, import_catalog
+from .actions.tidy_uploads import tidy_uploads
+from .commands.accounts import accounts, scopes
+from .commands.context import ConfigOption, DataOption, existing_node, fail, require_catalog, say
+from .commands.widgets import versions, widgets
 from .domain.errors import CatalogError, InvalidSettings
 from .greeting import counted, greet
 from .logs import configure_logs
@@ -36,15 +40,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-say = Console(stderr=True, highlight=False, soft_wrap=True)
-
-DataOption = Annotated[
-    Path | None,
-    typer.Option("--data", help="The folder that holds the catalog.", show_default="data"),
-]
-ConfigOption = Annotated[
-    Path | None, typer.Option("--config", help="A TOML file with settings.", show_default=False)
-]
+for group in (accounts, scopes, widgets, versions):
+    app.add_typer(group)
 
 
 def _print_version(is_wanted: bool) -> None:
@@ -128,9 +125,11 @@ def serve(
         summary = _import(node, _DEMO_CATALOG, settings)
         folder = escape(str(settings.data))
         say.print(f"Put {summary.widgets_added} example widgets into {folder}.")
+    tidy_uploads(node.store, node.bundles, node.uploads)
+    invitation = invite_first_operator(node.store)
     node.store.close()
     configure_logs(settings.log_format, settings.log_level)
-    run_server(settings, on_ready=lambda: greet(say, settings))
+    run_server(settings, on_ready=lambda: greet(say, settings, invitation))
 
 
 @app.command("import")
@@ -148,7 +147,7 @@ def import_(
     settings = load_settings({"data": data}, config)
     source = None if file == "-" else Path(file)
     if source is not None and not source.exists():
-        _fail(f"There is no file {source}.")
+        fail(f"There is no file {source}.")
     summary = _import(prepare_node(settings.data), source, settings)
     say.print(
         f"Added {counted(summary.widgets_added, 'widget')} and "
@@ -172,7 +171,7 @@ def export(
     To standard output, or with --no-bundles, stored bundles are named by their address.
     """
     settings = load_settings({"data": data}, config)
-    node = _existing_node(settings)
+    node = existing_node(settings)
     with node.store.reading() as connection:
         total = count_widgets(connection)
     if file == "-":
@@ -182,7 +181,7 @@ def export(
         return
     target = Path(file)
     if target.is_dir():
-        _fail(f"{target} is a folder; name a file in it.")
+        fail(f"{target} is a folder; name a file in it.")
     partial = target.with_name(f".{target.name}.part")
     files_of = copied_to(target.parent, node.bundles) if bundles else linked_to(settings.cdn_url)
     try:
@@ -192,7 +191,7 @@ def export(
                 advance(1)
         partial.replace(target)
     except OSError as error:
-        _fail(f"{target} cannot be written: {error.strerror}.")
+        fail(f"{target} cannot be written: {error.strerror}.")
     finally:
         with contextlib.suppress(OSError):
             partial.unlink(missing_ok=True)
@@ -210,11 +209,11 @@ def doctor(
     Whatever in the read model differs from the database is made anew. The service may run.
     """
     settings = load_settings({"data": data}, config)
-    _require_catalog(settings)
+    require_catalog(settings)
     if faults := check_file(DataFolder(settings.data).database):
         for fault in faults:
             say.print(f"[red]Fault:[/] {escape(fault)}")
-        _fail("The database is damaged. Restore it from a backup.")
+        fail("The database is damaged. Restore it from a backup.")
     # Not drawn anew on the way in: what is wrong must be seen to be told.
     node = prepare_node(settings.data, draws_read_model=False)
     with node.store.reading() as connection:
@@ -249,15 +248,9 @@ def doctor(
 def stats(data: DataOption = None, config: ConfigOption = None) -> None:
     """Print the catalog's numbers as JSON, the same as /api/stats."""
     settings = load_settings({"data": data}, config)
-    node = _existing_node(settings)
+    node = existing_node(settings)
     catalog = open_catalog(node, settings)
     print(catalog.stats().body.decode())  # noqa: T201
-
-
-@app.command()
-def version() -> None:
-    """Print which release this is."""
-    print(release.VERSION)  # noqa: T201
 
 
 def run() -> None:
@@ -269,9 +262,9 @@ def run() -> None:
             say.print(f"[red]Setting[/] {escape(fault)}")
         sys.exit(2)
     except CatalogError as error:
-        _fail(error.message)
+        fail(error.message)
     except sqlite3.Error as error:
-        _fail(f"The catalog's database cannot be read ({error}). Run doctor.")
+        fail(f"The catalog's database cannot be read ({error}). Run doctor.")
     except BrokenPipeError:
         sys.exit(1)
 
@@ -281,18 +274,6 @@ def _name_and_value(text: str) -> tuple[str, str]:
     if not equals:
         raise InvalidSettings([f"--set {text}: write NAME=VALUE."])
     return name.strip(), value
-
-
-def _existing_node(settings: Settings) -> Node:
-    _require_catalog(settings)
-    return prepare_node(settings.data)
-
-
-def _require_catalog(settings: Settings) -> None:
-    if not settings.data.exists():
-        _fail(f"There is no data folder {settings.data}.")
-    if settings.data.is_dir() and not DataFolder(settings.data).database.exists():
-        _fail(f"There is no catalog in the folder {settings.data}.")
 
 
 def _is_empty(node: Node) -> bool:
@@ -306,9 +287,3 @@ def _import(node: Node, file: Path | None, settings: Settings) -> ImportSummary:
         return import_catalog(
             node.store, node.bundles, lines, beside, settings.max_bundle_bytes, advance
         )
-
-
-def _fail(message: str) -> NoReturn:
-    # What is said may quote anything, square brackets too: they are no markup of ours.
-    say.print(f"[red]Error:[/] {escape(message)}")
-    sys.exit(1)

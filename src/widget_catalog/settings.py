@@ -183,6 +183,8 @@ def _check(values: Mapping[str, Any], given: Mapping[str, tuple[Any, str]]) -> l
         ("workers", 1, 256),
         ("max_bundle_bytes", 1, 1 << 30),
         ("cache_mb", 1, 1 << 20),
+        ("session_idle_hours", 1, 24 * 366),
+        ("session_max_days", 1, 366),
     ):
         require(name, least <= values[name] <= most, f"must be from {least} to {most}.")
     for name in ("base_url", "cdn_base_url", "oidc_issuer"):

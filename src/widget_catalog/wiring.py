@@ -11,6 +11,7 @@ from .actions.count_download import DownloadCounter
 from .actions.oauth import House
 from .actions.oidc import Provider
 from .actions.sign_in import Lifetimes
+from .actions.tidy_uploads import Tidier
 from .bundles.local import LocalBundles
 from .bundles.uploads import LocalUploads
 from .domain.errors import FolderUnusable, StoreUnavailable
@@ -137,6 +138,7 @@ def build_worker(settings: Settings) -> Worker:
     # What people do is on disk when they are told so.
     durable = open_node(settings.data).store
     services = _services(node, durable, settings)
+    tidier = Tidier(durable, node.bundles, node.uploads)
     threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="internal")
     people = InternalApi(services, Routes((*ROUTES.all, *PEOPLE)), threads)
     told = public_settings(settings)
@@ -154,6 +156,7 @@ def build_worker(settings: Settings) -> Worker:
 
     def close() -> None:
         threads.shutdown()
+        tidier.close()
         durable.close()
         counter.close()
         catalog.close()

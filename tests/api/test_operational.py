@@ -111,7 +111,7 @@ def test_settings_tell_what_is_needed_before_sign_in_and_no_more(site: InProcess
         "serviceName": "Widget Catalog",
         "baseUrl": "https://catalog.example",
         "cdnBaseUrl": "https://catalog.example/cdn",
-        "signIn": [],
+        "signIn": ["password"],
         "cliClientId": "widget-cli",
         "registrationOpen": False,
         "maxBundleBytes": 2_097_152,

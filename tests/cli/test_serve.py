@@ -1,6 +1,7 @@
 """`widget-catalog serve`: what it says when it starts, and when it cannot."""
 
 import contextlib
+import re
 import socket
 import sqlite3
 import time
@@ -38,11 +39,16 @@ def _greeting(service: Service) -> str:
 def test_it_says_where_it_is_and_what_to_do_next(tmp_path: Path) -> None:
     data = tmp_path / "some [bold] folder"
     with running_service(data, "--set", "service_name=Ours [/bold]") as service:
-        assert _greeting(service) == (
+        greeting = _greeting(service)
+        link = re.search(r"\S+/join\?invitation=wci_\S+", greeting)
+        assert link is not None
+        assert greeting == (
             f"\nOurs [/bold] is at {service.url}\n"
             f"  try    curl '{service.url}/api/v1/widgets/search?limit=3'\n"
             f"  read   {service.url}/docs/api\n"
             f"  data   {data}\n"
+            "  first  make the operator's account, once, at\n"
+            f"         {link.group()}\n"
             "  stop   Ctrl-C\n\n"
         )
         # Everything it says to try is there.

@@ -8,7 +8,8 @@ import msgspec
 from ..bundles.local import LocalBundles, hash_file
 from ..domain.errors import CatalogError
 from ..reading.projection import Projection
-from ..store.engine import Store, check_integrity
+from ..store.engine import Snapshot, Store, check_integrity
+from ..store.publishing import list_requests
 from ..store.widgets import StoredFile, count_widgets, list_stored_files
 
 Progress = Callable[[int], None]
@@ -44,6 +45,7 @@ def check_catalog(
             fault = _fault(path, file)
             if fault is not None:
                 findings.faults.append(f"{file.scope}/{file.name} {file.version}: {fault}")
+        known |= _awaited(bundles, connection)
     findings.orphans += map(str, _orphans(bundles, known))
     if not findings.faults:
         findings.documents_differed = projection.rebuild(store, progress)
@@ -55,6 +57,7 @@ def remove_orphans(store: Store, bundles: LocalBundles) -> list[Path]:
     # An import holds the writer lock from its first bundle to its commit: none is under way here.
     with store.writing() as tx:
         known = {_path_of(bundles, file) for file in list_stored_files(tx.connection)}
+        known |= _awaited(bundles, tx.connection)
         orphans = _orphans(bundles, known)
         for path in orphans:
             path.unlink(missing_ok=True)
@@ -63,6 +66,16 @@ def remove_orphans(store: Store, bundles: LocalBundles) -> list[Path]:
 
 def _path_of(bundles: LocalBundles, file: StoredFile) -> Path:
     return bundles.path_of(file.sha256_hash, "css" if file.kind == "css" else "js")
+
+
+def _awaited(bundles: LocalBundles, connection: Snapshot) -> set[Path]:
+    """Files of versions that may still be confirmed; who forgets them removes them, too."""
+    files = set()
+    for request in list_requests(connection):
+        files.add(bundles.path_of(request.sha256_hash))
+        if request.css_sha256_hash is not None:
+            files.add(bundles.path_of(request.css_sha256_hash, "css"))
+    return files
 
 
 def _orphans(bundles: LocalBundles, known: set[Path]) -> list[Path]:

@@ -116,6 +116,14 @@ def invite_first_operator(store: Store) -> str | None:
     return invite(store, OPERATOR)
 
 
+def reserve_scope(store: Store, name: str) -> None:
+    """By the operator: nobody can take this name."""
+    scope = Scope.parse(name)
+    with store.writing() as tx:
+        take_scope(tx, scope, "reserved", adopts=True)
+        record(tx, COMMAND_LINE, "reserve scope", scope)
+
+
 def _find(connection: Snapshot, secret: str, now_ms: int) -> Invitation | None:
     found = find_invitation_by_secret(connection, hash_secret(secret), now_ms) if secret else None
     return found if found is not None and found.organization_id is None else None

@@ -2,6 +2,7 @@
 
 import hashlib
 import secrets
+import threading
 from functools import cache
 
 import argon2
@@ -18,6 +19,8 @@ CODE_PREFIX = "wca_"
 DEVICE_PREFIX = "wcd_"
 
 _hasher = argon2.PasswordHasher()
+# Each takes 64 MB while it runs; a crowd of guessers must not take all there is.
+_at_once = threading.Semaphore(2)
 
 
 def new_secret(prefix: str) -> str:
@@ -36,15 +39,18 @@ def hash_secret(secret: str) -> str:
 
 def hash_password(password: str) -> str:
     """Takes about a tenth of a second, on purpose: never on the event loop."""
-    return _hasher.hash(password.encode("utf-8", "surrogatepass"))
+    with _at_once:
+        return _hasher.hash(password.encode("utf-8", "surrogatepass"))
 
 
 def is_password(password_hash: str | None, password: str) -> bool:
     """Whether this is the password. Takes as long where there is none."""
+    nobodys_hash = _nobodys_hash()  # Made at the first call, whoever that is about.
     try:
-        verified = _hasher.verify(
-            password_hash or _nobodys_hash(), password.encode("utf-8", "surrogatepass")
-        )
+        with _at_once:
+            verified = _hasher.verify(
+                password_hash or nobodys_hash, password.encode("utf-8", "surrogatepass")
+            )
     except argon2.exceptions.VerificationError:
         return False
     return verified and password_hash is not None

@@ -6,22 +6,18 @@ from typing import NamedTuple
 
 import msgspec
 
-from ..bundles.local import LocalBundles
 from ..bundles.store import Kind
-from ..bundles.uploads import LocalUploads
 from ..domain.accounts import Actor, Right
 from ..domain.errors import Conflict, InvalidManifest, InvalidName, NotFound, TooOften
 from ..domain.manifests import Manifest, Texts, parse_manifest, read_texts
 from ..domain.names import Scope
-from ..store.engine import Snapshot, Store, Transaction
+from ..store.engine import Snapshot, Store
 from ..store.organizations import Place, list_publishing_places
 from ..store.publishing import (
     PublishRequest,
     add_request,
     count_open_requests,
     find_request,
-    is_referred_to,
-    remove_expired_requests,
 )
 from ..store.widgets import find_widget
 from .credentials import new_id
@@ -50,17 +46,11 @@ class Wanted(NamedTuple):
 
 
 def request_version(
-    store: Store,
-    bundles: LocalBundles,
-    uploads: LocalUploads,
-    actor: Actor,
-    body: Mapping[str, object],
-    max_bundle_bytes: int,
+    store: Store, actor: Actor, body: Mapping[str, object], max_bundle_bytes: int
 ) -> PublishRequest:
     """Take a request in. What it takes is a row, until it is confirmed or an hour is over."""
     wanted = read_wanted(body, max_bundle_bytes)
     with store.writing() as tx:
-        clean_up(tx, bundles, uploads)
         check_gates(tx.connection, actor, wanted)
         if count_open_requests(tx.connection, actor.account_id) >= _MOST_OPEN:
             sentence = f"There are {_MOST_OPEN} requests that you have not confirmed. Wait a while."
@@ -167,23 +157,6 @@ def beside_of(body: Mapping[str, object]) -> dict[str, object]:
     """What a request says of the version itself, besides the manifest."""
     keys = "name version displayName description icon minSize maxSize sdkVersion".split()
     return {key: body[key] for key in keys if body.get(key) is not None}
-
-
-def clean_up(tx: Transaction, bundles: LocalBundles, uploads: LocalUploads) -> None:
-    """Remove what requests have left behind whose time is over."""
-    for request in remove_expired_requests(tx):
-        uploads.remove(request.id)
-        if request.confirmed_at is None:
-            # A confirmation that was killed half way may have put its files in place already.
-            _remove_unused(tx, bundles, request.sha256_hash, "js")
-            _remove_unused(tx, bundles, request.css_sha256_hash, "css")
-
-
-def _remove_unused(
-    tx: Transaction, bundles: LocalBundles, sha256_hash: str | None, kind: Kind
-) -> None:
-    if sha256_hash is not None and not is_referred_to(tx.connection, sha256_hash, kind):
-        bundles.remove(sha256_hash, kind)
 
 
 def _scope(body: Mapping[str, object], faults: list[str]) -> Scope | None:

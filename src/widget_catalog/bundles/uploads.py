@@ -7,11 +7,14 @@ checked and copied when it is published, and nobody is ever served from here.
 import contextlib
 import os
 import tempfile
+import time
 from collections.abc import AsyncIterable, Iterator
 from pathlib import Path
 
 from ..domain.errors import BundleRefused, StoreUnavailable
 from .store import Kind
+
+_LEFTOVER_S = 3_600
 
 
 class LocalUploads:
@@ -49,6 +52,13 @@ class LocalUploads:
     def remove(self, request_id: str) -> None:
         for kind in ("js", "css"):
             (self._folder / f"{request_id}.{kind}").unlink(missing_ok=True)
+
+    def remove_leftovers(self) -> None:
+        """Remove what was being received when its process ended: nothing takes that long."""
+        for path in self._folder.glob(".incoming-*"):
+            with contextlib.suppress(FileNotFoundError):
+                if time.time() - path.stat().st_mtime > _LEFTOVER_S:
+                    path.unlink()
 
     def list_requests(self) -> set[str]:
         """The requests that something was uploaded for."""

@@ -31,14 +31,8 @@ def post_publish(services: Services, call: Call) -> Response:
 
 
 def _request(services: Services, call: Call, body: dict[str, Any]) -> Response:
-    request = request_version(
-        services.store,
-        services.bundles,
-        services.uploads,
-        call.actor,
-        body,
-        services.settings.max_bundle_bytes,
-    )
+    most = services.settings.max_bundle_bytes
+    request = request_version(services.store, call.actor, body, most)
     shown = {
         "uploadUrl": _upload_url(services, request, "js"),
         "cdnUrl": _published_url(services, request, "js"),

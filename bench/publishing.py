@@ -1,0 +1,188 @@
+"""Scenarios of publishing: what a publish takes, and what it takes from those who read."""
+
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from statistics import median
+
+import httpx
+
+from .client import request
+from .folders import copy_of, ensure_folder
+from .load import run_wrk, write_requests
+from .machine import cpu_seconds_of
+from .measures import BenchFault, Outcome, at_least, at_most, median_ratio, percentile
+from .rig import Rig
+from .servers import Server, catalog_command, clean_environment, running_catalog
+from .throughput import SIZE
+from .traffic import detail_targets
+
+_MEGABYTE = 1_000_000
+_PUBLISHES = 40
+_A_SECOND = 5
+_NAME, _PASSWORD = "author", "a password for the bench"
+
+
+def publish(rig: Rig) -> list[Outcome]:
+    """One author, one version after another: the three requests, and what the server did."""
+    with _running(rig) as (catalog, author):
+        author.publish()
+        before = cpu_seconds_of(catalog.worker_pids())
+        times_ms = [author.publish() for _ in range(_PUBLISHES)]
+        core_ms = (cpu_seconds_of(catalog.worker_pids()) - before) / _PUBLISHES * 1000
+    began = time.perf_counter()
+    hashlib.sha256(author.bundle).hexdigest()
+    hash_ms = (time.perf_counter() - began) * 1000
+    notes = [
+        f"p99 {percentile(times_ms, 0.99):.1f} ms; on the server's core {core_ms:.1f} ms",
+        f"request, upload and confirm together; a hash of the bytes takes {hash_ms:.1f} ms",
+    ]
+    what = "publish a bundle of 1 MB, from the request to the confirmation"
+    figures = {"core_ms": core_ms, "hash_ms": hash_ms}
+    return [Outcome(what, median(times_ms), "ms", at_most(150), notes, figures)]
+
+
+def detail_publishing(rig: Rig) -> list[Outcome]:
+    """Details while an author publishes, beside details while nobody does, in turns."""
+    targets = [request(target) for target in detail_targets(SIZE, SIZE)]
+    file = write_requests(rig.folder / "requests-publishing", targets)
+    quiet, busy, published = [], [], 0
+    with _running(rig) as (catalog, author):
+        run_wrk(rig, catalog, file, rig.options.seconds)
+        for _ in range(rig.options.rounds):
+            quiet.append(run_wrk(rig, catalog, file, rig.options.seconds).rate)
+            with author.publishing() as count:
+                busy.append(run_wrk(rig, catalog, file, rig.options.seconds).rate)
+            published += count()
+    seconds = rig.options.rounds * rig.options.seconds
+    notes = [
+        f"{median(busy):,.0f}/s beside {median(quiet):,.0f}/s",
+        f"{published / seconds:.1f} publishes of 1 MB a second meanwhile, by the same worker",
+    ]
+    what = f"detail, {SIZE:,} widgets, while an author publishes"
+    ratio = median_ratio(busy, quiet)
+    return [Outcome(what, ratio, "of the rate without", at_least(0.80), notes)]
+
+
+class _Author:
+    def __init__(self, catalog: Server) -> None:
+        self.bundle = os.urandom(_MEGABYTE // 2).hex().encode()
+        self._client = httpx.Client(base_url=f"http://127.0.0.1:{catalog.port}", timeout=30)
+        session = self._ask("/api/auth/sign-in", {"username": _NAME, "password": _PASSWORD})
+        self._client.headers["x-csrf-token"] = session["csrfToken"]
+        self._count = 0
+
+    def close(self) -> None:
+        self._client.close()
+
+    def publish(self) -> float:
+        """Publish another version; gives the milliseconds it took."""
+        self._count += 1
+        js = self.bundle + b"\n// %d" % self._count
+        manifest = {
+            "name": "bench",
+            "version": f"1.{self._count}.0",
+            "displayName": "Bench",
+            "minSize": {"w": 1, "h": 1},
+            "maxSize": {"w": 1, "h": 1},
+            "sdkVersion": "^1.0.0",
+        }
+        body = {
+            **manifest,
+            "action": "request",
+            "scope": _NAME,
+            "bundleSize": len(js),
+            "sha256Hash": hashlib.sha256(js).hexdigest(),
+            "manifestJson": json.dumps(manifest),
+        }
+        began = time.perf_counter()
+        requested = self._ask("/api/widgets/publish", body)
+        uploaded = self._client.put(requested["uploadUrl"], content=js)
+        if uploaded.status_code != 200:
+            raise BenchFault(f"An upload was answered {uploaded.status_code}.")
+        confirm = {"action": "confirm", "versionId": requested["versionId"]}
+        self._ask("/api/widgets/publish", confirm)
+        return (time.perf_counter() - began) * 1000
+
+    @contextlib.contextmanager
+    def publishing(self) -> Iterator["_Counting"]:
+        """Inside, versions are published, so many a second."""
+        counting = _Counting(self)
+        counting.start()
+        try:
+            yield counting
+        finally:
+            counting.stop()
+
+    def _ask(self, path: str, body: Mapping[str, object]) -> dict[str, str]:
+        answer = self._client.post(path, json=body)
+        if answer.status_code != 200:
+            raise BenchFault(f"{path} was answered {answer.status_code}: {answer.text}")
+        found: dict[str, str] = answer.json()
+        return found
+
+
+class _Counting:
+    """Publishes in a thread; called, it says how many versions it has published."""
+
+    def __init__(self, author: _Author) -> None:
+        self._author = author
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._run)
+        self._published = 0
+        self._fault: BenchFault | None = None
+
+    def __call__(self) -> int:
+        return self._published
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._ended.set()
+        self._thread.join()
+        if self._fault is not None:
+            raise self._fault
+
+    def _run(self) -> None:
+        while not self._ended.is_set():
+            try:
+                took_ms = self._author.publish()
+            except BenchFault as fault:
+                self._fault = fault
+                return
+            self._published += 1
+            self._ended.wait(max(0.0, 1 / _A_SECOND - took_ms / 1000))
+
+
+@contextlib.contextmanager
+def _running(rig: Rig) -> Iterator[tuple[Server, _Author]]:
+    """A catalog of its own, with an author in it."""
+    data = copy_of(ensure_folder(SIZE), rig.folder / "published")
+    _make_account(data)
+    with running_catalog(rig, data) as catalog:
+        author = _Author(catalog)
+        try:
+            yield catalog, author
+        finally:
+            author.close()
+    shutil.rmtree(data)
+
+
+def _make_account(data: Path) -> None:
+    command = catalog_command("account", "create", _NAME, "--email", "author@example.org")
+    made = subprocess.run(
+        [*command, "--password-stdin", "--data", str(data)],
+        input=_PASSWORD.encode(),
+        capture_output=True,
+        env=clean_environment(),
+    )
+    if made.returncode:
+        raise BenchFault(f"widget-catalog account create failed: {made.stderr.decode().strip()}")

@@ -1,0 +1,67 @@
+"""Cleaning up after requests that were never confirmed: at every start, and now and then."""
+
+import threading
+
+import structlog
+
+from ..bundles.local import LocalBundles
+from ..bundles.store import Kind
+from ..bundles.uploads import LocalUploads
+from ..domain.errors import StoreUnavailable
+from ..store.engine import Store, Transaction
+from ..store.publishing import (
+    is_referred_to,
+    list_requests,
+    remove_expired_requests,
+)
+
+_INTERVAL_S = 600
+
+_log = structlog.get_logger("widget_catalog.uploads")
+
+
+def tidy_uploads(store: Store, bundles: LocalBundles, uploads: LocalUploads) -> None:
+    """Remove whatever requests have left behind whose time is over."""
+    with store.reading() as connection:
+        requests = list_requests(connection)
+    is_over = any(it.expires_at <= store.now_ms() for it in requests)
+    if not is_over and uploads.list_requests() <= {it.id for it in requests}:
+        return
+    with store.writing() as tx:
+        for request in remove_expired_requests(tx):
+            if request.confirmed_at is None:
+                # A confirmation that was killed half way may have put its files in place.
+                _remove_unused(tx, bundles, request.sha256_hash, "js")
+                _remove_unused(tx, bundles, request.css_sha256_hash, "css")
+        known = {it.id for it in list_requests(tx.connection)}
+        for request_id in uploads.list_requests() - known:
+            uploads.remove(request_id)
+    uploads.remove_leftovers()
+
+
+class Tidier:
+    """Tidies up every ten minutes, in a thread of its own."""
+
+    def __init__(self, store: Store, bundles: LocalBundles, uploads: LocalUploads) -> None:
+        self._what = (store, bundles, uploads)
+        self._ended = threading.Event()
+        threading.Thread(target=self._run, name="tidier", daemon=True).start()
+
+    def close(self) -> None:
+        self._ended.set()
+
+    def _run(self) -> None:
+        while not self._ended.wait(_INTERVAL_S):
+            try:
+                tidy_uploads(*self._what)
+            except StoreUnavailable as fault:
+                _log.warning("Old uploads cannot be removed.", fault=fault.message)
+            except Exception:
+                _log.exception("Old uploads cannot be removed.")
+
+
+def _remove_unused(
+    tx: Transaction, bundles: LocalBundles, sha256_hash: str | None, kind: Kind
+) -> None:
+    if sha256_hash is not None and not is_referred_to(tx.connection, sha256_hash, kind):
+        bundles.remove(sha256_hash, kind)

@@ -1,0 +1,1 @@
+"""The operator's commands about people and about what is published."""

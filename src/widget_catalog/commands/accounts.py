@@ -1,0 +1,154 @@
+"""`widget-catalog account …` and `scope …`: who may come in, and which names are kept back."""
+
+import getpass
+import json
+import sys
+from typing import Annotated
+
+import typer
+
+from ..actions.create_account import AUTHOR, OPERATOR, create_account, invite, reserve_scope
+from ..actions.manage_account import reset_password, set_disabled
+from ..domain.accounts import Account
+from ..domain.clock import iso
+from ..settings import load_settings
+from ..store.accounts import list_accounts
+from .context import (
+    ConfigOption,
+    DataOption,
+    JsonOption,
+    command_group,
+    existing_node,
+    fail,
+    open_existing,
+    told,
+)
+
+accounts = command_group("account", "People who may sign in and publish.")
+scopes = command_group("scope", "Names that widgets are published under.")
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="The user name.")]
+PasswordFromInput = Annotated[
+    bool,
+    typer.Option("--password-stdin", help="Read the password from standard input, one line."),
+]
+
+
+@accounts.command()
+def create(
+    name: Name,
+    email: Annotated[str, typer.Option(help="The e-mail address.")],
+    password_stdin: PasswordFromInput = False,
+    operator: Annotated[
+        bool, typer.Option("--operator", help="May look after everything in the catalog.")
+    ] = False,
+    data: DataOption = None,
+    config: ConfigOption = None,
+) -> None:
+    """Make an account. Its name is also the scope it publishes in.
+
+    If there are widgets in that scope already, from an import, they are its own from now on.
+    """
+    password = _password(password_stdin)
+    # The folder may be new: an operator may make accounts before the first start.
+    from ..wiring import prepare_node
+
+    node = prepare_node(load_settings({"data": data}, config).data)
+    account = create_account(node.store, name, email, password, is_operator=operator)
+    told(f"Made the account {account.username}{' (operator)' if operator else ''}.")
+
+
+@accounts.command("list")
+def list_(
+    as_json: JsonOption = False, data: DataOption = None, config: ConfigOption = None
+) -> None:
+    """List all accounts."""
+    node = open_existing(data, config)
+    with node.store.reading() as connection:
+        found = list_accounts(connection)
+    if as_json:
+        print(json.dumps([_shown(it) for it in found], indent=2))  # noqa: T201
+        return
+    width = max((len(it.username) for it in found), default=0)
+    for it in found:
+        marks = [mark for mark, is_so in _marks(it).items() if is_so]
+        line = f"{it.username:<{width}}  {it.email}"
+        print(f"{line}  ({', '.join(marks)})" if marks else line)  # noqa: T201
+
+
+@accounts.command()
+def disable(name: Name, data: DataOption = None, config: ConfigOption = None) -> None:
+    """Let somebody in no more. What they have published stays as it is."""
+    set_disabled(open_existing(data, config).store, name, is_disabled=True)
+    told(f"{name} cannot sign in any more, and is signed out everywhere.")
+
+
+@accounts.command()
+def enable(name: Name, data: DataOption = None, config: ConfigOption = None) -> None:
+    """Let somebody in again."""
+    set_disabled(open_existing(data, config).store, name, is_disabled=False)
+    told(f"{name} can sign in again.")
+
+
+@accounts.command("reset-password")
+def reset_password_(
+    name: Name,
+    password_stdin: PasswordFromInput = False,
+    data: DataOption = None,
+    config: ConfigOption = None,
+) -> None:
+    """Set another password. Whoever was signed in with the old one is signed out."""
+    node = open_existing(data, config)
+    reset_password(node.store, name, _password(password_stdin))
+    told(f"{name} has a new password, and is signed out everywhere.")
+
+
+@accounts.command("invite")
+def invite_(
+    email: Annotated[
+        str | None, typer.Option(help="Whom it is for, as a note.", show_default=False)
+    ] = None,
+    operator: Annotated[bool, typer.Option("--operator", help="To become an operator.")] = False,
+    data: DataOption = None,
+    config: ConfigOption = None,
+) -> None:
+    """Print a link with which one person can make an account, within a week."""
+    settings = load_settings({"data": data}, config)
+    secret = invite(existing_node(settings).store, OPERATOR if operator else AUTHOR, email)
+    print(f"{settings.public_url}/join?invitation={secret}")  # noqa: T201
+
+
+@scopes.command()
+def reserve(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The scope.")],
+    data: DataOption = None,
+    config: ConfigOption = None,
+) -> None:
+    """Keep a name back: no account and no organization can take it."""
+    reserve_scope(open_existing(data, config).store, name)
+    told(f"{name} is reserved.")
+
+
+def _password(from_input: bool) -> str:
+    if from_input:
+        return sys.stdin.readline().rstrip("\n")
+    if not sys.stdin.isatty():
+        fail("Give the password on standard input, with --password-stdin.")
+    first, again = getpass.getpass("Password: "), getpass.getpass("Again: ")
+    if first != again:
+        fail("The two passwords differ.")
+    return first
+
+
+def _marks(account: Account) -> dict[str, bool]:
+    return {"operator": account.is_operator, "disabled": account.is_disabled}
+
+
+def _shown(account: Account) -> dict[str, object]:
+    return {
+        "username": account.username,
+        "email": account.email,
+        "isOperator": account.is_operator,
+        "isDisabled": account.is_disabled,
+        "createdAt": iso(account.created_at),
+    }

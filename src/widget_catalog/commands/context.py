@@ -1,0 +1,62 @@
+"""What all commands share: where the catalog is, how to speak, how to fail."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from ..settings import Settings, load_settings
+from ..wiring import DataFolder, Node, prepare_node
+
+say = Console(stderr=True, highlight=False, soft_wrap=True)
+
+DataOption = Annotated[
+    Path | None,
+    typer.Option("--data", help="The folder that holds the catalog.", show_default="data"),
+]
+ConfigOption = Annotated[
+    Path | None, typer.Option("--config", help="A TOML file with settings.", show_default=False)
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
+
+
+def command_group(name: str, about: str, *, is_a_command: bool = False) -> typer.Typer:
+    """A group of commands; one that is a command itself does something without any of them."""
+    return typer.Typer(
+        name=name,
+        help=about,
+        no_args_is_help=not is_a_command,
+        invoke_without_command=is_a_command,
+        add_completion=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+
+
+def open_existing(data: Path | None, config: Path | None) -> Node:
+    """The catalog in a folder; the service may be running, and shows what changes at once."""
+    return existing_node(load_settings({"data": data}, config))
+
+
+def existing_node(settings: Settings) -> Node:
+    require_catalog(settings)
+    return prepare_node(settings.data)
+
+
+def require_catalog(settings: Settings) -> None:
+    if not settings.data.exists():
+        fail(f"There is no data folder {settings.data}.")
+    if settings.data.is_dir() and not DataFolder(settings.data).database.exists():
+        fail(f"There is no catalog in the folder {settings.data}.")
+
+
+def fail(message: str) -> NoReturn:
+    # What is said may quote anything, square brackets too: they are no markup of ours.
+    say.print(f"[red]Error:[/] {escape(message)}")
+    sys.exit(1)
+
+
+def told(sentence: str) -> None:
+    say.print(escape(sentence))

@@ -1,0 +1,82 @@
+"""`widget-catalog widget …` and `version …`: what an operator may do with what is published."""
+
+from typing import Annotated
+
+import typer
+
+from .. import release
+from ..actions.change_version import unyank_version, yank_version
+from ..actions.change_widget import list_widget, set_official, unlist_widget
+from ..domain.accounts import COMMAND_LINE
+from .context import ConfigOption, DataOption, command_group, open_existing, told
+
+widgets = command_group("widget", "Widgets as a whole.")
+versions = command_group(
+    "version",
+    "Print which release this is; or yank a published version, and offer it again.",
+    is_a_command=True,
+)
+
+Key = Annotated[str, typer.Argument(metavar="SCOPE/NAME", help="The widget.")]
+Number = Annotated[str, typer.Argument(metavar="VERSION", help="The version, such as 1.0.0.")]
+Reason = Annotated[str | None, typer.Option(help="Why; it goes into the audit log.")]
+
+
+@widgets.command()
+def official(
+    widget: Key,
+    is_official: Annotated[
+        bool, typer.Option("--yes/--no", help="Whether you maintain it.")
+    ] = True,
+    data: DataOption = None,
+    config: ConfigOption = None,
+) -> None:
+    """Say that a widget is maintained by the operator of this catalog, or that it is not."""
+    set_official(open_existing(data, config).store, COMMAND_LINE, widget, is_official)
+    told(f"{widget} is {'official' if is_official else 'not official'}.")
+
+
+@widgets.command()
+def unlist(
+    widget: Key, reason: Reason = None, data: DataOption = None, config: ConfigOption = None
+) -> None:
+    """Hide a widget from search, detail and registry. Dashboards that have it keep it."""
+    unlist_widget(open_existing(data, config).store, COMMAND_LINE, widget, reason)
+    told(f"{widget} is not listed any more.")
+
+
+@widgets.command("list")
+def list_(
+    widget: Key, reason: Reason = None, data: DataOption = None, config: ConfigOption = None
+) -> None:
+    """Show a widget again that was unlisted."""
+    list_widget(open_existing(data, config).store, COMMAND_LINE, widget, reason)
+    told(f"{widget} is listed.")
+
+
+@versions.callback()
+def version(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        print(release.VERSION)  # noqa: T201
+
+
+@versions.command()
+def yank(
+    widget: Key,
+    number: Number,
+    reason: Annotated[str, typer.Option(help="Why; people are shown it.")],
+    data: DataOption = None,
+    config: ConfigOption = None,
+) -> None:
+    """Take a version back: it is never offered any more. Dashboards that have it keep it."""
+    yank_version(open_existing(data, config).store, COMMAND_LINE, widget, number, reason)
+    told(f"{widget} {number} is yanked.")
+
+
+@versions.command()
+def unyank(
+    widget: Key, number: Number, data: DataOption = None, config: ConfigOption = None
+) -> None:
+    """Offer a version again that was yanked."""
+    unyank_version(open_existing(data, config).store, COMMAND_LINE, widget, number)
+    told(f"{widget} {number} is offered again.")

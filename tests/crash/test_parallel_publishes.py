@@ -1,0 +1,71 @@
+"""Two hundred publishes at once, from several processes, to a service of two workers."""
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+from support.author import Author, add_account, assert_whole, token_of
+from support.service import running_service
+from widget_catalog.wiring import prepare_node
+
+_PROCESSES = 4
+_EACH = 50
+_THREADS = 10
+
+# Each process asks for versions of its own, and for some that the others ask for, too.
+_CLIENT = """
+import json, sys
+from concurrent.futures import ThreadPoolExecutor
+from support.author import Author
+
+url, token, number, each, threads = *sys.argv[1:3], *map(int, sys.argv[3:])
+
+def publish(i):
+    key = f"ann/w{i % 7}"
+    version = f"1.{i}.0" if i % 5 == 0 else f"2.{i}.{number}"
+    js = f"// {key} {version} by {number}".encode() * 500
+    with Author(url, token) as author:
+        answer = author.publish(key, version, js)
+    return [key, version, answer.status_code, answer.json()]
+
+with ThreadPoolExecutor(threads) as pool:
+    print(json.dumps(list(pool.map(publish, range(each)))))
+"""
+
+
+def test_two_hundred_publishes_at_once_succeed_or_are_cleanly_refused(tmp_path: Path) -> None:
+    node = prepare_node(tmp_path / "data")
+    add_account(node, "ann")
+    with running_service(node.folder.path, "--workers", "2") as service:
+        token = token_of(service, "ann")
+        command = [sys.executable, "-c", _CLIENT, service.url, token]
+        processes = [
+            subprocess.Popen(
+                [*command, str(number), str(_EACH), str(_THREADS)],
+                stdout=subprocess.PIPE,
+                cwd=Path(__file__).parents[1],
+            )
+            for number in range(_PROCESSES)
+        ]
+        answers = [it for process in processes for it in json.loads(process.communicate()[0])]
+
+        assert len(answers) == _PROCESSES * _EACH
+        assert {status for _, _, status, _ in answers} == {200, 409}
+        wanted = {(key, version) for key, version, _, _ in answers}
+        succeeded = Counter((key, version) for key, version, status, _ in answers if status == 200)
+        # Of those that wanted the same version, one got it; nobody was refused for nothing.
+        assert succeeded == dict.fromkeys(wanted, 1)
+        _assert_catalog_shows(service.url, token, wanted)
+    assert "Traceback" not in service.log
+
+
+def _assert_catalog_shows(url: str, token: str, wanted: set[tuple[str, str]]) -> None:
+    shown = set()
+    with Author(url, token) as author:
+        for key in {key for key, _ in wanted}:
+            for entry in author.client.get(f"/api/v1/widgets/{key}").json()["versions"]:
+                shown.add((key, entry["version"]))
+                assert_whole(author.client, entry)
+    assert shown == wanted

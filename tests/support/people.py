@@ -1,0 +1,112 @@
+"""People at work: accounts made and signed in by the real code, who publish over the site."""
+
+import hashlib
+import json
+from typing import Any
+
+from support.site import Answer, InProcessSite
+from widget_catalog.actions.create_account import create_account
+
+PASSWORD = "correct horse battery"
+BUNDLE = b"export function mount(element) { element.textContent = 'hello'; }\n"
+
+
+class Person:
+    """Somebody who asks with these headers: a session's, a bearer token's, or none."""
+
+    def __init__(self, site: InProcessSite, username: str, headers: dict[str, str]) -> None:
+        self.site = site
+        self.username = username
+        self.headers = headers
+
+    def get(self, address: str) -> Answer:
+        return self.site.request("GET", address, **self.headers)
+
+    def post(self, address: str, body: object = None) -> Answer:
+        return self.send("POST", address, body)
+
+    def put(self, address: str, body: object = None) -> Answer:
+        return self.send("PUT", address, body)
+
+    def delete(self, address: str) -> Answer:
+        return self.send("DELETE", address)
+
+    def send(self, method: str, address: str, body: object = None) -> Answer:
+        sent = b"" if body is None else json.dumps(body).encode()
+        kind = {"content_type": "application/json"} if sent else {}
+        return self.site.request(method, address, sent, **kind, **self.headers)
+
+    def request(self, key: str, version: str = "1.0.0", js: bytes = BUNDLE, **more: Any) -> Answer:
+        return self.post("/api/widgets/publish", request_body(key, version, js, **more))
+
+    def upload(self, url: str, content: bytes) -> Answer:
+        return self.site.request("PUT", url.removeprefix("https://catalog.example"), content)
+
+    def confirm(self, version_id: str) -> Answer:
+        return self.post("/api/widgets/publish", {"action": "confirm", "versionId": version_id})
+
+    def publish(self, key: str, version: str = "1.0.0", js: bytes = BUNDLE, **more: Any) -> Answer:
+        """All three steps; the answer of the first that fails, or of the last."""
+        requested = self.request(key, version, js, **more)
+        if requested.status != 200:
+            return requested
+        uploaded = self.upload(requested.json()["uploadUrl"], js)
+        return uploaded if uploaded.status != 200 else self.confirm(requested.json()["versionId"])
+
+
+def nobody(site: InProcessSite) -> Person:
+    return Person(site, "", {})
+
+
+def a_person(site: InProcessSite, username: str, *, is_operator: bool = False) -> Person:
+    """A new account, signed in with a session."""
+    email = f"{username}@example.org"
+    create_account(site.node.store, username, email, PASSWORD, is_operator=is_operator)
+    return signed_in(site, username)
+
+
+def signed_in(site: InProcessSite, username: str, password: str = PASSWORD) -> Person:
+    answer = nobody(site).post("/api/auth/sign-in", {"username": username, "password": password})
+    assert answer.status == 200, answer.json()
+    cookie = answer.headers["set-cookie"].partition(";")[0]
+    return Person(site, username, {"cookie": cookie, "x_csrf_token": answer.json()["csrfToken"]})
+
+
+def with_token(person: Person, **limits: Any) -> Person:
+    """The same account, by an access token of its own."""
+    body = {"name": "a token", "actions": ["publish"], **limits}
+    answer = person.post("/api/tokens", body)
+    assert answer.status == 201, answer.json()
+    headers = {"authorization": f"Bearer {answer.json()['token']}"}
+    return Person(person.site, person.username, headers)
+
+
+def manifest(name: str, version: str = "1.0.0", **more: Any) -> dict[str, Any]:
+    return {
+        "name": name,
+        "version": version,
+        "displayName": "Clock",
+        "description": "The time.",
+        "icon": "mdi:clock-outline",
+        "minSize": {"w": 1, "h": 1},
+        "maxSize": {"w": 4, "h": 2},
+        "sdkVersion": "^1.0.0",
+        **more,
+    }
+
+
+def request_body(
+    key: str, version: str = "1.0.0", js: bytes = BUNDLE, action: str = "request", **more: Any
+) -> dict[str, Any]:
+    """A request to publish; `more` goes into the manifest, and beside it where it belongs."""
+    scope, _, name = key.partition("/")
+    said = manifest(name, version, **more)
+    beside = "name version displayName description icon minSize maxSize sdkVersion".split()
+    return {
+        "action": action,
+        "scope": scope,
+        **{key: said[key] for key in beside if key in said},
+        "bundleSize": len(js),
+        "sha256Hash": hashlib.sha256(js).hexdigest(),
+        "manifestJson": json.dumps(said),
+    }
