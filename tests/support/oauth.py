@@ -57,7 +57,7 @@ def ask(site: InProcessSite, endpoint: str, **fields: str) -> Answer:
     )
 
 
-def code_fields(code: str, **changes: str) -> dict[str, str]:
+def code_fields(code: str, /, **changes: str) -> dict[str, str]:
     fields = {
         "grant_type": "authorization_code",
         "client_id": "widget-cli",
