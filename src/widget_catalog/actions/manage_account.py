@@ -90,6 +90,14 @@ def end_session(store: Store, visitor: Visitor, id_: str) -> None:
             raise NotFound("There is no such session.")
 
 
+def end_other_sessions(store: Store, visitor: Visitor) -> None:
+    """Sign out everywhere else: browsers by their sessions, programs by what they were granted."""
+    account = require_person(visitor.actor)
+    with store.writing() as tx:
+        remove_sessions(tx, account.id, but=visitor.session.id if visitor.session else None)
+        remove_grants(tx, account.id)
+
+
 def _unlist_all(tx: Transaction, actor: Actor, scope: Scope) -> None:
     for stored in list_widgets_in(tx.connection, scope):
         if stored.widget.is_listed:
