@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from limits import parse_many
 
 from .domain.errors import InvalidSettings
+from .domain.oauth_clients import OWN_CLIENTS, parse_clients
 
 _DATA = Path("data")
 PREFIX = "WIDGET_CATALOG_"
@@ -45,6 +46,16 @@ class Settings:
     )
     session_idle_hours: int = _setting(336, "How long a session lasts unused.")
     session_max_days: int = _setting(90, "How long a session lasts at all.")
+    oauth_clients: str = _setting(
+        OWN_CLIENTS, "Programs that may sign people in: id, name and addresses; `;` between them."
+    )
+    oidc_issuer: str = _setting("", "The OpenID Connect provider people may sign in through.")
+    oidc_client_id: str = _setting("", "What the provider knows this catalog by.")
+    oidc_client_secret: str = _setting("", "The secret the provider gave for it, if any.")
+    oidc_name: str = _setting("OpenID Connect", "What the provider is called: `Sign in with …`.")
+    oidc_creates_accounts: bool = _setting(
+        True, "Whoever comes through the provider may make an account, whatever `registration` is."
+    )
     cache_mb: int = _setting(80, "Memory a worker may use for ready answers, in MB.")
     rate_limit: str = _setting(
         "", "Requests a client may make, e.g. `300/minute`; empty: no limit."
@@ -178,7 +189,7 @@ def _check(values: Mapping[str, Any], given: Mapping[str, tuple[Any, str]]) -> l
         ("session_max_days", 1, 366),
     ):
         require(name, least <= values[name] <= most, f"must be from {least} to {most}.")
-    for name in ("base_url", "cdn_base_url"):
+    for name in ("base_url", "cdn_base_url", "oidc_issuer"):
         require(name, not values[name] or _is_url(values[name]), _URL_RULE)
     is_apart = values["metrics_port"] == 0 or values["metrics_port"] != values["port"]
     require("metrics_port", is_apart, "must not be the port of the service itself.")
@@ -191,6 +202,13 @@ def _check(values: Mapping[str, Any], given: Mapping[str, tuple[Any, str]]) -> l
         values["registration"] in _REGISTRATION,
         f"must be one of {', '.join(_REGISTRATION)}.",
     )
+    has_id = bool(values["oidc_client_id"]) or not values["oidc_issuer"]
+    require("oidc_client_id", has_id, "is needed with oidc_issuer.")
+    require("oidc_name", bool(values["oidc_name"].strip()), "must not be empty.")
+    try:
+        parse_clients(values["oauth_clients"])
+    except ValueError as error:
+        require("oauth_clients", False, str(error))
     require("host", bool(values["host"]), "must not be empty.")
     require("service_name", bool(values["service_name"].strip()), "must not be empty.")
     if values["rate_limit"]:

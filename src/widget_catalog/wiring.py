@@ -1,5 +1,6 @@
 """The only place that builds things, and that knows which file of a data folder is what."""
 
+import hmac
 import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -7,11 +8,16 @@ from typing import Any, NamedTuple
 
 from . import release
 from .actions.count_download import DownloadCounter
+from .actions.oauth import House
+from .actions.oidc import Provider
 from .actions.sign_in import Lifetimes
 from .actions.tidy_uploads import Tidier
 from .bundles.local import LocalBundles
 from .bundles.uploads import LocalUploads
+from .domain import clock
+from .domain.clock import Clock
 from .domain.errors import FolderUnusable, StoreUnavailable
+from .domain.oauth_clients import OWN_CLIENT, parse_clients
 from .reading.catalog import Catalog
 from .reading.documents import Documents
 from .reading.projection import Projection
@@ -26,8 +32,11 @@ from .web.http import Answer, Worker
 from .web.internal.api import InternalApi
 from .web.internal.call import Services
 from .web.internal.routes import ROUTES
+from .web.internal.routing import Routes
+from .web.look import Look
 from .web.metrics import Metrics
 from .web.pages import Pages
+from .web.people import PEOPLE
 from .web.public import PublicApi
 from .web.site import Site
 from .web.uploads import Uploads
@@ -82,13 +91,13 @@ class Node(NamedTuple):
     uploads: LocalUploads
 
 
-def open_node(path: Path, *, is_durable: bool = True) -> Node:
+def open_node(path: Path, *, is_durable: bool = True, now: Clock = clock.now) -> Node:
     """Open a data folder whose database is already prepared."""
     folder = DataFolder(path)
     revision, counts = Revision(folder.revision), Counts(folder.counts)
     projection = Projection(revision, counts)
     engine = sqlite_engine(folder.database, is_durable=is_durable)
-    store = Store(engine, folder.writer_lock, projection)
+    store = Store(engine, folder.writer_lock, projection, now)
     bundles, uploads = LocalBundles(folder.bundles), LocalUploads(folder.uploads)
     return Node(folder, store, projection, revision, counts, bundles, uploads)
 
@@ -122,22 +131,23 @@ def open_catalog(node: Node, settings: Settings) -> Catalog:
     return Catalog(documents, node.revision, node.counts, settings.cdn_url, cache_bytes)
 
 
-def build_worker(settings: Settings) -> Worker:
-    """Everything one worker process needs."""
+def build_worker(settings: Settings, now: Clock = clock.now) -> Worker:
+    """Everything one worker process needs. `now` is what time it is for people's doings."""
     # Counts need to survive a killed process, not a power cut: no fsync a commit.
     node = open_node(settings.data, is_durable=False)
     catalog = open_catalog(node, settings)
     counter = DownloadCounter(node.store)
     # What people do is on disk when they are told so.
-    people = open_node(settings.data).store
-    services = _services(node, people, settings)
-    tidier = Tidier(people, node.bundles, node.uploads)
+    durable = open_node(settings.data, now=now).store
+    services = _services(node, durable, settings)
+    tidier = Tidier(durable, node.bundles, node.uploads)
     threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="internal")
-    internal = InternalApi(services, ROUTES, threads).answer
-    api = PublicApi(catalog, counter, node.bundles.check, public_settings(settings), internal)
+    people = InternalApi(services, Routes((*ROUTES.all, *PEOPLE)), threads)
+    told = public_settings(settings)
+    api = PublicApi(catalog, counter, node.bundles.check, told, people.answer)
     pages = Pages(catalog, settings.service_name, settings.public_url)
     uploads = Uploads(services, threads)
-    answer: Answer = Site(api, Cdn(catalog, node.bundles), uploads, pages).answer
+    answer: Answer = Site(api, Cdn(catalog, node.bundles), uploads, people, pages).answer
     trust = settings.trust_forwarded_for
     if settings.rate_limit:
         answer = rate_limited(answer, settings.rate_limit, trust_forwarded_for=trust)
@@ -149,7 +159,7 @@ def build_worker(settings: Settings) -> Worker:
     def close() -> None:
         threads.shutdown()
         tidier.close()
-        people.close()
+        durable.close()
         counter.close()
         catalog.close()
         node.store.close()
@@ -164,7 +174,30 @@ def _services(node: Node, store: Store, settings: Settings) -> Services:
         idle_ms=settings.session_idle_hours * 3_600_000,
         most_ms=settings.session_max_days * 86_400_000,
     )
-    return Services(store, node.bundles, node.uploads, settings, lifetimes, upload_key)
+    return Services(
+        store=store,
+        bundles=node.bundles,
+        uploads=node.uploads,
+        settings=settings,
+        lifetimes=lifetimes,
+        upload_key=upload_key,
+        house=House(parse_clients(settings.oauth_clients), settings.public_url),
+        look=Look(settings.service_name, settings.public_url),
+        sealing_key=hmac.digest(upload_key, b"signing in", "sha256"),
+        provider=_provider(settings),
+    )
+
+
+def _provider(settings: Settings) -> Provider | None:
+    if not settings.oidc_issuer:
+        return None
+    return Provider(
+        settings.oidc_issuer,
+        settings.oidc_client_id,
+        settings.oidc_client_secret,
+        settings.oidc_name,
+        redirect_uri=f"{settings.public_url}/api/auth/oidc/callback",
+    )
 
 
 def public_settings(settings: Settings) -> dict[str, Any]:
@@ -173,8 +206,8 @@ def public_settings(settings: Settings) -> dict[str, Any]:
         "serviceName": settings.service_name,
         "baseUrl": settings.public_url,
         "cdnBaseUrl": settings.cdn_url,
-        "signIn": ["password"],
-        "cliClientId": "widget-cli",
+        "signIn": ["password", "oidc"] if settings.oidc_issuer else ["password"],
+        "cliClientId": OWN_CLIENT,
         "registrationOpen": settings.registration == "open",
         "maxBundleBytes": settings.max_bundle_bytes,
         "apiVersions": list(release.API_VERSIONS),

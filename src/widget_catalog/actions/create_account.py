@@ -39,6 +39,19 @@ def create_account(
         return _create(tx, COMMAND_LINE, name, email, password_hash, is_operator, adopts=True)
 
 
+def check_may_register(store: Store, registration: str, secret: str) -> Invitation | None:
+    """NotAllowed for whoever may not make an account; else the invitation, if there is one."""
+    with store.reading() as connection:
+        invitation = _find(connection, secret, store.now_ms())
+    if invitation is None and registration != "open":
+        raise NotAllowed(
+            "This invitation is not valid, or no longer. Ask the operator for a new one."
+            if secret
+            else "Registration is closed here. Ask the operator for an account."
+        )
+    return invitation
+
+
 def register(
     store: Store,
     registration: str,
@@ -50,14 +63,7 @@ def register(
     secret: str = "",
 ) -> SignedIn:
     """By the person, if registration is open or an invitation is brought along; signs them in."""
-    with store.reading() as connection:
-        invited = _find(connection, secret, store.now_ms()) is not None
-    if not invited and registration != "open":
-        raise NotAllowed(
-            "This invitation is not valid, or no longer. Ask the operator for a new one."
-            if secret
-            else "Registration is closed here. Ask the operator for an account."
-        )
+    invited = check_may_register(store, registration, secret) is not None
     name, password_hash = _checked(username, email, password)
     with store.writing() as tx:
         invitation = _find(tx.connection, secret, tx.at_ms)

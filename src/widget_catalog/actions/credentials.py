@@ -14,6 +14,9 @@ SESSION_PREFIX = "wcs_"
 OAUTH_PREFIX = "wco_"
 TOKEN_PREFIX = "wct_"  # noqa: S105
 INVITATION_PREFIX = "wci_"
+REFRESH_PREFIX = "wcr_"
+CODE_PREFIX = "wca_"
+DEVICE_PREFIX = "wcd_"
 
 _hasher = argon2.PasswordHasher()
 # Each takes 64 MB while it runs; a crowd of guessers must not take all there is.

@@ -41,6 +41,8 @@ def invite_member(
         remove_expired_invitations(tx)
         account = get_account(tx.connection, username) if username else None
         if account is not None:
+            if account.is_disabled:  # Closed ones are, too; nobody would ever answer.
+                raise NotFound(f"There is no account {username[:80]!r}.")
             _refuse_double(tx.connection, organization.id, account, slug, tx.at_ms)
         id_ = new_id()
         add_invitation(
@@ -86,28 +88,37 @@ def withdraw_invitation(store: Store, actor: Actor, slug: str, id_: str) -> None
         record(tx, actor, "withdraw invitation", slug, who=invitation.username or invitation.email)
 
 
+def view_invitation(store: Store, actor: Actor, id_: str, secret: str) -> Invitation:
+    """One that this person may accept or decline, or NotFound."""
+    account = require_person(actor)
+    with store.reading() as connection:
+        return _get(connection, account, id_, secret, store.now_ms())
+
+
 def answer_invitation(
     store: Store, actor: Actor, id_: str, secret: str, *, is_accepted: bool
 ) -> str | None:
     """Accept or decline; gives the organization."""
     account = require_person(actor)
     with store.writing() as tx:
-        invitation = find_invitation(tx.connection, id_, tx.at_ms)
-        if (
-            invitation is None
-            or invitation.organization_id is None
-            or not _is_for(invitation, account, secret)
-        ):
-            raise NotFound("There is no such invitation for you, or it has expired.")
+        invitation = _get(tx.connection, account, id_, secret, tx.at_ms)
         remove_invitation(tx, id_)
         action = "accept invitation" if is_accepted else "decline invitation"
-        if is_accepted:
+        if is_accepted and invitation.organization_id is not None:
             members = list_members(tx.connection, invitation.organization_id)
             if any(it.account_id == account.id for it in members):
                 raise Conflict(f"You are a member of {invitation.organization} already.")
             put_member(tx, invitation.organization_id, account.id, Role(invitation.role))
         record(tx, actor, action, invitation.organization, role=invitation.role)
     return invitation.organization
+
+
+def _get(connection: Snapshot, account: Account, id_: str, secret: str, now_ms: int) -> Invitation:
+    invitation = find_invitation(connection, id_, now_ms)
+    is_to_organization = invitation is not None and invitation.organization_id is not None
+    if invitation is None or not is_to_organization or not _is_for(invitation, account, secret):
+        raise NotFound("There is no such invitation for you, or it has expired.")
+    return invitation
 
 
 def _is_for(invitation: Invitation, account: Account, secret: str) -> bool:

@@ -1,25 +1,23 @@
 """Signing in and out with a password, and finding out who is behind a request."""
 
-import math
 from typing import NamedTuple
 
 from ..domain.accounts import Account, Actor, Via
-from ..domain.errors import NotSignedIn, TooOften
+from ..domain.errors import NotSignedIn
 from ..store.accounts import find_credentials, update_account
 from ..store.engine import Store, Transaction
 from ..store.oauth import find_access
 from ..store.sessions import (
     Session,
-    add_attempt,
     add_session,
     find_session,
-    list_attempts,
     remove_attempts,
     remove_ended_sessions,
     remove_session,
     touch_session,
 )
 from ..store.tokens import find_token, touch_token
+from .attempts import add_failures, check_failures
 from .credentials import (
     OAUTH_PREFIX,
     SESSION_PREFIX,
@@ -36,7 +34,6 @@ _MINUTE_MS = 60_000
 # How long "last seen" and "last used" may lag, so that not every request writes.
 _LAG_MS = 5 * _MINUTE_MS
 
-_WINDOW_MS = 15 * _MINUTE_MS
 _PER_ACCOUNT_AND_ADDRESS = 5
 _PER_ADDRESS = 50
 _PER_ACCOUNT = 100
@@ -69,19 +66,21 @@ def sign_in(
 ) -> SignedIn:
     """A new session. A wrong name and a wrong password cannot be told apart."""
     limits = _limits(username, address)
-    _check_attempts(store, limits)
+    check_failures(store, limits, "Too many failed attempts to sign in.")
     with store.reading() as connection:
         found = find_credentials(connection, username)
     is_right = is_password(found.password_hash if found else None, password)
     if found is None or not is_right or found.account.is_disabled:
         with store.writing() as tx:
-            for key in limits:
-                add_attempt(tx, key, _WINDOW_MS)
+            add_failures(tx, limits)
         raise NotSignedIn("The user name or the password is wrong.")
     renewed = None
     if found.password_hash is not None and is_outdated(found.password_hash):
         renewed = hash_password(password)
     with store.writing() as tx:
+        # A password that was changed meanwhile, to shut somebody out, opens nothing any more.
+        if find_credentials(tx.connection, username) != found:
+            raise NotSignedIn("The user name or the password is wrong.")
         remove_attempts(tx, list(limits)[:1])
         if renewed is not None:
             update_account(tx, found.account.id, password_hash=renewed)
@@ -170,15 +169,3 @@ def _limits(username: str, address: str) -> dict[str, int]:
         f"address {address}": _PER_ADDRESS,
         f"account {name}": _PER_ACCOUNT,
     }
-
-
-def _check_attempts(store: Store, limits: dict[str, int]) -> None:
-    now_ms = store.now_ms()
-    with store.reading() as connection:
-        counted = list_attempts(connection, list(limits), now_ms)
-    waits = [ends_at - now_ms for key, (count, ends_at) in counted.items() if count >= limits[key]]
-    if waits:
-        wait_s = max(1, math.ceil(max(waits) / 1000))
-        raise TooOften(
-            f"Too many failed attempts to sign in. Try again in {wait_s} s.", wait_s=wait_s
-        )

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from .errors import InvalidAccount, InvalidName, NotAllowed
-from .names import Scope
+from .errors import InvalidAccount, NotAllowed
+from .names import Scope, is_name
 from .texts import line_fault
 
 MIN_PASSWORD = 12
@@ -162,13 +162,12 @@ def is_allowed(
 
 def parse_username(text: str) -> Scope:
     """A scope that a person or an organization may take."""
-    try:
-        name = Scope.parse(text)
-    except InvalidName as error:
-        raise InvalidAccount([error.message]) from None
-    if name in RESERVED:
-        raise InvalidAccount([f"The name {name} is reserved. Choose another."])
-    return name
+    if not is_name(text):
+        rule = "use 1 to 64 small letters, digits and hyphens, beginning with a letter or digit."
+        raise InvalidAccount([f"{text[:80]!r} cannot be a name here: {rule}"])
+    if text in RESERVED:
+        raise InvalidAccount([f"The name {text} is reserved. Choose another."])
+    return Scope(text)
 
 
 def email_fault(email: str) -> str | None:

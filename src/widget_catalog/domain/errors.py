@@ -72,6 +72,10 @@ class TooOften(CatalogError):
         self.wait_s = wait_s
 
 
+class ProviderFailed(CatalogError):
+    """The OpenID Connect provider cannot be asked, or answers what cannot be believed."""
+
+
 class InvalidImport(CatalogError, ValueError):
     """A file to import has a fault; `line` says where."""
 

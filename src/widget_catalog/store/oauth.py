@@ -160,6 +160,8 @@ def remove_expired(tx: Transaction) -> None:
         tx.connection.execute(sa.delete(table).where(table.c.expires_at <= tx.at_ms))
     over = oauth_tokens.c.refresh_expires_at <= tx.at_ms
     tx.connection.execute(sa.delete(oauth_tokens).where(over))
+    alive = sa.exists().where(oauth_tokens.c.grant_id == oauth_grants.c.id)
+    tx.connection.execute(sa.delete(oauth_grants).where(~alive))
 
 
 def _find_pair(connection: Connection, which: sa.ColumnElement[bool]) -> TokenPair | None:

@@ -10,6 +10,7 @@ from ..domain.errors import StoreUnavailable
 from .cdn import PREFIX as CDN_PREFIX
 from .cdn import Cdn
 from .http import Body, Request, Response
+from .internal.api import InternalApi
 from .public import PublicApi, internal_fault, unavailable
 from .uploads import Uploads
 
@@ -21,10 +22,13 @@ class Pages(Protocol):
 
 
 class Site:
-    def __init__(self, api: PublicApi, cdn: Cdn, uploads: Uploads, pages: Pages) -> None:
+    def __init__(
+        self, api: PublicApi, cdn: Cdn, uploads: Uploads, people: InternalApi, pages: Pages
+    ) -> None:
         self._api = api
         self._cdn = cdn
         self._uploads = uploads
+        self._people = people
         self._pages = pages
 
     async def answer(self, request: Request, body: Body) -> Response:
@@ -36,6 +40,8 @@ class Site:
                 return self._cdn.answer(request)
             if path.startswith(UPLOADS_PREFIX):
                 return await self._uploads.answer(request, body)
+            if self._people.knows(path):
+                return await self._people.answer(request, body)
             return self._pages.answer(request)
         except (sqlite3.Error, StoreUnavailable) as fault:
             _log.error("The catalog cannot be read.", path=path, fault=str(fault))

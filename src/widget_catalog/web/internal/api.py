@@ -6,18 +6,25 @@ from concurrent.futures import ThreadPoolExecutor
 
 from ...actions.sign_in import Visitor, identify_bearer, identify_session
 from ...domain.accounts import Via
-from ...domain.errors import NotAllowed, NotSignedIn
+from ...domain.errors import CatalogError, NotAllowed, NotFound, NotSignedIn
 from ..around import client_of
 from ..http import Body, Request, Response
-from ..public import error
-from .call import Call, Services, cookie_of, csrf_token
-from .failures import STATUSES, TooLarge, TooSlow, UnsupportedType, failure
-from .routing import Route, Routes, Who, allowed
+from .call import Call, Services, cookie_of
+from .failures import (
+    STATUSES,
+    TooLarge,
+    TooSlow,
+    UnsupportedType,
+    WrongMethod,
+    failure,
+    failure_page,
+    oauth_failure,
+)
+from .routing import Door, Found, Route, Routes, Who, allowed
 
 _UNSAFE = ("POST", "PUT", "PATCH", "DELETE")
 _PATIENCE_S = 30
 _CLOSED = "This address is for signed-in people only."
-_BEARER = ("www-authenticate", "Bearer")
 
 
 class InternalApi:
@@ -26,58 +33,80 @@ class InternalApi:
         self._routes = routes
         self._threads = threads
 
+    def knows(self, path: str) -> bool:
+        return self._routes.find(path) is not None
+
     async def answer(self, request: Request, body: Body) -> Response:
         found = self._routes.find(request.path)
         method = "GET" if request.method == "HEAD" else request.method
         route = found.methods.get(method) if found is not None else None
         is_open = found is not None and any(it.needs is Who.ANYONE for it in found.methods.values())
+        # All that is at one address says no in the same way.
+        some = route or (next(iter(found.methods.values())) if found is not None else None)
+        door = some.door if some is not None else Door.API
+
+        def fail(fault: CatalogError) -> Response:
+            match door:
+                case Door.API:
+                    return failure(fault)
+                case Door.OAUTH:
+                    return oauth_failure(fault)
+                case _:
+                    return failure_page(self._services.look, request, fault)
+
         if not is_open and not has_credentials(request):
-            return error(401, _CLOSED, _BEARER)
-        sent = b""
+            return fail(NotSignedIn(_CLOSED))
+        sent: bytes | CatalogError = b""
         if route is not None:
             try:
                 sent = await asyncio.wait_for(read_whole(body, route.max_body), _PATIENCE_S)
             except TooLarge as fault:
-                return failure(fault)
+                sent = fault
             except TimeoutError:
-                return failure(TooSlow("The body did not come in time."))
+                sent = TooSlow("The body did not come in time.")
         loop = asyncio.get_running_loop()
         params = found.params if found is not None else {}
 
         def work() -> Response:
             try:
-                visitor = identify(self._services, request)
+                visitor = identify(self._services, request, door)
+                # Before anything else is told: strangers learn nothing about what is here.
+                if visitor is None and not is_open:
+                    raise NotSignedIn(_CLOSED)
                 if route is None:
-                    return self._no_route(request, visitor, allowed(found.methods) if found else "")
+                    raise _no_route(request, found)
                 if visitor is None and route.needs is not Who.ANYONE:
                     raise NotSignedIn(_CLOSED)
+                if isinstance(sent, CatalogError):
+                    raise sent
                 check_content_type(request, route, sent)
-                check_csrf(request, visitor, request.headers.get("x-csrf-token") or "")
                 address = client_address(self._services, request)
-                return route.handler(self._services, Call(request, address, params, sent, visitor))
+                call = Call(request, address, params, sent, visitor)
+                check_csrf(call, route)
+                return route.handler(self._services, call)
             except tuple(STATUSES) as fault:
-                return failure(fault)
+                return fail(fault)
 
         response = await loop.run_in_executor(self._threads, work)
         return response._replace(body=None) if request.method == "HEAD" else response
 
-    def _no_route(self, request: Request, visitor: Visitor | None, allow: str) -> Response:
-        if visitor is None and not allow:
-            raise NotSignedIn(_CLOSED)
-        if allow:
-            sentence = f"{request.method[:40]} is not possible here; use {allow}."
-            return error(405, sentence, ("allow", allow))
-        return error(404, f"There is nothing at {request.path[:200]}.")
+
+def _no_route(request: Request, found: Found | None) -> CatalogError:
+    if found is not None:
+        return WrongMethod(request.method, allowed(found.methods))
+    return NotFound(f"There is nothing at {request.path[:200]}.")
 
 
 def has_credentials(request: Request) -> bool:
     return request.headers.get("authorization") is not None or cookie_of(request) is not None
 
 
-def identify(services: Services, request: Request) -> Visitor | None:
+def identify(services: Services, request: Request, door: Door) -> Visitor | None:
     """Who is asking; NotSignedIn for a bearer token that is not good (any more)."""
+    if door in (Door.OAUTH, Door.ENTRANCE):
+        return None
     given = request.headers.get("authorization")
-    if given is not None:
+    if given is not None and door is Door.API:
         scheme, _, token = given.partition(" ")
         if scheme.lower() != "bearer" or not token:
             raise NotSignedIn("Authorization must be `Bearer` and a token.")
@@ -88,14 +117,19 @@ def identify(services: Services, request: Request) -> Visitor | None:
     return identify_session(services.store, secret, services.lifetimes)
 
 
-def check_csrf(request: Request, visitor: Visitor | None, token: str) -> None:
+def check_csrf(call: Call, route: Route) -> None:
     """A cookie is sent by the browser, whoever asks it to; the token only by our own pages."""
-    is_by_cookie = visitor is not None and visitor.actor.via is Via.SESSION
-    if request.method not in _UNSAFE or not is_by_cookie:
+    is_by_cookie = call.is_signed_in and call.actor.via is Via.SESSION
+    if route.method not in _UNSAFE or not is_by_cookie:
         return
-    if not hmac.compare_digest(token.encode(), csrf_token(cookie_of(request) or "").encode()):
+    token = call.request.headers.get("x-csrf-token") or ""
+    if not token and route.takes_form:
+        token = call.form().get("csrf_token", "")
+    if not hmac.compare_digest(token.encode(), call.csrf_token.encode()):
         raise NotAllowed(
-            "The CSRF token is missing or wrong: send the session's csrfToken in the header "
+            "This form is out of date. Go back, load the page again, and send it once more."
+            if route.takes_form
+            else "The CSRF token is missing or wrong: send the session's csrfToken in the header "
             "X-CSRF-Token."
         )
 

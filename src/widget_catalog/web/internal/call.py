@@ -7,6 +7,8 @@ from urllib.parse import parse_qsl
 import msgspec
 
 from ...actions.credentials import hash_secret
+from ...actions.oauth import House
+from ...actions.oidc import Provider
 from ...actions.sign_in import Lifetimes, Visitor
 from ...bundles.local import LocalBundles
 from ...bundles.uploads import LocalUploads
@@ -15,6 +17,7 @@ from ...domain.errors import InvalidRequest, NotSignedIn
 from ...settings import Settings
 from ...store.engine import Store
 from ..http import NOSNIFF, Request, Response
+from ..look import Look
 
 T = TypeVar("T")
 
@@ -35,6 +38,10 @@ class Services(NamedTuple):
     settings: Settings
     lifetimes: Lifetimes
     upload_key: bytes
+    house: House
+    look: Look
+    sealing_key: bytes
+    provider: Provider | None
 
 
 class Call:
@@ -84,10 +91,27 @@ class Call:
 
     def form(self) -> dict[str, str]:
         """The fields of a form; of one that comes twice, the first counts."""
-        return _fields(self.body.decode("utf-8", "replace"))
+        return _first(self.form_pairs())
+
+    def form_pairs(self) -> list[tuple[str, str]]:
+        return _pairs(self.body.decode("utf-8", "replace"))
 
     def query(self) -> dict[str, str]:
-        return _fields(self.request.query_string)
+        return _first(self.query_pairs())
+
+    def query_pairs(self) -> list[tuple[str, str]]:
+        return _pairs(self.request.query_string)
+
+    @property
+    def address_here(self) -> str:
+        """Path and query, to come back to."""
+        query = self.request.query_string
+        return f"{self.request.path}?{query}" if query else self.request.path
+
+    @property
+    def csrf_token(self) -> str:
+        """For the forms of a page; of use to nobody who is not signed in."""
+        return csrf_token(cookie_of(self.request) or "") if self._visitor else ""
 
     def page(self) -> tuple[int, int]:
         """`page` and `limit` of a list, as in the public API."""
@@ -124,12 +148,15 @@ def done(*headers: tuple[str, str]) -> Response:
     return reply({"success": True}, *headers)
 
 
-def _fields(text: str) -> dict[str, str]:
-    fields: dict[str, str] = {}
+def _pairs(text: str) -> list[tuple[str, str]]:
     try:
-        pairs = parse_qsl(text, keep_blank_values=True, max_num_fields=_MAX_FIELDS)
+        return parse_qsl(text, keep_blank_values=True, max_num_fields=_MAX_FIELDS)
     except ValueError:
         raise InvalidRequest(f"At most {_MAX_FIELDS} fields are taken.") from None
+
+
+def _first(pairs: list[tuple[str, str]]) -> dict[str, str]:
+    fields: dict[str, str] = {}
     for key, value in pairs:
         fields.setdefault(key, value)
     return fields

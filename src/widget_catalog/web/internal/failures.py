@@ -1,5 +1,7 @@
 """Which failure is which status: the one table of it, for everything that is not public."""
 
+import msgspec
+
 from ...domain.errors import (
     BundleRefused,
     CatalogError,
@@ -11,11 +13,29 @@ from ...domain.errors import (
     NotAllowed,
     NotFound,
     NotSignedIn,
+    ProviderFailed,
     StoreUnavailable,
     TooOften,
 )
-from ..http import Response
+from ..http import NOSNIFF, Headers, Request, Response
+from ..look import Look
 from ..public import error
+
+_OAUTH = [
+    ("content-type", "application/json; charset=utf-8"),
+    ("cache-control", "no-store"),
+    NOSNIFF,
+]
+_TITLES = {
+    401: "Sign in first",
+    403: "This is not yours to do",
+    404: "Nothing here",
+    405: "Not this way",
+    409: "Not any more",
+    429: "Too often",
+    502: "Not just now",
+    503: "Not just now",
+}
 
 
 class TooSlow(CatalogError):
@@ -30,6 +50,14 @@ class UnsupportedType(CatalogError):
     """A body of another type than the address takes."""
 
 
+class WrongMethod(CatalogError):
+    """What cannot be done at this address; `allow` says what can."""
+
+    def __init__(self, method: str, allow: str) -> None:
+        super().__init__(f"{method[:40]} is not possible here; use {allow}.")
+        self.allow = allow
+
+
 STATUSES: dict[type[CatalogError], int] = {
     InvalidRequest: 400,
     InvalidManifest: 400,
@@ -39,11 +67,13 @@ STATUSES: dict[type[CatalogError], int] = {
     NotSignedIn: 401,
     NotAllowed: 403,
     NotFound: 404,
+    WrongMethod: 405,
     TooSlow: 408,
     Conflict: 409,
     TooLarge: 413,
     UnsupportedType: 415,
     TooOften: 429,
+    ProviderFailed: 502,
     StoreUnavailable: 503,
 }
 
@@ -54,12 +84,40 @@ def status_of(fault: CatalogError) -> int:
 
 def failure(fault: CatalogError) -> Response:
     """An error of ours as the answer it is."""
+    headers = headers_of(fault)
+    if isinstance(fault, NotSignedIn):
+        headers.append(("www-authenticate", "Bearer"))
+    return error(status_of(fault), fault.message, *headers)
+
+
+def oauth_failure(fault: CatalogError) -> Response:
+    """The same in OAuth's own way."""
     status = status_of(fault)
+    code = "temporarily_unavailable" if status in (429, 503) else "invalid_request"
+    headers = headers_of(fault)
+    if isinstance(fault, NotSignedIn):
+        code = "invalid_token"
+        headers.append(("www-authenticate", 'Bearer error="invalid_token"'))
+    body = msgspec.json.encode({"error": code, "error_description": fault.message})
+    return Response(status, [*_OAUTH, *headers], body)
+
+
+def failure_page(look: Look, request: Request, fault: CatalogError) -> Response:
+    """The same for people; whoever is not signed in is sent to do so, and back."""
+    if isinstance(fault, NotSignedIn):
+        query = request.query_string
+        return look.sign_in_first(f"{request.path}?{query}" if query else request.path)
+    status = status_of(fault)
+    title = _TITLES.get(status, "That did not work")
+    return look.message(status, title, fault.message, *headers_of(fault))
+
+
+def headers_of(fault: CatalogError) -> Headers:
     match fault:
-        case NotSignedIn():
-            return error(status, fault.message, ("www-authenticate", "Bearer"))
         case TooOften():
-            return error(status, fault.message, ("retry-after", str(fault.wait_s)))
+            return [("retry-after", str(fault.wait_s))]
         case StoreUnavailable():
-            return error(status, fault.message, ("retry-after", "5"))
-    return error(status, fault.message)
+            return [("retry-after", "5")]
+        case WrongMethod():
+            return [("allow", fault.allow)]
+    return []

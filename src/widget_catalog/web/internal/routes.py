@@ -1,8 +1,8 @@
 """Every address of the internal API, by who calls it. A new one without a rule fails a test."""
 
 from ...domain.accounts import Right
-from . import organizations, publishing, sessions, tokens, widgets
-from .routing import Route, Routes, Who
+from . import oauth, organizations, publishing, sessions, tokens, widgets
+from .routing import Door, Route, Routes, Who
 
 _WIDGET = "/api/widgets/{scope}/{name}"
 _VERSION = _WIDGET + "/versions/{version}"
@@ -21,6 +21,21 @@ ACCOUNT = (
     Route("GET", "/api/tokens", tokens.get_tokens, Who.PERSON),
     Route("POST", "/api/tokens", tokens.post_token, Who.PERSON),
     Route("DELETE", "/api/tokens/{id}", tokens.delete_token, Who.PERSON),
+)
+
+# The page where people agree is beside the other pages, in `web/people/`.
+OAUTH = (
+    Route(
+        "GET",
+        "/.well-known/oauth-authorization-server",
+        oauth.get_metadata,
+        Who.ANYONE,
+        door=Door.OAUTH,
+    ),
+    Route("POST", oauth.BASE + "/token", oauth.post_token, Who.ANYONE, door=Door.OAUTH),
+    Route("GET", oauth.BASE + "/userinfo", oauth.get_userinfo, Who.ANYONE, door=Door.OAUTH),
+    Route("POST", oauth.BASE + "/revoke", oauth.post_revoke, Who.ANYONE, door=Door.OAUTH),
+    Route("POST", oauth.BASE + "/device", oauth.post_device, Who.ANYONE, door=Door.OAUTH),
 )
 
 PUBLISHING = (
@@ -83,4 +98,4 @@ ORGANIZATIONS = (
     Route("POST", "/api/invitations/{id}/decline", organizations.post_decline, Who.PERSON),
 )
 
-ROUTES = Routes((*ACCOUNT, *PUBLISHING, *AFTERWARDS, *ORGANIZATIONS))
+ROUTES = Routes((*ACCOUNT, *OAUTH, *PUBLISHING, *AFTERWARDS, *ORGANIZATIONS))

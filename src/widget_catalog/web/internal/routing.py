@@ -22,6 +22,15 @@ class Who(StrEnum):
     OPERATOR = "the operator"
 
 
+class Door(StrEnum):
+    """How an address knows who comes, and how it says no."""
+
+    API = "by token or session; an error in JSON"
+    OAUTH = "nobody is known; an error in OAuth's way"
+    PAGE = "by session alone; a page, or the way to sign in"
+    ENTRANCE = "nobody is known; a page"
+
+
 class Route(NamedTuple):
     """`needs` states the rule, for readers and for the test that holds every route against it.
 
@@ -33,7 +42,11 @@ class Route(NamedTuple):
     handler: Handler
     needs: Who | Right
     max_body: int = _SMALL
-    takes_form: bool = False
+    door: Door = Door.API
+
+    @property
+    def takes_form(self) -> bool:
+        return self.door is not Door.API
 
 
 class Found(NamedTuple):

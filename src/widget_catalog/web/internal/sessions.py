@@ -98,7 +98,7 @@ def get_sessions(services: Services, call: Call) -> Response:
             "expiresAt": iso(from_ms(it.expires_at)),
             "isCurrent": current is not None and it.id == current.id,
         }
-        for it in list_own_sessions(services.store, call.visitor)
+        for it in list_own_sessions(services.store, call.visitor, services.lifetimes)
     ]
     return reply({"sessions": sessions})
 
@@ -116,11 +116,11 @@ def post_close(services: Services, call: Call) -> Response:
 def session_cookie(services: Services, secret: str) -> tuple[str, str]:
     """The cookie that opens a session. Scripts cannot read it, other sites cannot send it along."""
     seconds = services.lifetimes.most_ms // 1000
-    return ("set-cookie", f"{COOKIE}={secret}; Max-Age={seconds}{_attributes(services)}")
+    return ("set-cookie", f"{COOKIE}={secret}; Max-Age={seconds}{cookie_attributes(services)}")
 
 
 def forget_cookie(services: Services) -> tuple[str, str]:
-    return ("set-cookie", f"{COOKIE}=; Max-Age=0{_attributes(services)}")
+    return ("set-cookie", f"{COOKIE}=; Max-Age=0{cookie_attributes(services)}")
 
 
 def refuse_other_sites(call: Call) -> None:
@@ -129,7 +129,7 @@ def refuse_other_sites(call: Call) -> None:
         raise NotAllowed("Another site has sent you here. Sign in on a page of this service.")
 
 
-def _attributes(services: Services) -> str:
+def cookie_attributes(services: Services) -> str:
     is_https = services.settings.public_url.startswith("https:")
     return f"; Path=/; HttpOnly; SameSite=Lax{'; Secure' if is_https else ''}"
 

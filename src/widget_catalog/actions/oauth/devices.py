@@ -1,0 +1,71 @@
+"""A person lets in a machine without a browser, by the code that it shows."""
+
+from typing import NamedTuple
+
+from ...domain.errors import NotFound
+from ...store.engine import Snapshot, Store
+from ...store.oauth import Device, find_device_by_user_code, update_device
+from ..attempts import add_failures, check_failures
+from ..permissions import require_person
+from ..sign_in import Visitor
+from .server import House
+
+_PER_ACCOUNT = 10
+_TOO_OFTEN = "Too many wrong codes."
+
+
+class DeviceRequest(NamedTuple):
+    """A machine that waits for somebody: its code, and the program that runs on it."""
+
+    user_code: str
+    client_name: str
+
+
+def find_device_request(
+    store: Store, house: House, visitor: Visitor, user_code: str
+) -> DeviceRequest:
+    """Who waits with this code, or NotFound; nobody can try many."""
+    account = require_person(visitor.actor)
+    limits = {f"device {account.id}": _PER_ACCOUNT}
+    check_failures(store, limits, _TOO_OFTEN)
+    with store.reading() as connection:
+        device = _find(connection, user_code, store.now_ms())
+    client = house.clients.get(device.client_id) if device is not None else None
+    if device is None or client is None:
+        with store.writing() as tx:
+            add_failures(tx, limits)
+        raise NotFound("Nothing waits with this code. Look again, or have a new one shown.")
+    return DeviceRequest(shown_code(device.user_code), client.name)
+
+
+def decide_device(
+    store: Store, house: House, visitor: Visitor, user_code: str, *, is_agreed: bool
+) -> DeviceRequest:
+    """Let the machine in, or not."""
+    found = find_device_request(store, house, visitor, user_code)
+    with store.writing() as tx:
+        device = _find(tx.connection, user_code, tx.at_ms)
+        if device is None:
+            raise NotFound("This code has just been used or has expired.")
+        if is_agreed:
+            update_device(tx, device.device_hash, account_id=visitor.actor.account_id)
+        else:
+            update_device(tx, device.device_hash, is_denied=True)
+    return found
+
+
+def plain_code(user_code: str) -> str:
+    """As it is kept: people type hyphens and small letters as they like."""
+    return "".join(it for it in user_code[:40].upper() if it.isalnum())
+
+
+def shown_code(user_code: str) -> str:
+    return f"{user_code[:4]}-{user_code[4:]}"
+
+
+def _find(connection: Snapshot, user_code: str, now_ms: int) -> Device | None:
+    """One that still waits: what somebody has decided, nobody decides again."""
+    device = find_device_by_user_code(connection, plain_code(user_code))
+    if device is None or device.expires_at <= now_ms:
+        return None
+    return None if device.is_denied or device.account_id is not None else device

@@ -1,0 +1,207 @@
+"""Server: what Authlib's grants ask of the service around them. One lives for one request."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from authlib.common.urls import add_params_to_uri
+from authlib.oauth2 import OAuth2Error
+from authlib.oauth2.rfc6749 import (
+    AuthorizationServer,
+    ClientMixin,
+    InvalidRequestError,
+    OAuth2Request,
+)
+from authlib.oauth2.rfc6749.requests import BasicOAuth2Payload
+from authlib.oauth2.rfc6750 import BearerTokenGenerator
+
+from ...domain.accounts import Account
+from ...domain.oauth_clients import OAuthClient
+from ...store.engine import Transaction
+from ...store.oauth import Grant, TokenPair, add_grant, add_pair, remove_device
+from ..credentials import OAUTH_PREFIX, REFRESH_PREFIX, hash_secret, new_id, new_secret
+
+Pairs = Sequence[tuple[str, str]]
+
+ACCESS_SECONDS = 3600
+_REFRESH_MS = 60 * 86_400_000
+SCOPES = ("openid", "profile", "email")
+DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code"
+GRANTS = ("authorization_code", "refresh_token", DEVICE_GRANT)
+
+# Of these, two values would leave open which of them counts.
+_ONCE = frozenset(
+    "client_id client_secret code code_challenge code_challenge_method code_verifier device_code "
+    "grant_type redirect_uri refresh_token response_type scope state token".split()
+)
+_SENTENCES = {
+    "access_denied": "The person has not agreed.",
+    "authorization_pending": "Nobody has agreed yet. Ask again later.",
+    "expired_token": "This device code has expired. Begin again.",
+    "invalid_client": "There is no such client here.",
+    "invalid_grant": "This code or token is unknown, expired, used or revoked, or what was sent "
+    "along does not belong to it. Sign in again.",
+    "invalid_scope": "This is more than was agreed to.",
+    "slow_down": "You ask too often. Wait longer between two questions.",
+    "unauthorized_client": "This code or token was given to another client.",
+    "unsupported_grant_type": f"grant_type must be one of {', '.join(GRANTS)}.",
+    "unsupported_response_type": "response_type must be code.",
+}
+
+
+class House(NamedTuple):
+    """Who may ask here, and under which name the service answers."""
+
+    clients: Mapping[str, OAuthClient]
+    issuer: str
+
+
+class Answer(NamedTuple):
+    """What to tell the client; `location`, if there is one, is where to send the person."""
+
+    status: int
+    body: dict[str, Any]
+    location: str | None = None
+
+
+class Client(ClientMixin):
+    """One of ours as Authlib wants to see it. None has a secret, and each may use each grant."""
+
+    def __init__(self, about: OAuthClient) -> None:
+        self.about = about
+
+    def get_client_id(self) -> str:
+        return self.about.id
+
+    def get_default_redirect_uri(self) -> None:
+        return None
+
+    def get_allowed_scope(self, scope: str | None) -> str:
+        """What is known of what is asked for; without being asked, everything."""
+        wanted = (scope or "").split() or SCOPES
+        return " ".join(it for it in SCOPES if it in wanted)
+
+    def check_redirect_uri(self, redirect_uri: str) -> bool:
+        return self.about.is_registered(redirect_uri)
+
+    def check_endpoint_auth_method(self, method: str, _endpoint: str) -> bool:
+        return method == "none"
+
+    def check_response_type(self, response_type: str) -> bool:
+        return response_type == "code"
+
+    def check_grant_type(self, grant_type: str) -> bool:
+        return grant_type in GRANTS
+
+
+class Server(AuthorizationServer):
+    def __init__(self, house: House, tx: Transaction | None = None) -> None:
+        super().__init__()
+        self.house = house
+        self._tx = tx
+        generator = BearerTokenGenerator(
+            lambda **_: new_secret(OAUTH_PREFIX),
+            lambda **_: new_secret(REFRESH_PREFIX),
+            ACCESS_SECONDS,
+        )
+        self.register_token_generator("default", generator)
+
+    @property
+    def tx(self) -> Transaction:
+        """Everything one request does is done in this, and so by no two requests at once."""
+        if self._tx is None:
+            raise RuntimeError("Nothing can be written here.")
+        return self._tx
+
+    def query_client(self, client_id: str) -> Client | None:
+        about = self.house.clients.get(client_id)
+        return Client(about) if about is not None else None
+
+    def save_token(self, token: dict[str, Any], request: Any) -> None:
+        pair = TokenPair(
+            access_hash=hash_secret(token["access_token"]),
+            refresh_hash=hash_secret(token["refresh_token"]),
+            grant_id=self._grant_id(token, request),
+            issued_at=self.tx.at_ms,
+            access_expires_at=self.tx.at_ms + ACCESS_SECONDS * 1000,
+            refresh_expires_at=self.tx.at_ms + _REFRESH_MS,
+            rotated_at=None,
+        )
+        add_pair(self.tx, pair)
+
+    def _grant_id(self, token: dict[str, Any], request: Any) -> str:
+        """The sign-in that a new pair belongs to, begun here if it is the first."""
+        if request.refresh_token is not None:
+            known: str = request.refresh_token.pair.grant_id
+            return known
+        code, device = request.authorization_code, request.credential
+        if device is not None:
+            remove_device(self.tx, device.device.device_hash)
+        grant_id = code.code.grant_id if code is not None else new_id()
+        user: Account = request.user
+        scope = token.get("scope", "")
+        client_id = request.client.get_client_id()
+        add_grant(self.tx, Grant(grant_id, user.id, client_id, scope, self.tx.at_ms))
+        return grant_id
+
+    def send_signal(self, name: str, *args: object, **values: object) -> None:
+        """Nobody listens."""
+
+    def create_oauth2_request(self, request: "OAuth2Request | Parameters") -> OAuth2Request:
+        return request if isinstance(request, OAuth2Request) else _Request(request)
+
+    def handle_response(self, status: int, body: Any, headers: Sequence[tuple[str, str]]) -> Answer:
+        location = dict(headers).get("Location")
+        if location is None:
+            return Answer(status, body if isinstance(body, dict) else {})
+        return Answer(status, {}, add_params_to_uri(location, [("iss", self.house.issuer)]))
+
+    def handle_error_response(self, _request: Any, error: OAuth2Error) -> Answer:
+        return self.refusal(error)
+
+    def refusal(self, error: OAuth2Error) -> Answer:
+        """An error of OAuth's, with a sentence: for the client, or on its way back to it."""
+        sentence = sentence_of(error)
+        if not error.redirect_uri:
+            return Answer(400, {"error": error.error, "error_description": sentence})
+        told = [("error", error.error), ("error_description", sentence)]
+        if error.state:
+            told.append(("state", error.state))
+        location = add_params_to_uri(error.redirect_uri, told)
+        return self.handle_response(302, "", [("Location", location)])
+
+
+class Parameters(NamedTuple):
+    method: str
+    pairs: Pairs
+
+
+class _Payload(BasicOAuth2Payload):
+    @property
+    def response_type(self) -> str:
+        """Only what may stand in an error: Authlib puts it there, and fails at the rest."""
+        return "code" if self.data.get("response_type") == "code" else "another"
+
+
+class _Request(OAuth2Request):
+    """The parameters of a request, wherever they stood in it. It has nothing else to tell."""
+
+    def __init__(self, given: Parameters) -> None:
+        # Authlib refuses addresses without TLS; whether there is any, the proxy in front knows.
+        super().__init__(given.method, "https://catalog.invalid/")
+        counted = Counter(name for name, _ in given.pairs)
+        for name in sorted(_ONCE):
+            if counted[name] > 1:
+                raise InvalidRequestError(f"{name} is there more than once.")
+        # A parameter without a value counts as left out (RFC 6749, 3.1).
+        self._fields = {name: value for name, value in given.pairs if value}
+        self.payload = _Payload(self._fields)
+
+    @property
+    def form(self) -> dict[str, str]:
+        return self._fields
+
+
+def sentence_of(error: OAuth2Error) -> str:
+    """Ours; only of what is wrong with a request, Authlib can tell more."""
+    return str(_SENTENCES.get(error.error) or error.description or "This cannot be understood.")

@@ -1,0 +1,106 @@
+"""What the OAuth server does: agree, exchange, revoke, let a machine wait. One transaction each."""
+
+from typing import NamedTuple
+
+from authlib.oauth2 import OAuth2Error
+
+from ...domain.accounts import Account
+from ...store.engine import Store, Transaction
+from ..attempts import add_failures, check_failures
+from .grants import S256, CodeGrant, DeviceEndpoint, DeviceGrant, RefreshGrant, Revocation
+from .server import ACCESS_SECONDS, Answer, House, Pairs, Parameters, Server, sentence_of
+
+__all__ = ["ACCESS_SECONDS", "Answer", "House"]
+
+_DEVICES_PER_ADDRESS = 30
+
+
+class Consent(NamedTuple):
+    """What a person is asked to agree to."""
+
+    client_name: str
+    redirect_uri: str
+
+
+class Refused(NamedTuple):
+    """A request that cannot be answered to its client, as it is not known who that is."""
+
+    sentence: str
+
+
+def check_authorization(house: House, pairs: Pairs) -> Consent | Answer | Refused:
+    """What to ask the person; or where to send them at once, or what to tell them."""
+    try:
+        grant = _server(house).get_consent_grant(Parameters("GET", pairs))
+    except OAuth2Error as error:
+        return _refusal(house, error)
+    return Consent(grant.client.about.name, grant.redirect_uri)
+
+
+def authorize(
+    store: Store, house: House, pairs: Pairs, account: Account | None
+) -> Answer | Refused:
+    """Send the person back with a code; or, without an account, with the news that they refused."""
+    with store.writing() as tx:
+        server = _server(house, tx)
+        try:
+            request = server.create_oauth2_request(Parameters("GET", pairs))
+            grant = server.get_consent_grant(request, account)
+        except OAuth2Error as error:
+            return _refusal(house, error)
+        answer: Answer = server.create_authorization_response(request, account, grant)
+        return answer
+
+
+def exchange(store: Store, house: House, pairs: Pairs) -> Answer:
+    """Tokens for a code, a refresh token or a device code.
+
+    An error is an answer like any other here, so what it has changed is kept: a code or token
+    that came twice has ended its sign-in.
+    """
+    with store.writing() as tx:
+        server = _server(house, tx)
+        try:
+            answer: Answer = server.create_token_response(Parameters("POST", pairs))
+        except OAuth2Error as error:
+            return server.refusal(error)
+        return answer
+
+
+def revoke(store: Store, house: House, pairs: Pairs) -> Answer:
+    return _at_endpoint(store, house, Revocation.ENDPOINT_NAME, pairs)
+
+
+def start_device(store: Store, house: House, pairs: Pairs, address: str) -> Answer:
+    """Let a machine wait for somebody. Each makes codes easier to guess: nobody has many."""
+    limits = {f"devices {address}": _DEVICES_PER_ADDRESS}
+    check_failures(store, limits, "Too many machines ask to be let in from here.")
+    with store.writing() as tx:
+        add_failures(tx, limits)
+    return _at_endpoint(store, house, DeviceEndpoint.ENDPOINT_NAME, pairs)
+
+
+def _at_endpoint(store: Store, house: House, name: str, pairs: Pairs) -> Answer:
+    with store.writing() as tx:
+        server = _server(house, tx)
+        try:
+            answer: Answer = server.create_endpoint_response(name, Parameters("POST", pairs))
+        except OAuth2Error as error:
+            return server.refusal(error)
+        return answer
+
+
+def _server(house: House, tx: Transaction | None = None) -> Server:
+    server = Server(house, tx)
+    server.register_grant(CodeGrant, [S256(required=True)])
+    server.register_grant(RefreshGrant)
+    server.register_grant(DeviceGrant)
+    server.register_endpoint(DeviceEndpoint)
+    server.register_endpoint(Revocation)
+    return server
+
+
+def _refusal(house: House, error: OAuth2Error) -> Answer | Refused:
+    if error.redirect_uri:
+        return Server(house).refusal(error)
+    return Refused(sentence_of(error))

@@ -1,0 +1,16 @@
+"""Signing in through an OpenID Connect provider that the operator has chosen."""
+
+from .coming_in import Newcomer, connect_identity, sign_in_identity, sign_in_newcomer
+from .provider import Person, Provider
+from .sealing import seal, unseal
+
+__all__ = [
+    "Newcomer",
+    "Person",
+    "Provider",
+    "connect_identity",
+    "seal",
+    "sign_in_identity",
+    "sign_in_newcomer",
+    "unseal",
+]

@@ -1,0 +1,89 @@
+"""From a person at the provider to an account here: known, new, or connected.
+
+An e-mail address connects nobody: whoever can choose theirs at the provider could choose yours.
+"""
+
+import re
+
+import msgspec
+
+from ...domain.accounts import Account, Actor, email_fault, parse_username
+from ...domain.errors import Conflict, InvalidAccount, NotAllowed
+from ...store.accounts import add_identity, find_account_by_identity
+from ...store.audit import record
+from ...store.engine import Store, Transaction
+from ..create_account import create_without_password
+from ..permissions import require_person
+from ..sign_in import Lifetimes, SignedIn, open_session
+from .provider import Person
+
+_NOT_IN_A_NAME = re.compile(r"[^a-z0-9]+")
+
+
+class Newcomer(msgspec.Struct, frozen=True):
+    """Somebody without an account, to be asked for a name; the browser keeps it, sealed."""
+
+    issuer: str
+    subject: str
+    username: str
+    email: str
+    next: str = ""
+
+
+def sign_in_identity(
+    store: Store, person: Person, lifetimes: Lifetimes, *, may_create: bool, next_: str = ""
+) -> SignedIn | Newcomer:
+    """Sign in whoever is known; make an account for whoever is not, or ask for its name."""
+    with store.writing() as tx:
+        account = find_account_by_identity(tx.connection, person.issuer, person.subject)
+        if account is not None:
+            return _open(tx, account, lifetimes)
+    if not may_create:
+        raise NotAllowed("You have no account here. Ask the operator for one.")
+    newcomer = Newcomer(
+        person.issuer, person.subject, _name_from(person.username), person.email, next_
+    )
+    try:
+        return sign_in_newcomer(store, newcomer, lifetimes)
+    except (InvalidAccount, Conflict):
+        return newcomer
+
+
+def sign_in_newcomer(store: Store, newcomer: Newcomer, lifetimes: Lifetimes) -> SignedIn:
+    """Make the account; InvalidAccount or Conflict if name or address will not do."""
+    faults = [fault] if (fault := email_fault(newcomer.email)) else []
+    try:
+        parse_username(newcomer.username)
+    except InvalidAccount as error:
+        faults = [*error.faults, *faults]
+    if faults:
+        raise InvalidAccount(faults)
+    with store.writing() as tx:
+        account = find_account_by_identity(tx.connection, newcomer.issuer, newcomer.subject)
+        if account is None:  # Else the form was sent twice.
+            account = create_without_password(tx, newcomer.username, newcomer.email)
+            add_identity(tx, newcomer.issuer, newcomer.subject, account.id)
+        return _open(tx, account, lifetimes)
+
+
+def connect_identity(store: Store, actor: Actor, person: Person) -> None:
+    """From now on, this person at the provider is this account."""
+    account = require_person(actor)
+    with store.writing() as tx:
+        known = find_account_by_identity(tx.connection, person.issuer, person.subject)
+        if known is not None and known.id != account.id:
+            raise Conflict("You are connected with another account here already.")
+        if known is None:
+            add_identity(tx, person.issuer, person.subject, account.id)
+            record(tx, actor, "connect identity", account.username, issuer=person.issuer)
+
+
+def _open(tx: Transaction, account: Account, lifetimes: Lifetimes) -> SignedIn:
+    if account.is_disabled:
+        raise NotAllowed("Your account is disabled. Ask the operator.")
+    return open_session(tx, account, lifetimes)
+
+
+def _name_from(text: str) -> str:
+    """A name as it could be here: `Ann.Smith@example.org` becomes `ann-smith`."""
+    return _NOT_IN_A_NAME.sub("-", text.partition("@")[0].lower()).strip("-")[:64]

@@ -1,0 +1,65 @@
+"""Which programs may ask people to sign in for them: the setting, and its rule of addresses."""
+
+import re
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+OWN_CLIENT = "widget-cli"
+OWN_CLIENTS = (
+    f"{OWN_CLIENT} Widget CLI "
+    "http://127.0.0.1/callback http://[::1]/callback http://localhost/callback"
+)
+
+_ID = re.compile(r"[A-Za-z0-9._-]{1,64}\Z")
+_PORT = re.compile(r"(http://(?:127\.0\.0\.1|\[::1\]|localhost)):[0-9]{1,5}(?=/|\Z)")
+_LOOPBACK = ("127.0.0.1", "::1", "localhost")
+
+
+class OAuthClient(NamedTuple):
+    """A program that has no secret, known by its id, and where people are sent back to it."""
+
+    id: str
+    name: str
+    redirect_uris: tuple[str, ...]
+
+    def is_registered(self, redirect_uri: str) -> bool:
+        """Letter by letter; but the port of a loopback address is free (RFC 8252, 7.3)."""
+        return any(_portless(it) == _portless(redirect_uri) for it in self.redirect_uris)
+
+
+def parse_clients(text: str) -> dict[str, OAuthClient]:
+    """`id Name of it http://127.0.0.1/callback …; id …` by id; ValueError says what is wrong."""
+    clients: dict[str, OAuthClient] = {}
+    for part in filter(None, map(str.strip, text.split(";"))):
+        id_, *words = part.split()
+        addresses = tuple(it for it in words if "://" in it)
+        name = " ".join(it for it in words if "://" not in it)
+        if not _ID.match(id_):
+            raise ValueError(f"{id_!r} is not a client id: use letters, digits, '.', '_' and '-'.")
+        if id_ in clients:
+            raise ValueError(f"{id_} is there twice.")
+        if not name or not addresses:
+            raise ValueError(f"{id_} needs a name and at least one address to return to.")
+        for address in addresses:
+            if not _is_address(address):
+                raise ValueError(
+                    f"{id_}: {address!r} must be https, or http on a loopback address, without "
+                    "fragment or user name."
+                )
+        clients[id_] = OAuthClient(id_, name, addresses)
+    return clients
+
+
+def _portless(address: str) -> str:
+    return _PORT.sub(r"\1", address, count=1) if _PORT.match(address) else address
+
+
+def _is_address(address: str) -> bool:
+    try:
+        parts = urlsplit(address)
+        host = parts.hostname
+    except ValueError:
+        return False
+    is_plain = address.isascii() and address.isprintable() and not set(address) & set("#@\\\"'<>")
+    is_reached = parts.scheme == "https" or (parts.scheme == "http" and host in _LOOPBACK)
+    return is_plain and is_reached and bool(host)

@@ -1,0 +1,67 @@
+"""Handlers: what programs ask of the OAuth server. A session cookie plays no role here."""
+
+from ...actions.oauth import Answer, exchange, revoke, start_device
+from ...actions.oauth.server import GRANTS, SCOPES
+from ...actions.sign_in import identify_bearer
+from ...domain.errors import NotSignedIn
+from ..http import Response
+from .call import Call, Services, reply
+
+BASE = "/api/auth/oauth2"
+
+
+def post_token(services: Services, call: Call) -> Response:
+    return _told(exchange(services.store, services.house, call.form_pairs()))
+
+
+def post_revoke(services: Services, call: Call) -> Response:
+    return _told(revoke(services.store, services.house, call.form_pairs()))
+
+
+def post_device(services: Services, call: Call) -> Response:
+    return _told(start_device(services.store, services.house, call.form_pairs(), call.address))
+
+
+def get_userinfo(services: Services, call: Call) -> Response:
+    given = call.request.headers.get("authorization") or ""
+    scheme, _, token = given.partition(" ")
+    if scheme.lower() != "bearer" or not token:
+        raise NotSignedIn("Authorization must be `Bearer` and a token.")
+    account = identify_bearer(services.store, token.strip()).actor.account
+    if account is None:
+        raise NotSignedIn("This token belongs to nobody.")
+    return reply(
+        {
+            "sub": str(account.id),
+            "name": account.username,
+            "email": account.email,
+            "username": account.username,
+        }
+    )
+
+
+def get_metadata(services: Services, _call: Call) -> Response:
+    """RFC 8414: what is offered, and where."""
+    issuer = services.house.issuer
+    return reply(
+        {
+            "issuer": issuer,
+            "authorization_endpoint": f"{issuer}{BASE}/authorize",
+            "token_endpoint": f"{issuer}{BASE}/token",
+            "userinfo_endpoint": f"{issuer}{BASE}/userinfo",
+            "revocation_endpoint": f"{issuer}{BASE}/revoke",
+            "device_authorization_endpoint": f"{issuer}{BASE}/device",
+            "scopes_supported": SCOPES,
+            "response_types_supported": ["code"],
+            "response_modes_supported": ["query"],
+            "grant_types_supported": GRANTS,
+            "token_endpoint_auth_methods_supported": ["none"],
+            "revocation_endpoint_auth_methods_supported": ["none"],
+            "code_challenge_methods_supported": ["S256"],
+            "authorization_response_iss_parameter_supported": True,
+        }
+    )
+
+
+def _told(answer: Answer) -> Response:
+    return reply(answer.body, status=answer.status)

@@ -1,0 +1,102 @@
+"""Look: templates, style and the headers of a page; what all pages have in common."""
+
+from pathlib import Path
+from urllib.parse import quote, urlsplit
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from .. import release
+from ..domain.clock import from_ms
+from ..reading.content import Content
+from .http import NOSNIFF, Headers, Response
+
+_TEMPLATES = Path(__file__).parent / "templates"
+STATIC = Path(__file__).parent / "static"
+
+HTML = ("content-type", "text/html; charset=utf-8")
+_NO_STORE = ("cache-control", "no-store")
+
+Header = tuple[str, str]
+
+
+def safety(form_targets: str = "'self'") -> Headers:
+    """There is no script on any page, nothing comes from another origin, nobody frames it."""
+    policy = (
+        "default-src 'none'; style-src 'self'; img-src 'self' data:; "
+        f"form-action {form_targets}; base-uri 'none'; frame-ancestors 'none'"
+    )
+    return [
+        ("content-security-policy", policy),
+        ("referrer-policy", "no-referrer"),
+        ("x-frame-options", "DENY"),
+        NOSNIFF,
+    ]
+
+
+class Look:
+    def __init__(self, service_name: str, public_url: str) -> None:
+        self.style = (STATIC / "site.css").read_bytes()
+        self.style_path = f"/static/site.{Content(self.style).tag}.css"
+        # Where the service is reached under a path of its own, links begin with that path.
+        self.root = urlsplit(public_url).path.rstrip("/")
+        self.templates = _environment(
+            root=self.root,
+            style_url=self.root + self.style_path,
+            service_name=service_name,
+            public_url=public_url,
+            release=release.VERSION,
+        )
+
+    def render(self, template: str, **values: object) -> bytes:
+        return self.templates.get_template(template).render(values).encode()
+
+    def page(
+        self,
+        template: str,
+        *headers: Header,
+        status: int = 200,
+        form_targets: str = "'self'",
+        **values: object,
+    ) -> Response:
+        """A page for one person. Nobody keeps it; and it is not compressed, as it has secrets
+        beside what others may have chosen."""
+        described = [HTML, _NO_STORE, *safety(form_targets), *headers]
+        return Response(status, described, self.render(template, **values))
+
+    def message(self, status: int, title: str, sentence: str, *headers: Header) -> Response:
+        return self.page("message.html", *headers, status=status, title=title, sentence=sentence)
+
+    def redirect(self, path: str, *headers: Header, status: int = 303) -> Response:
+        """To another address of ours; after a form was sent, with GET."""
+        return leave(self.root + path, *headers, status=status)
+
+    def sign_in_first(self, next_: str) -> Response:
+        return self.redirect(f"/sign-in?next={quote(next_, safe='')}", status=302)
+
+
+def leave(address: str, *headers: Header, status: int = 303) -> Response:
+    described = [("location", address), _NO_STORE, ("referrer-policy", "no-referrer"), *headers]
+    return Response(status, described, b"")
+
+
+def local_path(text: str) -> str | None:
+    """An address of ours to go on to; None for whatever might lead to another site."""
+    is_plain = text.isascii() and text.isprintable() and "\\" not in text and len(text) <= 8192
+    is_local = text.startswith("/") and not text.startswith("//")
+    return text if is_plain and is_local else None
+
+
+def _environment(**texts: str) -> Environment:
+    """The templates, which all know these texts."""
+    environment = Environment(
+        loader=FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        auto_reload=False,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals.update(texts)
+    environment.filters["grouped"] = "{:,}".format
+    environment.filters["moment"] = lambda ms: f"{from_ms(ms):%-d %B %Y, %H:%M} UTC"
+    return environment

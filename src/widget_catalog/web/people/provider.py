@@ -1,0 +1,128 @@
+"""Pages around an OpenID Connect provider: to it, back from it, and a name for newcomers."""
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+import msgspec
+
+from ...actions.oidc import (
+    Newcomer,
+    Provider,
+    connect_identity,
+    seal,
+    sign_in_identity,
+    sign_in_newcomer,
+    unseal,
+)
+from ...actions.oidc.provider import Begun
+from ...actions.oidc.sealing import LIFETIME_S
+from ...domain.errors import Conflict, InvalidAccount, InvalidRequest, NotFound
+from ..http import Response
+from ..internal.call import Call, Services, cookie_of
+from ..internal.failures import status_of
+from ..internal.sessions import cookie_attributes, refuse_other_sites
+from ..look import Header, leave, local_path
+from .own_page import own_page
+from .sign_in import welcome
+
+T = TypeVar("T")
+
+_COOKIE = "signing-in"
+_TOO_LATE = "This sign-in has taken too long, or cookies are not kept. Begin again."
+
+
+def get_start(services: Services, call: Call) -> Response:
+    next_ = local_path(call.query().get("next", "")) or ""
+    address, begun = _provider(services).begin(next_)
+    return leave(address, _kept(services, begun), status=302)
+
+
+def post_connect(services: Services, call: Call) -> Response:
+    """By a form, with its token: no other site can connect its own person with this account.
+
+    The way on is a link, as browsers would not let a form lead to the provider.
+    """
+    address, begun = _provider(services).begin("/account", call.actor.account_id)
+    name = _provider(services).name
+    kept = _kept(services, begun)
+    return own_page(services, call, "connect.html", kept, address=address, provider=name)
+
+
+def get_callback(services: Services, call: Call) -> Response:
+    provider = _provider(services)
+    begun = _unsealed(services, call, Begun)
+    person = provider.finish(begun, call.query())
+    if begun.connects is not None:
+        if not call.is_signed_in or call.actor.account_id != begun.connects:
+            raise InvalidRequest("You are not signed in any more as you were. Begin again.")
+        connect_identity(services.store, call.actor, person)
+        return services.look.redirect("/account", _forgotten(services))
+    settings = services.settings
+    came = sign_in_identity(
+        services.store,
+        person,
+        services.lifetimes,
+        may_create=settings.oidc_creates_accounts or settings.registration == "open",
+        next_=begun.next,
+    )
+    if isinstance(came, Newcomer):
+        return services.look.redirect("/join/name", _kept(services, came))
+    return welcome(services, came, local_path(begun.next), _forgotten(services))
+
+
+def get_name(services: Services, call: Call) -> Response:
+    return _ask(services, _unsealed(services, call, Newcomer))
+
+
+def post_name(services: Services, call: Call) -> Response:
+    refuse_other_sites(call)
+    form = call.form()
+    newcomer = msgspec.structs.replace(
+        _unsealed(services, call, Newcomer),
+        username=form.get("username", "").strip(),
+        email=form.get("email", "").strip(),
+    )
+    try:
+        signed_in = sign_in_newcomer(services.store, newcomer, services.lifetimes)
+    except InvalidAccount as fault:
+        return _ask(services, newcomer, fault.faults, status_of(fault))
+    except Conflict as fault:
+        return _ask(services, newcomer, [fault.message], status_of(fault))
+    return welcome(services, signed_in, local_path(newcomer.next), _forgotten(services))
+
+
+def _ask(
+    services: Services, newcomer: Newcomer, faults: Sequence[str] = (), status: int = 200
+) -> Response:
+    return services.look.page(
+        "join_name.html",
+        status=status,
+        provider=_provider(services).name,
+        username=newcomer.username,
+        email=newcomer.email,
+        faults=faults,
+    )
+
+
+def _provider(services: Services) -> Provider:
+    if services.provider is None:
+        raise NotFound("There is no provider to sign in through here.")
+    return services.provider
+
+
+def _kept(services: Services, value: Begun | Newcomer) -> Header:
+    sealed = seal(services.sealing_key, value, services.store.now_ms())
+    attributes = f"Max-Age={LIFETIME_S}{cookie_attributes(services)}"
+    return ("set-cookie", f"{_COOKIE}={sealed}; {attributes}")
+
+
+def _forgotten(services: Services) -> Header:
+    return ("set-cookie", f"{_COOKIE}=; Max-Age=0{cookie_attributes(services)}")
+
+
+def _unsealed(services: Services, call: Call, shape: type[T]) -> T:
+    sealed = cookie_of(call.request, _COOKIE) or ""
+    found = unseal(services.sealing_key, sealed, shape, services.store.now_ms())
+    if found is None:
+        raise InvalidRequest(_TOO_LATE)
+    return found

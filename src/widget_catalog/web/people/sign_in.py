@@ -1,0 +1,71 @@
+"""The pages to sign in and out with a password."""
+
+from collections.abc import Sequence
+
+from ...actions.sign_in import SignedIn, sign_in, sign_out
+from ...domain.errors import NotSignedIn, TooOften
+from ..http import Response
+from ..internal.call import Call, Services
+from ..internal.failures import headers_of, status_of
+from ..internal.sessions import forget_cookie, refuse_other_sites, session_cookie
+from ..look import Header, local_path
+
+HOME = "/account"
+
+
+def get_sign_in(services: Services, call: Call) -> Response:
+    next_ = local_path(call.query().get("next", ""))
+    if call.is_signed_in:
+        return services.look.redirect(next_ or HOME, status=302)
+    return _form(services, next_ or "")
+
+
+def post_sign_in(services: Services, call: Call) -> Response:
+    refuse_other_sites(call)
+    form = call.form()
+    username, next_ = form.get("username", "").strip(), local_path(form.get("next", ""))
+    try:
+        signed_in = sign_in(
+            services.store, username, form.get("password", ""), call.address, services.lifetimes
+        )
+    except NotSignedIn as fault:
+        return _form(services, next_ or "", username, [fault.message], status=400)
+    except TooOften as fault:
+        faults, status = [fault.message], status_of(fault)
+        return _form(services, next_ or "", username, faults, *headers_of(fault), status=status)
+    return welcome(services, signed_in, next_)
+
+
+def post_sign_out(services: Services, call: Call) -> Response:
+    if call.is_signed_in:
+        sign_out(services.store, call.visitor)
+    next_ = local_path(call.form().get("next", ""))
+    return services.look.redirect(next_ or "/", forget_cookie(services))
+
+
+def welcome(
+    services: Services, signed_in: SignedIn, next_: str | None, *headers: Header
+) -> Response:
+    """Somebody is signed in now: on to where they wanted to go."""
+    cookie = session_cookie(services, signed_in.secret)
+    return services.look.redirect(next_ or HOME, cookie, *headers)
+
+
+def _form(
+    services: Services,
+    next_: str,
+    username: str = "",
+    faults: Sequence[str] = (),
+    *headers: Header,
+    status: int = 200,
+) -> Response:
+    return services.look.page(
+        "sign_in.html",
+        *headers,
+        status=status,
+        next=next_,
+        username=username,
+        faults=faults,
+        can_register=services.settings.registration == "open",
+        provider=services.provider.name if services.provider is not None else None,
+    )

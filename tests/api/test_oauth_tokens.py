@@ -1,0 +1,414 @@
+"""POST token and revoke, GET userinfo and metadata under /api/auth/oauth2."""
+
+from collections.abc import Iterator
+from urllib.parse import urlencode
+
+import pytest
+from authlib.oauth2.rfc8414 import AuthorizationServerMetadata
+
+from support.browsing import Browsing
+from support.oauth import (
+    BASE,
+    CALLBACK,
+    CLIENTS,
+    DEVICE_GRANT,
+    agree,
+    ask,
+    code_fields,
+    is_good,
+    refresh_fields,
+    sign_in_program,
+)
+from support.people import PASSWORD, a_person
+from support.site import Answer, InProcessSite
+from widget_catalog.actions.manage_account import set_disabled
+
+HEADERS = {
+    "content-type": "application/json; charset=utf-8",
+    "cache-control": "no-store",
+    "x-content-type-options": "nosniff",
+}
+NOT_GOOD = (
+    "This code or token is unknown, expired, used or revoked, or what was sent along does not "
+    "belong to it. Sign in again."
+)
+INVALID_TOKEN = "This token is unknown, expired or revoked. Sign in again."
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessSite]:
+    folder = tmp_path_factory.mktemp("house") / "data"
+    with InProcessSite(folder, oauth_clients=CLIENTS) as site:
+        a_person(site, "ann")
+        yield site
+
+
+@pytest.fixture(scope="module")
+def ann(house: InProcessSite) -> Browsing:
+    return Browsing(house).sign_in("ann")
+
+
+def is_refused(answer: Answer, error: str, sentence: str) -> bool:
+    told = {"error": error, "error_description": sentence}
+    return (answer.status, answer.json(), answer.headers) == (400, told, HEADERS)
+
+
+def test_a_code_becomes_tokens(ann: Browsing) -> None:
+    answer = ask(ann.site, "token", **code_fields(agree(ann)["code"]))
+
+    tokens = answer.json()
+    assert (answer.status, answer.headers) == (200, HEADERS)
+    assert tokens == {
+        "access_token": tokens["access_token"],
+        "refresh_token": tokens["refresh_token"],
+        "expires_in": 3600,
+        "token_type": "Bearer",
+        "scope": "openid profile email",
+    }
+    assert tokens["access_token"].startswith("wco_")
+    assert tokens["refresh_token"].startswith("wcr_")
+    assert is_good(ann.site, tokens["access_token"])
+
+
+@pytest.mark.parametrize(
+    ("asked", "given"),
+    [
+        (None, "openid profile email"),
+        ("email openid", "openid email"),
+        ("openid offline_access", "openid"),
+    ],
+)
+def test_a_scope_is_what_is_known_of_what_is_asked_for(
+    ann: Browsing, asked: str | None, given: str
+) -> None:
+    answer = ask(ann.site, "token", **code_fields(agree(ann, scope=asked)["code"]))
+    assert answer.json()["scope"] == given
+
+
+def test_the_redirect_address_need_not_come_again(ann: Browsing) -> None:
+    fields = code_fields(agree(ann)["code"])
+    del fields["redirect_uri"]
+    assert ask(ann.site, "token", **fields).status == 200
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"code_verifier": "x" * 43},
+        {"redirect_uri": "http://127.0.0.1:43211/callback"},
+        {"redirect_uri": "http://localhost:43210/callback"},
+        {"client_id": "other"},
+        {"code": "wca_unknown"},
+    ],
+)
+def test_a_code_is_good_only_with_what_belongs_to_it(
+    ann: Browsing, changes: dict[str, str]
+) -> None:
+    code = agree(ann)["code"]
+
+    answer = ask(ann.site, "token", **code_fields(code, **changes))
+
+    assert is_refused(answer, "invalid_grant", NOT_GOOD)
+    assert ask(ann.site, "token", **code_fields(code)).status == 200
+
+
+@pytest.mark.parametrize(
+    ("left_out", "error", "sentence"),
+    [
+        ("code", "invalid_request", "Missing 'code' in request."),
+        ("code_verifier", "invalid_request", "Missing 'code_verifier'"),
+        ("client_id", "invalid_client", "There is no such client here."),
+        (
+            "grant_type",
+            "unsupported_grant_type",
+            f"grant_type must be one of authorization_code, refresh_token, {DEVICE_GRANT}.",
+        ),
+    ],
+)
+def test_what_is_missing_is_told(ann: Browsing, left_out: str, error: str, sentence: str) -> None:
+    fields = code_fields(agree(ann)["code"])
+    del fields[left_out]
+    assert is_refused(ask(ann.site, "token", **fields), error, sentence)
+
+
+@pytest.mark.parametrize("kind", ["password", "client_credentials", "implicit", 'x"é\\'])
+def test_there_are_no_other_grants(house: InProcessSite, kind: str) -> None:
+    answer = ask(house, "token", grant_type=kind, client_id="widget-cli", username="ann")
+    assert (answer.status, answer.json()["error"]) == (400, "unsupported_grant_type")
+
+
+def test_a_client_has_no_secret(ann: Browsing) -> None:
+    fields = code_fields(agree(ann)["code"], client_secret="guess")
+    answer = ask(ann.site, "token", **fields)
+    assert is_refused(answer, "invalid_client", "There is no such client here.")
+
+
+def test_a_field_that_comes_twice_is_refused(ann: Browsing) -> None:
+    body = urlencode([*code_fields(agree(ann)["code"]).items(), ("code", "x")]).encode()
+    answer = ann.site.request("POST", f"{BASE}/token", body)
+    assert is_refused(answer, "invalid_request", "code is there more than once.")
+
+
+def test_a_code_that_comes_twice_ends_the_sign_in(ann: Browsing) -> None:
+    fields = code_fields(agree(ann)["code"])
+    first = ask(ann.site, "token", **fields).json()
+    renewed = ask(ann.site, "token", **refresh_fields(first["refresh_token"])).json()
+    bystander = sign_in_program(ann)
+    assert is_good(ann.site, renewed["access_token"])
+
+    answer = ask(ann.site, "token", **fields)
+
+    assert is_refused(answer, "invalid_grant", NOT_GOOD)
+    assert not is_good(ann.site, renewed["access_token"])
+    again = ask(ann.site, "token", **refresh_fields(renewed["refresh_token"]))
+    assert is_refused(again, "invalid_grant", NOT_GOOD)
+    assert is_good(ann.site, bystander["access_token"])
+
+
+def test_a_refresh_token_is_exchanged_for_a_new_pair(ann: Browsing) -> None:
+    old = sign_in_program(ann)
+
+    answer = ask(ann.site, "token", **refresh_fields(old["refresh_token"]))
+
+    new = answer.json()
+    assert (answer.status, answer.headers, new.keys()) == (200, HEADERS, old.keys())
+    assert new["refresh_token"] != old["refresh_token"]
+    assert is_good(ann.site, new["access_token"])
+    assert not is_good(ann.site, old["access_token"])
+
+
+def test_a_refresh_token_that_comes_twice_ends_the_sign_in(ann: Browsing) -> None:
+    first = sign_in_program(ann)
+    second = ask(ann.site, "token", **refresh_fields(first["refresh_token"])).json()
+    third = ask(ann.site, "token", **refresh_fields(second["refresh_token"])).json()
+    assert is_good(ann.site, third["access_token"])
+
+    answer = ask(ann.site, "token", **refresh_fields(first["refresh_token"]))
+
+    assert is_refused(answer, "invalid_grant", NOT_GOOD)
+    assert not is_good(ann.site, third["access_token"])
+    again = ask(ann.site, "token", **refresh_fields(third["refresh_token"]))
+    assert is_refused(again, "invalid_grant", NOT_GOOD)
+
+
+def test_a_refresh_token_is_good_for_its_own_client_alone(ann: Browsing) -> None:
+    tokens = sign_in_program(ann)
+
+    answer = ask(ann.site, "token", **refresh_fields(tokens["refresh_token"], "other"))
+
+    assert is_refused(answer, "invalid_grant", NOT_GOOD)
+    assert ask(ann.site, "token", **refresh_fields(tokens["refresh_token"])).status == 200
+
+
+def test_a_refresh_cannot_ask_for_more(ann: Browsing) -> None:
+    code = agree(ann, scope="openid")["code"]
+    tokens = ask(ann.site, "token", **code_fields(code)).json()
+    fields = {**refresh_fields(tokens["refresh_token"]), "scope": "openid email"}
+
+    answer = ask(ann.site, "token", **fields)
+
+    assert is_refused(answer, "invalid_scope", "This is more than was agreed to.")
+
+
+@pytest.mark.parametrize("token", ["", "wcr_unknown", "é\x00\udcff"])
+def test_what_was_never_a_refresh_token_is_refused(house: InProcessSite, token: str) -> None:
+    sent = urlencode(refresh_fields(token), errors="surrogatepass").encode()
+    answer = house.request("POST", f"{BASE}/token", sent)
+    assert answer.status == 400
+    assert answer.json()["error"] == ("invalid_grant" if token else "invalid_request")
+
+
+def test_an_access_token_is_no_refresh_token_and_no_session(ann: Browsing) -> None:
+    tokens = sign_in_program(ann)
+
+    answer = ask(ann.site, "token", **refresh_fields(tokens["access_token"]))
+
+    assert is_refused(answer, "invalid_grant", NOT_GOOD)
+    assert not is_good(ann.site, tokens["refresh_token"])
+    stranger = Browsing(ann.site)
+    stranger.cookies["session"] = tokens["access_token"]
+    assert stranger.get("/account").status == 302
+
+
+def test_of_a_disabled_account_nothing_works(house: InProcessSite) -> None:
+    a_person(house, "dan")
+    dan = Browsing(house).sign_in("dan")
+    tokens, code = sign_in_program(dan), agree(dan)["code"]
+
+    set_disabled(house.node.store, "dan", is_disabled=True)
+    for _ in range(2):
+        assert not is_good(house, tokens["access_token"])
+        assert dan.get("/account").status == 302
+        for fields in (code_fields(code), refresh_fields(tokens["refresh_token"])):
+            assert is_refused(ask(house, "token", **fields), "invalid_grant", NOT_GOOD)
+        # What was given out before does not come back, either.
+        set_disabled(house.node.store, "dan", is_disabled=False)
+
+
+def test_another_password_ends_every_program_s_sign_in(house: InProcessSite) -> None:
+    a_person(house, "pat")
+    pat = Browsing(house).sign_in("pat")
+    tokens = sign_in_program(pat)
+    csrf = pat.get("/api/auth/session").json()["csrfToken"]
+    passwords = f'{{"currentPassword":"{PASSWORD}","newPassword":"another password"}}'
+
+    changed = house.request(
+        "POST",
+        "/api/auth/password",
+        passwords.encode(),
+        content_type="application/json",
+        cookie=f"session={pat.cookies['session']}",
+        x_csrf_token=csrf,
+    )
+
+    assert changed.status == 200
+    assert not is_good(house, tokens["access_token"])
+
+
+@pytest.mark.parametrize("kind", ["access_token", "refresh_token"])
+@pytest.mark.parametrize("hint", [None, "access_token", "refresh_token", "nonsense"])
+def test_revoking_either_token_ends_the_sign_in(ann: Browsing, kind: str, hint: str | None) -> None:
+    tokens = sign_in_program(ann)
+    more = {} if hint is None else {"token_type_hint": hint}
+
+    for _ in range(2):
+        answer = ask(ann.site, "revoke", token=tokens[kind], client_id="widget-cli", **more)
+        assert (answer.status, answer.json(), answer.headers) == (200, {}, HEADERS)
+
+    assert not is_good(ann.site, tokens["access_token"])
+    again = ask(ann.site, "token", **refresh_fields(tokens["refresh_token"]))
+    assert is_refused(again, "invalid_grant", NOT_GOOD)
+
+
+def test_nobody_revokes_what_is_another_client_s(ann: Browsing) -> None:
+    tokens = sign_in_program(ann)
+
+    answer = ask(ann.site, "revoke", token=tokens["refresh_token"], client_id="other")
+
+    assert (answer.status, answer.json()) == (200, {})
+    assert is_good(ann.site, tokens["access_token"])
+
+
+@pytest.mark.parametrize(
+    ("fields", "error", "sentence"),
+    [
+        ({"client_id": "widget-cli"}, "invalid_request", "token is missing."),
+        ({"token": "x"}, "invalid_client", "There is no such client here."),
+        ({"token": "x", "client_id": "nobody"}, "invalid_client", "There is no such client here."),
+    ],
+)
+def test_a_revocation_needs_a_token_and_a_client(
+    house: InProcessSite, fields: dict[str, str], error: str, sentence: str
+) -> None:
+    assert is_refused(ask(house, "revoke", **fields), error, sentence)
+
+
+def test_userinfo_tells_who_it_is(ann: Browsing) -> None:
+    token = sign_in_program(ann)["access_token"]
+
+    answer = ann.site.get(f"{BASE}/userinfo", authorization=f"bearer {token}")
+
+    told = answer.json()
+    assert (answer.status, answer.headers) == (200, HEADERS)
+    assert told == {
+        "sub": told["sub"],
+        "name": "ann",
+        "email": "ann@example.org",
+        "username": "ann",
+    }
+    assert isinstance(told["sub"], str)
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        (None, "Authorization must be `Bearer` and a token."),
+        ("", "Authorization must be `Bearer` and a token."),
+        ("Bearer", "Authorization must be `Bearer` and a token."),
+        ("Basic eA==", "Authorization must be `Bearer` and a token."),
+        ("Bearer wco_unknown", INVALID_TOKEN),
+        ("Bearer wcs_unknown", INVALID_TOKEN),
+        ("Bearer é", INVALID_TOKEN),
+    ],
+)
+def test_userinfo_is_for_those_with_a_good_token(
+    ann: Browsing, given: str | None, sentence: str
+) -> None:
+    headers = {} if given is None else {"authorization": given}
+
+    answer = ann.get(f"{BASE}/userinfo", **headers)
+
+    assert (answer.status, answer.json()) == (
+        401,
+        {"error": "invalid_token", "error_description": sentence},
+    )
+    assert answer.headers == {**HEADERS, "www-authenticate": 'Bearer error="invalid_token"'}
+
+
+def test_a_cookie_plays_no_role_where_programs_ask(ann: Browsing) -> None:
+    """Not even a good one without its CSRF token, nor a bad one."""
+    tokens = sign_in_program(ann)
+    for cookie in (ann.cookies["session"], "wcs_unknown"):
+        browsing = Browsing(ann.site)
+        browsing.cookies["session"] = cookie
+        renewed = browsing.post(f"{BASE}/token", refresh_fields(tokens["refresh_token"]))
+        assert renewed.status == 200
+        tokens = renewed.json()
+        assert browsing.post(f"{BASE}/device", {"client_id": "widget-cli"}).status == 200
+        assert browsing.get(f"{BASE}/userinfo").status == 401
+
+
+@pytest.mark.parametrize("endpoint", ["token", "revoke", "device"])
+def test_other_methods_are_refused_in_oauth_s_way(house: InProcessSite, endpoint: str) -> None:
+    answer = house.get(f"{BASE}/{endpoint}")
+    assert (answer.status, answer.json()) == (
+        405,
+        {
+            "error": "invalid_request",
+            "error_description": "GET is not possible here; use POST.",
+        },
+    )
+    assert answer.headers == {**HEADERS, "allow": "POST"}
+
+
+def test_a_body_without_end_is_refused_in_oauth_s_way(house: InProcessSite) -> None:
+    answer = house.request("POST", f"{BASE}/token", b"x" * 20_000)
+    assert (answer.status, answer.json()["error"]) == (413, "invalid_request")
+
+
+def test_the_metadata_tell_what_is_offered(house: InProcessSite) -> None:
+    answer = house.get("/.well-known/oauth-authorization-server")
+
+    here = "https://catalog.example/api/auth/oauth2"
+    assert (answer.status, answer.headers) == (200, HEADERS)
+    assert answer.json() == {
+        "issuer": "https://catalog.example",
+        "authorization_endpoint": f"{here}/authorize",
+        "token_endpoint": f"{here}/token",
+        "userinfo_endpoint": f"{here}/userinfo",
+        "revocation_endpoint": f"{here}/revoke",
+        "device_authorization_endpoint": f"{here}/device",
+        "scopes_supported": ["openid", "profile", "email"],
+        "response_types_supported": ["code"],
+        "response_modes_supported": ["query"],
+        "grant_types_supported": ["authorization_code", "refresh_token", DEVICE_GRANT],
+        "token_endpoint_auth_methods_supported": ["none"],
+        "revocation_endpoint_auth_methods_supported": ["none"],
+        "code_challenge_methods_supported": ["S256"],
+        "authorization_response_iss_parameter_supported": True,
+    }
+    AuthorizationServerMetadata(answer.json()).validate()
+
+
+def test_no_secret_is_in_the_database(ann: Browsing) -> None:
+    code = agree(ann)["code"]
+    tokens = ask(ann.site, "token", **code_fields(code)).json()
+    device = ask(ann.site, "device", client_id="widget-cli").json()["device_code"]
+    secrets = (code, tokens["access_token"], tokens["refresh_token"], device)
+
+    database = ann.site.node.folder.database
+    kept = b"".join(it.read_bytes() for it in database.parent.glob("catalog.db*"))
+
+    assert CALLBACK.encode() in kept
+    for secret in secrets:
+        assert secret.encode() not in kept

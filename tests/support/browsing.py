@@ -1,0 +1,86 @@
+"""A browser without a screen: it keeps cookies and sends the forms of the page it has loaded."""
+
+from typing import Self
+from urllib.parse import urlencode
+
+from support.html import Html
+from support.people import PASSWORD
+from support.site import Answer, InProcessSite
+
+_FORM = "application/x-www-form-urlencoded"
+
+
+class Browsing:
+    """Redirects are shown, not followed; `page` is the last page that was loaded."""
+
+    def __init__(self, site: InProcessSite) -> None:
+        self.site = site
+        self.cookies: dict[str, str] = {}
+        self.page = Html(b"")
+
+    def get(self, address: str, **headers: str) -> Answer:
+        return self._request("GET", address, b"", **headers)
+
+    def post(self, address: str, fields: dict[str, str], **headers: str) -> Answer:
+        """Send just these fields, as any site could make a browser do."""
+        return self._request("POST", address, urlencode(fields).encode(), **headers)
+
+    def submit(self, action: str, **fields: str) -> Answer:
+        """Fill in the form of the page that leads there, and send it."""
+        return self.post(action, {**self.hidden_fields(action), **fields})
+
+    def hidden_fields(self, action: str) -> dict[str, str]:
+        (start,) = {
+            i
+            for i, it in enumerate(self.page.elements)
+            if it.tag == "form" and it.attributes["action"] == action and self._is_first(i, action)
+        }
+        fields: dict[str, str] = {}
+        for it in self.page.elements[start + 1 :]:
+            if it.tag == "form":
+                break
+            if it.attributes.get("type") == "hidden":
+                fields[it.attributes["name"] or ""] = it.attributes["value"] or ""
+        return fields
+
+    def sign_in(self, username: str, password: str = PASSWORD) -> Self:
+        self.get("/sign-in")
+        answer = self.submit("/sign-in", username=username, password=password)
+        assert answer.status == 303, answer.body
+        return self
+
+    @property
+    def faults(self) -> list[str]:
+        """What the page complains about."""
+        return [it.text for it in self.page.all("div", role="alert")]
+
+    @property
+    def title(self) -> str:
+        return self.page.one("h1").text
+
+    def _is_first(self, index: int, action: str) -> bool:
+        earlier = self.page.elements[:index]
+        return not any(it.tag == "form" and it.attributes["action"] == action for it in earlier)
+
+    def _request(self, method: str, address: str, body: bytes, **headers: str) -> Answer:
+        if body:
+            headers.setdefault("content_type", _FORM)
+        if self.cookies:
+            pairs = "; ".join(f"{key}={value}" for key, value in self.cookies.items())
+            headers.setdefault("cookie", pairs)
+        answer = self.site.request(method, address, body, **headers)
+        for key, value in answer.response.headers:
+            if key == "set-cookie":
+                self._keep(value)
+        if answer.headers.get("content-type", "").startswith("text/html"):
+            self.page = Html(answer.body)
+            assert self.page.open_at_end == []
+        return answer
+
+    def _keep(self, cookie: str) -> None:
+        pair, *attributes = cookie.split("; ")
+        name, _, value = pair.partition("=")
+        if "Max-Age=0" in attributes:
+            self.cookies.pop(name, None)
+        else:
+            self.cookies[name] = value
