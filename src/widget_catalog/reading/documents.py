@@ -67,6 +67,11 @@ SELECT max(id), group_concat(id), group_concat(scope), group_concat(coalesce(is_
 FROM (SELECT * FROM listings WHERE is_listed AND id > ?2 ORDER BY id LIMIT 5000)
 """
 
+_COUNT_COLUMNS = """
+SELECT max(widget_id), group_concat(widget_id), group_concat(count)
+FROM (SELECT * FROM downloads WHERE widget_id > ? ORDER BY widget_id LIMIT 100000)
+"""
+
 # Stands between joined texts. A NUL is in no text: it is refused at the edge.
 TEXT_SEPARATOR = " \0 "
 
@@ -285,6 +290,16 @@ def remove_strangers(db: sqlite3.Connection) -> int:
 def latest_seq(db: sqlite3.Connection) -> int:
     """The number of the feed's newest change."""
     return int(db.execute("SELECT coalesce(max(seq), 0) FROM changes").fetchone()[0])
+
+
+def stream_counts(db: sqlite3.Connection) -> Iterator[tuple[Array, Array]]:
+    """Widget numbers and their stored counts, many at a time; one never downloaded is left out."""
+    last = 0
+    while True:
+        last, ids, counts = db.execute(_COUNT_COLUMNS, (last,)).fetchone()
+        if last is None:
+            return
+        yield _numbers(ids), _numbers(counts)
 
 
 def change_times(db: sqlite3.Connection) -> dict[int, int]:
