@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -15,7 +15,6 @@ from ..content_response import content_response
 from ..http import NOSNIFF, Headers, Request, Response
 from ..openapi import openapi, printed
 from .front_door import FrontDoor
-from .reference import reference
 
 _TEMPLATES = Path(__file__).parent.parent / "templates"
 _STATIC = Path(__file__).parent.parent / "static"
@@ -78,9 +77,7 @@ class Pages:
         self._message = cache(self._render_message)
         self._resources: dict[str, Callable[[], _Resource]] = {
             "/": lambda: _Resource(front_door.content(), _HTML),
-            "/docs/api": cache(
-                lambda: self._render("reference.html", reference=reference(document()))
-            ),
+            "/docs/api": cache(lambda: self._render_reference(document())),
             "/openapi.json": cache(
                 lambda: _resource(printed(document()).encode(), _JSON, _REVALIDATED)
             ),
@@ -102,6 +99,11 @@ class Pages:
     def _render(self, template: str, **values: object) -> _Resource:
         page = self._templates.get_template(template).render(values)
         return _Resource(Content(page.encode()), _HTML)
+
+    def _render_reference(self, document: dict[str, Any]) -> _Resource:
+        from .reference import reference  # Markdown takes a while to load, and few ask for this.
+
+        return self._render("reference.html", reference=reference(document))
 
     def _render_message(self, status: int) -> _Resource:
         title, sentence = _MESSAGES[status]
