@@ -10,6 +10,7 @@ from .bundles.local import LocalBundles
 from .domain.errors import FolderUnusable, StoreUnavailable
 from .reading.catalog import Catalog
 from .reading.documents import Documents
+from .reading.index_follower import IndexSource
 from .reading.projection import Projection
 from .reading.revision import Counts, Revision
 from .settings import Settings
@@ -44,6 +45,10 @@ class DataFolder(NamedTuple):
     @property
     def counts(self) -> Path:
         return self.path / "run" / "counts"
+
+    @property
+    def search_index(self) -> Path:
+        return self.path / "run" / "index"
 
     @property
     def metrics(self) -> Path:
@@ -101,7 +106,14 @@ def open_catalog(node: Node, settings: Settings) -> Catalog:
     """A reader of this node's catalog, with an index and caches of its own."""
     documents = Documents(node.folder.database)
     cache_bytes = settings.cache_mb << 20
-    return Catalog(documents, node.revision, node.counts, settings.cdn_url, cache_bytes)
+    return Catalog(
+        documents,
+        node.revision,
+        node.counts,
+        settings.cdn_url,
+        cache_bytes,
+        index_source=IndexSource(node.folder.database, node.folder.search_index),
+    )
 
 
 def build_worker(settings: Settings) -> Worker:

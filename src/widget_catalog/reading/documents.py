@@ -76,6 +76,15 @@ FROM (SELECT * FROM downloads WHERE widget_id > ? ORDER BY widget_id LIMIT 10000
 TEXT_SEPARATOR = " \0 "
 
 
+class FeedEntry(NamedTuple):
+    """A change as the store's feed has it."""
+
+    seq: int
+    widget_id: int
+    scope: str
+    changed_at: int
+
+
 class DetailRow(NamedTuple):
     id: int
     is_listed: bool
@@ -171,6 +180,19 @@ class Documents:
 
     def latest_seq(self) -> int:
         return latest_seq(self._db)
+
+    def find_change(self, seq: int) -> FeedEntry | None:
+        query = "SELECT seq, widget_id, scope, changed_at FROM changes WHERE seq = ?"
+        row = self._db.execute(query, (seq,)).fetchone()
+        return None if row is None else FeedEntry(*row)
+
+    def newest_change(self) -> FeedEntry | None:
+        return self.find_change(self.latest_seq())
+
+    def highest_id(self) -> int:
+        """The largest number of a widget; numbers are dense, so about how many there are."""
+        query = "SELECT coalesce(max(id), 0) FROM listings"
+        return int(self._db.execute(query).fetchone()[0])
 
     def stream_listings(self) -> Iterator[ListingColumns]:
         """Every listed widget, some thousand at a time.
