@@ -6,7 +6,7 @@ published with the same hash is skipped, with another hash it is an error.
 
 import contextlib
 import gc
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -62,8 +62,9 @@ def import_catalog(
         numbered = enumerate(lines, start=1)
         while batch := list(islice(numbered, _BATCH_LINES)):
             widgets = [_decode(number, line, taking) for number, line in batch if line.strip()]
-            _save(tx, widgets, summary)
+            _save(tx, widgets, taking, summary)
             progress(len(batch))
+        taking.let_go()
         summary.bundles_stored = taking.stored
     return summary
 
@@ -87,7 +88,9 @@ def _decode(number: int, line: bytes, taking: "_BundleTaker") -> _Numbered:
         raise InvalidImport(number, error.message) from None
 
 
-def _save(tx: Transaction, widgets: list[_Numbered], summary: ImportSummary) -> None:
+def _save(
+    tx: Transaction, widgets: list[_Numbered], taking: "_BundleTaker", summary: ImportSummary
+) -> None:
     # The same widget may stand in several lines: each is then held against the one before.
     while widgets:
         first: dict[Key, _Numbered] = {}
@@ -100,15 +103,18 @@ def _save(tx: Transaction, widgets: list[_Numbered], summary: ImportSummary) -> 
         known = find_widgets(tx.connection, list(first))
         new = [it for key, it in first.items() if key not in known]
         add_widgets(tx, [(it.widget, it.downloads) for it in new])
+        taking.keep(version for it in new for version in it.widget.versions)
         summary.widgets_added += len(new)
         summary.versions_added += sum(len(it.widget.versions) for it in new)
         for key, old in known.items():
-            _merge(tx, old, first[key], summary)
+            taking.keep(_merge(tx, old, first[key], summary))
         widgets = again
 
 
-def _merge(tx: Transaction, old: StoredWidget, new: _Numbered, summary: ImportSummary) -> None:
-    """Add the versions that the catalog does not have yet."""
+def _merge(
+    tx: Transaction, old: StoredWidget, new: _Numbered, summary: ImportSummary
+) -> Sequence[Version]:
+    """Add the versions that the catalog does not have yet; gives all that it has then."""
     known = {version.identity: version for version in old.widget.versions}
     added: list[Version] = []
     for version in new.widget.versions:
@@ -125,7 +131,7 @@ def _merge(tx: Transaction, old: StoredWidget, new: _Numbered, summary: ImportSu
                 "a published version never changes.",
             )
     if not added:
-        return
+        return old.widget.versions
     merged = old.widget.with_versions([*old.widget.versions, *added])
     if merged.versions[0] in added:
         # The newest version sets the widget's own text.
@@ -137,6 +143,7 @@ def _merge(tx: Transaction, old: StoredWidget, new: _Numbered, summary: ImportSu
         )
     replace_widget(tx, old, merged)
     summary.versions_added += len(added)
+    return merged.versions
 
 
 class _BundleTaker:
@@ -149,7 +156,12 @@ class _BundleTaker:
         self._bundles = bundles
         self._beside = beside.resolve()
         self._max_bytes = max_bytes
-        self.stored = 0
+        self._new: set[str] = set()
+        self._kept: set[str] = set()
+
+    @property
+    def stored(self) -> int:
+        return len(self._new)
 
     def take(self, name: str) -> TakenBundle:
         try:
@@ -166,5 +178,15 @@ class _BundleTaker:
             raise BundleRefused(f"{name} has {size_bytes} bytes; at most {self._max_bytes} go in.")
         if self._bundles.put_file(path, sha256_hash):
             self._tx.undo.callback(self._bundles.remove, sha256_hash)
-            self.stored += 1
+            self._new.add(sha256_hash)
         return TakenBundle(sha256_hash, size_bytes)
+
+    def keep(self, versions: Iterable[Version]) -> None:
+        """These versions are in the catalog now, with the bundles that they refer to."""
+        self._kept.update(it.sha256_hash for it in versions if it.bundle_url is None)
+
+    def let_go(self) -> None:
+        """Remove what no version refers to: one that is there already keeps its address."""
+        for sha256_hash in self._new - self._kept:
+            self._bundles.remove(sha256_hash)
+        self._new &= self._kept
