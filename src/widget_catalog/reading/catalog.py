@@ -13,7 +13,8 @@ import xxhash
 from ..domain import clock
 from ..domain.clock import Clock, from_ms, iso
 from ..domain.names import is_name
-from ..domain.semver import SemVer, is_compatible
+from ..domain.semver import SemVer
+from ..domain.widgets import runs_on
 from .cache import ByteBoundedCache
 from .content import Content
 from .documents import DetailRow, Documents
@@ -317,7 +318,7 @@ class Catalog:
     def _find_compatible(self, widget_id: int, sdk: SemVer) -> bytes:
         entries = self._documents.find_entries(widget_id)
         for i, candidate in enumerate(_decode_candidates(entries)):
-            if not candidate.yanked and is_compatible(candidate.sdk_version, sdk):
+            if runs_on(sdk, sdk_version=candidate.sdk_version, is_yanked=candidate.yanked):
                 return with_cdn(bytes(_decode_entries(entries)[i]), self._cdn_url)
         return b"null"
 
