@@ -5,8 +5,11 @@ import os
 import shutil
 import subprocess
 import time
+from pathlib import Path
 from statistics import median
 from typing import NamedTuple
+
+from widget_catalog.wiring import DataFolder
 
 from .client import Connection, request
 from .folders import ensure_folder
@@ -65,24 +68,42 @@ def _varied_requests(size: int) -> list[bytes]:
 
 
 def start(rig: Rig, size: int, most_s: float) -> list[Outcome]:
-    """From the command to the first search answered; the files are in the page cache."""
+    """From the command to the first search answered; the files are in the page cache.
+
+    The first start after an import builds the search index; later ones find it in its file.
+    """
     folder = ensure_folder(size)
-    times_s, core_s = [], []
-    for _ in range(_STARTS):
-        began = time.monotonic()
-        with starting_catalog(rig, folder) as catalog:
-            reply = catalog.wait_for(_FIRST_QUESTION)
-            times_s.append(time.monotonic() - began)
-            core_s.append(cpu_seconds_of(catalog.pids()))
-        if reply.status != 200:
-            raise BenchFault(f"The first answer has status {reply.status}.")
+    DataFolder(folder).search_index.unlink(missing_ok=True)
+    first = _start(rig, folder)
+    later = [_start(rig, folder) for _ in range(_STARTS)]
+    core_s = median(it.core_s for it in later)
     notes = [
         f"{_STARTS} starts, parent and worker on one core: "
-        + ", ".join(f"{it:.2f} s" for it in times_s),
-        f"of it on the core {median(core_s):.2f} s",
+        + ", ".join(f"{it.seconds:.2f} s" for it in later),
+        f"of it on the core {core_s:.2f} s",
     ]
     what = f"start to first answer, {size:,} widgets"
-    return [Outcome(what, median(times_s), "s", at_most(most_s), notes, {"core_s": median(core_s)})]
+    value = median(it.seconds for it in later)
+    built = f"of it on the core {first.core_s:.2f} s"
+    return [
+        Outcome(what, value, "s", at_most(most_s), notes, {"core_s": core_s}),
+        Outcome(f"{what}, the index to be built", first.seconds, "s", None, [built]),
+    ]
+
+
+class _Started(NamedTuple):
+    seconds: float
+    core_s: float
+
+
+def _start(rig: Rig, folder: Path) -> _Started:
+    began = time.monotonic()
+    with starting_catalog(rig, folder) as catalog:
+        reply = catalog.wait_for(_FIRST_QUESTION)
+        took = _Started(time.monotonic() - began, cpu_seconds_of(catalog.pids()))
+    if reply.status != 200:
+        raise BenchFault(f"The first answer has status {reply.status}.")
+    return took
 
 
 def import_export(rig: Rig, size: int, least_rate: float) -> list[Outcome]:

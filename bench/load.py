@@ -41,7 +41,7 @@ class Load(NamedTuple):
     """What a run of wrk found.
 
     `rate` is by the clock; `cpu_rate` is by the server's time on its core, which other work on
-    the machine hardly touches. `client_share` is how busy wrk's own core was, from 0 to 1.
+    the machine hardly touches. `client_share` is how busy wrk was, from 0 to 1.
     """
 
     rate: float

@@ -19,6 +19,11 @@ class Cores(NamedTuple):
     def are_apart(self) -> bool:
         return self.server is not None
 
+    @property
+    def together(self) -> "Cores":
+        """The client on the server's own core."""
+        return Cores(self.server, self.server)
+
 
 ANYWHERE = Cores(None, None)
 

@@ -11,11 +11,11 @@ nginx sending the same bytes from a file (1.00), and the bare server, which is o
 server with a three-line application. Every figure is printed with what is wanted of it.
 """
 _EPILOG = """\
-Each server has one worker on the first core; the client (wrk) is on the second. The order
-changes from round to round, and the median of the rounds' ratios is reported. Catalogs are
-made once, by the real import, and kept in .cache/bench. "By time on the core" is the same
-figure taken from the processor time the servers used: on a busy machine it tells more, as
-waiting for the core is not in it. Exit code 1: something wanted was not reached.
+Each server has one worker on the first core. Ratios are taken from the processor time that
+the servers use for an answer, with the client (wrk) on the same core; rates by the clock,
+with the client on the second core, stand beside them. The order changes from round to round,
+and the median of the rounds' ratios is reported. Catalogs are made once, by the real import,
+and kept in .cache/bench. Exit code 1: something wanted was not reached.
 
 examples:
   ./dev bench                              all but the million, in some minutes
@@ -30,7 +30,7 @@ examples:
 class Options:
     only: Sequence[str] = ()
     million: bool = False
-    seconds: int = 2
+    seconds: int = 1
     rounds: int = 5
     connections: int = 128
     markdown: Path | None = None

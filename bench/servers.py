@@ -139,8 +139,12 @@ def catalog_command(*arguments: str) -> list[str]:
 
 
 def clean_environment() -> dict[str, str]:
-    """Without settings of this shell's that would change what is measured."""
-    kept = {key: it for key, it in os.environ.items() if not key.startswith("WIDGET_CATALOG_")}
+    """Without settings of this shell's that would change what is measured.
+
+    A Python that may not keep what it has compiled would compile everything at every start.
+    """
+    ours = ("WIDGET_CATALOG_", "PYTHONDONTWRITEBYTECODE")
+    kept = {key: it for key, it in os.environ.items() if not key.startswith(ours)}
     return {**kept, "NO_COLOR": "1"}
 
 

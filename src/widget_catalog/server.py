@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import ctypes
+import gc
 import http.client
 import os
 import signal
@@ -160,6 +161,9 @@ class _Application(RsgiApp):
     def __rsgi_init__(self, loop: asyncio.AbstractEventLoop) -> None:
         handlers = [(number, signal.signal(number, signal.SIG_DFL)) for number in _STOP_SIGNALS]
         super().__rsgi_init__(loop)
+        # What is there now stays; to look through it for garbage again and again takes a while.
+        gc.collect()
+        gc.freeze()
         for number, handler in handlers:
             loop.call_soon(signal.signal, number, handler)
 

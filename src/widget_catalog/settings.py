@@ -12,8 +12,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from limits import parse_many
-
 from .domain.errors import InvalidSettings
 from .domain.oauth_clients import OWN_CLIENTS, parse_clients
 
@@ -212,6 +210,8 @@ def _check(values: Mapping[str, Any], given: Mapping[str, tuple[Any, str]]) -> l
     require("host", bool(values["host"]), "must not be empty.")
     require("service_name", bool(values["service_name"].strip()), "must not be empty.")
     if values["rate_limit"]:
+        from limits import parse_many  # Loaded only where there is a limit, as it takes a while.
+
         try:
             amounts = [item.amount for item in parse_many(values["rate_limit"])]
         except ValueError:

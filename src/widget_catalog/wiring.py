@@ -20,6 +20,7 @@ from .domain.errors import FolderUnusable, StoreUnavailable
 from .domain.oauth_clients import OWN_CLIENT, parse_clients
 from .reading.catalog import Catalog
 from .reading.documents import Documents
+from .reading.index_follower import IndexSource
 from .reading.projection import Projection
 from .reading.revision import Counts, Revision
 from .settings import Settings
@@ -69,6 +70,10 @@ class DataFolder(NamedTuple):
     @property
     def counts(self) -> Path:
         return self.path / "run" / "counts"
+
+    @property
+    def search_index(self) -> Path:
+        return self.path / "run" / "index"
 
     @property
     def metrics(self) -> Path:
@@ -128,7 +133,14 @@ def open_catalog(node: Node, settings: Settings) -> Catalog:
     """A reader of this node's catalog, with an index and caches of its own."""
     documents = Documents(node.folder.database)
     cache_bytes = settings.cache_mb << 20
-    return Catalog(documents, node.revision, node.counts, settings.cdn_url, cache_bytes)
+    return Catalog(
+        documents,
+        node.revision,
+        node.counts,
+        settings.cdn_url,
+        cache_bytes,
+        index_source=IndexSource(node.folder.database, node.folder.search_index),
+    )
 
 
 def build_worker(settings: Settings, now: Clock = clock.now) -> Worker:

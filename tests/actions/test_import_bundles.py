@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from actions.looking import MAX_BUNDLE_BYTES, state_of, stored_line, take
-from support.widgets import ndjson, widget_line
+from support.widgets import ndjson, version_line, widget_line
 from widget_catalog.domain.errors import InvalidImport
 from widget_catalog.wiring import Node
 
@@ -45,6 +45,34 @@ def test_size_and_hash_may_be_stated_and_must_be_true(node: Node, beside: Path) 
     assert _fault(node, beside, sha256Hash="0" * 64) == f"{AT}.sha256Hash: clock.js has {HASH}."
     stated = stored_line(bundleSize=23, sha256Hash=HASH)
     assert take(node, ndjson(widget_line(versions=[stated])), beside).bundles_stored == 1
+
+
+def test_a_version_that_is_elsewhere_already_leaves_no_file_behind(
+    node: Node, beside: Path
+) -> None:
+    (beside / "clock.js").write_bytes(BYTES)
+    elsewhere = version_line(sha256Hash=HASH, bundleSize=len(BYTES))
+    take(node, ndjson(widget_line(versions=[elsewhere])), beside)
+    before = state_of(node)
+    here = stored_line(elsewhere["version"])
+
+    summary = take(node, ndjson(widget_line(versions=[here])), beside)
+
+    assert (summary.versions_skipped, summary.bundles_stored) == (1, 0)
+    assert state_of(node).files == before.files == []
+
+
+def test_a_bundle_that_was_lost_comes_back_with_its_version(node: Node, beside: Path) -> None:
+    (beside / "clock.js").write_bytes(BYTES)
+    content = ndjson(widget_line(versions=[stored_line()]))
+    take(node, content, beside)
+    [path] = state_of(node).files
+    path.unlink()
+
+    summary = take(node, content, beside)
+
+    assert (summary.versions_skipped, summary.bundles_stored) == (1, 1)
+    assert path.read_bytes() == BYTES
 
 
 def test_the_same_bytes_are_kept_once(node: Node, beside: Path) -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from support.values import PUBLISHED, a_version, a_widget
 from widget_catalog.domain.semver import SemVer
-from widget_catalog.domain.widgets import newness
+from widget_catalog.domain.widgets import newness, runs_on
 
 DAY = timedelta(days=1)
 
@@ -90,11 +90,10 @@ def test_build_metadata_is_shown_but_is_no_part_of_the_identity(number: str, ide
 def test_a_version_is_compatible_by_its_range_unless_yanked(
     sdk_range: str, sdk: str, is_compatible: bool
 ) -> None:
-    version = a_version(sdk_version=sdk_range)
-    pulled = a_version(sdk_version=sdk_range, is_yanked=True)
+    asked = SemVer.parse(sdk)
 
-    assert version.is_compatible_with(SemVer.parse(sdk)) == is_compatible
-    assert not pulled.is_compatible_with(SemVer.parse(sdk))
+    assert runs_on(asked, sdk_version=sdk_range, is_yanked=False) == is_compatible
+    assert not runs_on(asked, sdk_version=sdk_range, is_yanked=True)
 
 
 def test_widgets_and_versions_are_frozen_values() -> None:

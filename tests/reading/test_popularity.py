@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from widget_catalog.reading.ordinals import OrdinalSet
-from widget_catalog.reading.popularity import Popularity
+from widget_catalog.reading.popularity import Place, Popularity
 from widget_catalog.reading.revision import Counts
 
 CAPACITY = 320
@@ -52,7 +52,9 @@ def test_windows_are_cut_from_the_one_true_order(
     """A widget's number is its place among all names, plus one."""
     counts.record([(i, 0) for i in range(1, 101)] + [(place + 1, n) for place, n in begin])
     ids = [place + 1 for place, _ in begin]
-    popularity = Popularity(counts, ids, np.array(sorted(ids), dtype=np.int64))
+    popularity = Popularity(
+        counts, np.array(ids, dtype=np.int64), np.array(sorted(ids), dtype=np.int64)
+    )
     live = np.arange(CAPACITY) < len(ids)
     for change in changes:
         widget_id = change.place + 1
@@ -66,7 +68,8 @@ def test_windows_are_cut_from_the_one_true_order(
             live[old] = False
         if (change.what == "replace") == (old is not None) and change.what != "go":
             before = max((it for it in current if it < widget_id), default=None)
-            popularity.add(widget_id, old, None if before is None else current[before])
+            place = Place(widget_id, old, None if before is None else current[before])
+            popularity.add([place])
             live[len(ids)] = True
             ids.append(widget_id)
         popularity.settle(live)
@@ -85,7 +88,7 @@ def test_windows_are_cut_from_the_one_true_order(
 def test_an_order_that_is_current_is_not_sorted_again(tmp_path: Path) -> None:
     counts = Counts(tmp_path / "counts")
     counts.record([(1, 1), (2, 2)])
-    popularity = Popularity(counts, [1, 2], np.array([1, 2]))
+    popularity = Popularity(counts, np.array([1, 2]), np.array([1, 2]))
     both = OrdinalSet.of(np.arange(64) < 2)
     assert popularity.is_current
     counts.record([(1, 9)])

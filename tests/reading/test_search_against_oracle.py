@@ -213,7 +213,7 @@ def _playing(
         played = Played(node, catalog)
         played.add(initial)
         catalog._current_index()
-        catalog._index = SearchIndex(documents, node.counts, rebuild_over)
+        catalog._follower.index = SearchIndex(documents, node.counts, rebuild_over)
         try:
             yield played
         finally:

@@ -4,7 +4,7 @@ import threading
 
 from support.values import a_widget
 from widget_catalog.store.changes import latest_seq
-from widget_catalog.store.downloads import add_downloads, get_counts, stream_counts
+from widget_catalog.store.downloads import add_downloads, get_counts
 from widget_catalog.store.engine import Store
 from widget_catalog.store.widgets import add_widgets
 
@@ -23,7 +23,6 @@ def test_increments_add_up_and_the_transaction_knows_the_new_counts(store: Store
 
     with store.reading() as connection:
         assert get_counts(connection, [1, 2, 3]) == {1: 2, 2: 1, 3: 3}
-        assert dict(stream_counts(connection)) == {1: 2, 2: 1, 3: 3}
 
 
 def test_more_widgets_than_fit_into_one_query(store: Store) -> None:

@@ -12,7 +12,7 @@ from ..bundles.store import Kind
 from ..domain.clock import iso
 from ..domain.errors import CatalogError, InvalidName, InvalidWidget
 from ..domain.names import Scope, WidgetName
-from ..domain.semver import InvalidVersion, SemVer
+from ..domain.semver import InvalidVersion, SemVer, SortKey
 from ..domain.widgets import Size, Style, Version, Widget
 
 T = TypeVar("T")
@@ -114,14 +114,14 @@ def decode_line(line: bytes, take_bundle: TakeBundle) -> tuple[Widget, int]:
         is_listed=parsed.listed,
         created_at=_whole_ms("createdAt", parsed.created_at),
     )
-    seen: set[SemVer] = set()
+    seen: set[SortKey] = set()
     versions = []
     for i, version in enumerate(parsed.versions):
         at = f"versions[{i}]"
         made = _version(version, at, take_bundle)
-        if made.version in seen:
+        if made.version.sort_key in seen:
             raise InvalidWidget(f"{at}.version", f"{made.version} is given twice.")
-        seen.add(made.version)
+        seen.add(made.version.sort_key)
         versions.append(made)
     return widget.with_versions(versions), parsed.download_count or 0
 

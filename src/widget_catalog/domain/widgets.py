@@ -65,9 +65,10 @@ class Version(msgspec.Struct, frozen=True, kw_only=True):
         """The version without its build metadata: what makes it the same or another one."""
         return self.number.partition("+")[0]
 
-    def is_compatible_with(self, sdk: SemVer) -> bool:
-        """Not yanked, and its SDK range admits the SDK."""
-        return not self.is_yanked and is_compatible(self.sdk_version, sdk)
+
+def runs_on(sdk: SemVer, *, sdk_version: str, is_yanked: bool) -> bool:
+    """Whether a version is compatible: not yanked, and its SDK range admits the SDK."""
+    return not is_yanked and is_compatible(sdk_version, sdk)
 
 
 def newness(version: Version) -> tuple[datetime, SemVer]:

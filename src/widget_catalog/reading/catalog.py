@@ -13,10 +13,12 @@ import xxhash
 from ..domain import clock
 from ..domain.clock import Clock, from_ms, iso
 from ..domain.names import is_name
-from ..domain.semver import SemVer, is_compatible
+from ..domain.semver import SemVer
+from ..domain.widgets import runs_on
 from .cache import ByteBoundedCache
 from .content import Content
 from .documents import DetailRow, Documents
+from .index_follower import IndexFollower, IndexSource
 from .rendering import is_stored_here, with_cdn
 from .revision import Counts, Revision
 from .search import Query, SearchIndex
@@ -91,6 +93,7 @@ class Registry(NamedTuple):
 # What an object costs in memory beside its bytes.
 _OVERHEAD_BYTES = 600
 _REMEMBERED_SDKS = 8
+_MANY_CHANGES = 10_000
 
 _decode_entries = msgspec.json.Decoder(list[msgspec.Raw]).decode
 _decode_bundles = msgspec.json.Decoder(list[_Bundle]).decode
@@ -109,6 +112,7 @@ class Catalog:
         cdn_url: str,
         cache_bytes: int,
         now: Clock = clock.now,
+        index_source: IndexSource | None = None,
     ) -> None:
         self._documents = documents
         self._revision = revision
@@ -123,10 +127,8 @@ class Catalog:
         self._answers: ByteBoundedCache[object, Content] = ByteBoundedCache(2 * share)
         self._bundles: ByteBoundedCache[tuple[str, str, str], BundleRef] = ByteBoundedCache(1 << 20)
         self._answers_at = (-1, -1)
-        self._changed: set[int] = set()
-        with documents.snapshot():
-            self._seen = documents.latest_seq()
-            self._index = SearchIndex(documents, counts)
+        self._follower = IndexFollower(documents, counts, index_source)
+        self._seen = self._follower.seq
 
     def detail(self, key: str) -> Content | None:
         """The detail of the listed widget with this `scope/name`."""
@@ -150,7 +152,7 @@ class Catalog:
         if content is None:
             content = Content(self._search(query, sdk, page, limit))
             # An order that lags is asked for again, until it has caught up.
-            if self._index.is_in_order:
+            if self._follower.index.is_in_order and not self._follower.is_behind:
                 # Compressed forms are kept with it, and are far smaller.
                 self._answers.put(asked, content, len(content.body) * 3 // 2 + _OVERHEAD_BYTES)
         return content
@@ -208,14 +210,21 @@ class Catalog:
                 }
             )
             content = Content(body)
-            self._answers.put("stats", content, 1000)
+            if not self._follower.is_behind:
+                self._answers.put("stats", content, 1000)
         return content
 
     def check(self) -> None:
         """Raises sqlite3.Error if the read model cannot be read."""
         self._documents.check()
 
+    async def catch_up(self) -> None:
+        """Wait while the index is built anew: where thousands of widgets have changed at once."""
+        self._follow()
+        await self._follower.catch_up()
+
     def close(self) -> None:
+        self._follower.close()
         self._documents.close()
 
     def _find(self, key: str) -> _Detail | None:
@@ -247,21 +256,28 @@ class Catalog:
             self._read_feed()
 
     def _read_feed(self) -> None:
+        newest = self._documents.latest_seq()
+        if newest - self._seen > _MANY_CHANGES:
+            # To forget everything takes less than to read what can be kept.
+            self._seen = newest
+            self._follower.is_outdated = True
+            for cache in (self._summaries, self._registries, self._details):
+                cache.clear()
+            return
         for seq, widget_id, scope, name in self._documents.list_changes(self._seen):
             self._seen = seq
-            self._changed.add(widget_id)
+            self._follower.changed.add(widget_id)
             self._summaries.drop(widget_id)
             self._registries.drop(scope)
             self._details.drop(f"{scope}/{name}")
 
     def _current_index(self) -> SearchIndex:
-        if self._changed:
+        if self._follower.is_behind:
             # In one snapshot, so that the index knows every widget that its reads come across.
             with self._documents.snapshot():
                 self._read_feed()
-                self._index.update(self._changed)
-                self._changed.clear()
-        return self._index
+                self._follower.follow()
+        return self._follower.index
 
     def _search(self, query: Query, sdk: SemVer | None, page: str, limit: int) -> bytes:
         # No catalog is so large that a page of eighteen digits is not past its end.
@@ -311,7 +327,7 @@ class Catalog:
     def _find_compatible(self, widget_id: int, sdk: SemVer) -> bytes:
         entries = self._documents.find_entries(widget_id)
         for i, candidate in enumerate(_decode_candidates(entries)):
-            if not candidate.yanked and is_compatible(candidate.sdk_version, sdk):
+            if runs_on(sdk, sdk_version=candidate.sdk_version, is_yanked=candidate.yanked):
                 return with_cdn(bytes(_decode_entries(entries)[i]), self._cdn_url)
         return b"null"
 

@@ -68,8 +68,22 @@ SELECT max(id), group_concat(id), group_concat(scope), group_concat(coalesce(is_
 FROM (SELECT * FROM listings WHERE is_listed AND id > ?2 ORDER BY id LIMIT 5000)
 """
 
+_COUNT_COLUMNS = """
+SELECT max(widget_id), group_concat(widget_id), group_concat(count)
+FROM (SELECT * FROM downloads WHERE widget_id > ? ORDER BY widget_id LIMIT 100000)
+"""
+
 # Stands between joined texts. A NUL is in no text: it is refused at the edge.
 TEXT_SEPARATOR = " \0 "
+
+
+class FeedEntry(NamedTuple):
+    """A change as the store's feed has it."""
+
+    seq: int
+    widget_id: int
+    scope: str
+    changed_at: int
 
 
 class DetailRow(NamedTuple):
@@ -173,6 +187,19 @@ class Documents:
 
     def latest_seq(self) -> int:
         return latest_seq(self._db)
+
+    def find_change(self, seq: int) -> FeedEntry | None:
+        query = "SELECT seq, widget_id, scope, changed_at FROM changes WHERE seq = ?"
+        row = self._db.execute(query, (seq,)).fetchone()
+        return None if row is None else FeedEntry(*row)
+
+    def newest_change(self) -> FeedEntry | None:
+        return self.find_change(self.latest_seq())
+
+    def highest_id(self) -> int:
+        """The largest number of a widget; numbers are dense, so about how many there are."""
+        query = "SELECT coalesce(max(id), 0) FROM listings"
+        return int(self._db.execute(query).fetchone()[0])
 
     def stream_listings(self) -> Iterator[ListingColumns]:
         """Every listed widget, some thousand at a time.
@@ -293,6 +320,16 @@ def remove_strangers(db: sqlite3.Connection) -> int:
 def latest_seq(db: sqlite3.Connection) -> int:
     """The number of the feed's newest change."""
     return int(db.execute("SELECT coalesce(max(seq), 0) FROM changes").fetchone()[0])
+
+
+def stream_counts(db: sqlite3.Connection) -> Iterator[tuple[Array, Array]]:
+    """Widget numbers and their stored counts, many at a time; one never downloaded is left out."""
+    last = 0
+    while True:
+        last, ids, counts = db.execute(_COUNT_COLUMNS, (last,)).fetchone()
+        if last is None:
+            return
+        yield _numbers(ids), _numbers(counts)
 
 
 def change_times(db: sqlite3.Connection) -> dict[int, int]:

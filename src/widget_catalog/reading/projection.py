@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from ..store import changes, downloads, widgets
+from ..store import changes, widgets
 from ..store.engine import Store, Transaction
 from ..store.rows import StoredWidget
 from . import documents
@@ -76,8 +76,8 @@ class Projection:
         highest = widgets.highest_id(tx.connection)
         self._counts.reserve(highest)
         stored = np.zeros(highest + 1, dtype=np.uint64)
-        for widget_id, count in downloads.stream_counts(tx.connection):
-            stored[widget_id] = count
+        for ids, counts in documents.stream_counts(_sqlite(tx)):
+            stored[ids] = counts
         wrong = np.flatnonzero(self._counts.array[1 : highest + 1] != stored[1:]) + 1
         return dict(zip(wrong.tolist(), stored[wrong].tolist(), strict=True))
 

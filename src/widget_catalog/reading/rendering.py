@@ -97,8 +97,8 @@ def render(stored: StoredWidget, changed_at: int) -> Document:
         length = len(entries[at])
     return Document(
         id=stored.id,
-        scope=widget.scope,
-        name=widget.name,
+        scope=str(widget.scope),
+        name=str(widget.name),
         is_listed=widget.is_listed,
         is_official=widget.is_official,
         version_count=len(entries),
@@ -129,27 +129,28 @@ def render_detail(stored: StoredWidget, count: int, cdn_url: str) -> dict[str, o
 
 def _entry(widget: Widget, version: Version) -> VersionEntry:
     number = version.number
+    # By place: with names it takes longer, and an import makes millions of these.
     return VersionEntry(
-        scope=str(widget.scope),
-        name=str(widget.name),
-        version=number,
-        bundle_url=version.bundle_url or f"{_CDN}/@{widget.scope}/{widget.name}/{number}/index.js",
-        bundle_size=version.bundle_size,
-        sha256_hash=version.sha256_hash,
-        published_at=iso(version.published_at),
-        yanked=version.is_yanked,
-        yanked_reason=version.yanked_reason,
-        deprecation_message=version.deprecation_message,
-        release_notes=version.release_notes,
-        display_name=version.display_name or widget.display_name,
-        description=widget.description if version.description is None else version.description,
-        icon=widget.icon if version.icon is None else version.icon,
-        min_size=version.min_size,
-        max_size=version.max_size,
-        sdk_version=version.sdk_version,
-        config_version=version.config_version,
-        permissions=version.permissions,
-        license=version.license,
+        str(widget.scope),
+        str(widget.name),
+        number,
+        version.bundle_url or f"{_CDN}/@{widget.scope}/{widget.name}/{number}/index.js",
+        version.bundle_size,
+        version.sha256_hash,
+        iso(version.published_at),
+        version.is_yanked,
+        version.yanked_reason,
+        version.deprecation_message,
+        version.release_notes,
+        version.display_name or widget.display_name,
+        widget.description if version.description is None else version.description,
+        widget.icon if version.icon is None else version.icon,
+        version.min_size,
+        version.max_size,
+        version.sdk_version,
+        version.config_version,
+        version.permissions,
+        version.license,
     )
 
 

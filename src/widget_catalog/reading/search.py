@@ -4,7 +4,6 @@ Every listed widget has an *ordinal* here, given once: a widget that changes get
 one and its old one is dead, so that nothing need be taken out of the postings.
 """
 
-import bisect
 from array import array
 from collections.abc import Iterable
 from itertools import pairwise
@@ -14,13 +13,17 @@ import numpy as np
 
 from .cache import ByteBoundedCache
 from .documents import Documents, ListingRow
-from .ordinals import Groups, Marks, OrdinalsById, OrdinalSet, mark
-from .popularity import Popularity
+from .index_parts import IndexParts, build_parts
+from .ordinals import Array, Groups, OrdinalsById, OrdinalSet, Rows
+from .popularity import Place, Popularity
 from .revision import Counts
-from .words import WordsBuilder, end_of_prefix, normal
+from .texts import Texts
+from .words import Words, normal
 
 _REMEMBERED_BYTES = 24 << 20
 _REBUILD_OVER = 2_000
+# More than this are not taken in one by one: that would keep everybody else waiting.
+_MOST_AT_ONCE = 2_000
 
 
 class Query(NamedTuple):
@@ -42,12 +45,37 @@ class SearchIndex:
     """All listed widgets, to be found by words of their names and descriptions."""
 
     def __init__(
-        self, documents: Documents, counts: Counts, rebuild_over: int = _REBUILD_OVER
+        self,
+        documents: Documents,
+        counts: Counts,
+        rebuild_over: int = _REBUILD_OVER,
+        parts: IndexParts | None = None,
     ) -> None:
         self._documents = documents
         self._counts = counts
         self._rebuild_over = rebuild_over
-        self._build()
+        parts = parts or build_parts(documents)
+        self._ids, self._version_counts = array("q"), array("i")
+        self._ids.frombytes(parts.ids.tobytes())
+        self._version_counts.frombytes(parts.version_counts.tobytes())
+        size = len(self._ids)
+        # Room for what comes later; when it is used up, all is built anew.
+        capacity = (size + max(self._rebuild_over, size // 4) + 63) // 64 * 64
+        self._live = np.arange(capacity) < size
+        self._all = OrdinalSet.of(self._live)
+        self._official = np.zeros(capacity, np.bool_)
+        self._official[:size] = parts.is_official
+        scopes = [it.decode() for it in Texts(parts.scopes, parts.scope_starts)]
+        self._scopes = Groups(scopes, Rows(parts.members, parts.member_starts))
+        self._names, self._descriptions = Words(parts.names), Words(parts.descriptions)
+        self._ordinals = OrdinalsById(parts.ids)
+        self._keys = Texts(parts.keys, parts.key_starts)
+        self._key_ordinals = parts.key_ordinals
+        self._recent_keys: dict[int, str] = {}
+        self._popularity = Popularity(self._counts, parts.ids, parts.ids_by_name)
+        self._remembered: ByteBoundedCache[Query, list[OrdinalSet]] = ByteBoundedCache(
+            _REMEMBERED_BYTES
+        )
 
     def find(self, query: Query, offset: int, limit: int) -> tuple[list[int], int]:
         """The numbers of the widgets in this window of the results, and the total."""
@@ -82,59 +110,35 @@ class SearchIndex:
             downloads=int(self._counts.array[ids].sum()),
         )
 
+    def has_room_for(self, changes: int) -> bool:
+        """Whether so many widgets can still be taken in, and quickly."""
+        return changes <= _MOST_AT_ONCE and len(self._ids) + changes <= len(self._live)
+
+    def rebuilt(self) -> "SearchIndex":
+        """An index of everything as it is now."""
+        return SearchIndex(self._documents, self._counts, self._rebuild_over)
+
     def update(self, widget_ids: Iterable[int]) -> None:
-        """Take in what has become of these widgets."""
+        """Take in what has become of these widgets, for which there must be room."""
         changed = set(widget_ids)
-        if len(self._ids) + len(changed) > len(self._live):
-            self._build()
-            return
-        rows = self._documents.list_listings(list(changed))
-        replaced = {row.id: self._ordinals.find(row.id) for row in rows}
-        for widget_id in changed:
-            old = self._ordinals.find(widget_id)
+        # By scope and name, so that whoever stands before a new widget has its place already.
+        rows = sorted(
+            self._documents.list_listings(list(changed)), key=lambda row: (row.scope, row.name)
+        )
+        replaced = {widget_id: self._ordinals.find(widget_id) for widget_id in changed}
+        for widget_id, old in replaced.items():
             if old is not None:
                 self._live[old] = False
                 self._ordinals.forget(widget_id)
-        # By scope and name, so that whoever stands before a new widget has its place already.
-        for row in sorted(rows, key=lambda row: (row.scope, row.name)):
-            before = self._documents.find_id_before(row.scope, row.name)
+        places = []
+        for row in rows:
             self._add(row)
-            self._popularity.add(
-                row.id, replaced[row.id], None if before is None else self._ordinals.find(before)
-            )
+            before = self._documents.find_id_before(row.scope, row.name)
+            places.append(Place(row.id, replaced[row.id], before and self._ordinals.find(before)))
+        self._popularity.add(places)
+        self._all = OrdinalSet.of(self._live)
         self._popularity.settle(self._live)
         self._remembered.clear()
-
-    def _build(self) -> None:
-        names, descriptions = WordsBuilder(), WordsBuilder()
-        self._ids, self._version_counts = array("q"), array("i")
-        scopes: list[str] = []
-        official = [np.empty(0, np.bool_)]
-        keys: list[str] = []
-        for some in self._documents.stream_listings():
-            self._ids.frombytes(some.ids.tobytes())
-            self._version_counts.frombytes(some.version_counts.astype(np.int32).tobytes())
-            scopes += some.scopes
-            official.append(some.is_official)
-            keys += names.add(some.display_names)
-            descriptions.add(some.descriptions)
-        size = len(self._ids)
-        # Room for what comes later; when it is used up, all is built anew.
-        capacity = (size + max(self._rebuild_over, size // 4) + 63) // 64 * 64
-        self._live = np.arange(capacity) < size
-        self._official = np.zeros(capacity, np.bool_)
-        self._official[:size] = np.concatenate(official)
-        self._scopes = Groups(scopes)
-        self._names, self._descriptions = names.build(), descriptions.build()
-        self._ordinals = OrdinalsById(self._ids)
-        by_key = sorted(range(size), key=keys.__getitem__)
-        self._sorted_keys = [keys[i] for i in by_key]
-        self._sorted_ordinals = np.array(by_key, dtype=np.uint32)
-        self._recent_keys: dict[int, str] = {}
-        self._popularity = Popularity(self._counts, self._ids, self._documents.list_ids_by_name())
-        self._remembered: ByteBoundedCache[Query, list[OrdinalSet]] = ByteBoundedCache(
-            _REMEMBERED_BYTES
-        )
 
     def _add(self, row: ListingRow) -> None:
         ordinal = len(self._ids)
@@ -155,45 +159,45 @@ class SearchIndex:
         if not query.text:
             return [allowed]
         in_name = starts_word = matching = allowed
+        capacity = len(self._live)
         terms = set(query.text.split())
         # Longest first: the rarest come early, and what no widget has ends the work.
         for term in sorted(terms, key=lambda term: (-len(term), term)):
-            starts = np.zeros_like(self._live)
-            self._names.mark_starting(term, starts)
-            starts_word &= OrdinalSet.of(starts)
+            starts_word &= self._names.starting(term, capacity)
             if any(term != other and term in other for other in terms):
                 continue  # Whoever holds the other holds this one too.
-            holds = np.zeros_like(self._live)
-            self._names.mark_containing(term, holds)
-            in_name &= OrdinalSet.of(holds)
-            self._descriptions.mark_containing(term, holds)
-            matching &= OrdinalSet.of(holds)
+            in_this_name = self._names.containing(term, capacity)
+            in_name &= in_this_name
+            matching &= in_this_name | self._descriptions.containing(term, capacity)
             if not len(matching):
                 return [matching]
-        equals, starts = np.zeros_like(self._live), np.zeros_like(self._live)
-        self._mark_keys(query.text, equals, starts)
-        is_name, starts_name = OrdinalSet.of(equals) & allowed, OrdinalSet.of(starts) & allowed
-        nested = [is_name, starts_name, starts_word, in_name, matching]
-        return [is_name, *(tier - better for better, tier in pairwise(nested))]
+        is_name, starts_name = self._keys_like(query.text)
+        nested = [is_name & allowed, starts_name & allowed, starts_word, in_name, matching]
+        return [nested[0], *(tier - better for better, tier in pairwise(nested))]
 
     def _allowed(self, query: Query) -> OrdinalSet:
-        allowed = self._live.copy()
+        allowed = self._all
         if query.scope is not None:
-            in_scope = np.zeros_like(allowed)
-            self._scopes.mark(query.scope, in_scope)
-            allowed &= in_scope
+            allowed &= self._set_of(self._scopes.of(query.scope))
         if query.official is not None:
-            allowed &= self._official if query.official else ~self._official
-        return OrdinalSet.of(allowed)
+            official = OrdinalSet.of(self._official)
+            allowed = allowed & official if query.official else allowed - official
+        return allowed
 
-    def _mark_keys(self, text: str, equals: Marks, starts: Marks) -> None:
-        """Mark whose name the text is, and whose name starts with it."""
-        first = bisect.bisect_left(self._sorted_keys, text)
-        same = bisect.bisect_right(self._sorted_keys, text, lo=first)
-        last = end_of_prefix(self._sorted_keys, text, same)
-        mark(equals, self._sorted_ordinals[first:same])
-        mark(starts, self._sorted_ordinals[first:last])
-        for ordinal, key in self._recent_keys.items():
-            if key.startswith(text):
-                starts[ordinal] = True
-                equals[ordinal] = key == text
+    def _keys_like(self, text: str) -> tuple[OrdinalSet, OrdinalSet]:
+        """Whose name the text is, and whose name starts with it."""
+        recent = self._recent_keys.items()
+        equal = self._keys.equal_to(text.encode())
+        starting = self._keys.starting_with(text.encode())
+        return (
+            self._with_keys(equal, [it for it, key in recent if key == text]),
+            self._with_keys(starting, [it for it, key in recent if key.startswith(text)]),
+        )
+
+    def _with_keys(self, between: tuple[int, int], recent: list[int]) -> OrdinalSet:
+        first, last = between
+        found = np.append(self._key_ordinals[first:last], np.array(recent, np.uint32))
+        return self._set_of(found)
+
+    def _set_of(self, ordinals: Array) -> OrdinalSet:
+        return OrdinalSet.holding(ordinals, len(self._live))

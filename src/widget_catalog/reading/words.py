@@ -2,31 +2,55 @@
 
 A term has no white space, so it can only lie inside one word: the vocabulary is searched,
 not the texts. Words are numbered in their order, so those that start with a term are
-neighbours; those that contain it are found through the pairs of characters they are made of.
+neighbours; those that contain it are found through a pair of its bytes: all places where
+that pair stands in the vocabulary are known, and the bytes around are compared there.
 """
 
-import bisect
 from collections import defaultdict
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import NamedTuple
 from unicodedata import normalize
 
 import numpy as np
 
 from .documents import TEXT_SEPARATOR
-from .ordinals import Array, Marks, Rows, mark, radix_argsort
+from .ordinals import Array, OrdinalSet, Rows, radix_argsort
+from .texts import Texts
 
 _BETWEEN = TEXT_SEPARATOR.strip()
-_CHARACTER_BITS = 21
+_PAIRS = 1 << 16
 # Texts of a word above which it is walked by itself and not gathered with others.
 _FREQUENT = 100
-# Words that are looked at one by one rather than narrowed down further.
-_FEW_WORDS = 100
+_FEW_PLACES = 64
+# A pair that stands in more than a sixteenth of the texts has their set ready, where there are
+# enough texts for that to be worth it.
+_FREQUENT_SHIFT = 4
+_SETS_FROM = 1_000
 
 
 def normal(text: str) -> str:
     """How texts are compared: Unicode NFKC, then case folding."""
     return text.lower() if text.isascii() else normalize("NFKC", text).casefold()
+
+
+class WordsParts(NamedTuple):
+    """What `Words` is made of, as flat arrays.
+
+    `places` has where in the vocabulary each pair of bytes stands, pair by pair;
+    `texts` the ordinals of the texts of each word, word by word. `frequent` are the pairs that
+    stand in so many texts that the set of these is kept ready, in `sets`, all of one length.
+    """
+
+    vocabulary: Array
+    starts: Array
+    numbers: Array
+    places: Array
+    place_starts: Array
+    texts: Array
+    text_starts: Array
+    frequent: Array
+    sets: Array
 
 
 class WordsBuilder:
@@ -48,7 +72,7 @@ class WordsBuilder:
         )
         return joined.split(TEXT_SEPARATOR)
 
-    def build(self) -> "Words":
+    def build(self) -> WordsParts:
         tokens = np.concatenate([np.empty(0, np.int32), *self._tokens])
         self._tokens.clear()
         is_between = tokens == self._between
@@ -59,18 +83,35 @@ class WordsBuilder:
         rank = np.empty(len(words) + 1, np.int32)
         rank[np.fromiter(map(self._numbers.__getitem__, words), np.int32)] = np.arange(len(words))
         tokens = rank[tokens]
-        by_word = radix_argsort(tokens)
-        return Words(words, Rows(texts[by_word], np.bincount(tokens, minlength=len(words))))
+        of_word = Rows.of(texts[radix_argsort(tokens)], np.bincount(tokens, minlength=len(words)))
+        vocabulary = Texts.of(words)
+        places = _places_of_pairs(vocabulary.characters)
+        return WordsParts(
+            vocabulary.characters,
+            vocabulary.starts,
+            vocabulary.numbers(),
+            places.items,
+            places.starts,
+            of_word.items,
+            of_word.starts,
+            *_frequent_pairs(vocabulary.numbers(), places, of_word, int(is_between.sum())),
+        )
 
 
 class Words:
     """A vocabulary and, for every word, the ordinals of the texts it stands in."""
 
-    def __init__(self, words: list[str], texts: Rows) -> None:
-        self._words = words
-        self._texts = texts
-        self._is_frequent = texts.lengths() > _FREQUENT
-        self._pairs, self._words_of_pair = _pairs(words)
+    def __init__(self, parts: WordsParts) -> None:
+        self._words = Texts(parts.vocabulary, parts.starts)
+        self._number_at = parts.numbers
+        self._places = Rows(parts.places, parts.place_starts)
+        self._texts = Rows(parts.texts, parts.text_starts)
+        self._is_frequent = self._texts.lengths() > _FREQUENT
+        length = len(parts.sets) // max(len(parts.frequent), 1)
+        self._set_of_pair = {
+            code: parts.sets[i * length : (i + 1) * length]
+            for i, code in enumerate(parts.frequent.tolist())
+        }
         self._recent: dict[str, list[int]] = {}
 
     def add(self, text: str, ordinal: int) -> None:
@@ -78,86 +119,90 @@ class Words:
         for word in text.split():
             self._recent.setdefault(word, []).append(ordinal)
 
-    def mark_containing(self, term: str, marks: Marks) -> None:
-        """Mark the texts with a word that contains the term."""
-        words = self._words_with(term)
+    def containing(self, term: str, capacity: int) -> OrdinalSet:
+        """The texts with a word that contains the term."""
+        places, sets = self._look_for(term.encode())
+        words = _distinct(self._number_at[places])
         is_frequent = self._is_frequent[words]
-        mark(marks, self._texts.gather(words[~is_frequent]))
-        for word in words[is_frequent].tolist():
-            mark(marks, self._texts.row(word))
-        for recent, texts in self._recent.items():
-            if term in recent:
-                marks[texts] = True
+        old = [self._texts.gather(words[~is_frequent]), *self._texts.each(words[is_frequent])]
+        recent = (texts for word, texts in self._recent.items() if term in word)
+        found = _set_of([*old, *recent], capacity)
+        for some in sets:
+            found.include(some)
+        return found
 
-    def mark_starting(self, term: str, marks: Marks) -> None:
-        """Mark the texts with a word that starts with the term."""
-        first = bisect.bisect_left(self._words, term)
-        last = end_of_prefix(self._words, term, first)
-        mark(marks, self._texts.rows(first, last))
-        for recent, texts in self._recent.items():
-            if recent.startswith(term):
-                marks[texts] = True
+    def starting(self, term: str, capacity: int) -> OrdinalSet:
+        """The texts with a word that starts with the term."""
+        old = self._texts.rows(*self._words.starting_with(term.encode()))
+        recent = (texts for word, texts in self._recent.items() if word.startswith(term))
+        return _set_of([old, *recent], capacity)
 
-    def _words_with(self, term: str) -> Array:
-        """The numbers of all words that contain the term."""
-        if _BETWEEN in term:  # It marks the ends of words among the pairs.
-            return np.empty(0, np.int64)
-        if len(term) == 1:
-            first = np.searchsorted(self._pairs, _pair(ord(term), 0))
-            last = np.searchsorted(self._pairs, _pair(ord(term) + 1, 0))
-            return _unique(self._words_of_pair.rows(int(first), int(last)), len(self._words))
-        lists = []
-        for a, b in pairwise(term):
-            code = _pair(ord(a), ord(b))
-            at = int(np.searchsorted(self._pairs, code))
-            if at == len(self._pairs) or self._pairs[at] != code:
-                return np.empty(0, np.int64)
-            lists.append(self._words_of_pair.row(at))
-        rarest, *others = sorted(lists, key=len)
-        for other in others:
-            if len(rarest) < _FEW_WORDS:
-                break
-            has_other = np.zeros(len(self._words), np.bool_)
-            mark(has_other, other)
-            rarest = rarest[has_other[rarest]]
-        if len(term) == 2:
-            return rarest
-        words = self._words
-        return np.array([i for i in rarest.tolist() if term in words[i]], dtype=np.int64)
+    def _look_for(self, term: bytes) -> tuple[Array, list[Array]]:
+        """Where in the vocabulary the term stands, in order, and ready sets for the rest of it."""
+        if 0 in term:  # It marks the ends of words.
+            return np.empty(0, np.int32), []
+        if len(term) > 2:
+            return self._places_of(term), []
+        first = int.from_bytes(term) << 8 * (2 - len(term))
+        codes = range(first, first + 256 ** (2 - len(term)))
+        sets = [self._set_of_pair[code] for code in codes if code in self._set_of_pair]
+        places = [self._places.row(code) for code in codes if code not in self._set_of_pair]
+        return np.sort(np.concatenate([np.empty(0, np.int32), *places])), sets
 
+    def _places_of(self, term: bytes) -> Array:
+        """Where in the vocabulary the term stands, in order."""
+        codes = [a << 8 | b for a, b in pairwise(term)]
+        rarest = min(range(len(codes)), key=lambda i: self._places.length(codes[i]))
+        places, characters = self._places.row(codes[rarest]), self._words.characters
+        # One by one, away from the pair: whatever has matched so far ends before a NUL at both
+        # sides (before the first word that is the last one's), so no place is out of bounds.
+        for i in (*range(rarest + 2, len(term)), *range(rarest - 1, -1, -1)):
+            if len(places) < _FEW_PLACES:
+                return self._few_places_of(term, places - rarest) + rarest
+            places = places[characters[places + (i - rarest)] == term[i]]
+        return places
 
-def _pair(a: int, b: int) -> int:
-    return a << _CHARACTER_BITS | b
+    def _few_places_of(self, term: bytes, firsts: Array) -> Array:
+        """Those of these places where the term begins: few are looked at one by one."""
+        text, length = self._words.characters.data, len(term)
+        return np.array([i for i in firsts.tolist() if text[i : i + length] == term], np.int32)
 
 
-def _pairs(words: Sequence[str]) -> tuple[Array, Rows]:
-    """The pairs of neighbouring characters, in order, and the words each stands in.
+def _places_of_pairs(characters: Array) -> Rows:
+    """For each pair of bytes, where it stands. A word's last byte makes a pair with its NUL."""
+    before, after = characters[:-1], characters[1:]
+    codes = (before.astype(np.uint16) << 8 | after)[before != 0]
+    places = np.flatnonzero(before).astype(np.int32)
+    order = np.argsort(codes, kind="stable")
+    return Rows.of(places[order], np.bincount(codes, minlength=_PAIRS))
 
-    A word's last character makes a pair with nothing (0), so that no character is left out.
+
+def _frequent_pairs(
+    number_at: Array, places: Rows, texts: Rows, text_count: int
+) -> tuple[Array, Array]:
+    """The pairs that stand in many texts, and the sets of these, one after the other.
+
+    Without them, a search for two letters would unite the texts of thousands of words.
     """
-    text = _BETWEEN.join(words) + _BETWEEN
-    characters = np.frombuffer(text.encode("utf-32-le"), dtype=np.uint32).astype(np.int64)
-    is_end = characters == 0
-    word = np.cumsum(is_end) - is_end
-    codes = (characters[:-1] << _CHARACTER_BITS | characters[1:])[~is_end[:-1]]
-    word = word[:-1][~is_end[:-1]]
-    kinds, codes = np.unique(codes, return_inverse=True)
-    order = radix_argsort(codes)  # Stable, so that the words of a pair stay in order.
-    codes, word = codes[order], word[order]
-    # A pair that stands twice in a word counts once.
-    is_first = np.ones(len(codes), np.bool_)
-    is_first[1:] = (codes[1:] != codes[:-1]) | (word[1:] != word[:-1])
-    codes, word = codes[is_first], word[is_first]
-    return kinds, Rows(word.astype(np.int32), np.bincount(codes, minlength=len(kinds)))
+    frequent, sets = [], [np.empty(0, np.uint64)]
+    capacity = (text_count + 63) // 64 * 64
+    if text_count >= _SETS_FROM:
+        lengths = texts.lengths()
+        for code in np.flatnonzero(places.lengths()).tolist():
+            words = _distinct(number_at[places.row(code)])
+            if lengths[words].sum() > text_count >> _FREQUENT_SHIFT:
+                frequent.append(code)
+                sets.append(OrdinalSet.holding(texts.gather(words), capacity).words)
+    return np.array(frequent, np.int32), np.concatenate(sets)
 
 
-def _unique(numbers: Array, below: int) -> Array:
-    marks = np.zeros(below, np.bool_)
-    marks[numbers] = True
-    return np.flatnonzero(marks)
+def _set_of(ordinals: Sequence[Array | list[int]], capacity: int) -> OrdinalSet:
+    arrays = [np.asarray(some, np.uint32) for some in ordinals]
+    return OrdinalSet.holding(np.concatenate(arrays), capacity)
 
 
-def end_of_prefix(texts: Sequence[str], prefix: str, first: int) -> int:
-    """Where, in sorted texts, those end that start with the prefix; they begin at `first`."""
-    length = len(prefix)
-    return bisect.bisect_right(texts, prefix, lo=first, key=lambda text: text[:length])
+def _distinct(numbers: Array) -> Array:
+    """Sorted numbers, each once."""
+    is_first = np.ones(len(numbers), np.bool_)
+    np.not_equal(numbers[1:], numbers[:-1], out=is_first[1:])
+    return numbers[is_first]

@@ -28,7 +28,7 @@ def append(tx: Transaction, saved: Sequence[StoredWidget]) -> int:
     insert_rows(
         tx.connection,
         changes,
-        [Change(first + i, it.id, it.widget.scope, tx.at_ms) for i, it in enumerate(saved)],
+        [Change(first + i, it.id, str(it.widget.scope), tx.at_ms) for i, it in enumerate(saved)],
     )
     return first + len(saved) - 1
 

@@ -1,14 +1,18 @@
 """Download counts in the store."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.dialects import sqlite
 from sqlalchemy.engine import Connection
 
 from .bulk import insert_rows
 from .engine import Transaction
-from .schema import downloads, widgets
+from .schema import downloads
+
+if TYPE_CHECKING:
+    from sqlalchemy.dialects import postgresql
 
 _IDS_PER_QUERY = 500
 
@@ -42,16 +46,11 @@ def get_counts(connection: Connection, ids: Sequence[int]) -> dict[int, int]:
     return found
 
 
-def stream_counts(connection: Connection) -> Iterator[tuple[int, int]]:
-    """The count of every widget, zero for one never downloaded."""
-    count = sa.func.coalesce(downloads.c.count, 0)
-    query = sa.select(widgets.c.id, count).select_from(widgets.outerjoin(downloads))
-    for row in connection.execution_options(yield_per=10_000).execute(query):
-        yield row[0], row[1]
-
-
-def _insert(connection: Connection) -> sqlite.Insert | postgresql.Insert:
+def _insert(connection: Connection) -> "sqlite.Insert | postgresql.Insert":
     # The one place where the dialects are named: ON CONFLICT is theirs, not the standard's.
     if connection.dialect.name == "sqlite":
         return sqlite.insert(downloads)
+    # Loaded only where it is used, as it takes a while.
+    from sqlalchemy.dialects import postgresql
+
     return postgresql.insert(downloads)

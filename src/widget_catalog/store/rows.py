@@ -27,8 +27,9 @@ def widget_row(widget_id: int, widget: Widget) -> Row:
     """In the order of the table's columns."""
     return (
         widget_id,
-        widget.scope,
-        widget.name,
+        # Plain texts: the driver looks long for a way to write a subclass.
+        str(widget.scope),
+        str(widget.name),
         widget.display_name,
         widget.description,
         widget.icon,

@@ -7,9 +7,6 @@ import math
 import time
 
 import structlog
-from limits import parse_many
-from limits.storage import MemoryStorage
-from limits.strategies import FixedWindowRateLimiter
 
 from .http import Answer, Body, Request, Response
 from .metrics import Metrics
@@ -36,6 +33,11 @@ def rate_limited(answer: Answer, limits: str, *, trust_forwarded_for: bool) -> A
     Each worker counts on its own: a client that keeps connections to all of them may get as
     many times the limit as there are workers.
     """
+    # Loaded only where there is a limit, as it takes a while.
+    from limits import parse_many
+    from limits.storage import MemoryStorage
+    from limits.strategies import FixedWindowRateLimiter
+
     items = parse_many(limits)
     limiter = FixedWindowRateLimiter(MemoryStorage())
 

@@ -22,6 +22,7 @@ from .query import parse_search
 WIDGETS = "/api/v1/widgets/"
 _WIDGETS_LENGTH = len(WIDGETS)
 _SEARCH = "search"
+_STATS = "/api/stats"
 _REGISTRY_PREFIX = "/api/widgets/"
 _REGISTRY_SUFFIX = "/registry.json"
 _MAX_PATH_AND_QUERY = 8192
@@ -78,7 +79,7 @@ class PublicApi:
         }
         self._operational: dict[str, Callable[[Request], Response]] = {
             "/api/health": self._health,
-            "/api/stats": lambda request: content_response(request, self._catalog.stats(), _CLOSED),
+            _STATS: lambda request: content_response(request, self._catalog.stats(), _CLOSED),
             "/api/version": _fixed(version),
             "/api/widgets/cli-version": _fixed(cli_version),
             "/api/settings": _fixed(public_settings),
@@ -87,6 +88,8 @@ class PublicApi:
     async def answer(self, request: Request, body: Body) -> Response:
         path = request.path
         if not path.startswith(WIDGETS):
+            if path == _STATS:
+                await self._catalog.catch_up()
             public = self._answer_closed(request)
             return await self._internal(request, body) if public is None else public
         key = path[_WIDGETS_LENGTH:]
@@ -101,6 +104,7 @@ class PublicApi:
         if method == "OPTIONS":
             return _PREFLIGHT
         if key == _SEARCH:
+            await self._catalog.catch_up()
             return self._search(request)
         if not _is_widget_key(key):
             return error(404, f"There is nothing at {path[:200]}.", _CORS)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import cache, partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ...reading.catalog import Catalog
 from ...reading.content import Content
@@ -11,7 +11,6 @@ from ..http import NOSNIFF, Headers, Request, Response
 from ..look import HTML, STATIC, Look, safety
 from ..openapi import openapi, printed
 from .front_door import FrontDoor
-from .reference import reference
 
 _ALLOWED = "GET, HEAD"
 
@@ -49,9 +48,7 @@ class Pages:
         self._message = cache(self._render_message)
         self._resources: dict[str, Callable[[], _Resource]] = {
             "/": lambda: _Resource(front_door.content(), _HTML),
-            "/docs/api": cache(
-                lambda: self._render("reference.html", reference=reference(document()))
-            ),
+            "/docs/api": cache(lambda: self._render_reference(document())),
             "/openapi.json": cache(
                 lambda: _resource(printed(document()).encode(), _JSON, _REVALIDATED)
             ),
@@ -72,6 +69,11 @@ class Pages:
 
     def _render(self, template: str, **values: object) -> _Resource:
         return _Resource(Content(self._look.render(template, **values)), _HTML)
+
+    def _render_reference(self, document: dict[str, Any]) -> _Resource:
+        from .reference import reference  # Markdown takes a while to load, and few ask for this.
+
+        return self._render("reference.html", reference=reference(document))
 
     def _render_message(self, status: int) -> _Resource:
         title, sentence = _MESSAGES[status]

@@ -1,0 +1,133 @@
+"""The search index as a file, mapped by every worker, so that a start need not read all texts.
+
+It is a picture of the read model and can be deleted at any time. It says which change it was
+made at; what came later is taken into the index as at any other time.
+
+    python -m widget_catalog.reading.index_file DATABASE FILE LEAST_WIDGETS
+
+makes it, in a process of its own: a worker that serves lets it be done so.
+"""
+
+import contextlib
+import fcntl
+import mmap
+import os
+import sys
+import unicodedata
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+
+from .documents import FORMAT as DOCUMENTS_FORMAT
+from .documents import Documents, FeedEntry
+from .index_parts import IndexParts, build_parts
+
+# Counted up whenever the parts of the index change.
+FORMAT = 1
+# Below this, building the index takes a moment, and no file is kept.
+LEAST_WIDGETS = 20_000
+# So many changes are taken into a mapped index rather than all built anew.
+_MOST_BEHIND = 2_000
+_ALIGNED = 64
+
+
+class Opened(NamedTuple):
+    """The parts of an index and the number of the last change that is in them."""
+
+    seq: int
+    parts: IndexParts
+
+
+class _Head(msgspec.Struct):
+    """What the file begins with. `arrays` are the types and lengths of what follows."""
+
+    made_for: str
+    made_at: FeedEntry
+    arrays: list[tuple[str, int]]
+
+
+def open_index(
+    documents: Documents, path: Path, most_behind: int = _MOST_BEHIND, least: int = LEAST_WIDGETS
+) -> Opened:
+    """From the file if it is not too old; else built, and kept in the file for the next time."""
+    with documents.snapshot():
+        newest = documents.newest_change()
+        if newest is None or documents.highest_id() < least:
+            return Opened(documents.latest_seq(), build_parts(documents))
+        # Who comes while another builds waits for that, and takes what was built.
+        with _locked(path.with_suffix(".lock")):
+            opened = _load(documents, path)
+            if opened is None or newest.seq - opened.seq > most_behind:
+                opened = Opened(newest.seq, build_parts(documents))
+                # On a full disk the index is served from memory, and built again next time.
+                with contextlib.suppress(OSError):
+                    _save(path, newest, opened.parts)
+                    opened = _load(documents, path) or opened
+    return opened
+
+
+def _load(documents: Documents, path: Path) -> Opened | None:
+    """What the file holds, if it was made from this very database by this release."""
+    try:
+        with path.open("rb") as file:
+            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except (OSError, ValueError):
+        return None
+    try:
+        line = mapped[: mapped.find(b"\n") + 1]
+        head = msgspec.json.decode(line, type=_Head)
+    except msgspec.MsgspecError:
+        return None
+    seq = head.made_at.seq
+    # Another database, such as a restored one, may have come as far by another way.
+    if head.made_for != _made_for() or documents.find_change(seq) != head.made_at:
+        return None
+    arrays, at = [], len(line)
+    for kind, length in head.arrays:
+        at += -at % _ALIGNED
+        try:
+            arrays.append(np.frombuffer(mapped, np.dtype(kind), length, at))
+        except ValueError:  # The file was cut off.
+            return None
+        at += arrays[-1].nbytes
+    return Opened(seq, IndexParts.from_flat(arrays))
+
+
+def _save(path: Path, made_at: FeedEntry, parts: IndexParts) -> None:
+    arrays = [np.ascontiguousarray(it) for it in parts.flat()]
+    head = _Head(_made_for(), made_at, [(it.dtype.str, len(it)) for it in arrays])
+    partial = path.with_suffix(".part")
+    try:
+        with partial.open("wb") as file:
+            file.write(msgspec.json.encode(head) + b"\n")
+            for array in arrays:
+                file.write(bytes(-file.tell() % _ALIGNED))
+                file.write(array.data)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _made_for() -> str:
+    """All that the same database's index depends on."""
+    return f"{FORMAT} {DOCUMENTS_FORMAT} {unicodedata.unidata_version} {sys.byteorder}"
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+if __name__ == "__main__":
+    _database, _file, _least = sys.argv[1:]
+    open_index(Documents(Path(_database)), Path(_file), most_behind=0, least=int(_least))
