@@ -11,11 +11,12 @@ nginx sending the same bytes from a file (1.00), and the bare server, which is o
 server with a three-line application. Every figure is printed with what is wanted of it.
 """
 _EPILOG = """\
-Each server has one worker on the first core. Ratios are taken from the processor time that
-the servers use for an answer, with the client (wrk) on the same core; rates by the clock,
-with the client on the second core, stand beside them. The order changes from round to round,
-and the median of the rounds' ratios is reported. Catalogs are made once, by the real import,
-and kept in .cache/bench. Exit code 1: something wanted was not reached.
+Each server has one worker on the first core; the client (wrk) is on the second. The order
+changes from round to round, and the median of the rounds' ratios is reported. Beside it
+stands the ratio of the processor time that the servers use for an answer, with the client on
+the same core: what waits for others, or has to wake them, is not in that. Catalogs are made
+once, by the real import, and kept in .cache/bench. Exit code 1: something wanted was not
+reached.
 
 examples:
   ./dev bench                              all but the million, in some minutes

@@ -108,18 +108,18 @@ def side_by_side(
     client_share = median(load.client_share for load in loads["nginx"])
     size = f"about {len(sent):,} bytes each" if sent else "no body"
     notes = [
-        f"the bare server reaches {bare_cpu_ratio:.2f} of nginx",
-        "by the clock, the client on another core: "
-        + ", ".join(f"{name} {rate:,.0f}/s" for name, rate in middle.items())
-        + f"; the bare server {bare_ratio:.2f}, the catalog {ratio:.2f}",
+        ", ".join(f"{name} {rate:,.0f}/s" for name, rate in middle.items()),
+        f"the bare server reaches {bare_ratio:.2f} of nginx",
+        "by processor time, the client on the same core: "
+        f"the bare server {bare_cpu_ratio:.2f}, the catalog {cpu_ratio:.2f}",
         f"{len(traffic.requests):,} different requests, {size}",
     ]
     if client_share > 0.97:
-        notes.append("by the clock, with nginx the client was the limit")
+        notes.append("with nginx the client was the limit")
     figures = {f"{name}_rate": rate for name, rate in middle.items()}
     figures |= {"bare_ratio": bare_ratio, "client_share": client_share}
-    figures |= {"clock_ratio": ratio, "bare_cpu_ratio": bare_cpu_ratio}
-    return Outcome(what, cpu_ratio, "of nginx", wanted, notes, figures)
+    figures |= {"cpu_ratio": cpu_ratio, "bare_cpu_ratio": bare_cpu_ratio}
+    return Outcome(what, ratio, "of nginx", wanted, notes, figures)
 
 
 def in_turns(rig: Rig, *contenders: Contender) -> dict[str, list[Load]]:
