@@ -37,15 +37,24 @@ def house(tmp_path: Path, provider: Provider) -> Iterator[InProcessSite]:
         yield site
 
 
-@pytest.fixture
-def liar() -> Iterator[LyingProvider]:
+@pytest.fixture(scope="module")
+def known_liar() -> Iterator[LyingProvider]:
     with lying_provider() as made:
         yield made
 
 
 @pytest.fixture
-def deceived(tmp_path: Path, liar: LyingProvider) -> Iterator[InProcessSite]:
-    with InProcessSite(tmp_path / "data", oidc_issuer=liar.url, **CLIENT) as site:
+def liar(known_liar: LyingProvider) -> LyingProvider:
+    known_liar.tell_the_truth()
+    return known_liar
+
+
+@pytest.fixture(scope="module")
+def deceived(
+    tmp_path_factory: pytest.TempPathFactory, known_liar: LyingProvider
+) -> Iterator[InProcessSite]:
+    folder = tmp_path_factory.mktemp("deceived") / "data"
+    with InProcessSite(folder, oidc_issuer=known_liar.url, **CLIENT) as site:
         yield site
 
 
@@ -346,14 +355,15 @@ def test_a_provider_that_is_down_is_told_in_a_friendly_way(tmp_path: Path) -> No
 
 def test_a_truthful_answer_is_believed(deceived: InProcessSite, liar: LyingProvider) -> None:
     """Or the tests of lies would show nothing."""
-    liar.told = {"sub": "s", "preferred_username": "tom", "email": "tom@example.org"}
+    liar.claims = {"sub": "t"}
+    liar.told = {"sub": "t", "preferred_username": "tom", "email": "tom@example.org"}
     browsing = Browsing(deceived)
 
     address = begin(browsing)
     answer = come_back(browsing, liar.sign_in(address))
 
     assert (answer.status, answer.headers["location"]) == (303, "/account")
-    assert usernames(deceived) == ["tom"]
+    assert browsing.get("/api/auth/session").json()["username"] == "tom"
     (exchanged,) = [(headers, form) for path, headers, form in liar.asked if path == "/token"]
     headers, form = exchanged
     assert headers["authorization"] == "Basic " + base64.b64encode(b"catalog:s3cret").decode()
@@ -404,12 +414,12 @@ def test_an_id_token_that_is_not_for_this_sign_in_is_not_believed(
     deceived: InProcessSite, liar: LyingProvider, claims: dict[str, Any]
 ) -> None:
     liar.claims = claims
-    browsing = Browsing(deceived)
+    browsing, before = Browsing(deceived), usernames(deceived)
 
     answer = come_back(browsing, liar.sign_in(begin(browsing)))
 
     assert (answer.status, browsing.page.one("p", class_="lead").text) == (502, SORRY)
-    assert (usernames(deceived), "session" in browsing.cookies) == ([], False)
+    assert (usernames(deceived), "session" in browsing.cookies) == (before, False)
 
 
 def test_an_id_token_of_another_key_is_not_believed(
@@ -463,13 +473,36 @@ def test_whatever_else_it_answers_is_told_in_a_friendly_way(
      {"authorization_endpoint": []}],
 )  # fmt: skip
 def test_a_discovery_that_does_not_fit_is_told_in_a_friendly_way(
-    deceived: InProcessSite, liar: LyingProvider, lie: dict[str, Any]
+    tmp_path: Path, liar: LyingProvider, lie: dict[str, Any]
 ) -> None:
     liar.discovery = lie
-    assert Browsing(deceived).get("/api/auth/oidc").status == 502
+    with InProcessSite(tmp_path / "data", oidc_issuer=liar.url, **CLIENT) as site:
+        assert Browsing(site).get("/api/auth/oidc").status == 502
 
 
 def test_another_provider_s_answer_is_refused(deceived: InProcessSite, liar: LyingProvider) -> None:
     browsing = Browsing(deceived)
     place = f"{liar.sign_in(begin(browsing))}&iss=https://evil.example"
     assert come_back(browsing, place).status == 400
+
+
+@pytest.mark.parametrize(
+    ("secret", "offered", "sent"),
+    [
+        ("", ["none"], {"client_id": "catalog"}),
+        ("s3cret", ["client_secret_post"], {"client_id": "catalog", "client_secret": "s3cret"}),
+    ],
+)
+def test_a_provider_is_told_who_asks_in_the_way_it_offers(
+    tmp_path: Path, liar: LyingProvider, secret: str, offered: list[str], sent: dict[str, str]
+) -> None:
+    liar.discovery = {"token_endpoint_auth_methods_supported": offered}
+    given = {**CLIENT, "oidc_client_secret": secret, "oidc_issuer": liar.url}
+    with InProcessSite(tmp_path / "data", **given) as site:
+        browsing = Browsing(site)
+        assert come_back(browsing, liar.sign_in(begin(browsing))).status == 303
+
+    (exchanged,) = [(headers, form) for path, headers, form in liar.asked if path == "/token"]
+    headers, form = exchanged
+    assert "authorization" not in headers
+    assert sent.items() <= form.items()

@@ -75,8 +75,13 @@ class LyingProvider:
     can the key, the discovery document, and the answer to the exchange."""
 
     def __init__(self) -> None:
-        self.key: RSAKey | OctKey = RSAKey.generate_key(2048, {"kid": "a"})
-        self._published = self.key
+        self.url = ""
+        self._published = RSAKey.generate_key(2048, {"kid": "a"})
+        self.tell_the_truth()
+
+    def tell_the_truth(self) -> None:
+        """Forget all lies."""
+        self.key: RSAKey | OctKey = self._published
         self.header: dict[str, Any] = {"alg": "RS256", "kid": "a"}
         self.claims: dict[str, Any] = {}
         self.discovery: dict[str, Any] = {}
@@ -84,7 +89,6 @@ class LyingProvider:
         self.told: dict[str, Any] = {"sub": "s"}
         self.token: str | None = None
         self.asked: list[tuple[str, dict[str, str], dict[str, str]]] = []
-        self.url = ""
 
     def sign_in(self, address: str) -> str:
         """Remember the nonce, and send the person back at once."""
