@@ -19,6 +19,8 @@ from .domain.oauth_clients import OWN_CLIENTS, parse_clients
 
 _DATA = Path("data")
 PREFIX = "WIDGET_CATALOG_"
+# What else begins so: which file to read, and where the authors' tool finds its catalog.
+_OF_OTHERS = ("config", "url")
 _URL_RULE = "must be an http(s) address without query, fragment or user name."
 _LOG_FORMATS = ("console", "json")
 _REGISTRATION = ("closed", "invitation", "open")
@@ -106,7 +108,7 @@ def load_settings(
     }
     for variable in sorted(environment):
         name = variable.removeprefix(PREFIX).lower()
-        if variable.startswith(PREFIX) and name not in known and name != "config":
+        if variable.startswith(PREFIX) and name not in known and name not in _OF_OTHERS:
             faults.append(f"{variable}: there is no such setting.")
     given |= {
         name: (value, f"--{name.replace('_', '-')}")

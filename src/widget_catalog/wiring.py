@@ -14,6 +14,8 @@ from .actions.sign_in import Lifetimes
 from .actions.tidy_uploads import Tidier
 from .bundles.local import LocalBundles
 from .bundles.uploads import LocalUploads
+from .domain import clock
+from .domain.clock import Clock
 from .domain.errors import FolderUnusable, StoreUnavailable
 from .domain.oauth_clients import OWN_CLIENT, parse_clients
 from .reading.catalog import Catalog
@@ -89,13 +91,13 @@ class Node(NamedTuple):
     uploads: LocalUploads
 
 
-def open_node(path: Path, *, is_durable: bool = True) -> Node:
+def open_node(path: Path, *, is_durable: bool = True, now: Clock = clock.now) -> Node:
     """Open a data folder whose database is already prepared."""
     folder = DataFolder(path)
     revision, counts = Revision(folder.revision), Counts(folder.counts)
     projection = Projection(revision, counts)
     engine = sqlite_engine(folder.database, is_durable=is_durable)
-    store = Store(engine, folder.writer_lock, projection)
+    store = Store(engine, folder.writer_lock, projection, now)
     bundles, uploads = LocalBundles(folder.bundles), LocalUploads(folder.uploads)
     return Node(folder, store, projection, revision, counts, bundles, uploads)
 
@@ -129,14 +131,14 @@ def open_catalog(node: Node, settings: Settings) -> Catalog:
     return Catalog(documents, node.revision, node.counts, settings.cdn_url, cache_bytes)
 
 
-def build_worker(settings: Settings) -> Worker:
-    """Everything one worker process needs."""
+def build_worker(settings: Settings, now: Clock = clock.now) -> Worker:
+    """Everything one worker process needs. `now` is what time it is for people's doings."""
     # Counts need to survive a killed process, not a power cut: no fsync a commit.
     node = open_node(settings.data, is_durable=False)
     catalog = open_catalog(node, settings)
     counter = DownloadCounter(node.store)
     # What people do is on disk when they are told so.
-    durable = open_node(settings.data).store
+    durable = open_node(settings.data, now=now).store
     services = _services(node, durable, settings)
     tidier = Tidier(durable, node.bundles, node.uploads)
     threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="internal")

@@ -128,3 +128,8 @@ def test_every_setting_can_come_from_the_environment() -> None:
     given = {f"{PREFIX}{it.name.upper()}": str(it.default) for it in fields(Settings)}
 
     assert load_settings(environment=given) == Settings()
+
+
+def test_the_variable_of_the_authors_tool_is_no_fault() -> None:
+    environment = {"WIDGET_CATALOG_URL": "https://catalog.example"}
+    assert load_settings(environment=environment) == load_settings(environment={})

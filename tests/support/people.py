@@ -6,6 +6,9 @@ from typing import Any
 
 from support.site import Answer, InProcessSite
 from widget_catalog.actions.create_account import create_account
+from widget_catalog.actions.credentials import OAUTH_PREFIX, hash_secret, new_id, new_secret
+from widget_catalog.store.accounts import get_account
+from widget_catalog.store.oauth import Grant, TokenPair, add_grant, add_pair
 
 PASSWORD = "correct horse battery"
 BUNDLE = b"export function mount(element) { element.textContent = 'hello'; }\n"
@@ -79,6 +82,19 @@ def with_token(person: Person, **limits: Any) -> Person:
     assert answer.status == 201, answer.json()
     headers = {"authorization": f"Bearer {answer.json()['token']}"}
     return Person(person.site, person.username, headers)
+
+
+def with_oauth(person: Person, lifetime_s: int = 3600) -> Person:
+    """The same account, by an OAuth access token that a client of it was given."""
+    access, store = new_secret(OAUTH_PREFIX), person.site.node.store
+    with store.writing() as tx:
+        account = get_account(tx.connection, person.username)
+        grant = Grant(new_id(), account.id, "widget-cli", "openid", tx.at_ms)
+        ends_at = tx.at_ms + lifetime_s * 1000
+        add_grant(tx, grant)
+        hashes = (hash_secret(access), hash_secret(new_id()))
+        add_pair(tx, TokenPair(*hashes, grant.id, tx.at_ms, ends_at, ends_at, None))
+    return Person(person.site, person.username, {"authorization": f"Bearer {access}"})
 
 
 def manifest(name: str, version: str = "1.0.0", **more: Any) -> dict[str, Any]:

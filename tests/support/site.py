@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import Any, Self
 
 from support.widgets import import_widgets
+from widget_catalog.domain import clock
+from widget_catalog.domain.clock import Clock
 from widget_catalog.settings import Settings
 from widget_catalog.web.http import FileBody, PlainRequest, Response, SentBody
-from widget_catalog.wiring import build_worker, prepare_node
+from widget_catalog.wiring import build_worker, open_node, prepare_node
 
 
 class Answer:
@@ -33,9 +35,16 @@ class Answer:
 class InProcessSite:
     """`get`, `post` and `request` give the answer a client would get."""
 
-    def __init__(self, data: Path, **settings: Any) -> None:
-        self.settings = Settings(data=data, base_url="https://catalog.example", **settings)
-        self.node = prepare_node(data)
+    def __init__(
+        self, data: Path, now: Clock = clock.now, *, is_prepared: bool = False, **settings: Any
+    ) -> None:
+        """`is_prepared` spares the time it takes to look whether the folder is."""
+        given = {"base_url": "https://catalog.example", **settings}
+        self.settings = Settings(data=data, **given)
+        self._now = now
+        if not is_prepared:
+            prepare_node(data).store.close()
+        self.node = open_node(data, now=now)
 
     def __enter__(self) -> Self:
         self._loop = asyncio.new_event_loop()
@@ -48,7 +57,7 @@ class InProcessSite:
         self._loop.close()
 
     async def _build(self) -> Any:
-        return build_worker(self.settings)
+        return build_worker(self.settings, self._now)
 
     def add(self, *lines: dict[str, Any]) -> None:
         """Import widgets, as another process would while this one serves."""

@@ -41,6 +41,8 @@ def invite_member(
         remove_expired_invitations(tx)
         account = get_account(tx.connection, username) if username else None
         if account is not None:
+            if account.is_disabled:  # Closed ones are, too; nobody would ever answer.
+                raise NotFound(f"There is no account {username[:80]!r}.")
             _refuse_double(tx.connection, organization.id, account, slug, tx.at_ms)
         id_ = new_id()
         add_invitation(

@@ -18,9 +18,12 @@ from ..store.sessions import (
 )
 from ..store.tokens import remove_tokens
 from ..store.widgets import list_widgets_in, replace_widget
+from .attempts import add_failures, check_failures
 from .credentials import hash_password, is_password
 from .permissions import require_person
-from .sign_in import Visitor
+from .sign_in import Lifetimes, Visitor
+
+_MOST_WRONG = 5
 
 
 def change_password(store: Store, visitor: Visitor, current: str, new: str) -> None:
@@ -77,10 +80,11 @@ def close_account(store: Store, visitor: Visitor, password: str) -> None:
         record(tx, visitor.actor, "close account", account.username)
 
 
-def list_own_sessions(store: Store, visitor: Visitor) -> list[Session]:
+def list_own_sessions(store: Store, visitor: Visitor, lifetimes: Lifetimes) -> list[Session]:
     account = require_person(visitor.actor)
+    now_ms = store.now_ms()
     with store.reading() as connection:
-        return list_sessions(connection, account.id, store.now_ms())
+        return list_sessions(connection, account.id, now_ms, now_ms - lifetimes.idle_ms)
 
 
 def end_session(store: Store, visitor: Visitor, id_: str) -> None:
@@ -111,9 +115,14 @@ def _sign_out_everywhere(tx: Transaction, account: Account) -> None:
 
 
 def _check_password(store: Store, account: Account, password: str) -> None:
+    """Whoever finds a session open must not be able to try passwords at it."""
+    limits = {f"password of {account.username}": _MOST_WRONG}
+    check_failures(store, limits, "Too many wrong passwords.")
     with store.reading() as connection:
         found = find_credentials(connection, account.username)
     if found is None or not is_password(found.password_hash, password):
+        with store.writing() as tx:
+            add_failures(tx, limits)
         raise NotAllowed("The current password is wrong.")
 
 

@@ -40,8 +40,16 @@ def publish_version(
     if request.confirmed_at is not None:
         return request
     # Before the lock is asked for: whatever is wrong with the upload delays nobody else.
-    for file in _files(request):
-        _check_upload(uploads, request, file)
+    try:
+        for file in _files(request):
+            _check_upload(uploads, request, file)
+    except InvalidRequest:
+        # Unless it was confirmed just now, by the same request sent twice: that took the files.
+        with store.reading() as connection:
+            request = get_request(connection, actor, request_id, store.now_ms())
+        if request.confirmed_at is None:
+            raise
+        return request
     with store.writing() as tx:
         request = get_request(tx.connection, actor, request_id, tx.at_ms)
         if request.confirmed_at is None:

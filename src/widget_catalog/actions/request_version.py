@@ -52,7 +52,7 @@ def request_version(
     wanted = read_wanted(body, max_bundle_bytes)
     with store.writing() as tx:
         check_gates(tx.connection, actor, wanted)
-        if count_open_requests(tx.connection, actor.account_id) >= _MOST_OPEN:
+        if count_open_requests(tx.connection, actor.account_id, tx.at_ms) >= _MOST_OPEN:
             sentence = f"There are {_MOST_OPEN} requests that you have not confirmed. Wait a while."
             raise TooOften(sentence, wait_s=60)
         style = wanted.style or FileSpec(0, "")
@@ -88,12 +88,11 @@ def check_version(
 
 def list_scopes(store: Store, actor: Actor) -> list[Place]:
     """Where this actor may publish something."""
-    account = actor.account
-    if account is None:
+    account, limits = actor.account, actor.limits
+    if account is None or (limits is not None and Right.PUBLISH not in limits.rights):
         return []
     with store.reading() as connection:
         places = list_publishing_places(connection, account)
-    limits = actor.limits
     if limits is None or not (limits.scopes or limits.widgets):
         return places
     named = {*limits.scopes, *(key.partition("/")[0] for key in limits.widgets)}
@@ -146,8 +145,6 @@ def read_wanted(body: Mapping[str, object], max_bundle_bytes: int) -> Wanted:
             manifest = parse_manifest(text, beside_of(body))
         except InvalidManifest as error:
             faults += [it for it in error.faults if it not in faults]
-    if manifest is not None and manifest.scope not in (None, scope):
-        faults.append(f"scope: the manifest says {manifest.scope}, the request does not.")
     if faults or manifest is None or scope is None or bundle is None:
         raise InvalidManifest(faults)
     return Wanted(scope, manifest, texts, bundle, style)
@@ -155,7 +152,7 @@ def read_wanted(body: Mapping[str, object], max_bundle_bytes: int) -> Wanted:
 
 def beside_of(body: Mapping[str, object]) -> dict[str, object]:
     """What a request says of the version itself, besides the manifest."""
-    keys = "name version displayName description icon minSize maxSize sdkVersion".split()
+    keys = "scope name version displayName description icon minSize maxSize sdkVersion".split()
     return {key: body[key] for key in keys if body.get(key) is not None}
 
 

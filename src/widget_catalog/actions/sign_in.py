@@ -78,6 +78,9 @@ def sign_in(
     if found.password_hash is not None and is_outdated(found.password_hash):
         renewed = hash_password(password)
     with store.writing() as tx:
+        # A password that was changed meanwhile, to shut somebody out, opens nothing any more.
+        if find_credentials(tx.connection, username) != found:
+            raise NotSignedIn("The user name or the password is wrong.")
         remove_attempts(tx, list(limits)[:1])
         if renewed is not None:
             update_account(tx, found.account.id, password_hash=renewed)

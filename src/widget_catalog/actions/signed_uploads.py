@@ -20,6 +20,8 @@ def is_signed(
     """Whether we have made this address, and it is still good."""
     if not (expires.isascii() and expires.isdecimal() and len(expires) <= 15):
         return False
+    if not signature.isascii():
+        return False
     wanted = _signature(key, request_id, kind, int(expires))
     return hmac.compare_digest(wanted.encode(), signature.encode()) and now_ms < int(expires)
 

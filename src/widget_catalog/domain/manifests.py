@@ -57,9 +57,9 @@ def parse_manifest(text: str, beside: Mapping[str, object] | None = None) -> Man
     """The manifest in this text, or InvalidManifest with all its faults.
 
     `beside` is what a request says besides it: it stands in for keys that the manifest
-    lacks, and must not contradict it about `name`, `version` and `sdkVersion`.
+    lacks, and must not contradict it about `scope`, `name`, `version` and `sdkVersion`.
     """
-    given = _read_object(text)
+    given = {key: value for key, value in _read_object(text).items() if value is not None}
     reader = _Reader({**(beside or {}), **given})
     for key in _AGREED:
         if beside and key in given and given[key] != beside.get(key):
@@ -109,7 +109,7 @@ def read_texts(values: Mapping[str, object]) -> tuple[Texts, list[str]]:
     return texts, reader.faults
 
 
-_AGREED = ("name", "version", "sdkVersion")
+_AGREED = ("scope", "name", "version", "sdkVersion")
 _ICON_RULE = "must be an Iconify name, such as mdi:clock."
 _FILE_RULE = "must be a file below the manifest's folder, such as index.js."
 

@@ -1,5 +1,6 @@
 """A cache bounded by bytes. What came in first goes out first: cheap, and good enough here."""
 
+from collections import OrderedDict
 from typing import Generic, TypeVar
 
 K = TypeVar("K")
@@ -11,7 +12,8 @@ class ByteBoundedCache(Generic[K, V]):
 
     def __init__(self, max_bytes: int) -> None:
         self.items: dict[K, V] = {}
-        self._sizes: dict[K, int] = {}
+        # Ordered, because a plain dict steps over all that was deleted to find its first key.
+        self._sizes: OrderedDict[K, int] = OrderedDict()
         self._max_bytes = max_bytes
         self._bytes = 0
 
@@ -20,7 +22,7 @@ class ByteBoundedCache(Generic[K, V]):
         if size_bytes > self._max_bytes // 2:
             return  # One giant must not drive out everything else.
         while self._bytes + size_bytes > self._max_bytes:
-            self.drop(next(iter(self.items)))
+            self.drop(next(iter(self._sizes)))
         self.items[key] = value
         self._sizes[key] = size_bytes
         self._bytes += size_bytes

@@ -41,9 +41,11 @@ def confirm_request(tx: Transaction, id_: str) -> None:
     tx.connection.execute(done.values(confirmed_at=tx.at_ms))
 
 
-def count_open_requests(connection: Connection, account_id: int) -> int:
+def count_open_requests(connection: Connection, account_id: int, now_ms: int) -> int:
     query = sa.select(sa.func.count()).where(
-        publish_requests.c.account_id == account_id, publish_requests.c.confirmed_at.is_(None)
+        publish_requests.c.account_id == account_id,
+        publish_requests.c.confirmed_at.is_(None),
+        publish_requests.c.expires_at > now_ms,
     )
     return int(connection.execute(query).scalar_one())
 

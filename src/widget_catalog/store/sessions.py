@@ -39,10 +39,17 @@ def find_session(connection: Connection, secret_hash: str) -> tuple[Session, Acc
     return Session(*row), account_from(account)
 
 
-def list_sessions(connection: Connection, account_id: int, now_ms: int) -> list[Session]:
+def list_sessions(
+    connection: Connection, account_id: int, now_ms: int, idle_since: int
+) -> list[Session]:
+    """Those that are good: not expired, and seen after `idle_since`."""
     query = (
         sa.select(sessions)
-        .where(sessions.c.account_id == account_id, sessions.c.expires_at > now_ms)
+        .where(
+            sessions.c.account_id == account_id,
+            sessions.c.expires_at > now_ms,
+            sessions.c.last_seen_at > idle_since,
+        )
         .order_by(sessions.c.created_at, sessions.c.id)
     )
     return [Session(*row) for row in connection.execute(query)]

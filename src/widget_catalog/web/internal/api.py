@@ -56,24 +56,29 @@ class InternalApi:
 
         if not is_open and not has_credentials(request):
             return fail(NotSignedIn(_CLOSED))
-        sent = b""
+        sent: bytes | CatalogError = b""
         if route is not None:
             try:
                 sent = await asyncio.wait_for(read_whole(body, route.max_body), _PATIENCE_S)
             except TooLarge as fault:
-                return fail(fault)
+                sent = fault
             except TimeoutError:
-                return fail(TooSlow("The body did not come in time."))
+                sent = TooSlow("The body did not come in time.")
         loop = asyncio.get_running_loop()
         params = found.params if found is not None else {}
 
         def work() -> Response:
             try:
                 visitor = identify(self._services, request, door)
+                # Before anything else is told: strangers learn nothing about what is here.
+                if visitor is None and not is_open:
+                    raise NotSignedIn(_CLOSED)
                 if route is None:
-                    raise _no_route(request, visitor, found)
+                    raise _no_route(request, found)
                 if visitor is None and route.needs is not Who.ANYONE:
                     raise NotSignedIn(_CLOSED)
+                if isinstance(sent, CatalogError):
+                    raise sent
                 check_content_type(request, route, sent)
                 address = client_address(self._services, request)
                 call = Call(request, address, params, sent, visitor)
@@ -86,11 +91,9 @@ class InternalApi:
         return response._replace(body=None) if request.method == "HEAD" else response
 
 
-def _no_route(request: Request, visitor: Visitor | None, found: Found | None) -> CatalogError:
+def _no_route(request: Request, found: Found | None) -> CatalogError:
     if found is not None:
         return WrongMethod(request.method, allowed(found.methods))
-    if visitor is None:
-        return NotSignedIn(_CLOSED)
     return NotFound(f"There is nothing at {request.path[:200]}.")
 
 

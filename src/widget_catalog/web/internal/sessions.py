@@ -98,7 +98,7 @@ def get_sessions(services: Services, call: Call) -> Response:
             "expiresAt": iso(from_ms(it.expires_at)),
             "isCurrent": current is not None and it.id == current.id,
         }
-        for it in list_own_sessions(services.store, call.visitor)
+        for it in list_own_sessions(services.store, call.visitor, services.lifetimes)
     ]
     return reply({"sessions": sessions})
 

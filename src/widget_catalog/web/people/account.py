@@ -15,7 +15,7 @@ def get_account(services: Services, call: Call) -> Response:
         account=call.actor.account,
         current_id=current.id if current is not None else None,
         provider=services.provider.name if services.provider is not None else None,
-        sessions=list_own_sessions(services.store, call.visitor),
+        sessions=list_own_sessions(services.store, call.visitor, services.lifetimes),
     )
 
 

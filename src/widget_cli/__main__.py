@@ -1,0 +1,5 @@
+"""`python -m widget_cli` is `widget`."""
+
+from .main import run
+
+run()

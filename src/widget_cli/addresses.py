@@ -1,0 +1,76 @@
+"""Addresses of catalogs as people type them, and which widget they mean by `scope/name`."""
+
+import ipaddress
+from typing import NamedTuple
+from urllib.parse import quote, urlsplit, urlunsplit
+
+from .domain.errors import InvalidName
+from .domain.names import Scope, WidgetName
+from .errors import ToolError, wrong_usage
+
+
+class WidgetKey(NamedTuple):
+    """A widget, named as `scope/name`."""
+
+    scope: Scope
+    name: WidgetName
+
+    def __str__(self) -> str:
+        return f"{self.scope}/{self.name}"
+
+
+def parse_url(text: str) -> str:
+    """The catalog's address in one form: `catalog.example/` is `https://catalog.example`."""
+    given = text.strip()
+    if "://" not in given:
+        guess = urlsplit(f"//{given}")
+        given = f"{'http' if _is_loopback_host(guess.hostname) else 'https'}://{given}"
+    try:
+        parts = urlsplit(given)
+        port = f":{parts.port}" if parts.port is not None else ""
+    except ValueError:
+        raise _not_an_address(text) from None
+    is_usable = parts.scheme in ("http", "https") and parts.hostname and given.isprintable()
+    if not is_usable or parts.username or parts.query or parts.fragment or " " in given:
+        raise _not_an_address(text)
+    host = f"[{parts.hostname}]" if ":" in str(parts.hostname) else str(parts.hostname)
+    return urlunsplit((parts.scheme, f"{host}{port}", parts.path.rstrip("/"), "", ""))
+
+
+def is_private(url: str) -> bool:
+    """Whether nobody on the way can read along: https, or this very machine."""
+    parts = urlsplit(url)
+    return parts.scheme == "https" or _is_loopback_host(parts.hostname)
+
+
+def parse_key(text: str) -> WidgetKey:
+    """`scope/name`, or `@scope/name` as it stands in addresses."""
+    scope, slash, name = text.removeprefix("@").partition("/")
+    if not slash:
+        raise wrong_usage(
+            f"{text!r} is not a widget.", "Write it as scope/name, such as ann/clock."
+        )
+    try:
+        return WidgetKey(Scope.parse(scope), WidgetName.parse(name))
+    except InvalidName as error:
+        raise wrong_usage(error.message, "Write it as scope/name, such as ann/clock.") from None
+
+
+def path_part(text: str) -> str:
+    """A text of a person's as one part of a path."""
+    return quote(text, safe="")
+
+
+def _is_loopback_host(host: str | None) -> bool:
+    if host is None or host == "localhost":
+        return host is not None
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _not_an_address(text: str) -> ToolError:
+    return wrong_usage(
+        f"{text!r} is not the address of a catalog.", "Write it like https://catalog.example."
+    )

@@ -1,0 +1,112 @@
+"""What an answer of the catalog means: an object, or a failure with a way out."""
+
+from typing import Any, TypeVar
+
+import msgspec
+
+from .errors import ToolError, sign_in_ended
+from .exits import ExitCode
+from .transport import Reply
+
+T = TypeVar("T")
+
+_LONGEST_SENTENCE = 4_000
+
+
+def object_in(reply: Reply, url: str) -> dict[str, Any]:
+    """The JSON object of a good answer; anything else raises."""
+    if reply.status >= 300:
+        raise refusal(reply, url)
+    found = _decoded(reply)
+    if not isinstance(found, dict):
+        raise not_a_catalog(url)
+    return found
+
+
+def shaped(found: object, shape: type[T], url: str) -> T:
+    """The same as a value of ours."""
+    try:
+        return msgspec.convert(found, shape)
+    except msgspec.ValidationError:
+        raise not_a_catalog(url) from None
+
+
+def refusal(reply: Reply, url: str) -> ToolError:
+    """Why the catalog did not do it, in its own sentence if it gave one."""
+    error = _refusal(reply, url)
+    error.status = reply.status
+    return error
+
+
+def _refusal(reply: Reply, url: str) -> ToolError:
+    if 300 <= reply.status < 400:
+        target = reply.headers.get("location", "another address")
+        return ToolError(
+            f"{url} sends us on to {target}.",
+            "Use the address that the catalog has now.",
+            ExitCode.UNREACHABLE,
+        )
+    sentence = sentence_in(reply)
+    if sentence is None:
+        return _without_a_sentence(reply, url)
+    match reply.status:
+        case 401:
+            return sign_in_ended(url)
+        case 403:
+            hint = "Ask somebody who may, or sign in as another account: widget login"
+            return ToolError(sentence, hint, ExitCode.NOT_ALLOWED)
+        case 404:
+            return ToolError(sentence, "Check how it is written.", ExitCode.NOT_FOUND)
+        case 409:
+            return ToolError(sentence, "Choose another one.", ExitCode.CONFLICT)
+        case 413:
+            return ToolError(sentence, "Make it smaller.", ExitCode.INVALID_WIDGET)
+        case 429:
+            return _too_often(reply, sentence)
+        case 502 | 503 | 504:
+            return ToolError(sentence, "Try again in a minute.", ExitCode.UNREACHABLE)
+        case status if status >= 500:
+            return ToolError(sentence, "Try again later; if it lasts, tell the catalog's operator.")
+    return ToolError(sentence, "Correct that, then try again.")
+
+
+def not_a_catalog(url: str) -> ToolError:
+    return ToolError(
+        f"{url} does not answer like a Widget Catalog.",
+        "Check the address; a proxy or a sign-in page of your network may be in between.",
+        ExitCode.UNREACHABLE,
+    )
+
+
+def _without_a_sentence(reply: Reply, url: str) -> ToolError:
+    """Somebody between us and the catalog has answered, or something else lives there."""
+    if reply.status == 429:
+        return _too_often(reply, f"{url} is asked too often.")
+    if reply.status < 500:
+        return not_a_catalog(url)
+    passes = reply.status in (502, 503, 504)
+    return ToolError(
+        f"{url} has a fault of its own (status {reply.status}).",
+        "Try again later; if it lasts, tell the catalog's operator.",
+        ExitCode.UNREACHABLE if passes else ExitCode.FAILED,
+    )
+
+
+def _too_often(reply: Reply, sentence: str) -> ToolError:
+    wait_s = reply.retry_after_s
+    hint = f"Try again in {wait_s} seconds." if wait_s else "Try again in a minute."
+    return ToolError(sentence, hint, ExitCode.UNREACHABLE)
+
+
+def sentence_in(reply: Reply) -> str | None:
+    """What the catalog says of a failure, if it was the catalog that answered."""
+    found = _decoded(reply)
+    told = found.get("error") if isinstance(found, dict) else None
+    return told[:_LONGEST_SENTENCE] if isinstance(told, str) and told.strip() else None
+
+
+def _decoded(reply: Reply) -> Any:
+    try:
+        return msgspec.json.decode(reply.body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None

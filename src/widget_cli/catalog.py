@@ -1,0 +1,84 @@
+"""What several commands ask the catalog: about itself, a widget, and where one may publish."""
+
+from urllib.parse import urljoin
+
+from .addresses import WidgetKey
+from .answers import not_a_catalog, refusal, shaped
+from .domain.semver import InvalidVersion, SemVer
+from .errors import ToolError
+from .exits import ExitCode
+from .release import VERSION
+from .session import Session
+from .shapes import CliVersion, Detail, PublishScope, Settings, VersionEntry
+
+
+def check_cli_version(session: Session) -> SemVer | None:
+    """Stop if this tool is too old for the catalog. Gives a newer release, if there is one."""
+    found = shaped(session.ask_openly("/api/widgets/cli-version"), CliVersion, session.url)
+    try:
+        wanted, latest = SemVer.parse(found.min_supported), SemVer.parse(found.latest)
+    except InvalidVersion:
+        raise not_a_catalog(session.url) from None
+    own = SemVer.parse(VERSION)
+    if own < wanted:
+        raise ToolError(
+            f"This is widget {VERSION}, and {session.url} wants at least {wanted}.",
+            f"Install a newer release of widget-cli (the latest is {latest}), then try again.",
+            ExitCode.TOO_OLD,
+        )
+    return latest if own < latest else None
+
+
+def get_settings(session: Session) -> Settings:
+    return shaped(session.ask_openly("/api/settings"), Settings, session.url)
+
+
+def find_detail(session: Session, key: WidgetKey) -> Detail | None:
+    """The widget as everybody sees it; an unlisted one if it is one's own."""
+    found = find_detail_object(session, key)
+    return None if found is None else shaped(found, Detail, session.url)
+
+
+def find_detail_object(session: Session, key: WidgetKey) -> dict[str, object] | None:
+    """The same as it came, for a script."""
+    try:
+        return session.ask_openly(f"/api/v1/widgets/{key}")
+    except ToolError as error:
+        if error.exit_code != ExitCode.NOT_FOUND:
+            raise
+    if not session.is_signed_in:
+        return None
+    try:
+        return session.get(f"/api/widgets/{key}")
+    except ToolError as error:
+        # To a stranger all of a scope is forbidden, whether it exists or not.
+        if error.exit_code in (ExitCode.NOT_FOUND, ExitCode.NOT_ALLOWED, ExitCode.NOT_SIGNED_IN):
+            return None
+        raise
+
+
+def get_detail_object(session: Session, key: WidgetKey) -> dict[str, object]:
+    found = find_detail_object(session, key)
+    if found is None:
+        raise ToolError(
+            f"There is no widget {key} at {session.url}.",
+            f"Look for it: widget search {key.name}",
+            ExitCode.NOT_FOUND,
+        )
+    return found
+
+
+def find_style(session: Session, entry: VersionEntry) -> bytes | None:
+    """The style sheet of a published version. No entry names it: it lies beside the bundle."""
+    address = urljoin(entry.bundle_url, "index.css")
+    reply = session.transport.send("GET", address, is_repeatable=True)
+    if reply.status == 404:
+        return None
+    if reply.status >= 300:
+        raise refusal(reply, session.url)
+    return reply.body
+
+
+def list_scopes(session: Session) -> list[PublishScope]:
+    found = session.get("/api/widgets/scopes").get("scopes")
+    return shaped(found, list[PublishScope], session.url)

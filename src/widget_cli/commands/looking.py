@@ -1,0 +1,142 @@
+"""`widget search`, `info`, `versions`: what is there, for everybody."""
+
+from typing import Annotated, Any
+
+import typer
+
+from ..addresses import parse_key
+from ..answers import shaped
+from ..catalog import get_detail_object
+from ..console import counted, out, plain, plain_lines, say, show_json, show_table, sized, warn
+from ..options import CatalogOption, JsonOption, WidgetArgument
+from ..session import opened
+from ..shapes import Detail, SearchPage, VersionEntry
+
+_FEW = 8
+
+
+def search(
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="WORD", help="What to look for.")
+    ] = None,
+    scope: Annotated[str | None, typer.Option(help="In this scope only.")] = None,
+    official: Annotated[
+        bool | None,
+        typer.Option("--official/--not-official", help="Made by the operator, or not."),
+    ] = None,
+    sdk: Annotated[
+        str | None, typer.Option(metavar="VERSION", help="Show the version that fits this SDK.")
+    ] = None,
+    page: Annotated[int, typer.Option(min=1, help="Which page.")] = 1,
+    limit: Annotated[int, typer.Option(min=1, max=100, help="How many a page.")] = 20,
+    catalog: CatalogOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Look for widgets by their name and description."""
+    asked: dict[str, Any] = {"q": " ".join(words or []), "scope": scope, "compatSdk": sdk}
+    asked = {key: value for key, value in asked.items() if value}
+    if official is not None:
+        asked["official"] = str(official).lower()
+    asked |= {"page": page, "limit": limit}
+    with opened(catalog) as session:
+        found = session.ask_openly("/api/v1/widgets/search", asked)
+        result = shaped(found, SearchPage, session.url)
+    if json:
+        show_json(found)
+        return
+    rows = []
+    for it in result.widgets:
+        version = it.latest_compatible_version if sdk else it.latest_version
+        number = version.version if version else "-"
+        rows.append((f"{it.scope}/{it.name}", number, it.download_count, it.display_name))
+    show_table(("widget", f"for SDK {sdk}" if sdk else "version", "installs", "name"), rows)
+    if result.total > len(rows):
+        more = f" More: --page {page + 1}" if page * result.limit < result.total else ""
+        say.print(f"[dim]{len(rows)} of {counted(result.total, 'widget')}.{more}[/]")
+    elif not rows:
+        say.print("No widget fits.")
+
+
+def info(widget: WidgetArgument, catalog: CatalogOption = None, json: JsonOption = False) -> None:
+    """All about one widget."""
+    key = parse_key(widget)
+    with opened(catalog) as session:
+        found = get_detail_object(session, key)
+        detail = shaped(found, Detail, session.url)
+    if json:
+        show_json(found)
+        return
+    head, latest = detail.widget, _find_latest(detail)
+    marks = ["official"] if head.is_official else []
+    marks += [] if detail.listed else ["unlisted"]
+    shown_marks = f" ({', '.join(marks)})" if marks else ""
+    out.print(f"[bold]{plain(key)}[/]  {plain(head.display_name)}{shown_marks}")
+    if head.description:
+        out.print(plain(head.description))
+    _line("installs", f"{head.download_count:,}")
+    _line("versions", _numbers(detail))
+    if latest is None:
+        return
+    _line("latest", f"{latest.version}, published {_day(latest)}")
+    _line("SDK", latest.sdk_version)
+    _line("permissions", ", ".join(latest.permissions) or "none")
+    _line("license", latest.license or "not said")
+    _line("size", sized(latest.bundle_size))
+    _line("sha256", latest.sha256_hash)
+    _line("address", latest.bundle_url)
+    if latest.deprecation_message:
+        warn(f"{latest.version} is deprecated: {latest.deprecation_message}")
+    if latest.release_notes:
+        out.print(f"\n[bold]What is new in {plain(latest.version)}[/]")
+        for line in plain_lines(latest.release_notes):
+            out.print(f"  {line}" if line else "")
+
+
+def versions(
+    widget: WidgetArgument, catalog: CatalogOption = None, json: JsonOption = False
+) -> None:
+    """Every version of a widget, newest first."""
+    key = parse_key(widget)
+    with opened(catalog) as session:
+        found = get_detail_object(session, key)
+        detail = shaped(found, Detail, session.url)
+    if json:
+        show_json({"versions": found["versions"], "latestVersion": found.get("latestVersion")})
+        return
+    rows = [
+        (it.version, _day(it), it.sdk_version, sized(it.bundle_size), _state(it, detail))
+        for it in detail.versions
+    ]
+    show_table(("version", "published", "SDK", "size", "state"), rows)
+    if not rows:
+        say.print(f"{plain(key)} has no version yet.")
+
+
+def _find_latest(detail: Detail) -> VersionEntry | None:
+    return next((it for it in detail.versions if it.version == detail.latest_version), None)
+
+
+def _numbers(detail: Detail) -> str:
+    shown = [it.version for it in detail.versions[:_FEW]]
+    return ", ".join([*shown, "…"] if len(detail.versions) > _FEW else shown) or "none"
+
+
+def _day(entry: VersionEntry) -> str:
+    return entry.published_at[:10]
+
+
+def _state(entry: VersionEntry, detail: Detail) -> str:
+    if entry.yanked:
+        return f"yanked: {entry.yanked_reason}" if entry.yanked_reason else "yanked"
+    if entry.deprecation_message:
+        return f"deprecated: {entry.deprecation_message}"
+    return "latest" if entry.version == detail.latest_version else ""
+
+
+def _line(label: str, value: object) -> None:
+    out.print(f"  [dim]{label:<12}[/] {plain(value)}")
+
+
+def register(app: typer.Typer) -> None:
+    for command in (search, info, versions):
+        app.command(rich_help_panel="Look around")(command)

@@ -1,0 +1,91 @@
+"""`widget init` and `widget validate`: what needs no catalog."""
+
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..catalog import get_settings
+from ..console import out, plain, say, show_json, sized, warn
+from ..credentials import Credentials
+from ..errors import ToolError
+from ..options import CatalogOption, JsonOption
+from ..scaffold import BUNDLE, begin_widget
+from ..session import find_url, opened
+from ..transport import Transport
+from ..widget_folder import MANIFEST, MAX_BUNDLE_BYTES, LocalWidget, read_widget
+
+FolderArgument = Annotated[
+    Path, typer.Argument(metavar="DIR", help="The widget's folder.", show_default="here")
+]
+
+
+def init(
+    folder: FolderArgument = Path(),
+    name: Annotated[
+        str | None, typer.Option(help="The widget's name.", show_default="as the folder")
+    ] = None,
+    scope: Annotated[
+        str | None, typer.Option(help="Where it will be published.", show_default="decided then")
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Begin a widget: a manifest and a module that work as they are."""
+    chosen = begin_widget(folder, name, scope)
+    if json:
+        files = [str(folder / it) for it in (MANIFEST, BUNDLE)]
+        show_json({"name": chosen, "files": files})
+        return
+    there = "" if folder == Path() else f" {shlex.quote(str(folder))}"
+    say.print(f"[green]Began[/] the widget [bold]{plain(chosen)}[/]:")
+    say.print(f"  {plain(folder / MANIFEST)}  what the catalog knows of it")
+    say.print(f"  {plain(folder / BUNDLE)}     what a dashboard runs")
+    say.print(f"Change them, then: widget validate{plain(there)} && widget publish{plain(there)}")
+
+
+def validate(
+    folder: FolderArgument = Path(), catalog: CatalogOption = None, json: JsonOption = False
+) -> None:
+    """Check a widget, and tell all that is wrong with it at once."""
+    local = read_widget(folder, max_bundle_bytes=_find_limit(catalog))
+    for warning in local.warnings:
+        warn(warning)
+    if json:
+        show_json({"valid": True, **described(local), "warnings": list(local.warnings)})
+        return
+    manifest = local.manifest
+    name = f"{manifest.scope}/{manifest.name}" if manifest.scope else str(manifest.name)
+    size = sized(local.bundle.size_bytes)
+    out.print(f"[green]Fine:[/] {plain(name)} {plain(manifest.version)}, {size}.")
+
+
+def described(local: LocalWidget) -> dict[str, object]:
+    """A widget of one's own, for a script."""
+    manifest = local.manifest
+    return {
+        "name": manifest.name,
+        "version": manifest.version.text,
+        "bundleSize": local.bundle.size_bytes,
+        "sha256Hash": local.bundle.sha256_hash,
+        "cssSize": local.style.size_bytes if local.style else None,
+        "cssSha256Hash": local.style.sha256_hash if local.style else None,
+        "sdkVersion": manifest.sdk_version,
+        "permissions": list(manifest.permissions),
+    }
+
+
+def _find_limit(catalog: str | None) -> int:
+    """What the catalog takes, if there is one and it answers soon; else what most take."""
+    if find_url(catalog, Credentials()) is None:
+        return MAX_BUNDLE_BYTES
+    try:
+        with opened(catalog, transport=Transport(attempts=1, timeout_s=3)) as session:
+            return get_settings(session).max_bundle_bytes
+    except ToolError:
+        return MAX_BUNDLE_BYTES
+
+
+def register(app: typer.Typer) -> None:
+    app.command(rich_help_panel="Make and publish")(init)
+    app.command(rich_help_panel="Make and publish")(validate)

@@ -1,0 +1,120 @@
+"""`widget yank`, `deprecate`, `unlist` and their opposites. All can be taken back."""
+
+from typing import Annotated
+
+import typer
+
+from ..addresses import parse_key, path_part
+from ..console import plain, say, show_json
+from ..domain.semver import InvalidVersion, SemVer
+from ..errors import wrong_usage
+from ..options import CatalogOption, JsonOption, VersionArgument, WidgetArgument
+from ..session import opened
+
+ReasonOption = Annotated[str, typer.Option("--reason", "-r", help="Why, for its users to read.")]
+MessageOption = Annotated[
+    str, typer.Option("--message", "-m", help="What to use instead, for its users to read.")
+]
+OwnReasonOption = Annotated[
+    str | None, typer.Option("--reason", "-r", help="Why, for the log.", show_default=False)
+]
+
+
+def yank(
+    widget: WidgetArgument,
+    version: VersionArgument,
+    reason: ReasonOption,
+    catalog: CatalogOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Take a version back: it is not offered any more, but stays loadable."""
+    _change(widget, version, "yank", {"reason": reason}, catalog, json, "is yanked")
+
+
+def unyank(
+    widget: WidgetArgument,
+    version: VersionArgument,
+    catalog: CatalogOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Offer a yanked version again."""
+    _change(widget, version, "unyank", {}, catalog, json, "is offered again")
+
+
+def deprecate(
+    widget: WidgetArgument,
+    version: VersionArgument,
+    message: MessageOption,
+    catalog: CatalogOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Warn the users of a version. It is still offered."""
+    _change(widget, version, "deprecate", {"message": message}, catalog, json, "is deprecated")
+
+
+def undeprecate(
+    widget: WidgetArgument,
+    version: VersionArgument,
+    catalog: CatalogOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Take a deprecation back."""
+    _change(widget, version, "undeprecate", {}, catalog, json, "is no longer deprecated")
+
+
+def unlist(
+    widget: WidgetArgument,
+    reason: OwnReasonOption = None,
+    catalog: CatalogOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Hide a widget from search and detail. Its bundles stay."""
+    _change(widget, None, "unlist", {"reason": reason}, catalog, json, "is no longer listed")
+
+
+def list_(
+    widget: WidgetArgument,
+    reason: OwnReasonOption = None,
+    catalog: CatalogOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Show an unlisted widget again; to look for one, use search."""
+    _change(widget, None, "list", {"reason": reason}, catalog, json, "is listed")
+
+
+def _change(
+    widget: str,
+    version: str | None,
+    action: str,
+    body: dict[str, str | None],
+    catalog: str | None,
+    json: bool,
+    outcome: str,
+) -> None:
+    key = parse_key(widget)
+    path, thing = f"/api/widgets/{key}/{action}", str(key)
+    if version is not None:
+        number = _number(version)
+        path, thing = f"/api/widgets/{key}/versions/{path_part(number)}/{action}", f"{key} {number}"
+    given = {name: value for name, value in body.items() if value is not None}
+    with opened(catalog) as session:
+        # Safe to repeat: doing what is already done changes nothing.
+        session.post(path, given, is_repeatable=True)
+    if json:
+        about = {"scope": key.scope, "name": key.name, "version": version}
+        show_json({"success": True, "action": action, **about})
+        return
+    say.print(f"[bold]{plain(thing)}[/] {outcome}.")
+
+
+def _number(text: str) -> str:
+    try:
+        return SemVer.parse(text).text
+    except InvalidVersion as error:
+        raise wrong_usage(str(error), "See which there are with: widget versions") from None
+
+
+def register(app: typer.Typer) -> None:
+    for command in (yank, unyank, deprecate, undeprecate, unlist):
+        app.command(rich_help_panel="After publishing")(command)
+    app.command("list", rich_help_panel="After publishing")(list_)

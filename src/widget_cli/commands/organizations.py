@@ -1,0 +1,269 @@
+"""`widget org`: organizations, their members and invitations."""
+
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+from ..addresses import path_part
+from ..answers import not_a_catalog
+from ..console import ask, out, plain, say, show_json, show_table
+from ..errors import wrong_usage
+from ..exits import ExitCode
+from ..options import CatalogOption, JsonOption, YesOption
+from ..session import Session, opened
+
+app = typer.Typer(
+    help="Organizations: a scope that several people share.",
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+class Role(StrEnum):
+    OWNER = "owner"
+    ADMIN = "admin"
+    MEMBER = "member"
+
+
+SlugArgument = Annotated[
+    str, typer.Argument(metavar="ORGANIZATION", help="Its slug, which is its scope.")
+]
+UserArgument = Annotated[str, typer.Argument(metavar="USERNAME", help="Somebody's username.")]
+InvitationArgument = Annotated[
+    str, typer.Argument(metavar="ID", help="As widget org invitations shows it.")
+]
+
+
+@app.command()
+def create(
+    slug: SlugArgument,
+    display_name: Annotated[
+        str | None, typer.Option("--display-name", help="Its name.", show_default="the slug")
+    ] = None,
+    catalog: CatalogOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Found an organization. You are its owner."""
+    body = {"slug": slug, "displayName": display_name or slug}
+    with opened(catalog) as session:
+        made = session.post("/api/organizations", body)
+    if json:
+        show_json(made)
+        return
+    say.print(f"[green]Founded[/] {plain(slug)}. Publish there with: --scope {plain(slug)}")
+
+
+@app.command("list")
+def list_(catalog: CatalogOption = None, json: JsonOption = False) -> None:
+    """The organizations that you belong to."""
+    with opened(catalog) as session:
+        found = session.get("/api/organizations")
+        rows = _rows(found, "organizations", session, "slug", "role", "displayName")
+    if json:
+        show_json(found)
+        return
+    show_table(("organization", "you are", "name"), rows)
+    if not rows:
+        say.print("You belong to none.")
+
+
+@app.command()
+def show(slug: SlugArgument, catalog: CatalogOption = None, json: JsonOption = False) -> None:
+    """An organization and its members."""
+    with opened(catalog) as session:
+        found = session.get(_path(slug))
+        rows = _rows(found, "members", session, "username", "role", "since")
+    if json:
+        show_json(found)
+        return
+    out.print(f"[bold]{plain(slug)}[/]  {plain(found.get('displayName') or '')}")
+    show_table(("member", "role", "since"), [(*row[:2], row[2][:10]) for row in rows])
+
+
+@app.command()
+def invite(
+    slug: SlugArgument,
+    username: Annotated[
+        str | None, typer.Argument(metavar="USERNAME", help="Somebody who has an account.")
+    ] = None,
+    email: Annotated[str | None, typer.Option(help="Somebody who has none yet.")] = None,
+    role: Annotated[Role, typer.Option(help="What they will be.")] = Role.MEMBER,
+    catalog: CatalogOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Invite somebody, by username or by e-mail."""
+    if (username is None) == (email is None):
+        raise wrong_usage("Whom?", "Name either a username or --email ADDRESS.")
+    whom = {"username": username} if username else {"email": email}
+    with opened(catalog) as session:
+        made = session.post(f"{_path(slug)}/invitations", {**whom, "role": role.value})
+    if json:
+        show_json(made)
+        return
+    say.print(f"Invited {plain(username or email)} to {plain(slug)} as {role.value}.")
+    if link := made.get("link"):
+        say.print("The catalog sends no mail. Pass this link on; it is shown this once:")
+        out.print(plain(link))
+
+
+@app.command()
+def uninvite(
+    slug: SlugArgument,
+    invitation_id: InvitationArgument,
+    catalog: CatalogOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Take an open invitation back."""
+    with opened(catalog) as session:
+        session.delete(f"{_path(slug)}/invitations/{path_part(invitation_id)}")
+    _done("The invitation is taken back.", json, id=invitation_id)
+
+
+@app.command()
+def invitations(
+    slug: Annotated[
+        str | None,
+        typer.Argument(metavar="ORGANIZATION", help="Those it has sent; else those to you."),
+    ] = None,
+    catalog: CatalogOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Open invitations: to you, or from an organization."""
+    path = f"{_path(slug)}/invitations" if slug else "/api/invitations"
+    with opened(catalog) as session:
+        found = session.get(path)
+        columns = ("id", "organization", "username", "email", "role", "invitedBy", "expiresAt")
+        listed = _rows(found, "invitations", session, *columns)
+    if json:
+        show_json(found)
+        return
+    rows = [
+        (number, organization, user or email, role, by, ends[:10])
+        for number, organization, user, email, role, by, ends in listed
+    ]
+    show_table(("id", "organization", "to", "role", "by", "until"), rows)
+    if not rows:
+        say.print("No invitation is open.")
+
+
+@app.command()
+def accept(
+    invitation_id: InvitationArgument,
+    secret: Annotated[
+        str | None, typer.Option(help="From the link of an invitation by e-mail.")
+    ] = None,
+    catalog: CatalogOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Accept an invitation."""
+    body = {"secret": secret} if secret else {}
+    with opened(catalog) as session:
+        session.post(f"/api/invitations/{path_part(invitation_id)}/accept", body)
+    _done("Accepted. See: widget org list", json, id=invitation_id)
+
+
+@app.command()
+def decline(
+    invitation_id: InvitationArgument, catalog: CatalogOption = None, json: JsonOption = False
+) -> None:
+    """Decline an invitation."""
+    with opened(catalog) as session:
+        session.post(f"/api/invitations/{path_part(invitation_id)}/decline")
+    _done("Declined.", json, id=invitation_id)
+
+
+@app.command()
+def role(
+    slug: SlugArgument,
+    username: UserArgument,
+    new_role: Annotated[Role, typer.Argument(metavar="ROLE", help="owner, admin or member.")],
+    catalog: CatalogOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Give a member another role."""
+    with opened(catalog) as session:
+        session.put(_member_path(slug, username), {"role": new_role.value})
+    sentence = f"{username} is {new_role.value} of {slug} now."
+    _done(sentence, json, organization=slug, username=username, role=new_role.value)
+
+
+@app.command()
+def remove(
+    slug: SlugArgument,
+    username: UserArgument,
+    yes: YesOption = False,
+    catalog: CatalogOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Remove a member. What they published stays."""
+    _agree(f"Remove {username} from {slug}?", yes)
+    with opened(catalog) as session:
+        session.delete(_member_path(slug, username))
+    _done(f"{username} is no longer in {slug}.", json, organization=slug, username=username)
+
+
+@app.command()
+def leave(
+    slug: SlugArgument,
+    yes: YesOption = False,
+    catalog: CatalogOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Leave an organization. Its last owner cannot."""
+    _agree(f"Leave {slug}?", yes)
+    with opened(catalog) as session:
+        username = session.get("/api/auth/session").get("username")
+        if not isinstance(username, str):
+            raise not_a_catalog(session.url)
+        session.delete(_member_path(slug, username))
+    _done(f"You have left {slug}.", json, organization=slug, username=username)
+
+
+@app.command()
+def transfer(
+    slug: SlugArgument,
+    username: UserArgument,
+    yes: YesOption = False,
+    catalog: CatalogOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Make a member its owner in your place. You become an admin."""
+    _agree(f"Make {username} the owner of {slug}, and yourself an admin?", yes)
+    with opened(catalog) as session:
+        session.post(f"{_path(slug)}/transfer", {"username": username})
+    _done(f"{slug} belongs to {username} now.", json, organization=slug, username=username)
+
+
+def _path(slug: str) -> str:
+    return f"/api/organizations/{path_part(slug)}"
+
+
+def _member_path(slug: str, username: str) -> str:
+    return f"{_path(slug)}/members/{path_part(username)}"
+
+
+def _rows(
+    found: dict[str, Any], key: str, session: Session, *columns: str
+) -> list[tuple[str, ...]]:
+    """These columns of a list of objects; what is missing or null is empty."""
+    listed = found.get(key)
+    if not isinstance(listed, list) or not all(isinstance(it, dict) for it in listed):
+        raise not_a_catalog(session.url)
+    return [
+        tuple("" if it.get(column) is None else str(it[column]) for column in columns)
+        for it in listed
+    ]
+
+
+def _agree(question: str, yes: bool) -> None:
+    if not ask(question, is_agreed=yes):
+        say.print("Nothing was changed.")
+        raise typer.Exit(ExitCode.FAILED)
+
+
+def _done(sentence: str, json: bool, **about: str) -> None:
+    if json:
+        show_json({"success": True, **about})
+        return
+    say.print(plain(sentence))

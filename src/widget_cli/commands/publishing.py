@@ -1,0 +1,145 @@
+"""`widget publish`: look, show, ask, send, say where it is."""
+
+import contextlib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
+
+from ..addresses import WidgetKey
+from ..catalog import check_cli_version, get_settings
+from ..console import ask, out, plain, require_person, say, show_json, warn
+from ..domain.semver import InvalidVersion
+from ..errors import invalid_widget, wrong_usage
+from ..exits import ExitCode
+from ..manifest_text import Bump, bumped, with_value
+from ..options import CatalogOption, JsonOption, YesOption
+from ..plan import Plan, plan_document, show_plan
+from ..planning import choose_scope, make_plan
+from ..publishing import Advance, check, publish
+from ..session import opened
+from ..widget_folder import MANIFEST, LocalWidget, read_widget
+from .making import FolderArgument
+
+
+def publish_(
+    folder: FolderArgument = Path(),
+    scope: Annotated[
+        str | None,
+        typer.Option(help="Where to publish.", show_default="the manifest's, else your own"),
+    ] = None,
+    bump: Annotated[
+        Bump, typer.Option(help="Raise the version first; widget.json follows.")
+    ] = Bump.KEEP,
+    notes: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Release notes from a file; - for standard input."),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Check everything, publish nothing.")
+    ] = False,
+    yes: YesOption = False,
+    catalog: CatalogOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Publish a widget. What is published never changes again.
+
+    Publishing the same version a second time is no error: nothing is done then.
+    """
+    is_asked = not (yes or dry_run)
+    if is_asked:
+        require_person()  # Before any work is done in vain.
+    before = read_widget(folder, max_bundle_bytes=sys.maxsize)  # Faults come before connections.
+    file_text = _bumped_text(before, bump)
+    sent_text = file_text if notes is None else with_value(file_text, "releaseNotes", _read(notes))
+    with opened(catalog) as session:
+        if newer := check_cli_version(session):
+            warn(f"A newer release of this tool is out: {newer}.")
+        limit = get_settings(session).max_bundle_bytes
+        local = read_widget(folder, sent_text, limit)
+        key = WidgetKey(choose_scope(session, scope, local.manifest), local.manifest.name)
+        plan = make_plan(session, key, local)
+        if plan.is_published:
+            _write_manifest(folder, file_text)
+            _tell(plan, "already-published", json=json)
+            return
+        # A person is not asked in vain; a machine's request goes through the same gates anyway.
+        checked = check(session, key, local) if is_asked or dry_run else {}
+        if is_asked or not json:
+            show_plan(plan)
+        if dry_run:
+            _tell(plan, "checked", {**checked, "bundleUrl": checked.get("cdnUrl")}, json=json)
+            return
+        if not ask(f"Publish {key} {local.manifest.version}?", is_agreed=yes):
+            say.print("Nothing was published.")
+            raise typer.Exit(ExitCode.FAILED)
+        with _progress(local) as advance:
+            answer = publish(session, key, local, advance)
+    _write_manifest(folder, file_text)
+    _tell(plan, "published", answer, json=json)
+
+
+def _bumped_text(local: LocalWidget, bump: Bump) -> str:
+    """The manifest's text with its next version."""
+    text, version = local.manifest.text, local.manifest.version
+    if bump is Bump.KEEP:
+        return text
+    try:
+        return with_value(text, "version", bumped(version, bump).text)
+    except InvalidVersion as error:
+        raise invalid_widget(str(error), f"Write another version into {MANIFEST}.") from None
+
+
+def _read(notes: str) -> str:
+    try:
+        content = sys.stdin.buffer.read() if notes == "-" else Path(notes).read_bytes()
+        return content.decode().strip()
+    except OSError as error:
+        raise wrong_usage(
+            f"{notes} cannot be read: {error.strerror}.", "Name a file with release notes."
+        ) from None
+    except UnicodeDecodeError:
+        raise wrong_usage(f"{notes} is not UTF-8 text.", "Save it as UTF-8.") from None
+
+
+@contextlib.contextmanager
+def _progress(local: LocalWidget) -> Iterator[Advance]:
+    """A bar for a person, and for nobody else."""
+    total = local.bundle.size_bytes + (local.style.size_bytes if local.style else 0)
+    columns = (TextColumn("Uploading"), BarColumn(), DownloadColumn(binary_units=True))
+    with Progress(*columns, console=say, transient=True, disable=not say.is_terminal) as bar:
+        task = bar.add_task("Uploading", total=total)
+        yield lambda some: bar.advance(task, some)
+
+
+def _write_manifest(folder: Path, text: str) -> None:
+    """Let the file say what is published now. It is published, whether that works or not."""
+    file = folder / MANIFEST
+    try:
+        if file.read_bytes() != text.encode():
+            file.write_bytes(text.encode())
+    except OSError as error:
+        warn(f"{file} could not be given the new version: {error.strerror}.")
+
+
+def _tell(plan: Plan, status: str, answer: dict[str, Any] | None = None, *, json: bool) -> None:
+    if json:
+        show_json(plan_document(plan, status, answer or {}))
+        return
+    name = f"[bold]{plain(plan.key)} {plain(plan.local.manifest.version)}[/]"
+    match status:
+        case "published":
+            say.print(f"[green]Published[/] {name}.")
+            out.print(plain((answer or {}).get("bundleUrl", "")))
+        case "already-published":
+            say.print(f"{name} is already published, with this very content. Nothing to do.")
+            out.print(plain(plan.existing.bundle_url if plan.existing else ""))
+        case _:
+            say.print(f"[green]All is well.[/] Without --dry-run, {name} would be published.")
+
+
+def register(app: typer.Typer) -> None:
+    app.command("publish", rich_help_panel="Make and publish")(publish_)

@@ -1,0 +1,118 @@
+"""How the tool speaks: results on standard output, everything else on standard error.
+
+Whatever came from outside goes through `plain` before a terminal sees it.
+"""
+
+import json
+import re
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from .errors import ToolError, wrong_usage
+
+say = Console(stderr=True, highlight=False, soft_wrap=True)
+out = Console(highlight=False, soft_wrap=True)
+
+# Control characters (the 8-bit ones too), and marks that hide or reorder the text around them.
+_UNSAFE = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
+)
+
+
+class _Mode:
+    """Whether a script reads along. Set once, by the option --json."""
+
+    is_json = False
+
+
+mode = _Mode()
+
+
+def plain(text: object) -> str:
+    """A text from outside, for a line of ours: no control characters, no markup."""
+    return escape(_UNSAFE.sub("\ufffd", str(text)))
+
+
+def plain_lines(text: str) -> list[str]:
+    """The same for a text of several lines, such as release notes."""
+    return [plain(line.replace("\t", "    ")) for line in re.split(r"\r?\n", text)]
+
+
+def show_json(document: object) -> None:
+    """The one document a script reads. ASCII only, so any terminal and any pipe can take it."""
+    sys.stdout.write(json.dumps(document, indent=2) + "\n")
+    sys.stdout.flush()
+
+
+def show_table(headings: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Columns for a person; in a pipe a line a row, with tabs, and nothing cut off."""
+    if not out.is_terminal:
+        for row in rows:
+            sys.stdout.write("\t".join(_UNSAFE.sub("\ufffd", str(cell)) for cell in row) + "\n")
+        return
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    for at, heading in enumerate(headings):
+        # Names and numbers stay whole; the last column takes what is left.
+        table.add_column(heading, no_wrap=at < len(headings) - 1, overflow="fold")
+    for row in rows:
+        table.add_row(*(f"{cell:,}" if isinstance(cell, int) else plain(cell) for cell in row))
+    out.print(table, soft_wrap=False)
+
+
+def warn(sentence: str) -> None:
+    say.print(f"[yellow]Note:[/] {plain(sentence)}")
+
+
+def show_error(error: ToolError) -> None:
+    """For people on standard error; with --json also as a document on standard output."""
+    say.print(f"[red]Error:[/] {plain(error.sentence)}")
+    for detail in error.details:
+        say.print(f"  - {plain(detail)}")
+    if error.hint:
+        say.print(f"       {plain(error.hint)}")
+    if mode.is_json:
+        document = {"error": error.sentence, "hint": error.hint, "exitCode": int(error.exit_code)}
+        show_json({**document, "details": error.details} if error.details else document)
+
+
+def require_person() -> None:
+    """Stop where nobody can be asked."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise wrong_usage(
+            "There is nobody to ask here: no terminal is attached.",
+            "Pass --yes to go ahead without a question.",
+        )
+
+
+def ask(question: str, *, is_agreed: bool) -> bool:
+    """Yes or no, from a person. `is_agreed`: they have said --yes beforehand."""
+    if is_agreed:
+        return True
+    require_person()
+    # Not typer.confirm: it puts a blank on standard output, where only the result belongs.
+    while True:
+        say.print(f"{plain(question)} \\[y/N] ", end="")
+        answer = sys.stdin.readline().strip().lower()
+        if answer in ("y", "yes"):
+            return True
+        if answer in ("", "n", "no"):
+            return False
+
+
+def counted(number: int, thing: str) -> str:
+    """`1 widget`, `2 widgets`, `20,000 widgets`."""
+    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
+
+
+def sized(number_bytes: int) -> str:
+    """`812 bytes`, `4.2 KiB`, `1.3 MiB`."""
+    if number_bytes < 1024:
+        return counted(number_bytes, "byte")
+    if number_bytes < 1024 * 1024:
+        return f"{number_bytes / 1024:.1f} KiB"
+    return f"{number_bytes / 1024 / 1024:.1f} MiB"

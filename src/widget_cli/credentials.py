@@ -1,0 +1,128 @@
+"""Who is signed in where: one file of this person's own, and the keyring for those who want it.
+
+Reading is free; whoever changes something holds the lock, and looks again under it.
+"""
+
+import contextlib
+import os
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import platformdirs
+
+from . import keyrings
+from .errors import ToolError
+from .locking import locked
+
+
+class SignIn(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """A sign-in to one catalog. With `is_in_keyring` the file holds no secret of it."""
+
+    username: str
+    client_id: str = ""
+    access_token: str = ""
+    refresh_token: str = ""
+    expires_at_s: int = 0
+    is_in_keyring: bool = False
+
+
+class _Content(msgspec.Struct, rename="camel"):
+    version: int = 1
+    default: str | None = None
+    catalogs: dict[str, SignIn] = {}
+
+
+class CredentialsWriter:
+    """What may be changed, by the one who holds the lock."""
+
+    def __init__(self, credentials: "Credentials") -> None:
+        self._credentials = credentials
+
+    def save(self, url: str, sign_in: SignIn, *, becomes_default: bool = False) -> None:
+        content = self._credentials.read()
+        if sign_in.is_in_keyring:
+            keyrings.keep(url, msgspec.json.encode(sign_in).decode())
+            sign_in = SignIn(username=sign_in.username, is_in_keyring=True)
+        content.catalogs[url] = sign_in
+        if becomes_default or content.default is None:
+            content.default = url
+        self._credentials.write(content)
+
+    def remove(self, url: str) -> None:
+        content = self._credentials.read()
+        gone = content.catalogs.pop(url, None)
+        if gone and gone.is_in_keyring:
+            keyrings.forget(url)
+        if content.default == url:
+            content.default = next(iter(content.catalogs), None)
+        self._credentials.write(content)
+
+
+class Credentials:
+    """The file `credentials.json` in the place the platform has for settings."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self.folder = folder or Path(platformdirs.user_config_dir("widget-cli", appauthor=False))
+        self.file = self.folder / "credentials.json"
+
+    @property
+    def default_url(self) -> str | None:
+        return self.read().default
+
+    @property
+    def urls(self) -> list[str]:
+        return list(self.read().catalogs)
+
+    def find(self, url: str) -> SignIn | None:
+        found = self.read().catalogs.get(url)
+        if found is None or not found.is_in_keyring:
+            return found
+        kept = keyrings.find(url)
+        return None if kept is None else msgspec.json.decode(kept, type=SignIn)
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[CredentialsWriter]:
+        try:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            held = contextlib.ExitStack()
+            held.enter_context(locked(self.folder / "credentials.lock"))
+        except OSError as error:
+            raise self._unusable("written", error) from None
+        with held:
+            yield CredentialsWriter(self)
+
+    def read(self) -> _Content:
+        try:
+            return msgspec.json.decode(self.file.read_bytes(), type=_Content)
+        except FileNotFoundError:
+            return _Content()
+        except OSError as error:
+            raise self._unusable("read", error) from None
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            raise ToolError(
+                f"{self.file} is damaged.", "Remove it, then sign in again: widget login"
+            ) from None
+
+    def write(self, content: _Content) -> None:
+        """All or nothing, and never readable by others, not even for a moment."""
+        partial = self.folder / f".credentials-{secrets.token_hex(8)}"
+        try:
+            self.folder.chmod(0o700)
+            descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(msgspec.json.format(msgspec.json.encode(content), indent=2) + b"\n")
+                file.flush()
+                os.fsync(descriptor)
+            partial.replace(self.file)
+        except OSError as error:
+            raise self._unusable("written", error) from None
+        finally:
+            partial.unlink(missing_ok=True)
+
+    def _unusable(self, done: str, error: OSError) -> ToolError:
+        return ToolError(
+            f"{self.file} cannot be {done}: {error.strerror}.",
+            "See to the rights of that folder; machines set WIDGET_TOKEN instead.",
+        )

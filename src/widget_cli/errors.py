@@ -1,0 +1,57 @@
+"""The one kind of failure the tool knows: a sentence, what to do next, and an exit code."""
+
+from .exits import ExitCode
+
+
+class ToolError(Exception):
+    """Told to people as it is. `hint` says what to do next; `details` are further sentences.
+
+    `status` is the catalog's, if it was the catalog that refused.
+    """
+
+    def __init__(
+        self,
+        sentence: str,
+        hint: str,
+        exit_code: ExitCode = ExitCode.FAILED,
+        details: list[str] | None = None,
+        status: int | None = None,
+    ) -> None:
+        super().__init__(sentence)
+        self.sentence = sentence
+        self.hint = hint
+        self.exit_code = exit_code
+        self.details = details or []
+        self.status = status
+
+
+def wrong_usage(sentence: str, hint: str) -> ToolError:
+    return ToolError(sentence, hint, ExitCode.USAGE)
+
+
+def invalid_widget(sentence: str, hint: str, faults: list[str] | None = None) -> ToolError:
+    return ToolError(sentence, hint, ExitCode.INVALID_WIDGET, faults)
+
+
+def not_signed_in(url: str) -> ToolError:
+    return ToolError(
+        f"You are not signed in to {url}.",
+        f"Sign in: widget login {url} (machines set WIDGET_TOKEN).",
+        ExitCode.NOT_SIGNED_IN,
+    )
+
+
+def sign_in_ended(url: str) -> ToolError:
+    return ToolError(
+        f"Your sign-in to {url} has ended.",
+        f"Sign in again: widget login {url}",
+        ExitCode.NOT_SIGNED_IN,
+    )
+
+
+def token_refused(url: str) -> ToolError:
+    return ToolError(
+        f"{url} does not accept the token in WIDGET_TOKEN: it is wrong, expired or revoked.",
+        "Make a new one with: widget tokens create NAME",
+        ExitCode.NOT_SIGNED_IN,
+    )

@@ -1,0 +1,27 @@
+"""The exit codes of the tool, for scripts to go by. `docs/publishing.md` lists them too."""
+
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """What the number means is its `meaning`."""
+
+    meaning: str
+
+    def __new__(cls, code: int, meaning: str) -> "ExitCode":
+        member = int.__new__(cls, code)
+        member._value_ = code
+        member.meaning = meaning
+        return member
+
+    DONE = 0, "done"
+    FAILED = 1, "refused or failed"
+    USAGE = 2, "wrong usage"
+    NOT_SIGNED_IN = 3, "not signed in"
+    NOT_ALLOWED = 4, "not allowed"
+    INVALID_WIDGET = 5, "the widget has faults"
+    CONFLICT = 6, "exists already"
+    UNREACHABLE = 7, "catalog out of reach"
+    TOO_OLD = 8, "tool too old"
+    NOT_FOUND = 9, "no such thing"
+    INTERRUPTED = 130, "stopped by Ctrl-C"

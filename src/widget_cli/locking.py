@@ -1,0 +1,30 @@
+"""A lock between processes, on a file. It ends with the process that holds it."""
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+if sys.platform == "win32":  # pragma: no cover
+    import msvcrt
+
+    def _lock(descriptor: int) -> None:
+        msvcrt.locking(descriptor, msvcrt.LK_LOCK, 1)
+
+else:
+    import fcntl
+
+    def _lock(descriptor: int) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+
+
+@contextlib.contextmanager
+def locked(file: Path) -> Iterator[None]:
+    """Wait for the lock, and hold it. The file stays, for to remove it would race."""
+    descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        _lock(descriptor)
+        yield
+    finally:
+        os.close(descriptor)

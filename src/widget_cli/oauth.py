@@ -1,0 +1,90 @@
+"""The OAuth endpoints: getting tokens, renewing them, giving them back."""
+
+from typing import Any
+
+import msgspec
+
+from .answers import not_a_catalog, refusal, shaped
+from .credentials import SignIn
+from .domain.clock import Clock, now
+from .transport import Reply, Transport
+
+SCOPE = "openid profile email"
+DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code"
+
+
+class OAuthError(Exception):
+    """An error in OAuth's own words: `code` is for programs, `sentence` for people."""
+
+    def __init__(self, code: str, sentence: str) -> None:
+        super().__init__(sentence)
+        self.code = code
+        self.sentence = sentence
+
+
+class Tokens(msgspec.Struct, frozen=True):
+    access_token: str
+    refresh_token: str
+    expires_in: int
+
+    def signed_in(self, username: str, client_id: str, clock: Clock = now) -> SignIn:
+        return SignIn(
+            username=username,
+            client_id=client_id,
+            access_token=self.access_token,
+            refresh_token=self.refresh_token,
+            expires_at_s=int(clock().timestamp()) + self.expires_in,
+        )
+
+
+class DeviceCode(msgspec.Struct, frozen=True):
+    device_code: str
+    user_code: str
+    verification_uri: str
+    expires_in: int
+    verification_uri_complete: str | None = None
+    interval: int = 5
+
+
+class OAuth:
+    """Form-encoded posts, never sent twice: a code and a refresh token work once."""
+
+    def __init__(self, transport: Transport, url: str, client_id: str) -> None:
+        self._transport = transport
+        self._url = url
+        self.client_id = client_id
+
+    def tokens(self, grant_type: str, **fields: str) -> Tokens:
+        found = self._post("token", grant_type=grant_type, **fields)
+        return shaped(found, Tokens, self._url)
+
+    def device_code(self) -> DeviceCode:
+        return shaped(self._post("device", scope=SCOPE), DeviceCode, self._url)
+
+    def revoke(self, token: str) -> None:
+        self._post("revoke", token=token)
+
+    def username(self, access_token: str) -> str:
+        address = f"{self._url}/api/auth/oauth2/userinfo"
+        reply = self._transport.send("GET", address, token=access_token, is_repeatable=True)
+        name = self._object(reply).get("username")
+        if not isinstance(name, str):
+            raise not_a_catalog(self._url)
+        return name
+
+    def _post(self, endpoint: str, **fields: str) -> dict[str, Any]:
+        address = f"{self._url}/api/auth/oauth2/{endpoint}"
+        form = {**fields, "client_id": self.client_id}
+        return self._object(self._transport.send("POST", address, data=form, is_repeatable=False))
+
+    def _object(self, reply: Reply) -> dict[str, Any]:
+        try:
+            found = msgspec.json.decode(reply.body)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            found = None
+        is_object = isinstance(found, dict)
+        if reply.status < 300 and is_object:
+            return dict(found)
+        if reply.status in (400, 401, 403) and is_object and isinstance(found.get("error"), str):
+            raise OAuthError(found["error"], str(found.get("error_description") or found["error"]))
+        raise refusal(reply, self._url)

@@ -1,0 +1,35 @@
+"""Options and arguments that several commands share."""
+
+from typing import Annotated
+
+import typer
+
+from .console import mode
+
+
+def _speak_json(is_wanted: bool) -> bool:
+    mode.is_json = is_wanted
+    return is_wanted
+
+
+CatalogOption = Annotated[
+    str | None,
+    typer.Option(
+        "--catalog",
+        metavar="URL",
+        help="The catalog to ask; else $WIDGET_CATALOG_URL, else where you signed in last.",
+        show_default=False,
+    ),
+]
+# Eager: what goes wrong with the other options is then told to a script, too.
+JsonOption = Annotated[
+    bool,
+    typer.Option("--json", help="Print one JSON document.", callback=_speak_json, is_eager=True),
+]
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Go ahead without a question.")]
+WidgetArgument = Annotated[
+    str, typer.Argument(metavar="SCOPE/NAME", help="The widget, such as ann/clock.")
+]
+VersionArgument = Annotated[
+    str, typer.Argument(metavar="VERSION", help="One of its versions, such as 1.0.0.")
+]

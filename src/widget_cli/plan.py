@@ -1,0 +1,107 @@
+"""What is about to be published, shown to a person or told to a script."""
+
+from typing import Any
+from urllib.parse import urljoin
+
+import msgspec
+
+from .addresses import WidgetKey
+from .console import plain, say, sized
+from .differences import Change, changes, dropped_permissions, new_permissions
+from .shapes import VersionEntry
+from .widget_folder import LocalWidget
+
+_LABELS = {
+    "bundleSize": "size",
+    "sdkVersion": "SDK",
+    "displayName": "name",
+    "minSize": "smallest",
+    "maxSize": "largest",
+    "configVersion": "settings",
+}
+_LONGEST_VALUE = 60
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """`last` is what was published last; `existing` is this very version, if it is published."""
+
+    url: str
+    key: WidgetKey
+    local: LocalWidget
+    last: VersionEntry | None
+    existing: VersionEntry | None
+
+    @property
+    def is_published(self) -> bool:
+        return self.existing is not None
+
+
+def show_plan(plan: Plan) -> None:
+    """On standard error: it is talk on the way to the result."""
+    local, manifest = plan.local, plan.local.manifest
+    say.print(f"\n[bold]{plain(plan.key)} {plain(manifest.version)}[/] to {plain(plan.url)}")
+    _line("name", manifest.display_name)
+    _line("module", f"{local.bundle.path.name}, {sized(local.bundle.size_bytes)}")
+    _line("sha256", local.bundle.sha256_hash)
+    if local.style is not None:
+        _line("style", f"{local.style.path.name}, {sized(local.style.size_bytes)}")
+    _line("SDK", manifest.sdk_version)
+    _line("permissions", ", ".join(manifest.permissions) or "none")
+    if plan.last is None:
+        say.print("\nThis is its first version.\n")
+        return
+    say.print(f"\nAgainst {plain(plan.last.version)}, the last one:")
+    differing = changes(local, plan.last)
+    for change in differing:
+        if change.field != "sha256Hash":
+            _line(_LABELS.get(change.field, change.field), _shown(change))
+    if all(change.field != "sha256Hash" for change in differing):
+        _line("module", "the same, byte for byte")
+    for dropped in dropped_permissions(local, plan.last):
+        _line("permission", f"no longer {dropped}")
+    for added in new_permissions(local, plan.last):
+        say.print(f"  [bold yellow]new permission  {plain(added)}[/]")
+    say.print()
+
+
+def plan_document(plan: Plan, status: str, answer: dict[str, Any]) -> dict[str, Any]:
+    """The result of `widget publish` for a script."""
+    local, last = plan.local, plan.last
+    if plan.existing is not None:
+        address = plan.existing.bundle_url
+        answer = {"bundleUrl": address}
+        if local.style is not None:
+            answer["cssUrl"] = urljoin(address, "index.css")
+    return {
+        "status": status,
+        "catalog": plan.url,
+        "scope": plan.key.scope,
+        "name": plan.key.name,
+        "version": local.manifest.version.text,
+        "bundleUrl": answer.get("bundleUrl"),
+        "cssUrl": answer.get("cssUrl"),
+        "bundleSize": local.bundle.size_bytes,
+        "sha256Hash": local.bundle.sha256_hash,
+        "sdkVersion": local.manifest.sdk_version,
+        "permissions": list(local.manifest.permissions),
+        "newPermissions": new_permissions(local, last),
+        "previousVersion": last.version if last else None,
+        "changes": [it._asdict() for it in changes(local, last)] if last else [],
+        "warnings": list(local.warnings),
+    }
+
+
+def _line(label: str, value: object) -> None:
+    say.print(f"  [dim]{plain(label):<14}[/] {plain(value)}")
+
+
+def _shown(change: Change) -> str:
+    if change.field == "bundleSize":
+        step = change.after - change.before
+        return f"{sized(change.before)} -> {sized(change.after)} ({step:+,} bytes)"
+    return f"{_short(change.before)} -> {_short(change.after)}"
+
+
+def _short(value: object) -> str:
+    text = "none" if value is None else str(value)
+    return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}…"

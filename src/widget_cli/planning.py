@@ -1,0 +1,65 @@
+"""Deciding what will be published: into which scope, and against what is there already."""
+
+from .addresses import WidgetKey
+from .catalog import find_detail, find_style, list_scopes
+from .console import warn
+from .differences import differing_fields, find_version, is_step_back
+from .domain.errors import InvalidName
+from .domain.manifests import Manifest
+from .domain.names import Scope
+from .errors import ToolError, wrong_usage
+from .exits import ExitCode
+from .plan import Plan
+from .session import Session
+from .shapes import VersionEntry
+from .widget_folder import MANIFEST, LocalWidget
+
+
+def choose_scope(session: Session, given: str | None, manifest: Manifest) -> Scope:
+    """What was said, else what the manifest says, else the only one, else one's own."""
+    if given is not None:
+        try:
+            return Scope.parse(given.removeprefix("@"))
+        except InvalidName as error:
+            raise wrong_usage(error.message, "Choose another with --scope.") from None
+    if manifest.scope is not None:
+        return manifest.scope
+    scopes = list_scopes(session)
+    personal = [it for it in scopes if it.type == "personal"]
+    chosen = scopes if len(scopes) == 1 else personal
+    if not chosen:
+        names = ", ".join(it.name for it in scopes)
+        raise ToolError(
+            f"Where to? You may publish to {names}." if names else "You may publish nowhere yet.",
+            "Name one with --scope, or as scope in widget.json.",
+            ExitCode.USAGE if names else ExitCode.NOT_ALLOWED,
+        )
+    return Scope.parse(chosen[0].name)
+
+
+def make_plan(session: Session, key: WidgetKey, local: LocalWidget) -> Plan:
+    """Hold it against what is published. The same number with other bytes is refused here."""
+    detail = find_detail(session, key)
+    wanted = local.manifest.version
+    existing = find_version(detail.versions, wanted) if detail else None
+    if existing is not None and not _is_same_content(session, local, existing):
+        raise ToolError(
+            f"{key} {existing.version} is already published, with another content.",
+            "A published version never changes: publish with --bump patch.",
+            ExitCode.CONFLICT,
+        )
+    if existing is not None and (fields := differing_fields(local, existing)):
+        warn(f"{MANIFEST} says otherwise than published ({', '.join(fields)}); raise the version.")
+    last = detail.newest if detail else None
+    if existing is None and last is not None and is_step_back(wanted, last):
+        warn(f"{wanted} is below {last.version}, and as the newest becomes the latest version.")
+    for warning in local.warnings:
+        warn(warning)
+    return Plan(session.url, key, local, last, existing)
+
+
+def _is_same_content(session: Session, local: LocalWidget, existing: VersionEntry) -> bool:
+    """Whether the published version has these very bytes."""
+    if existing.sha256_hash.lower() != local.bundle.sha256_hash:
+        return False
+    return find_style(session, existing) == (local.style.content if local.style else None)

@@ -1,0 +1,125 @@
+"""The steps of publishing on the wire: ask for a place, put the bytes there, confirm."""
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any
+from urllib.parse import urljoin
+
+from .addresses import WidgetKey
+from .answers import not_a_catalog, sentence_in, shaped
+from .errors import ToolError
+from .exits import ExitCode
+from .session import Session
+from .shapes import Upload
+from .widget_folder import LocalWidget, SourceFile
+
+Advance = Callable[[int], None]
+
+_PATH = "/api/widgets/publish"
+_PIECE_BYTES = 65_536
+
+
+def check(session: Session, key: WidgetKey, local: LocalWidget) -> dict[str, Any]:
+    """Every gate of the catalog, and nothing kept."""
+    with _asking(key):
+        body = {"action": "check", **_described(key, local)}
+        return session.post(_PATH, body, is_repeatable=True)
+
+
+def publish(
+    session: Session, key: WidgetKey, local: LocalWidget, advance: Advance
+) -> dict[str, Any]:
+    """Publish it. `advance` is told of the bytes that have gone out."""
+    with _asking(key):
+        body = {"action": "request", **_described(key, local)}
+        upload = shaped(session.post(_PATH, body), Upload, session.url)
+    with _bringing():
+        _send(session, upload.upload_url, local.bundle, "application/javascript", advance)
+        if local.style is not None:
+            if upload.css_upload_url is None:
+                raise not_a_catalog(session.url)
+            _send(session, upload.css_upload_url, local.style, "text/css", advance)
+        confirmation = {"action": "confirm", "versionId": upload.version_id}
+        # Safe to repeat: what was confirmed once is answered in the same way again.
+        return session.post(_PATH, confirmation, is_repeatable=True)
+
+
+def _described(key: WidgetKey, local: LocalWidget) -> dict[str, Any]:
+    manifest = local.manifest
+    described: dict[str, Any] = {
+        "scope": key.scope,
+        "name": key.name,
+        "displayName": manifest.display_name,
+        "description": manifest.description,
+        "icon": manifest.icon,
+        "minSize": {"w": manifest.min_size.w, "h": manifest.min_size.h},
+        "maxSize": {"w": manifest.max_size.w, "h": manifest.max_size.h},
+        "sdkVersion": manifest.sdk_version,
+        "version": manifest.version.text,
+        "bundleSize": local.bundle.size_bytes,
+        "sha256Hash": local.bundle.sha256_hash,
+        "manifestJson": manifest.text,
+    }
+    if local.style is not None:
+        described["cssSize"] = local.style.size_bytes
+        described["cssSha256Hash"] = local.style.sha256_hash
+    return {name: value for name, value in described.items() if value is not None}
+
+
+def _send(
+    session: Session, address: str, file: SourceFile, content_type: str, advance: Advance
+) -> None:
+    """PUT the bytes. The address is its own permission: our token does not go along."""
+    sent = 0
+
+    def pieces() -> Iterator[bytes]:
+        nonlocal sent
+        advance(-sent)  # A new attempt begins at the beginning.
+        sent = 0
+        for start in range(0, file.size_bytes, _PIECE_BYTES):
+            piece = file.content[start : start + _PIECE_BYTES]
+            yield piece
+            sent += len(piece)
+            advance(len(piece))
+
+    headers = {"Content-Type": content_type, "Content-Length": str(file.size_bytes)}
+    target = urljoin(f"{session.url}/", address)
+    reply = session.transport.send(
+        "PUT", target, is_repeatable=True, content=pieces, headers=headers
+    )
+    if reply.status >= 300:
+        # A store of objects answers in a way of its own.
+        told = sentence_in(reply) or f"The upload was refused with status {reply.status}."
+        raise ToolError(told, "Try again later.", status=reply.status)
+
+
+@contextlib.contextmanager
+def _asking(key: WidgetKey) -> Iterator[None]:
+    """Where the catalog says whether it takes the widget: what to do if it does not."""
+    try:
+        yield
+    except ToolError as error:
+        match error.status:
+            case 400 | 413:
+                error.hint = "Correct the widget, then publish again."
+                error.exit_code = ExitCode.INVALID_WIDGET
+            case 403:
+                error.hint = (
+                    "Choose a scope of yours with --scope (widget whoami lists them), or ask an "
+                    f"owner of {key.scope}."
+                )
+            case 409:
+                error.hint = "A published version never changes: publish with --bump patch."
+        raise
+
+
+@contextlib.contextmanager
+def _bringing() -> Iterator[None]:
+    """Once it is taken, what goes wrong is the way there, not the widget."""
+    try:
+        yield
+    except ToolError as error:
+        if error.status is not None and error.status < 500 and error.status != 429:
+            error.hint = "Nothing was published. Run the same command again."
+            error.exit_code = ExitCode.CONFLICT if error.status == 409 else ExitCode.FAILED
+        raise

@@ -1,0 +1,164 @@
+"""A catalog and who we are to it: finds the token, renews it, and asks with it."""
+
+import contextlib
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from .addresses import parse_url
+from .answers import object_in
+from .credentials import Credentials, SignIn
+from .domain.clock import Clock, now
+from .errors import ToolError, not_signed_in, sign_in_ended, token_refused, wrong_usage
+from .exits import ExitCode
+from .oauth import OAuth, OAuthError
+from .transport import Reply, Transport
+
+_EARLY_S = 30  # Renewed this long before it ends, so that it does not end on the way.
+
+
+class Session:
+    """Asks one catalog. Paths begin with a slash; answers are JSON objects."""
+
+    def __init__(
+        self,
+        url: str,
+        transport: Transport,
+        credentials: Credentials,
+        machine_token: str | None = None,
+        clock: Clock = now,
+    ) -> None:
+        self.url = url
+        self.transport = transport
+        self.credentials = credentials
+        self._machine_token = machine_token
+        self._clock = clock
+
+    @property
+    def is_signed_in(self) -> bool:
+        """Whether there is a token at all; the catalog may see it otherwise."""
+        return self._machine_token is not None or self.credentials.find(self.url) is not None
+
+    def ask_openly(self, path: str, params: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """A GET that anybody may send. No token goes along."""
+        address = f"{self.url}{path}"
+        reply = self.transport.send("GET", address, is_repeatable=True, params=params)
+        return object_in(reply, self.url)
+
+    def get(self, path: str, params: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        return self._ask("GET", path, is_repeatable=True, params=params)
+
+    def post(
+        self, path: str, body: Mapping[str, Any] | None = None, *, is_repeatable: bool = False
+    ) -> dict[str, Any]:
+        return self._ask("POST", path, is_repeatable=is_repeatable, json=dict(body or {}))
+
+    def put(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        return self._ask("PUT", path, is_repeatable=True, json=dict(body))
+
+    def delete(self, path: str) -> dict[str, Any]:
+        return self._ask("DELETE", path, is_repeatable=False)
+
+    def _ask(
+        self, method: str, path: str, *, is_repeatable: bool, **options: Any
+    ) -> dict[str, Any]:
+        def send(token: str) -> Reply:
+            address = f"{self.url}{path}"
+            return self.transport.send(
+                method, address, is_repeatable=is_repeatable, token=token, **options
+            )
+
+        if self._machine_token is not None:
+            reply = send(self._machine_token)
+            if reply.status == 401:
+                raise token_refused(self.url)
+            return _as_machine(reply, self.url)
+        token = self._current_token()
+        reply = send(token)
+        if reply.status == 401:
+            reply = send(self._renewed(token).access_token)
+        return object_in(reply, self.url)
+
+    def _current_token(self) -> str:
+        kept = self.credentials.find(self.url)
+        if kept is None:
+            raise not_signed_in(self.url)
+        if kept.expires_at_s - _EARLY_S > self._clock().timestamp():
+            return kept.access_token
+        return self._renewed(kept.access_token).access_token
+
+    def _renewed(self, old: str) -> SignIn:
+        """A sign-in whose access token is not `old`.
+
+        A refresh token works once, and using it twice ends the whole sign-in. So only one process
+        at a time does it, and whoever waited looks first whether another has done it.
+        """
+        with self.credentials.writing() as writer:
+            kept = self.credentials.find(self.url)
+            if kept is None:
+                raise not_signed_in(self.url)
+            if kept.access_token != old:
+                return kept
+            oauth = OAuth(self.transport, self.url, kept.client_id)
+            try:
+                tokens = oauth.tokens("refresh_token", refresh_token=kept.refresh_token)
+            except OAuthError:
+                raise sign_in_ended(self.url) from None
+            renewed = tokens.signed_in(kept.username, kept.client_id, self._clock)
+            renewed = _placed_as(kept, renewed)
+            writer.save(self.url, renewed)
+            return renewed
+
+
+def _as_machine(reply: Reply, url: str) -> dict[str, Any]:
+    """What a machine may not do, another token may, or a person."""
+    try:
+        return object_in(reply, url)
+    except ToolError as error:
+        if error.exit_code is ExitCode.NOT_ALLOWED:
+            error.hint = "Use a token that may, or unset WIDGET_TOKEN and sign in: widget login"
+        raise
+
+
+def _placed_as(old: SignIn, new: SignIn) -> SignIn:
+    """The new sign-in, kept where the old one was."""
+    return SignIn(
+        username=new.username,
+        client_id=new.client_id,
+        access_token=new.access_token,
+        refresh_token=new.refresh_token,
+        expires_at_s=new.expires_at_s,
+        is_in_keyring=old.is_in_keyring,
+    )
+
+
+@contextlib.contextmanager
+def opened(catalog: str | None, *, transport: Transport | None = None) -> Iterator[Session]:
+    """The catalog that is meant: --catalog, WIDGET_CATALOG_URL, or the last one signed in to."""
+    credentials = Credentials()
+    url = find_url(catalog, credentials)
+    if url is None:
+        raise wrong_usage(
+            "Which catalog? None is known here yet.",
+            "Sign in with: widget login URL (or pass --catalog URL, or set WIDGET_CATALOG_URL).",
+        )
+    with transport or Transport() as open_transport:
+        yield Session(url, open_transport, credentials, machine_token())
+
+
+def find_url(catalog: str | None, credentials: Credentials) -> str | None:
+    given = catalog or os.environ.get("WIDGET_CATALOG_URL", "").strip()
+    return parse_url(given) if given else credentials.default_url
+
+
+def machine_token() -> str | None:
+    token = os.environ.get("WIDGET_TOKEN", "").strip()
+    if not token:
+        return None
+    if not (token.isascii() and token.isprintable()) or " " in token:
+        raise ToolError(
+            "WIDGET_TOKEN holds characters that no token has.",
+            "Set it to the token alone, without quotes or line breaks.",
+            ExitCode.NOT_SIGNED_IN,
+        )
+    return token

@@ -1,0 +1,122 @@
+"""Signing in: with a browser on this machine (PKCE), or with one anywhere else (device code)."""
+
+import base64
+import hashlib
+import os
+import secrets
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from urllib.parse import urlencode
+
+from .console import plain, say
+from .errors import ToolError
+from .exits import ExitCode
+from .loopback import waiting_for_browser
+from .oauth import DEVICE_GRANT, SCOPE, OAuth, OAuthError, Tokens
+
+BROWSER_TIMEOUT_S = 300.0
+_SLOWER_S = 5  # By how much RFC 8628 wants a client to slow down when it is told to.
+
+
+def sign_in_with_browser(
+    url: str, oauth: OAuth, *, opens_browser: bool, timeout_s: float = BROWSER_TIMEOUT_S
+) -> Tokens:
+    verifier, state = secrets.token_urlsafe(48), secrets.token_urlsafe(24)
+    digest = hashlib.sha256(verifier.encode()).digest()
+    challenge = base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
+    with waiting_for_browser(state) as callback:
+        query = {
+            "client_id": oauth.client_id,
+            "redirect_uri": callback.redirect_uri,
+            "response_type": "code",
+            "code_challenge": challenge,
+            "code_challenge_method": "S256",
+            "state": state,
+            "scope": SCOPE,
+        }
+        address = f"{url}/api/auth/oauth2/authorize?{urlencode(query)}"
+        is_opened = opens_browser and _open_browser(address)
+        say.print("Sign in with your browser" + (", which should open now:" if is_opened else ":"))
+        say.print(f"\n  [cyan]{plain(address)}[/]\n")
+        say.print("[dim]Waiting for you … Ctrl-C stops. No browser here? widget login --device[/]")
+        code = callback.wait(timeout_s)
+        try:
+            return oauth.tokens(
+                "authorization_code",
+                code=code,
+                redirect_uri=callback.redirect_uri,
+                code_verifier=verifier,
+            )
+        except OAuthError as error:
+            raise _refused(error) from None
+
+
+def sign_in_with_device(
+    oauth: OAuth,
+    pause: Callable[[float], None] = time.sleep,
+    clock_s: Callable[[], float] = time.monotonic,
+) -> Tokens:
+    try:
+        device = oauth.device_code()
+    except OAuthError as error:
+        raise _refused(error) from None
+    say.print("On any device, open this address and type the code:\n")
+    say.print(f"  [cyan]{plain(device.verification_uri)}[/]")
+    say.print(f"  code [bold]{plain(device.user_code)}[/]\n")
+    if device.verification_uri_complete:
+        say.print(f"[dim]With the code in it: {plain(device.verification_uri_complete)}[/]")
+    say.print("[dim]Waiting for you … Ctrl-C stops.[/]")
+    interval_s = max(1, device.interval)
+    deadline_s = clock_s() + device.expires_in
+    while clock_s() < deadline_s:
+        pause(interval_s)
+        try:
+            return oauth.tokens(DEVICE_GRANT, device_code=device.device_code)
+        except OAuthError as error:
+            match error.code:
+                case "authorization_pending":
+                    pass
+                case "slow_down":
+                    interval_s += _SLOWER_S
+                case "expired_token":
+                    break
+                case _:
+                    raise _refused(error) from None
+        except ToolError as error:
+            if error.exit_code != ExitCode.UNREACHABLE:
+                raise
+            interval_s += _SLOWER_S  # The catalog was away for a moment; the code is still good.
+    raise ToolError(
+        "The code has expired before anybody typed it.",
+        "Try again: widget login --device",
+        ExitCode.NOT_SIGNED_IN,
+    )
+
+
+def _open_browser(address: str) -> bool:
+    """Open it beside us, in a process whose output we do not see; False where no screen is.
+
+    Without a screen, Python would choose a browser that takes the terminal over.
+    """
+    has_screen = sys.platform in ("win32", "darwin") or any(
+        os.environ.get(it) for it in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER", "WSL_DISTRO_NAME")
+    )
+    if not has_screen:
+        return False
+    command = [sys.executable, "-m", "webbrowser", address]
+    quiet = subprocess.DEVNULL
+    try:
+        subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet)  # noqa: S603
+    except OSError:
+        return False
+    return True
+
+
+def _refused(error: OAuthError) -> ToolError:
+    if error.code == "access_denied":
+        sentence = "The sign-in was refused in the browser."
+    else:
+        sentence = f"The catalog did not accept the sign-in: {error.sentence}"
+    return ToolError(sentence, "Try again: widget login", ExitCode.NOT_SIGNED_IN)

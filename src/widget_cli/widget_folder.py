@@ -1,0 +1,137 @@
+"""A widget as it lies in its author's folder: `widget.json` and the files it names."""
+
+import hashlib
+import re
+from pathlib import Path
+
+import msgspec
+
+from .console import sized
+from .domain.errors import InvalidManifest
+from .domain.manifests import Manifest, parse_manifest
+from .errors import ToolError, invalid_widget
+
+MANIFEST = "widget.json"
+MAX_BUNDLE_BYTES = 2_097_152  # What a catalog takes unless its operator says otherwise.
+
+_EXPORTS_MOUNT = re.compile(
+    r"export\s+(?:async\s+)?function\s+mount\b"
+    r"|export\s+(?:const|let|var)\s+mount\b"
+    r"|export\s*\{[^}]*\bmount\b[^}]*\}"
+)
+_COMMON_JS = re.compile(r"\bmodule\.exports\b|(?<![\w.])exports\.\w+\s*=")
+
+
+class SourceFile(msgspec.Struct, frozen=True):
+    """A file that will be published."""
+
+    path: Path
+    content: bytes
+
+    @property
+    def size_bytes(self) -> int:
+        return len(self.content)
+
+    @property
+    def sha256_hash(self) -> str:
+        return hashlib.sha256(self.content).hexdigest()
+
+
+class LocalWidget(msgspec.Struct, frozen=True):
+    """Everything read and checked. `warnings` are what may be meant so."""
+
+    folder: Path
+    manifest: Manifest
+    bundle: SourceFile
+    style: SourceFile | None
+    warnings: tuple[str, ...] = ()
+
+
+def named(folder: Path) -> str:
+    """A folder for a sentence."""
+    return "this folder" if folder == Path() else str(folder)
+
+
+def read_manifest_text(folder: Path) -> str:
+    file = folder / MANIFEST
+    try:
+        return file.read_bytes().decode()
+    except FileNotFoundError:
+        raise invalid_widget(
+            f"There is no {MANIFEST} in {named(folder)}.",
+            "Name the widget's folder, or begin one with: widget init",
+        ) from None
+    except OSError as error:
+        hint = "Name a folder that can be read."
+        raise invalid_widget(f"{file} cannot be read: {error.strerror}.", hint) from None
+    except UnicodeDecodeError:
+        raise invalid_widget(f"{file} is not UTF-8 text.", "Save it as UTF-8.") from None
+
+
+def read_widget(
+    folder: Path, text: str | None = None, max_bundle_bytes: int = MAX_BUNDLE_BYTES
+) -> LocalWidget:
+    """The widget in this folder, or all its faults at once.
+
+    `text` stands in for what the manifest's file holds.
+    """
+    faults: list[str] = []
+    text = read_manifest_text(folder) if text is None else text
+    try:
+        manifest = parse_manifest(text)
+    except InvalidManifest as error:
+        raise _faulty(folder, error.faults) from None
+    bundle = _read(folder, "main", manifest.main, max_bundle_bytes, faults)
+    style = None
+    if manifest.style is not None:
+        style = _read(folder, "style", manifest.style, max_bundle_bytes, faults)
+    if faults or bundle is None:
+        raise _faulty(folder, faults)
+    return LocalWidget(folder, manifest, bundle, style, tuple(_warnings(bundle)))
+
+
+def _read(
+    folder: Path, key: str, name: str, max_bytes: int, faults: list[str]
+) -> SourceFile | None:
+    path = folder / name
+    try:
+        size = path.stat().st_size
+        content = path.read_bytes() if size <= max_bytes else b""
+    except FileNotFoundError:
+        faults.append(f"{key}: there is no file {name} beside {MANIFEST}.")
+        return None
+    except OSError as error:
+        faults.append(f"{key}: {name} cannot be read: {error.strerror}.")
+        return None
+    found = len(faults)
+    if size == 0:
+        faults.append(f"{key}: {name} is empty.")
+    if size > max_bytes:
+        faults.append(
+            f"{key}: {name} is too large: {sized(size)}, and at most {sized(max_bytes)} are taken. "
+            "Minify it, or leave something out."
+        )
+    try:
+        content.decode()
+    except UnicodeDecodeError as error:
+        faults.append(f"{key}: {name} is not UTF-8 text (byte {error.start:,}).")
+    return SourceFile(path, content) if len(faults) == found else None
+
+
+def _warnings(bundle: SourceFile) -> list[str]:
+    source = bundle.content.decode()
+    if _EXPORTS_MOUNT.search(source):
+        return []
+    name = bundle.path.name
+    if _COMMON_JS.search(source):
+        return [f"{name} looks like CommonJS; dashboards import ES modules that export mount."]
+    return [f"{name} does not seem to export mount(element, context), which dashboards call."]
+
+
+def _faulty(folder: Path, faults: list[str]) -> ToolError:
+    what = "a fault" if len(faults) == 1 else f"{len(faults)} faults"
+    return invalid_widget(
+        f"The widget in {named(folder)} has {what}.",
+        f"Correct {MANIFEST} or the files it names, then run: widget validate",
+        faults,
+    )

@@ -1,0 +1,249 @@
+"""Every route × every kind of person, from the route table: a new route without a rule fails.
+
+What is expected is worked out here from `route.needs` and the table of rights, in other
+words than `is_allowed`; what is answered comes from the site.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from support.people import PASSWORD, Person, nobody, request_body, with_oauth, with_token
+from support.site import Answer
+from support.village import BuiltVillage, Village
+from widget_catalog.domain.accounts import RULES, TOKEN_RIGHTS, Right, Role
+from widget_catalog.web.internal.routes import ROUTES
+from widget_catalog.web.internal.routing import Route, Who
+
+PLACES = ("acme/clock", "ann/clock")
+UNSAFE = ("POST", "PUT", "PATCH", "DELETE")
+GATE = {"error": "This address is for signed-in people only."}
+ALL = [right.value for right in TOKEN_RIGHTS]
+
+# The body of every route that takes one from signed-in people, so that whoever is let in does
+# no harm: what is asked for is done already, or cannot be.
+BODIES: dict[tuple[str, str], Any] = {
+    ("POST", "/api/auth/sign-in"): {"username": "eve"},
+    ("POST", "/api/auth/sign-out"): None,
+    ("POST", "/api/auth/register"): {"username": "eve", "email": "e@example.org", "password": "x"},
+    ("POST", "/api/auth/password"): {"currentPassword": PASSWORD, "newPassword": "short"},
+    ("POST", "/api/account/close"): {"password": PASSWORD},
+    ("POST", "/api/tokens"): {"name": "x", "actions": ["publish"]},
+    ("POST", "/api/widgets/publish"): lambda place: request_body(place, "9.9.9", action="check"),
+    ("POST", "/api/widgets/{scope}/{name}/versions/{version}/yank"): {"reason": "Broken."},
+    ("POST", "/api/widgets/{scope}/{name}/versions/{version}/unyank"): None,
+    ("POST", "/api/widgets/{scope}/{name}/versions/{version}/deprecate"): {"message": "Old."},
+    ("POST", "/api/widgets/{scope}/{name}/versions/{version}/undeprecate"): None,
+    ("POST", "/api/widgets/{scope}/{name}/list"): None,
+    ("POST", "/api/widgets/{scope}/{name}/unlist"): None,
+    ("POST", "/api/widgets/{scope}/{name}/official"): {"isOfficial": True},
+    ("PUT", "/api/widgets/{scope}/{name}/publishers"): {"publishers": ["pia"]},
+    ("POST", "/api/organizations"): {"slug": "acme", "displayName": "Acme"},
+    ("POST", "/api/organizations/{slug}/invitations"): {"username": "mia"},
+    ("PUT", "/api/organizations/{slug}/members/{username}"): {"role": "member"},
+    ("POST", "/api/organizations/{slug}/transfer"): {"username": "gone"},
+    ("POST", "/api/invitations/{id}/accept"): None,
+    ("POST", "/api/invitations/{id}/decline"): None,
+}
+# What ends the session it comes with: everybody gets a village of their own for it.
+SPOILING = {"/api/auth/sign-out", "/api/account/close"}
+
+
+class Kind(NamedTuple):
+    """A kind of person: how to become one, and what is known of them."""
+
+    name: str
+    become: Any
+    roles: dict[str, Role] = {}  # noqa: RUF012
+    is_operator: bool = False
+    is_publisher: bool = False
+    token: frozenset[str] | None = None
+    """What the access token is for, if it is one."""
+    covers: tuple[str, ...] = PLACES
+    """Where the access token is good."""
+    is_forged: bool = False
+    """With the cookie of a session, but not its CSRF token."""
+
+
+def _token(name: str, *actions: str, covers: tuple[str, ...] = PLACES, **limits: Any) -> Any:
+    def become(village: Village) -> Person:
+        return with_token(getattr(village, name), actions=list(actions), **limits)
+
+    return {"become": become, "token": frozenset(actions), "covers": covers}
+
+
+def _without_csrf(village: Village) -> Person:
+    return Person(village.site, "ann", {"cookie": village.ann.headers["cookie"]})
+
+
+def _with_anothers_csrf(village: Village) -> Person:
+    csrf = village.eve.headers["x_csrf_token"]
+    return Person(village.site, "ann", {**village.ann.headers, "x_csrf_token": csrf})
+
+
+_OWNER = {"acme": Role.OWNER, "ann": Role.OWNER}
+_ADMIN = {"acme": Role.ADMIN}
+_MEMBER = {"acme": Role.MEMBER}
+
+KINDS = (
+    Kind("nobody", lambda it: nobody(it.site)),
+    Kind("another account", lambda it: it.eve),
+    Kind("another by OAuth", lambda it: with_oauth(it.eve)),
+    Kind("another's token", **_token("eve", *ALL)),
+    Kind("member", lambda it: it.mia, _MEMBER),
+    Kind("member's token", roles=_MEMBER, **_token("mia", *ALL)),
+    Kind("publisher", lambda it: it.pia, _MEMBER, is_publisher=True),
+    Kind("publisher's token", roles=_MEMBER, is_publisher=True, **_token("pia", "publish")),
+    Kind("admin", lambda it: it.abe, _ADMIN),
+    Kind("admin's token", roles=_ADMIN, **_token("abe", *ALL)),
+    Kind("owner", lambda it: it.ann, _OWNER),
+    Kind("owner by OAuth", lambda it: with_oauth(it.ann), _OWNER),
+    Kind("owner without CSRF token", _without_csrf, _OWNER, is_forged=True),
+    Kind("owner with another's CSRF token", _with_anothers_csrf, _OWNER, is_forged=True),
+    Kind("owner's token", roles=_OWNER, **_token("ann", *ALL)),
+    *(Kind(f"owner's token to {it}", roles=_OWNER, **_token("ann", it)) for it in ALL),
+    Kind(
+        "owner's token for acme",
+        roles=_OWNER,
+        **_token("ann", *ALL, scopes=["acme"], covers=PLACES[:1]),
+    ),
+    Kind(
+        "owner's token for ann/clock",
+        roles=_OWNER,
+        **_token("ann", *ALL, widgets=["ann/clock"], covers=PLACES[1:]),
+    ),
+    Kind(
+        "owner's token for elsewhere",
+        roles=_OWNER,
+        **_token("ann", *ALL, scopes=["eve"], widgets=["ann/clocks", "acme/cloc"], covers=()),
+    ),
+    Kind("operator", lambda it: it.olly, is_operator=True),
+    Kind("operator by OAuth", lambda it: with_oauth(it.olly), is_operator=True),
+    Kind("operator's token", is_operator=True, **_token("olly", *ALL)),
+)
+
+
+def expected(route: Route, kind: Kind, place: str) -> int | None:
+    """The status that turns somebody away; None for whoever is let in."""
+    if kind.name == "nobody":
+        return None if route.needs is Who.ANYONE else 401
+    if kind.is_forged and route.method in UNSAFE:
+        return 403
+    # Organizations are looked after by people, whatever right it takes.
+    is_for_people = route.needs is Who.PERSON or route.path.startswith("/api/organizations")
+    if kind.token is not None and (is_for_people or route.needs is Who.OPERATOR):
+        return 403
+    match route.needs:
+        case Who.OPERATOR:
+            return None if kind.is_operator else 403
+        case Right() as right:
+            return None if _has_right(right, kind, place) else 403
+    return None
+
+
+def _has_right(right: Right, kind: Kind, place: str) -> bool:
+    rule = RULES[right]
+    role = kind.roles.get(place.partition("/")[0])
+    may = (
+        (role is not None and role in rule.roles)
+        or (kind.is_operator and rule.operator)
+        or (kind.is_publisher and rule.publishers and role is not None)
+    )
+    if kind.token is None:
+        return may
+    return may and place in kind.covers and (right is Right.VIEW or right.value in kind.token)
+
+
+def ask(route: Route, person: Person, place: str) -> Answer:
+    scope, _, name = place.partition("/")
+    values = {"scope": scope, "name": name, "version": "1.0.0", "slug": scope, "id": "0" * 24}
+    values["username"] = "pia" if route.method == "PUT" else "gone"
+    address = re.sub(r"{(\w+)}", lambda found: values[found[1]], route.path)
+    body = None
+    if route.method in ("POST", "PUT") and route.needs is not Who.ANYONE:
+        body = BODIES[route.method, route.path]
+    body = BODIES.get((route.method, route.path), body)
+    return person.send(route.method, address, body(place) if callable(body) else body)
+
+
+@pytest.fixture(scope="module")
+def crowd(
+    built_village: BuiltVillage, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[list[tuple[Kind, Person]]]:
+    """One of every kind, in one village; whoever is let in changes nothing that matters."""
+    folder = tmp_path_factory.mktemp("crowd") / "data"
+    with Village(built_village, folder, registration="open") as village:
+        yield [(kind, kind.become(village)) for kind in KINDS]
+
+
+def _is_in_a_scope(route: Route) -> bool:
+    return isinstance(route.needs, Right)
+
+
+QUIET = [route for route in ROUTES.all if route.path not in SPOILING]
+
+
+@pytest.mark.parametrize("route", QUIET, ids=[f"{it.method} {it.path}" for it in QUIET])
+def test_everybody_gets_what_the_rule_of_the_route_says(
+    crowd: list[tuple[Kind, Person]], route: Route
+) -> None:
+    for place in PLACES if _is_in_a_scope(route) else PLACES[:1]:
+        for kind, person in crowd:
+            assert_as_ruled(route, kind, place, ask(route, person, place))
+
+
+@pytest.mark.parametrize("path", sorted(SPOILING))
+def test_what_ends_a_session_is_ruled_as_well(
+    built_village: BuiltVillage, tmp_path: Path, path: str
+) -> None:
+    (route,) = (it for it in ROUTES.all if it.path == path)
+    with Village(built_village, tmp_path / "data") as village:
+        people = [(kind, kind.become(village)) for kind in KINDS]
+        # Those first who are turned away, and everybody's token before themselves.
+        people.sort(key=lambda it: (expected(route, it[0], PLACES[0]) is None, not it[0].token))
+        for kind, person in people:
+            if "by OAuth" not in kind.name:  # It ends with the account, or ends it.
+                assert_as_ruled(route, kind, PLACES[0], ask(route, person, PLACES[0]))
+
+
+def assert_as_ruled(route: Route, kind: Kind, place: str, answer: Answer) -> None:
+    wanted = expected(route, kind, place)
+    told = (route.method, route.path, kind.name, place, answer.status, answer.body)
+    assert answer.status < 500, told
+    if wanted is not None:
+        assert answer.status == wanted, told
+        assert list(answer.json()) == ["error"], told
+    elif route.needs is Who.ANYONE:
+        # It may have reasons of its own to say no, but the door is open.
+        assert answer.body == b"" or answer.json() != GATE, told
+    else:
+        assert answer.status not in (401, 403), told
+
+
+def test_every_rule_lets_somebody_in_and_turns_somebody_away() -> None:
+    """Else a row of the matrix could not fail."""
+    for route in ROUTES.all:
+        outcomes = {expected(route, kind, place) for kind in KINDS for place in PLACES}
+        assert None in outcomes, route
+        if route.needs is not Who.ANYONE:
+            assert outcomes >= {401, None}, route
+        if route.needs not in (Who.ANYONE, Who.SIGNED_IN):
+            assert 403 in outcomes, route
+
+
+def test_a_stranger_cannot_tell_whether_something_is_there(quiet_village: Village) -> None:
+    """Of a scope that is not theirs, of one that nobody has, of widgets there are and are not."""
+    eve = quiet_village.eve
+    for route in ROUTES.all:
+        if isinstance(route.needs, Right) and "{name}" in route.path:
+            answers = {
+                (it.status, it.body.replace(scope.encode(), b"SCOPE"))
+                for scope in ("acme", "nobody-has-it")
+                for name in ("clock", "nothing")
+                for it in [ask(route, eve, f"{scope}/{name}")]
+            }
+            assert len(answers) == 1, (route, answers)
+            assert next(iter(answers))[0] == 403

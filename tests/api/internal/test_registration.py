@@ -1,0 +1,263 @@
+"""Making an account: closed, open, by invitation; who gets a scope that has widgets already."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.people import PASSWORD, Person, nobody, signed_in
+from support.site import Answer, InProcessSite
+from support.village import BuiltVillage, Village
+from support.widgets import widget_line
+from widget_catalog.actions.create_account import (
+    OPERATOR,
+    create_account,
+    invite,
+    invite_first_operator,
+    reserve_scope,
+)
+from widget_catalog.domain.errors import Conflict
+
+CLOSED = {"error": "Registration is closed here. Ask the operator for an account."}
+NOT_VALID = {"error": "This invitation is not valid, or no longer. Ask the operator for a new one."}
+
+
+@pytest.fixture
+def open_village(built_village: BuiltVillage, tmp_path: Path) -> Iterator[Village]:
+    with Village(built_village, tmp_path / "data", registration="open") as made:
+        yield made
+
+
+def register(site: InProcessSite, username: str = "zoe", **more: Any) -> Answer:
+    body = {"username": username, "email": f"{username}@example.org", "password": PASSWORD}
+    return nobody(site).post("/api/auth/register", body | more)
+
+
+def person(answer: Answer, site: InProcessSite) -> Person:
+    assert answer.status == 201, answer.body
+    cookie = answer.headers["set-cookie"].partition(";")[0]
+    headers = {"cookie": cookie, "x_csrf_token": answer.json()["csrfToken"]}
+    return Person(site, answer.json()["username"], headers)
+
+
+@pytest.mark.parametrize("registration", ["closed", "invitation"])
+def test_where_registration_is_not_open_nobody_registers_uninvited(
+    built_village: BuiltVillage, tmp_path: Path, registration: str
+) -> None:
+    with Village(built_village, tmp_path / "d", registration=registration) as village:
+        answer = register(village.site)
+        invited = register(village.site, invitation="wci_nonsense")
+
+        assert (answer.status, answer.json()) == (403, CLOSED)
+        assert (invited.status, invited.json()) == (403, NOT_VALID)
+        assert "set-cookie" not in answer.headers
+        # Nothing is told about who is here already, either.
+        assert register(village.site, "ann").json() == CLOSED
+
+
+def test_whoever_registers_is_signed_in_and_may_publish(open_village: Village) -> None:
+    answer = register(open_village.site)
+
+    body = answer.json()
+    assert (answer.status, {**body, "csrfToken": "", "expiresAt": ""}) == (
+        201,
+        {
+            "username": "zoe",
+            "email": "zoe@example.org",
+            "isOperator": False,
+            "via": "session",
+            "csrfToken": "",
+            "expiresAt": "",
+        },
+    )
+    zoe = person(answer, open_village.site)
+    assert zoe.get("/api/auth/session").json() == body
+    assert zoe.get("/api/widgets/scopes").json() == {
+        "scopes": [{"name": "zoe", "type": "personal", "displayName": "zoe"}]
+    }
+    assert zoe.publish("zoe/clock").status == 200
+    assert signed_in(open_village.site, "zoe").get("/api/auth/session").status == 200
+    entry = open_village.olly.get("/api/audit?limit=2").json()["entries"][1]
+    assert (entry["actor"], entry["action"], entry["details"]) == (
+        "zoe",
+        "create account",
+        {"isOperator": False},
+    )
+
+
+def test_all_faults_are_told_at_once(open_village: Village) -> None:
+    answer = register(open_village.site, "Zoë", email="zoe", password="short")
+
+    assert answer.status == 400
+    assert answer.json()["error"] == (
+        "'Zoë' is not a scope: use 1 to 64 small letters, digits and hyphens, beginning with a "
+        "letter or digit. 'zoe' is not an e-mail address. The password is too short: at least 12 "
+        "characters are needed."
+    )
+
+
+@pytest.mark.parametrize("name", ["ann", "acme", "kept"])
+def test_a_name_that_is_taken_is_refused_whoever_has_it(open_village: Village, name: str) -> None:
+    reserve_scope(open_village.site.node.store, "kept")
+
+    answer = register(open_village.site, name, email="new@example.org")
+
+    assert (answer.status, answer.json()) == (
+        409,
+        {"error": f"The name {name} is taken. Choose another."},
+    )
+
+
+@pytest.mark.parametrize("name", ["api", "admin", "operator", "widgets", "cdn", "search", "null"])
+def test_names_of_the_service_itself_are_reserved(open_village: Village, name: str) -> None:
+    for answer in (
+        register(open_village.site, name),
+        open_village.ann.post("/api/organizations", {"slug": name, "displayName": "X"}),
+    ):
+        assert (answer.status, answer.json()) == (
+            400,
+            {"error": f"The name {name} is reserved. Choose another."},
+        )
+
+
+def test_an_address_is_good_for_one_account_however_it_is_written(open_village: Village) -> None:
+    answer = register(open_village.site, email="ANN@Example.org")
+
+    assert (answer.status, answer.json()) == (
+        409,
+        {"error": "There is an account with the e-mail address ANN@Example.org already."},
+    )
+    # And the name that was asked for is still free.
+    assert register(open_village.site).status == 201
+
+
+def test_a_stranger_cannot_take_the_scope_of_imported_widgets(open_village: Village) -> None:
+    open_village.site.add(widget_line("imported/clock"))
+
+    for answer in (
+        register(open_village.site, "imported"),
+        open_village.eve.post("/api/organizations", {"slug": "imported", "displayName": "X"}),
+    ):
+        assert (answer.status, answer.json()) == (
+            409,
+            {
+                "error": "The name imported is taken: there are widgets in that scope. The "
+                "operator can give it to an account."
+            },
+        )
+    assert open_village.eve.publish("imported/clock", "2.0.0").status == 403
+
+
+def test_the_operator_can_give_the_scope_of_imported_widgets_away(open_village: Village) -> None:
+    site = open_village.site
+    site.add(widget_line("imported/clock"), widget_line("shop/clock"))
+
+    create_account(site.node.store, "imported", "imported@example.org", PASSWORD)
+    body = {"slug": "shop", "displayName": "The shop"}
+
+    assert open_village.olly.post("/api/organizations", body).status == 201
+    assert signed_in(site, "imported").publish("imported/clock", "2.0.0").status == 200
+    assert open_village.olly.publish("shop/clock", "2.0.0").status == 200
+
+
+def test_an_invited_author_cannot_take_the_scope_of_imported_widgets(village: Village) -> None:
+    village.site.add(widget_line("imported/clock"))
+    secret = invite(village.site.node.store)
+
+    assert register(village.site, "imported", invitation=secret).status == 409
+    # The invitation is not used up by that.
+    assert register(village.site, "zoe", invitation=secret).status == 201
+
+
+def test_an_invitation_makes_one_account(village: Village) -> None:
+    secret = invite(village.site.node.store, email="zoe@example.org")
+
+    first = register(village.site, "zoe", invitation=secret)
+    second = register(village.site, "zac", invitation=secret)
+
+    assert (first.status, first.json()["isOperator"]) == (201, False)
+    assert (second.status, second.json()) == (403, NOT_VALID)
+
+
+def test_an_invitation_ends_after_a_week(village: Village) -> None:
+    secret = invite(village.site.node.store)
+    village.clock.forward(days=6, hours=23)
+    still_good = register(village.site, "x!", invitation=secret)
+    village.clock.forward(hours=1)
+
+    over = register(village.site, invitation=secret)
+
+    assert still_good.status == 400
+    assert (over.status, over.json()) == (403, NOT_VALID)
+
+
+def test_an_invitation_to_an_organization_makes_no_account(village: Village) -> None:
+    body = {"email": "zoe@example.org", "role": "admin"}
+    link = village.ann.post("/api/organizations/acme/invitations", body).json()["link"]
+    secret = link.partition("secret=")[2]
+
+    assert register(village.site, invitation=secret).json() == NOT_VALID
+
+
+def test_an_invitation_to_the_catalog_joins_no_organization(village: Village) -> None:
+    secret = invite(village.site.node.store)
+    with village.site.node.store.reading() as connection:
+        (row,) = connection.exec_driver_sql("SELECT id FROM invitations").all()
+
+    answer = village.eve.post(f"/api/invitations/{row[0]}/accept", {"secret": secret})
+
+    assert answer.status == 404
+    assert register(village.site, invitation=secret).status == 201
+
+
+def test_the_first_operator_is_invited_while_there_is_no_account(site: InProcessSite) -> None:
+    site.add(widget_line("olly/clock"))
+    store = site.node.store
+    older = invite_first_operator(store)
+    secret = invite_first_operator(store)
+    assert older != secret
+    assert older
+    assert secret
+
+    # The last one that was printed is the one that is good.
+    assert register(site, "olly", invitation=older).status == 403
+    answer = register(site, "olly", invitation=secret)
+
+    assert (answer.status, answer.json()["isOperator"]) == (201, True)
+    olly = person(answer, site)
+    assert olly.get("/api/audit").json()["total"] == 1
+    # The operator may adopt what was imported.
+    assert olly.publish("olly/clock", "2.0.0").status == 200
+    assert invite_first_operator(store) is None
+    assert register(site, "zoe", invitation=secret).status == 403
+
+
+def test_there_is_one_invitation_for_an_operator_at_a_time(village: Village) -> None:
+    store = village.site.node.store
+    older, author = invite(store, OPERATOR), invite(store)
+    newer = invite(store, OPERATOR)
+
+    assert register(village.site, "zoe", invitation=older).status == 403
+    assert register(village.site, "zoe", invitation=newer).json()["isOperator"] is True
+    assert register(village.site, "zac", invitation=author).json()["isOperator"] is False
+
+
+def test_another_site_cannot_register_somebody(open_village: Village) -> None:
+    body = {"username": "zoe", "email": "zoe@example.org", "password": PASSWORD}
+    for where in ("cross-site", "same-site"):
+        stranger = Person(open_village.site, "", {"sec_fetch_site": where})
+        assert stranger.post("/api/auth/register", body).status == 403
+    assert register(open_village.site).status == 201
+
+
+def test_a_reserved_scope_cannot_be_taken_by_the_operator_either(village: Village) -> None:
+    store = village.site.node.store
+    reserve_scope(store, "kept")
+
+    with pytest.raises(Conflict, match="The name kept is taken"):
+        create_account(store, "kept", "kept@example.org", PASSWORD)
+    with pytest.raises(Conflict, match="The name kept is taken"):
+        reserve_scope(store, "kept")
+    with pytest.raises(Conflict, match="The name ann is taken"):
+        reserve_scope(store, "ann")

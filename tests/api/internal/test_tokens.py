@@ -1,0 +1,211 @@
+"""Access tokens for machines: made, shown once, limited, ended."""
+
+from typing import Any
+
+import pytest
+
+from support.people import Person, with_oauth, with_token
+from support.village import Village
+from widget_catalog.domain.clock import iso
+
+TOKENS = "/api/tokens"
+UNKNOWN = {"error": "This token is unknown, expired or revoked. Sign in again."}
+
+
+def a_token(**more: Any) -> dict[str, Any]:
+    return {"name": "a machine", "actions": ["publish"], **more}
+
+
+def test_a_token_is_shown_once_with_its_secret(village: Village) -> None:
+    body = a_token(
+        name=" a machine ",
+        actions=["list", "publish", "list"],
+        scopes=["acme"],
+        widgets=["@ann/clock", "ann/other"],
+        expiresInDays=1,
+    )
+    answer = village.ann.post(TOKENS, body)
+
+    made = answer.json()
+    secret = made.pop("token")
+    assert (answer.status, made) == (
+        201,
+        {
+            "id": made["id"],
+            "name": "a machine",
+            "actions": ["publish", "list"],
+            "scopes": ["acme"],
+            "widgets": ["ann/clock", "ann/other"],
+            "createdAt": iso(village.clock.at),
+            "expiresAt": made["expiresAt"],
+            "lastUsedAt": None,
+        },
+    )
+    assert secret.startswith("wct_")
+    listed = village.ann.get(TOKENS)
+    assert listed.json() == {"tokens": [made]}
+    assert secret.encode() not in listed.body
+    assert village.eve.get(TOKENS).json() == {"tokens": []}
+
+
+def test_a_token_lasts_as_long_as_was_said_and_ninety_days_otherwise(village: Village) -> None:
+    short, usual = with_token(village.ann, expiresInDays=1), with_token(village.ann)
+    village.clock.forward(hours=23, minutes=59)
+    assert short.get("/api/widgets/scopes").status == 200
+    village.clock.forward(minutes=1)
+
+    over = short.get("/api/widgets/scopes")
+    assert (over.status, over.json()) == (401, UNKNOWN)
+    village.clock.forward(days=88, hours=23)
+    assert usual.get("/api/widgets/scopes").status == 200
+    village.clock.forward(hours=1)
+    assert usual.get("/api/widgets/scopes").status == 401
+
+
+def test_tokens_that_are_over_are_not_listed(village: Village) -> None:
+    with_token(village.eve, expiresInDays=1, name="short")
+    with_token(village.eve, expiresInDays=3, name="long")
+    village.clock.forward(days=2)
+
+    assert [it["name"] for it in village.eve.get(TOKENS).json()["tokens"]] == ["long"]
+
+
+def test_a_revoked_token_opens_nothing_at_once(village: Village) -> None:
+    made = village.ann.post(TOKENS, a_token()).json()
+    machine = Person(village.site, "ann", {"authorization": f"Bearer {made['token']}"})
+    assert machine.get("/api/widgets/scopes").status == 200
+    foreign = village.eve.delete(f"{TOKENS}/{made['id']}")
+    assert (foreign.status, foreign.json()) == (404, {"error": "There is no such token."})
+    assert machine.get("/api/widgets/scopes").status == 200
+
+    revoked = village.ann.delete(f"{TOKENS}/{made['id']}")
+
+    assert (revoked.status, revoked.json()) == (200, {"success": True})
+    assert machine.get("/api/widgets/scopes").status == 401
+    assert village.ann.delete(f"{TOKENS}/{made['id']}").status == 404
+    entries = village.olly.get("/api/audit?limit=2").json()["entries"]
+    assert [(it["action"], it["details"]) for it in entries] == [
+        ("revoke token", {"id": made["id"]}),
+        ("create token", {"token": "a machine"}),
+    ]
+
+
+def test_when_a_token_was_used_is_told_within_minutes(village: Village) -> None:
+    machine = with_token(village.eve)
+    used = village.clock.at
+    machine.get("/api/widgets/scopes")
+    village.clock.forward(minutes=4)
+    machine.get("/api/widgets/scopes")
+    (token,) = village.eve.get(TOKENS).json()["tokens"]
+    assert token["lastUsedAt"] == iso(used)
+    village.clock.forward(minutes=1)
+    machine.get("/api/widgets/scopes")
+
+    (token,) = village.eve.get(TOKENS).json()["tokens"]
+    assert token["lastUsedAt"] == iso(village.clock.at)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"name": " "}, "name: must not be empty."),
+        ({"name": "x" * 101}, "name: is too long: 101 characters, and at most 100 are taken."),
+        ({"actions": []}, "actions: must be some of publish, yank, deprecate, list."),
+        ({"actions": ["own"]}, "actions: must be some of publish, yank, deprecate, list."),
+        ({"actions": ["publish", "view"]}, "actions: must be some of publish, yank, "),
+        ({"expiresInDays": 0}, "expiresInDays: must be a whole number from 1 to 366."),
+        ({"expiresInDays": 367}, "expiresInDays: must be a whole number from 1 to 366."),
+        ({"expiresInDays": -(10**18)}, "expiresInDays: must be a whole number from 1 to 366."),
+        ({"expiresInDays": 1.5}, "The body is not what is expected here: Expected `int`"),
+        ({"expiresInDays": True}, "The body is not what is expected here: Expected `int`"),
+        ({"scopes": ["No"]}, "'No' is not a scope"),
+        ({"scopes": [None]}, "The body is not what is expected here: Expected `str`"),
+        ({"widgets": ["ann"]}, "'' is not a widget name"),
+        ({"widgets": ["ann/a/b"]}, "'a/b' is not a widget name"),
+        ({"scopes": ["a"] * 60, "widgets": ["a/b"] * 41}, "scopes: at most 100 scopes and widgets"),
+    ],
+)
+def test_what_cannot_be_a_token_is_refused(
+    quiet_village: Village, change: dict[str, Any], sentence: str
+) -> None:
+    answer = quiet_village.ann.post(TOKENS, a_token(**change))
+
+    assert answer.status == 400
+    assert answer.json()["error"].startswith(sentence)
+
+
+def test_all_faults_are_told_at_once(quiet_village: Village) -> None:
+    body = {"name": "", "actions": [], "scopes": ["A", "B"], "widgets": ["C/d"], "expiresInDays": 0}
+
+    told = quiet_village.ann.post(TOKENS, body).json()["error"]
+
+    for part in ("name: ", "actions: ", "expiresInDays: ", "'A' is", "'B' is", "'C' is"):
+        assert part in told
+
+
+def test_a_token_makes_and_sees_no_tokens_organizations_or_invitations(village: Village) -> None:
+    machine = with_token(village.ann, actions=["publish", "yank", "deprecate", "list"])
+
+    for method, path, body in [
+        ("POST", TOKENS, a_token()),
+        ("GET", TOKENS, None),
+        ("GET", "/api/auth/sessions", None),
+        ("GET", "/api/organizations", None),
+        ("GET", "/api/organizations/acme", None),
+        ("POST", "/api/organizations", {"slug": "new", "displayName": "New"}),
+        ("GET", "/api/invitations", None),
+    ]:
+        answer = machine.send(method, path, body)
+        assert (answer.status, answer.json()) == (
+            403,
+            {"error": "An access token cannot do this; sign in as a person."},
+        )
+
+
+def test_scopes_to_publish_in_are_those_the_token_is_for(village: Village) -> None:
+    def names(**limits: Any) -> list[str]:
+        machine = with_token(village.ann, **limits)
+        return [it["name"] for it in machine.get("/api/widgets/scopes").json()["scopes"]]
+
+    assert names() == ["ann", "acme"]
+    assert names(scopes=["acme"]) == ["acme"]
+    assert names(widgets=["ann/clock"]) == ["ann"]
+    assert names(scopes=["eve"]) == []
+    assert names(actions=["yank"]) == []
+
+
+def test_a_token_loses_what_its_account_loses(village: Village) -> None:
+    machine = with_token(village.abe)
+    assert machine.request("acme/new").status == 200
+    village.ann.put("/api/organizations/acme/members/abe", {"role": "member"})
+
+    refused = machine.request("acme/newer")
+
+    assert (refused.status, refused.json()) == (
+        403,
+        {
+            "error": "You may not publish in the scope acme. (Or the access token is not made for "
+            "it.)"
+        },
+    )
+    village.ann.delete("/api/organizations/acme/members/abe")
+    assert machine.get("/api/widgets/acme/clock").status == 403
+
+
+def test_a_token_for_one_widget_publishes_that_one(village: Village) -> None:
+    machine = with_token(village.ann, widgets=["ann/clock"])
+
+    assert machine.publish("ann/clock", "2.0.0").status == 200
+    for key in ("ann/clocks", "ann/cloc", "acme/clock"):
+        assert machine.request(key, "2.0.0").status == 403
+    entry = village.ann.get("/api/widgets/ann/clock/audit").json()["entries"][0]
+    assert (entry["actor"], entry["via"], entry["action"]) == ("ann", "token", "publish")
+
+
+def test_an_oauth_token_that_is_over_opens_nothing(village: Village) -> None:
+    access = with_oauth(village.ann, lifetime_s=60)
+    assert access.get("/api/auth/session").status == 200
+    village.clock.forward(seconds=60)
+
+    over = access.get("/api/auth/session")
+    assert (over.status, over.json()) == (401, UNKNOWN)

@@ -1,0 +1,317 @@
+"""Write-once: what is published never changes, whoever tries it and whenever they do."""
+
+import asyncio
+import hashlib
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.people import BUNDLE, request_body
+from support.village import Village
+from widget_catalog.actions.publish_version import publish_version
+from widget_catalog.actions.request_version import request_version
+from widget_catalog.actions.tidy_uploads import tidy_uploads
+from widget_catalog.bundles.local import LocalBundles
+from widget_catalog.bundles.store import Kind
+from widget_catalog.bundles.uploads import LocalUploads
+from widget_catalog.domain.accounts import Actor, Via
+from widget_catalog.domain.errors import Conflict, InvalidRequest
+from widget_catalog.store.accounts import get_account
+from widget_catalog.store.engine import Store
+
+EVIL = BUNDLE[::-1]
+ADDRESS = "/cdn/@ann/new/1.0.0/index.js"
+
+
+def requested(village: Village, key: str = "ann/new", version: str = "1.0.0") -> dict[str, str]:
+    answer = village.ann.request(key, version)
+    assert answer.status == 200, answer.body
+    body: dict[str, str] = answer.json()
+    assert village.ann.upload(body["uploadUrl"], BUNDLE).status == 200
+    return body
+
+
+def actor_of(village: Village, name: str = "ann") -> Actor:
+    with village.site.node.store.reading() as connection:
+        return Actor(via=Via.SESSION, account=get_account(connection, name))
+
+
+def bundles_of(village: Village) -> dict[str, bytes]:
+    folder = village.site.node.folder.bundles
+    return {it.name: it.read_bytes() for it in folder.rglob("*") if it.is_file()}
+
+
+def versions_of(village: Village, key: str = "ann/new") -> list[str]:
+    answer = village.site.get(f"/api/v1/widgets/{key}")
+    if answer.status == 404:
+        return []
+    return [it["version"] for it in answer.json()["versions"]]
+
+
+def all_at_once(work: list[Callable[[], Any]]) -> list[Any]:
+    """What each gave or raised, when all begin in the same moment."""
+    gate = threading.Barrier(len(work))
+
+    def run(one: Callable[[], Any]) -> Any:
+        gate.wait(30)
+        try:
+            return one()
+        except Exception as fault:
+            return fault
+
+    with ThreadPoolExecutor(len(work)) as threads:
+        return list(threads.map(run, work))
+
+
+def test_the_upload_address_is_worth_nothing_after_the_confirmation(village: Village) -> None:
+    body = requested(village)
+    village.ann.confirm(body["versionId"])
+    before = bundles_of(village)
+
+    for content in (EVIL, BUNDLE, b""):
+        answer = village.ann.upload(body["uploadUrl"], content)
+        assert (answer.status, answer.json()) == (
+            409,
+            {"error": "This version is published: nothing can be uploaded for it any more."},
+        )
+
+    assert village.ann.confirm(body["versionId"]).status == 200
+    assert bundles_of(village) == before
+    assert village.site.get(ADDRESS).body == BUNDLE
+    assert list(village.site.node.folder.uploads.iterdir()) == []
+
+
+def test_an_upload_that_began_before_the_confirmation_changes_nothing(village: Village) -> None:
+    """It is let in, then the version is confirmed, then its last bytes come."""
+    body = requested(village)
+    node = village.site.node
+
+    async def slow() -> Any:
+        yield EVIL[:10]
+        await asyncio.to_thread(
+            publish_version, node.store, node.bundles, node.uploads, actor, body["versionId"]
+        )
+        yield EVIL[10:]
+
+    actor = actor_of(village)
+    asyncio.run(node.uploads.receive(body["versionId"], "js", slow(), len(BUNDLE)))
+
+    assert village.site.get(ADDRESS).body == BUNDLE
+    assert village.ann.confirm(body["versionId"]).status == 200
+    assert village.site.get(ADDRESS).body == BUNDLE
+    # What came too late lies there until the request ends, and goes with it.
+    village.clock.forward(hours=1)
+    tidy_uploads(node.store, node.bundles, node.uploads)
+    assert list(node.folder.uploads.iterdir()) == []
+    assert village.site.get(ADDRESS).body == BUNDLE
+
+
+def test_of_confirmations_that_race_all_get_the_same_answer_and_one_publishes(
+    village: Village,
+) -> None:
+    body, node, actor = requested(village), village.site.node, actor_of(village)
+
+    def confirm() -> Any:
+        request = publish_version(node.store, node.bundles, node.uploads, actor, body["versionId"])
+        return request.id
+
+    assert all_at_once([confirm] * 8) == [body["versionId"]] * 8
+    assert versions_of(village) == ["1.0.0"]
+    assert village.ann.get("/api/widgets/ann/new/audit").json()["total"] == 1
+
+
+def test_a_confirmation_that_finds_its_files_taken_by_its_twin_succeeds(village: Village) -> None:
+    """The twin is done between the look at the request and the look at the files."""
+    body, node, actor = requested(village), village.site.node, actor_of(village)
+
+    class TakenMeanwhile(LocalUploads):
+        def path_of(self, request_id: str, kind: Kind) -> Path:
+            publish_version(node.store, node.bundles, node.uploads, actor, request_id)
+            return super().path_of(request_id, kind)
+
+    uploads = TakenMeanwhile(node.folder.uploads)
+    request = publish_version(node.store, node.bundles, uploads, actor, body["versionId"])
+
+    assert request.id == body["versionId"]
+    assert request.confirmed_at is not None
+    assert village.ann.get("/api/widgets/ann/new/audit").json()["total"] == 1
+
+
+def test_of_requests_for_the_same_version_one_is_published(village: Village) -> None:
+    """With different bytes, by people who both may: the first has it, and nothing is mixed."""
+    node = village.site.node
+    work: list[Callable[[], Any]] = []
+    contents = {}
+    for i, name in enumerate(["ann", "abe"] * 4):
+        js = BUNDLE + b"// %d\n" % i
+        person = getattr(village, name)
+        asked = person.request("acme/raced", f"1.0.0+b{i}", js).json()
+        assert person.upload(asked["uploadUrl"], js).status == 200
+        contents[f"1.0.0+b{i}"] = js
+        given = (node.store, node.bundles, node.uploads, actor_of(village, name))
+        work.append(lambda given=given, id_=asked["versionId"]: publish_version(*given, id_))
+
+    outcomes = all_at_once(work)
+
+    assert sum(isinstance(it, Conflict) for it in outcomes) == 7, outcomes
+    (number,) = versions_of(village, "acme/raced")
+    assert village.site.get(f"/cdn/@acme/raced/{number}/index.js").body == contents[number]
+    losers = {hashlib.sha256(it).hexdigest()[2:] for key, it in contents.items() if key != number}
+    assert not losers & {name.removesuffix(".js") for name in bundles_of(village)}
+
+
+def test_two_versions_at_once_are_both_published(village: Village) -> None:
+    node, actor = village.site.node, actor_of(village)
+    ids = [requested(village, version=f"1.{i}.0")["versionId"] for i in range(6)]
+
+    outcomes = all_at_once(
+        [
+            lambda id_=id_: publish_version(node.store, node.bundles, node.uploads, actor, id_).id  # type: ignore[misc]
+            for id_ in ids
+        ]
+    )
+
+    assert outcomes == ids
+    assert sorted(versions_of(village)) == [f"1.{i}.0" for i in range(6)]
+
+
+def test_bytes_that_are_swapped_between_check_and_copy_are_not_published(village: Village) -> None:
+    body, node = requested(village), village.site.node
+    # Nobody else has published these bytes: they must really be copied.
+    js = BUNDLE + b"// mine\n"
+    asked = village.ann.request("ann/new", "2.0.0", js).json()
+    village.ann.upload(asked["uploadUrl"], js)
+    before = bundles_of(village)
+
+    class Swapping(LocalBundles):
+        """The holder of the upload's address is quick: after the hash, before the copy."""
+
+        def put_file(self, source: Path, sha256_hash: str, kind: Kind = "js") -> bool:
+            source.write_bytes(js[::-1])
+            return super().put_file(source, sha256_hash, kind)
+
+    bundles = Swapping(node.folder.bundles)
+    with pytest.raises(InvalidRequest) as refused:
+        publish_version(node.store, bundles, node.uploads, actor_of(village), asked["versionId"])
+
+    assert str(refused.value) == (
+        "The bundle was replaced while it was checked. Nothing was published."
+    )
+    assert versions_of(village) == []
+    assert bundles_of(village) == before
+    assert village.site.get("/cdn/@ann/new/2.0.0/index.js").status == 404
+    # Whoever means well uploads it once more, and the others' request is as good as before.
+    village.ann.upload(asked["uploadUrl"], js)
+    assert village.ann.confirm(asked["versionId"]).status == 200
+    assert village.site.get("/cdn/@ann/new/2.0.0/index.js").body == js
+    assert village.ann.confirm(body["versionId"]).status == 200
+
+
+def test_a_swap_where_the_bytes_are_known_already_publishes_the_known_ones(
+    village: Village,
+) -> None:
+    body, node = requested(village), village.site.node
+
+    class Swapping(LocalBundles):
+        def put_file(self, source: Path, sha256_hash: str, kind: Kind = "js") -> bool:
+            source.write_bytes(EVIL)
+            return super().put_file(source, sha256_hash, kind)
+
+    bundles = Swapping(node.folder.bundles)
+    publish_version(node.store, bundles, node.uploads, actor_of(village), body["versionId"])
+
+    assert village.site.get(ADDRESS).body == BUNDLE
+
+
+def test_a_file_that_vanishes_between_check_and_copy_publishes_nothing(village: Village) -> None:
+    js, node = BUNDLE + b"// mine\n", village.site.node
+    asked = village.ann.request("ann/new", "1.0.0", js).json()
+    village.ann.upload(asked["uploadUrl"], js)
+
+    class Vanishing(LocalBundles):
+        def put_file(self, source: Path, sha256_hash: str, kind: Kind = "js") -> bool:
+            source.unlink()
+            return super().put_file(source, sha256_hash, kind)
+
+    with pytest.raises(InvalidRequest, match="The bundle was not uploaded yet"):
+        publish_version(
+            node.store,
+            Vanishing(node.folder.bundles),
+            node.uploads,
+            actor_of(village),
+            asked["versionId"],
+        )
+    assert versions_of(village) == []
+
+
+def test_what_fails_after_the_copy_takes_the_copy_back(village: Village) -> None:
+    """The database fails at the very end; no file is left that nobody refers to."""
+    js, node = BUNDLE + b"// mine\n", village.site.node
+    asked = village.ann.request("ann/new", "1.0.0", js).json()
+    village.ann.upload(asked["uploadUrl"], js)
+    before = bundles_of(village)
+
+    class Failing:
+        def saved(self, *_: object) -> None:
+            raise RuntimeError("at the end")
+
+        def committed(self, *_: object) -> None:
+            raise AssertionError
+
+    store = Store(node.store.engine, node.folder.writer_lock, Failing(), village.clock)
+    with pytest.raises(RuntimeError, match="at the end"):
+        publish_version(store, node.bundles, node.uploads, actor_of(village), asked["versionId"])
+
+    assert bundles_of(village) == before
+    assert versions_of(village) == []
+    assert village.ann.confirm(asked["versionId"]).status == 200
+    assert village.site.get(ADDRESS).body == js
+
+
+def test_published_files_cannot_be_written_to(village: Village) -> None:
+    for path in village.site.node.folder.bundles.rglob("*.js"):
+        assert path.stat().st_mode & 0o777 == 0o444
+
+
+def test_nothing_that_is_sent_changes_a_published_version(village: Village) -> None:
+    """By whoever may do most in the scope, with every method at every address of it."""
+    before = village.site.get("/api/v1/widgets/ann/clock").body
+    for method in ("PUT", "POST", "PATCH", "DELETE"):
+        for path in (
+            "/cdn/@ann/clock/1.0.0/index.js",
+            "/api/v1/widgets/ann/clock",
+            "/api/widgets/ann/clock",
+            "/api/widgets/ann/clock/versions/1.0.0",
+        ):
+            if (method, path) != ("POST", "/api/v1/widgets/ann/clock"):  # Which counts.
+                assert village.ann.send(method, path, {"x": 1}).status in (404, 405)
+    assert village.ann.request("ann/clock", "1.0.0", EVIL).status == 409
+
+    assert village.site.get("/api/v1/widgets/ann/clock").body == before
+    assert village.site.get("/cdn/@ann/clock/1.0.0/index.js").body == BUNDLE
+
+
+def test_a_request_is_held_against_what_is_published_when_it_is_confirmed(
+    village: Village,
+) -> None:
+    """The other one was published after this one was taken in."""
+    late = requested(village)["versionId"]
+    actor, node = actor_of(village), village.site.node
+    other = request_version(node.store, actor, request_body("ann/new", "1.0.0+x"), 2_097_152)
+    node.uploads.path_of(other.id, "js").write_bytes(BUNDLE)
+    assert village.ann.confirm(other.id).status == 200
+
+    answer = village.ann.confirm(late)
+
+    assert (answer.status, answer.json()) == (
+        409,
+        {
+            "error": "ann/new 1.0.0+x is already published. A published version never changes: "
+            "choose another number."
+        },
+    )
+    assert versions_of(village) == ["1.0.0+x"]

@@ -1,0 +1,119 @@
+"""What the pages say of the authors' tool: commands, exit codes, manifest, files, packages."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import msgspec
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from widget_cli.domain.manifests import Manifest, parse_manifest
+from widget_cli.exits import ExitCode
+from widget_cli.main import app
+from widget_cli.widget_folder import MAX_BUNDLE_BYTES
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src" / "widget_cli"
+GUIDE = (ROOT / "docs" / "publishing.md").read_text(encoding="utf-8")
+# The operator's page has commands of `widget-catalog` that are told by their last words.
+PAGES = {ROOT / "cli" / "README.md", *ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")} - {
+    ROOT / "docs" / "operating.md"
+}
+
+_COMMAND = re.compile(r"(?:^|`|\$ |&& |run:? |- )widget ([a-z]+)([^\n`|#&>]*)", re.MULTILINE)
+_CODE = re.compile(r"^```.*?^```$|`[^`\n]+`", re.MULTILINE | re.DOTALL)
+
+
+def commands() -> dict[str, set[str]]:
+    """Every command, those of `tokens` and `org` as `org show`, with its options."""
+    found: dict[str, set[str]] = {}
+
+    def walk(group: TyperGroup, prefix: str) -> None:
+        for name, command in group.commands.items():
+            if isinstance(command, TyperGroup):
+                found[f"{prefix}{name}"] = {"--help"}
+                walk(command, f"{prefix}{name} ")
+            elif isinstance(command, TyperCommand):
+                options = {it for each in command.params for it in each.opts}
+                found[f"{prefix}{name}"] = options | {"--help"}
+
+    group = typer.main.get_command(app)
+    assert isinstance(group, TyperGroup)
+    walk(group, "")
+    return found
+
+
+def named() -> list[tuple[str, set[str]]]:
+    """Every command line in the pages: the command, and the options it is shown with."""
+    known = commands()
+    shown = []
+    for page in PAGES:
+        for code in _CODE.findall(page.read_text(encoding="utf-8")):
+            for first, rest in _COMMAND.findall(code):
+                second = rest.split()[:1]
+                name = f"{first} {second[0]}" if f"{first} {''.join(second)}" in known else first
+                shown.append((name, set(re.findall(r"(?<!\S)(--[a-z-]+)", rest))))
+    return shown
+
+
+def test_every_command_and_option_in_the_pages_exists() -> None:
+    known = commands()
+    for name, options in named():
+        assert name in known, name
+        assert options <= known[name], (name, options - known[name])
+
+
+def test_the_guide_names_every_command() -> None:
+    told = {name.split()[0] for name, _ in named()}
+    assert told >= {name.split()[0] for name in commands()}
+    for name in commands():
+        assert name.split()[-1] in GUIDE, name
+
+
+def test_the_guide_lists_every_exit_code() -> None:
+    listed = re.findall(r"^\| `(\d+)` \| ([^|]+) \|", GUIDE, re.MULTILINE)
+    assert listed == [(str(it.value), it.meaning) for it in ExitCode]
+
+
+def test_the_guide_lists_every_key_of_a_manifest() -> None:
+    table = GUIDE.partition("| Key | Needed |")[2].partition("\n\n")[0]
+    rows = re.findall(r"^\| `(\w+)` \| (yes|no) \|", table, re.MULTILINE)
+    fields = [it for it in msgspec.structs.fields(Manifest) if it.name != "text"]
+    told = {re.sub(r"(?<!^)([A-Z])", r"_\1", key).lower(): needed for key, needed in rows}
+    assert told == {it.name: "yes" if it.required else "no" for it in fields}
+
+
+def test_the_manifest_in_the_guide_is_a_good_one() -> None:
+    ((example),) = re.findall(r"^```json\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
+    assert parse_manifest(example).permissions == ("storage",)
+
+
+def test_the_limit_in_the_guide_is_the_limit() -> None:
+    assert f"at most {MAX_BUNDLE_BYTES >> 20} MiB" in GUIDE
+
+
+def test_the_tree_of_the_tool_in_the_architecture_page_is_the_tree() -> None:
+    page = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    block = page.partition("\nsrc/widget_cli/\n")[2].partition("```")[0]
+    there = {
+        str(it.relative_to(SOURCE))
+        for it in [*SOURCE.glob("*.py"), *SOURCE.glob("commands/*.py")]
+        if it.name not in ("__init__.py", "__main__.py")
+    }
+    told = set()
+    for line in filter(None, block.splitlines()):
+        name, _, about = line.strip().partition(" ")
+        if name.endswith(".py"):
+            told.add(name)
+        elif name == "commands/":
+            told |= {f"commands/{it}" for it in re.findall(r"\w+\.py", about)}
+    assert told == there
+
+
+def test_every_dependency_of_the_tool_has_its_line_of_reason() -> None:
+    project = tomllib.loads((ROOT / "cli" / "pyproject.toml").read_text())["project"]
+    wanted = [re.split(r"[^\w-]", it, maxsplit=1)[0] for it in project["dependencies"]]
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    table = page.partition("## Why each dependency of the tool")[2].partition("\n## ")[0]
+    assert re.findall(r"^\| `([\w-]+)` \|", table, re.MULTILINE) == wanted

@@ -1,0 +1,80 @@
+"""`widget` as an author uses it: in a process and with a home of its own."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from support.commands import Said
+
+PASSWORD = "correct horse battery"
+_KEPT = ("PATH", "LANG", "LC_ALL", "TMPDIR", "SYSTEMROOT", "COVERAGE_PROCESS_START")
+
+
+class Tool:
+    """Somebody's machine: `run` a command there. Nothing of this machine's own is seen."""
+
+    def __init__(self, home: Path, url: str | None = None) -> None:
+        self.home = home
+        self.config = home / ".config" / "widget-cli"
+        self.environment = {"WIDGET_CATALOG_URL": url} if url else {}
+
+    def run(
+        self,
+        *arguments: str | Path,
+        stdin: bytes = b"",
+        environment: Mapping[str, str] | None = None,
+        folder: Path | None = None,
+    ) -> Said:
+        """Run a command to its end. It never shows a stack trace."""
+        done = subprocess.run(
+            self.command(*arguments),
+            input=stdin,
+            capture_output=True,
+            timeout=120,
+            env=self.environ(environment),
+            cwd=folder or self.home,
+            check=False,
+        )
+        said = Said(done.returncode, done.stdout.decode(), done.stderr.decode())
+        assert "Traceback" not in said.out + said.err, said
+        return said
+
+    def json(self, *arguments: str | Path, **options: Any) -> Any:
+        """What a command prints with --json: one document, and nothing else."""
+        said = self.run(*arguments, "--json", **options)
+        assert said.code == 0, said
+        return json.loads(said.out)
+
+    def start(self, *arguments: str | Path) -> subprocess.Popen[str]:
+        """Start a command that waits for something."""
+        return subprocess.Popen(
+            self.command(*arguments),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=self.environ({"PYTHONUNBUFFERED": "1"}),
+            cwd=self.home,
+            text=True,
+        )
+
+    def command(self, *arguments: str | Path) -> list[str]:
+        return [sys.executable, "-m", "widget_cli", *map(str, arguments)]
+
+    def environ(self, more: Mapping[str, str] | None = None) -> dict[str, str]:
+        kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
+        own = {"HOME": str(self.home), "XDG_CONFIG_HOME": str(self.home / ".config")}
+        return {**kept, **own, "NO_COLOR": "1", **self.environment, **(more or {})}
+
+
+def register(client: httpx.Client, username: str) -> None:
+    """Make an account; the client is signed in as it from then on."""
+    account = {"username": username, "email": f"{username}@example.org", "password": PASSWORD}
+    session = client.post("/api/auth/register", json=account)
+    assert session.status_code == 201, session.text
+    client.headers["X-CSRF-Token"] = session.json()["csrfToken"]

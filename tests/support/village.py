@@ -1,0 +1,81 @@
+"""A village: one of every kind of person, an organization, and something published by each.
+
+It is built once a run, by the real code; every test gets a copy of it, sessions and all, so
+that nobody need be signed in again, which is slow on purpose.
+"""
+
+import shutil
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+from support.people import Person, a_person
+from support.site import InProcessSite
+from widget_catalog.domain import clock
+
+PEOPLE = ("ann", "olly", "abe", "mia", "pia", "eve")
+
+
+class MovableClock:
+    """A clock that stands still until it is moved."""
+
+    def __init__(self) -> None:
+        self.at = clock.now()
+
+    def __call__(self) -> datetime:
+        return self.at
+
+    def forward(self, **span: float) -> None:
+        self.at += timedelta(**span)
+
+
+class BuiltVillage(NamedTuple):
+    folder: Path
+    headers: dict[str, dict[str, str]]
+
+
+class Village:
+    """The site with its people: `ann` owns the organization `acme`, `abe` is its admin, `mia`
+    a member, `pia` a member who may publish `acme/clock`; `olly` is the operator, and `eve`
+    has nothing to do with any of them. `ann/clock` and `acme/clock` have a version 1.0.0."""
+
+    def __init__(self, built: BuiltVillage, folder: Path, **settings: Any) -> None:
+        shutil.copytree(built.folder, folder)
+        self.clock = MovableClock()
+        self.site = InProcessSite(folder, self.clock, is_prepared=True, **settings)
+        self.ann, self.olly, self.abe, self.mia, self.pia, self.eve = (
+            Person(self.site, name, built.headers[name]) for name in PEOPLE
+        )
+
+    def __enter__(self) -> Self:
+        self.site.__enter__()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.site.__exit__()
+
+
+def build_village(folder: Path) -> BuiltVillage:
+    with InProcessSite(folder) as site:
+        people = {name: a_person(site, name, is_operator=name == "olly") for name in PEOPLE}
+        ann = people["ann"]
+        done = [
+            ann.post("/api/organizations", {"slug": "acme", "displayName": "Acme"}),
+            *(join(ann, people[name], "acme", role) for name, role in _ROLES.items()),
+            ann.put("/api/widgets/acme/clock/publishers", {"publishers": ["pia"]}),
+            ann.publish("ann/clock"),
+            ann.publish("acme/clock"),
+        ]
+        assert {it.status for it in done} <= {200, 201}, [it.body for it in done]
+    return BuiltVillage(folder, {name: person.headers for name, person in people.items()})
+
+
+_ROLES = {"abe": "admin", "mia": "member", "pia": "member"}
+
+
+def join(owner: Person, guest: Person, slug: str, role: str = "member") -> Any:
+    """Have somebody invited, and accept."""
+    body = {"username": guest.username, "role": role}
+    invited = owner.post(f"/api/organizations/{slug}/invitations", body)
+    assert invited.status == 201, invited.body
+    return guest.post(f"/api/invitations/{invited.json()['id']}/accept")

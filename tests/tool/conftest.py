@@ -1,0 +1,53 @@
+"""A scripted catalog, a machine of its own for the tool, and a widget to publish."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from support.scripted import Scripted, ScriptedServer, scripted_server
+from support.tool import Tool
+from widget_cli.credentials import Credentials, SignIn
+
+SETTINGS = {"cliClientId": "widget-cli", "maxBundleBytes": 2_097_152, "serviceName": "Scripted"}
+
+
+@pytest.fixture
+def server() -> Iterator[ScriptedServer]:
+    """A catalog that tells about itself; the rest is for the test to say."""
+    with scripted_server() as made:
+        versions = {"minSupported": "0.1.0", "latest": "0.1.0"}
+        made.on("GET", "/api/widgets/cli-version", Scripted(body=versions))
+        made.on("GET", "/api/settings", Scripted(body=SETTINGS))
+        yield made
+
+
+@pytest.fixture
+def tool(tmp_path: Path, server: ScriptedServer) -> Tool:
+    """A machine that is told of the scripted catalog, and not signed in."""
+    home = tmp_path / "home"
+    home.mkdir()
+    return Tool(home, server.url)
+
+
+@pytest.fixture
+def signed_in(tool: Tool, server: ScriptedServer) -> Tool:
+    """The same machine, signed in as ann for an hour."""
+    sign_in = SignIn(
+        username="ann",
+        client_id="widget-cli",
+        access_token="wco_access-1",
+        refresh_token="wcr_refresh-1",
+        expires_at_s=int(time.time()) + 3600,
+    )
+    with Credentials(tool.config).writing() as writer:
+        writer.save(server.url, sign_in, becomes_default=True)
+    return tool
+
+
+@pytest.fixture
+def widget(tool: Tool) -> Path:
+    """A fresh widget, as `widget init` makes it."""
+    assert tool.run("init", "clock").code == 0
+    return tool.home / "clock"

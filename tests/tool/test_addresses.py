@@ -1,0 +1,61 @@
+"""Addresses of catalogs as people type them, and names of widgets."""
+
+import pytest
+
+from widget_cli.addresses import is_private, parse_key, parse_url
+from widget_cli.errors import ToolError
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("https://catalog.example", "https://catalog.example"),
+        ("https://Catalog.Example/", "https://catalog.example"),
+        ("catalog.example", "https://catalog.example"),
+        ("catalog.example:8443/widgets/", "https://catalog.example:8443/widgets"),
+        ("localhost:8080", "http://localhost:8080"),
+        ("127.0.0.1:8080", "http://127.0.0.1:8080"),
+        ("[::1]:8080", "http://[::1]:8080"),
+        ("http://catalog.example", "http://catalog.example"),
+        (" https://catalog.example\n", "https://catalog.example"),
+    ],
+)
+def test_an_address_has_one_form(typed: str, meant: str) -> None:
+    assert parse_url(typed) == meant
+    assert parse_url(meant) == meant
+
+
+@pytest.mark.parametrize(
+    "typed",
+    ["", "https://", "ftp://x", "https://u:p@x", "https://x?a=b", "https://x#a", "https://x:y",
+     "https://a b", "https://x/\x1b[2J"],
+)  # fmt: skip
+def test_what_is_no_address_is_refused(typed: str) -> None:
+    with pytest.raises(ToolError, match="is not the address of a catalog"):
+        parse_url(typed)
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("https://catalog.example", True),
+        ("http://127.0.0.1:8080", True),
+        ("http://[::1]", True),
+        ("http://localhost", True),
+        ("http://localhost.example", False),
+        ("http://192.168.1.2", False),
+    ],
+)
+def test_only_https_and_this_machine_are_private(url: str, expected: bool) -> None:
+    assert is_private(url) is expected
+
+
+def test_a_widget_is_named_with_or_without_its_sign() -> None:
+    assert parse_key("ann/clock") == parse_key("@ann/clock") == ("ann", "clock")
+
+
+@pytest.mark.parametrize("text", ["clock", "ann/", "/clock", "ann/clock/1", "Ann/clock", "@@a/b"])
+def test_what_is_no_widget_is_refused(text: str) -> None:
+    with pytest.raises(ToolError) as caught:
+        parse_key(text)
+    assert caught.value.exit_code == 2

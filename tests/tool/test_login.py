@@ -1,0 +1,225 @@
+"""`widget login`: with a browser that comes back to this machine, and with a code elsewhere."""
+
+import base64
+import hashlib
+import json
+import re
+import signal
+import socket
+import stat
+import subprocess
+import time
+from urllib.parse import parse_qs, urlsplit
+
+import httpx
+import pytest
+
+from support.scripted import Scripted, ScriptedServer
+from support.tool import Tool
+from widget_cli.credentials import Credentials
+from widget_cli.errors import ToolError
+from widget_cli.exits import ExitCode
+from widget_cli.loopback import waiting_for_browser
+from widget_cli.oauth import OAuth
+from widget_cli.signing_in import sign_in_with_device
+from widget_cli.transport import Transport
+
+TOKEN, DEVICE = "/api/auth/oauth2/token", "/api/auth/oauth2/device"
+TOKENS = Scripted(
+    body={"access_token": "wco_a", "refresh_token": "wcr_r", "expires_in": 900,
+          "token_type": "Bearer", "scope": "openid profile email"}
+)  # fmt: skip
+USER = Scripted(body={"sub": "1", "name": "Ann", "email": "ann@example.org", "username": "ann"})
+CODE = {
+    "device_code": "dev-1",
+    "user_code": "WDJB-MJHT",
+    "verification_uri": "https://catalog.example/device",
+    "expires_in": 600,
+    "interval": 1,
+}
+
+
+@pytest.fixture
+def catalog(server: ScriptedServer) -> ScriptedServer:
+    server.on("POST", TOKEN, TOKENS)
+    server.on("GET", "/api/auth/oauth2/userinfo", USER)
+    return server
+
+
+def address_in(started: subprocess.Popen[str]) -> dict[str, str]:
+    """The fields of the address that a waiting login prints."""
+    assert started.stderr is not None
+    for line in started.stderr:
+        if found := re.search(r"(http\S+/authorize\?\S+)", line):
+            fields = parse_qs(urlsplit(found.group(1)).query)
+            return {name: values[0] for name, values in fields.items()}
+    raise AssertionError("No address was printed.")
+
+
+def test_a_browser_signs_in(tool: Tool, catalog: ScriptedServer) -> None:
+    with tool.start("login", "--no-browser", "--json") as started:
+        asked = address_in(started)
+        answer = httpx.get(asked["redirect_uri"], params={"code": "c1", "state": asked["state"]})
+        out, err = started.communicate(timeout=30)
+    assert started.returncode == 0, err
+    assert json.loads(out) == {"catalog": catalog.url, "username": "ann"}
+    assert answer.status_code == 200
+    assert "You may close this window" in answer.text
+    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/callback", asked["redirect_uri"])
+    (sent,) = catalog.of("POST", TOKEN)
+    form = sent.form()
+    verifier = form.pop("code_verifier")
+    digest = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest())
+    assert asked["code_challenge"] == digest.rstrip(b"=").decode()
+    assert form == {
+        "grant_type": "authorization_code",
+        "code": "c1",
+        "redirect_uri": asked["redirect_uri"],
+        "client_id": "widget-cli",
+    }
+    assert (asked["code_challenge_method"], asked["response_type"]) == ("S256", "code")
+    assert asked["scope"] == "openid profile email"
+    kept = Credentials(tool.config).find(catalog.url)
+    assert kept is not None
+    assert (kept.username, kept.access_token, kept.refresh_token) == ("ann", "wco_a", "wcr_r")
+    assert stat.S_IMODE((tool.config / "credentials.json").stat().st_mode) == 0o600
+    assert "wco_a" not in out + err
+    assert "wcr_r" not in out + err
+
+
+def test_somebody_elses_state_is_turned_away_and_the_wait_goes_on(
+    tool: Tool, catalog: ScriptedServer
+) -> None:
+    with tool.start("login", "--no-browser") as started:
+        asked = address_in(started)
+        where = asked["redirect_uri"]
+        assert httpx.get(where, params={"code": "evil", "state": "x"}).status_code == 400
+        assert httpx.get(where, params={"code": "evil"}).status_code == 400
+        assert httpx.get(where.replace("/callback", "/favicon.ico")).status_code == 404
+        assert started.poll() is None
+        httpx.get(where, params={"code": "c1", "state": asked["state"]})
+        started.communicate(timeout=30)
+    assert started.returncode == 0
+    assert [it.form()["code"] for it in catalog.of("POST", TOKEN)] == ["c1"]
+
+
+def test_a_refusal_in_the_browser_is_told(tool: Tool, catalog: ScriptedServer) -> None:
+    with tool.start("login", "--no-browser") as started:
+        asked = address_in(started)
+        fields = {"error": "access_denied", "state": asked["state"]}
+        page = httpx.get(asked["redirect_uri"], params=fields).text
+        _, err = started.communicate(timeout=30)
+    assert started.returncode == 3
+    assert "You are not signed in" in page
+    assert "The sign-in was not completed: access_denied" in err
+    assert not tool.config.exists()
+
+
+def test_ctrl_c_ends_the_wait_cleanly(tool: Tool, catalog: ScriptedServer) -> None:
+    with tool.start("login", "--no-browser") as started:
+        address_in(started)
+        started.send_signal(signal.SIGINT)
+        _, err = started.communicate(timeout=30)
+    assert started.returncode == 130
+    assert "Traceback" not in err
+
+
+def test_nobody_coming_is_told() -> None:
+    with waiting_for_browser("state") as callback, pytest.raises(ToolError) as caught:
+        callback.wait(0.05)
+    assert caught.value.exit_code == ExitCode.NOT_SIGNED_IN
+
+
+def test_a_connection_that_says_nothing_does_not_hold_the_browser_up() -> None:
+    """Browsers open connections ahead of need."""
+    with waiting_for_browser("s") as callback:
+        port = urlsplit(callback.redirect_uri).port
+        with httpx.Client() as client, socket.create_connection(("127.0.0.1", port)):
+            client.get(callback.redirect_uri, params={"code": "c", "state": "s"}, timeout=5)
+        assert callback.wait(1) == "c"
+
+
+def test_a_code_on_another_device_signs_in(tool: Tool, catalog: ScriptedServer) -> None:
+    catalog.on("POST", DEVICE, Scripted(body=CODE))
+    pending = Scripted(400, {"error": "authorization_pending"})
+    catalog.on("POST", TOKEN, pending, TOKENS)
+    said = tool.run("login", "--device")
+    assert said.code == 0
+    assert "  https://catalog.example/device\n  code WDJB-MJHT\n" in said.err
+    assert said.err.endswith(f"Signed in to {catalog.url} as ann.\n")
+    assert [it.form() for it in catalog.of("POST", TOKEN)] == [
+        {
+            "grant_type": "urn:ietf:params:oauth:grant-type:device_code",
+            "device_code": "dev-1",
+            "client_id": "widget-cli",
+        }
+    ] * 2
+
+
+def poll(server: ScriptedServer, *answers: Scripted) -> list[float]:
+    """Sign in by code with these answers to the polls; gives the pauses between them."""
+    server.on("POST", DEVICE, Scripted(body=CODE))
+    server.on("POST", TOKEN, *answers)
+    pauses: list[float] = []
+    with Transport(pause=lambda _: None) as transport:
+        oauth = OAuth(transport, server.url, "widget-cli")
+        sign_in_with_device(oauth, pauses.append, lambda: sum(pauses))
+    return pauses
+
+
+def test_polling_slows_down_when_it_is_told_to(server: ScriptedServer) -> None:
+    slower = Scripted(400, {"error": "slow_down"})
+    pending = Scripted(400, {"error": "authorization_pending"})
+    assert poll(server, pending, slower, pending, slower, TOKENS) == [1, 1, 6, 6, 11]
+
+
+@pytest.mark.parametrize(
+    ("answer", "sentence"),
+    [
+        (Scripted(400, {"error": "access_denied"}), "The sign-in was refused in the browser."),
+        (Scripted(400, {"error": "expired_token"}), "The code has expired"),
+        (Scripted(400, {"error": "authorization_pending"}), "The code has expired"),
+        (
+            Scripted(400, {"error": "invalid_client", "error_description": "Unknown client."}),
+            "The catalog did not accept the sign-in: Unknown client.",
+        ),
+    ],
+)
+def test_a_code_that_leads_nowhere_is_told(
+    server: ScriptedServer, answer: Scripted, sentence: str
+) -> None:
+    with pytest.raises(ToolError, match=re.escape(sentence)) as caught:
+        poll(server, answer)
+    assert caught.value.exit_code == ExitCode.NOT_SIGNED_IN
+
+
+def test_a_tool_that_is_too_old_does_not_sign_in(tool: Tool, catalog: ScriptedServer) -> None:
+    versions = {"minSupported": "0.2.0", "latest": "0.3.0"}
+    catalog.on("GET", "/api/widgets/cli-version", Scripted(body=versions))
+    assert tool.run("login", "--device").code == 8
+
+
+def test_a_place_that_is_no_catalog_is_told(tool: Tool, server: ScriptedServer) -> None:
+    server.on("GET", "/api/widgets/cli-version", Scripted(404, b"<html>"))
+    said = tool.run("login")
+    assert said.code == 7
+    assert "does not answer like a Widget Catalog" in said.err
+
+
+def test_who_one_is_and_where_one_may_publish(signed_in: Tool, server: ScriptedServer) -> None:
+    scopes = [{"name": "ann", "type": "personal", "displayName": "Ann"}]
+    session = {"username": "ann", "email": "ann@example.org", "isOperator": False, "via": "oauth"}
+    server.on("GET", "/api/auth/session", Scripted(body=session))
+    server.on("GET", "/api/widgets/scopes", Scripted(body={"scopes": scopes}))
+    assert signed_in.run("whoami").out == (
+        f"ann (ann@example.org) at {server.url}\nsigned in with widget login\npublishes to ann\n"
+    )
+    assert signed_in.json("whoami") == {"catalog": server.url, **session, "scopes": scopes}
+
+
+def test_an_old_sign_in_is_replaced_by_a_new_one(signed_in: Tool, catalog: ScriptedServer) -> None:
+    catalog.on("POST", DEVICE, Scripted(body=CODE))
+    assert signed_in.run("login", "--device").code == 0
+    kept = Credentials(signed_in.config).find(catalog.url)
+    assert kept is not None
+    assert (kept.access_token, kept.expires_at_s > time.time()) == ("wco_a", True)

@@ -1,0 +1,110 @@
+"""`widget search`, `info` and `versions` against the real service with the demo catalog."""
+
+import json
+import os
+import pty
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from support.commands import Said
+from support.scripted import Scripted, ScriptedServer
+from support.service import Service, running_service
+from support.tool import Tool
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    with running_service(tmp_path_factory.mktemp("demo") / "data", "--demo") as running:
+        yield running
+
+
+@pytest.fixture
+def reader(tmp_path: Path, service: Service) -> Tool:
+    return Tool(tmp_path, service.url)
+
+
+def test_search_in_a_pipe_is_a_line_a_widget_with_tabs(reader: Tool) -> None:
+    assert reader.run("search", "world", "clock") == Said(
+        0, "catalog/world-clock\t2.0.0\t9120\tWorld clock · 世界時計\n", ""
+    )
+
+
+def test_search_tells_which_version_fits_an_sdk(reader: Tool) -> None:
+    said = reader.run("search", "world", "--sdk", "1.0.0", "--official")
+    assert said.out.startswith("catalog/world-clock\t1.0.0\t")
+
+
+def test_search_for_a_script_is_what_the_catalog_says(reader: Tool, service: Service) -> None:
+    with service.client() as client:
+        told = client.get("/api/v1/widgets/search?q=clock&page=1&limit=2&scope=catalog").json()
+    assert reader.json("search", "clock", "--limit", "2", "--scope", "catalog") == told
+
+
+def test_pages_are_pointed_out(reader: Tool) -> None:
+    said = reader.run("search", "--limit", "5", "--page", "2")
+    assert (said.out.count("\n"), said.err) == (5, "5 of 18 widgets. More: --page 3\n")
+    assert reader.run("search", "no such thing") == Said(0, "", "No widget fits.\n")
+
+
+def test_info_tells_all_about_a_widget(reader: Tool, service: Service) -> None:
+    said = reader.run("info", "@home/weather")
+    assert (said.code, said.err) == (0, "")
+    for line in (
+        "home/weather  Météo",
+        "  permissions  network",
+        "  latest       2.1.0, published 2026-06-11",
+        f"  address      {service.url}/cdn/@home/weather/2.1.0/index.js",
+    ):
+        assert line in said.out.splitlines()
+
+
+def test_versions_tell_which_is_latest_and_which_is_yanked(reader: Tool) -> None:
+    said = reader.run("versions", "catalog/calendar")
+    states = [tuple(line.split("\t")[::4]) for line in said.out.splitlines()]
+    assert states[1] == ("2.0.0", "latest")
+    assert states[0][1].startswith("yanked: ")
+    document = reader.json("versions", "catalog/calendar")
+    assert document["latestVersion"] == "2.0.0"
+    assert [it["version"] for it in document["versions"]] == [it[0] for it in states]
+
+
+@pytest.mark.parametrize("command", ["info", "versions"])
+def test_a_widget_that_is_not_there_has_an_exit_code_of_its_own(reader: Tool, command: str) -> None:
+    said = reader.run(command, "labs/dice", "--json")  # It is unlisted, and we are strangers.
+    assert said.code == 9
+    assert json.loads(said.out)["hint"] == "Look for it: widget search dice"
+
+
+def test_a_terminal_gets_columns(reader: Tool) -> None:
+    controller, terminal = pty.openpty()
+    environment = reader.environ({"TERM": "xterm", "COLUMNS": "80"})
+    command = reader.command("versions", "home/weather")
+    started = subprocess.Popen(command, stdout=terminal, stderr=terminal, env=environment)
+    started.wait(30)
+    os.close(terminal)
+    shown = os.read(controller, 65_536).decode()
+    os.close(controller)
+    assert not re.search(r"\x1b\[[34]\d", shown)  # NO_COLOR is set: weight, but no colour.
+    lines = [line.rstrip() for line in re.sub(r"\x1b\[\d?m", "", shown).splitlines()]
+    assert lines[0].split() == ["version", "published", "SDK", "size", "state"]
+    assert lines[1] == "2.1.0    2026-06-11  ^2.1.0  6.0 KiB  latest"
+    assert all(len(line) <= 80 for line in lines)
+
+
+def test_what_a_catalog_says_cannot_command_the_terminal(
+    tool: Tool, server: ScriptedServer
+) -> None:
+    head = {"scope": "a", "name": "b", "displayName": "\x1b]0;owned\x07 [red]x[/red] \u202e\x9b2J"}
+    body = {"widget": {**head, "description": "\x1b[2J\r\n\tx"}, "versions": []}
+    server.on("GET", "/api/v1/widgets/a/b", Scripted(body=body))
+    said = tool.run("info", "a/b")
+    assert said.code == 0
+    assert "[red]x[/red]" in said.out
+    document = tool.run("info", "a/b", "--json").out
+    for text in (said.out, document):
+        assert not {it for it in text if it in "\x1b\x07\r\t\u202e\x9b"}
+    assert json.loads(document) == body

@@ -1,0 +1,114 @@
+"""Machines with an access token and the real service, each in processes of its own."""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from support.service import Service, running_service
+from support.tool import Tool, register
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Iterator[Service]:
+    with running_service(tmp_path / "data", "--set", "registration=open") as running:
+        yield running
+
+
+def machine(service: Service, username: str, home: Path, *actions: str) -> Tool:
+    """A machine that has an access token of this account."""
+    with service.client() as client:
+        register(client, username)
+        wanted = {"name": "ci", "actions": list(actions or ("publish",)), "expiresInDays": 1}
+        made = client.post("/api/tokens", json=wanted)
+        assert made.status_code == 201, made.text
+    home.mkdir()
+    tool = Tool(home, service.url)
+    tool.environment["WIDGET_TOKEN"] = made.json()["token"]
+    return tool
+
+
+def test_a_machine_publishes_and_looks_after_a_widget(service: Service, tmp_path: Path) -> None:
+    tool = machine(service, "ann", tmp_path / "ann", "publish", "yank", "deprecate", "list")
+    folder = tool.home / "clock"
+    assert tool.json("whoami")["scopes"] == [
+        {"name": "ann", "type": "personal", "displayName": "ann"}
+    ]
+    tool.run("init", "clock")
+    assert tool.json("publish", folder, "--dry-run")["status"] == "checked"
+    with service.client() as client:
+        assert client.get("/api/v1/widgets/ann/clock").status_code == 404
+
+        first = tool.json("publish", folder, "--yes")
+
+        assert first["status"] == "published"
+        shown = client.get("/api/v1/widgets/ann/clock").json()
+        assert shown["latestVersion"] == "0.1.0"
+        entry = shown["versions"][0]
+        content = (folder / "index.js").read_bytes()
+        assert entry["bundleUrl"] == first["bundleUrl"]
+        assert client.get(entry["bundleUrl"]).content == content
+        assert entry["sha256Hash"] == hashlib.sha256(content).hexdigest() == first["sha256Hash"]
+        assert tool.json("publish", folder, "--yes")["status"] == "already-published"
+
+        (folder / "index.js").write_bytes(content + b"// more\n")
+        assert tool.run("publish", folder, "--yes").code == 6
+        manifest = json.loads((folder / "widget.json").read_text())
+        changed = {**manifest, "permissions": ["network"], "style": "look.css"}
+        (folder / "widget.json").write_text(json.dumps(changed))
+        (folder / "look.css").write_text("p {}")
+        second = tool.json("publish", folder, "--yes", "--bump", "minor")
+        assert (second["version"], second["newPermissions"]) == ("0.2.0", ["network"])
+        assert client.get(second["cssUrl"]).text == "p {}"
+        assert tool.json("publish", folder, "--yes")["status"] == "already-published"
+        (folder / "look.css").write_text("p { margin: 0 }")
+        assert tool.run("publish", folder, "--yes").code == 6
+
+        assert tool.run("yank", "ann/clock", "0.2.0", "--reason", "Broken.").code == 0
+        yanked = client.get("/api/v1/widgets/ann/clock").json()
+        assert yanked["latestVersion"] == "0.1.0"
+        assert yanked["versions"][0]["yankedReason"] == "Broken."
+        assert client.get(second["bundleUrl"]).status_code == 200
+        assert tool.run("publish", folder, "--yes").code == 6
+        assert tool.run("unyank", "ann/clock", "0.2.0").code == 0
+        assert tool.run("deprecate", "ann/clock", "0.1.0", "-m", "Use 0.2.0.").code == 0
+        assert tool.run("undeprecate", "ann/clock", "0.1.0").code == 0
+
+        assert tool.run("unlist", "ann/clock", "--reason", "Not yet.").code == 0
+        assert client.get("/api/v1/widgets/ann/clock").status_code == 404
+        assert tool.json("info", "ann/clock")["listed"] is False
+        assert tool.run("list", "ann/clock").code == 0
+        assert client.get("/api/v1/widgets/ann/clock").status_code == 200
+
+
+def test_what_is_not_allowed_is_told(service: Service, tmp_path: Path) -> None:
+    ann = machine(service, "ann", tmp_path / "ann")
+    bob = machine(service, "bob", tmp_path / "bob")
+    ann.run("init", "clock")
+    assert ann.run("publish", "clock", "--yes").code == 0
+
+    said = ann.run("yank", "ann/clock", "0.1.0", "--reason", "x")
+    assert said.code == 4, said  # The token may publish, and nothing else.
+    said = ann.run("tokens", "list")
+    assert said.code == 4
+    assert "unset WIDGET_TOKEN and sign in" in said.err
+    bob.run("init", "clock")
+    said = bob.run("publish", "clock", "--yes", "--scope", "ann", "--bump", "patch")
+    assert said.code == 4, said
+    assert "ask an owner of ann" in said.err
+    assert bob.run("unlist", "ann/clock").code == 4
+    bob.environment["WIDGET_TOKEN"] = "wct_wrong"
+    assert bob.run("whoami").code == 3
+
+
+def test_a_bundle_over_the_limit_is_refused_here(tmp_path: Path) -> None:
+    limits = ("--set", "registration=open", "--set", "max_bundle_bytes=2000")
+    with running_service(tmp_path / "data", *limits) as service:
+        tool = machine(service, "ann", tmp_path / "ann")
+        tool.run("init", "clock")
+        (tool.home / "clock" / "index.js").write_text(f"export function mount() {{}}{' ' * 2000}")
+        said = tool.run("publish", "clock", "--yes")
+        assert said.code == 5
+        assert "at most 2.0 KiB are taken" in said.err

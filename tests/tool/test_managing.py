@@ -1,0 +1,197 @@
+"""What comes after publishing, tokens and organizations: what is sent, what is said."""
+
+import json
+from typing import Any
+
+import pytest
+
+from support.commands import Said
+from support.scripted import Scripted, ScriptedServer
+from support.tool import Tool
+
+DONE = Scripted(body={"success": True})
+VERSION = "/api/widgets/ann/clock/versions/1.0.0"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "path", "body", "sentence"),
+    [
+        (
+            ("yank", "ann/clock", "1.0.0", "--reason", "Broken."),
+            f"{VERSION}/yank",
+            {"reason": "Broken."},
+            "ann/clock 1.0.0 is yanked.",
+        ),
+        (
+            ("unyank", "ann/clock", "1.0.0"),
+            f"{VERSION}/unyank",
+            {},
+            "ann/clock 1.0.0 is offered again.",
+        ),
+        (
+            ("deprecate", "@ann/clock", "1.0.0", "-m", "Use 2.0.0."),
+            f"{VERSION}/deprecate",
+            {"message": "Use 2.0.0."},
+            "ann/clock 1.0.0 is deprecated.",
+        ),
+        (
+            ("undeprecate", "ann/clock", "1.0.0"),
+            f"{VERSION}/undeprecate",
+            {},
+            "ann/clock 1.0.0 is no longer deprecated.",
+        ),
+        (
+            ("unlist", "ann/clock", "--reason", "Old."),
+            "/api/widgets/ann/clock/unlist",
+            {"reason": "Old."},
+            "ann/clock is no longer listed.",
+        ),
+        (("list", "ann/clock"), "/api/widgets/ann/clock/list", {}, "ann/clock is listed."),
+    ],
+)
+def test_a_change_is_sent_and_said(
+    signed_in: Tool,
+    server: ScriptedServer,
+    arguments: tuple[str, ...],
+    path: str,
+    body: dict[str, Any],
+    sentence: str,
+) -> None:
+    server.on("POST", path, Scripted(503, {"error": "Just now not."}), DONE)
+    assert signed_in.run(*arguments) == Said(0, "", f"{sentence}\n")
+    assert [it.json() for it in server.of("POST", path)] == [body, body]
+    assert signed_in.json(*arguments)["action"] == arguments[0]
+
+
+def test_build_metadata_of_a_version_survives_the_way(
+    signed_in: Tool, server: ScriptedServer
+) -> None:
+    server.on("POST", "/api/widgets/ann/clock/versions/1.0.0%2Bb/unyank", DONE)
+    assert signed_in.run("unyank", "ann/clock", "1.0.0+b").code == 0
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("yank", "clock", "1.0.0", "--reason", "x"),
+        ("yank", "ann/clock", "one", "--reason", "x"),
+        ("yank", "ann/clock", "1.0.0"),
+        ("unyank", "ann/../x", "1.0.0"),
+        ("tokens", "create"),
+        ("org", "invite", "acme"),
+        ("org", "invite", "acme", "bob", "--email", "bob@example.org"),
+        ("org", "role", "acme", "bob", "king"),
+        ("org", "leave", "acme"),
+    ],
+)
+def test_wrong_usage_is_told_and_nothing_is_sent(
+    signed_in: Tool, server: ScriptedServer, arguments: tuple[str, ...]
+) -> None:
+    said = signed_in.run(*arguments)
+    assert (said.code, said.out) == (2, "")
+    assert said.err
+    assert server.asked == []
+
+
+def test_a_scope_that_is_not_yours_is_told(signed_in: Tool, server: ScriptedServer) -> None:
+    server.on("POST", "/api/widgets/ann/clock/unlist", Scripted(403, {"error": "Not yours."}))
+    said = signed_in.run("unlist", "ann/clock")
+    assert said.code == 4
+    assert said.err.startswith("Error: Not yours.\n       Ask somebody who may")
+
+
+def test_a_new_token_goes_to_standard_output_alone(signed_in: Tool, server: ScriptedServer) -> None:
+    server.on("POST", "/api/tokens", Scripted(201, {"id": "t1", "name": "ci", "token": "wct_new"}))
+    said = signed_in.run("tokens", "create", "ci", "--widget", "@ann/clock", "--action", "publish",
+                         "--action", "yank", "--days", "30")  # fmt: skip
+    assert (said.code, said.out) == (0, "wct_new\n")
+    assert "wct_new" not in said.err
+    (asked,) = server.of("POST", "/api/tokens")
+    assert asked.json() == {
+        "name": "ci",
+        "actions": ["publish", "yank"],
+        "scopes": [],
+        "widgets": ["ann/clock"],
+        "expiresInDays": 30,
+    }
+
+
+def test_tokens_are_listed_without_secrets_and_revoked(
+    signed_in: Tool, server: ScriptedServer
+) -> None:
+    token = {"id": "t1", "name": "ci", "actions": ["publish"], "scopes": [], "widgets": ["a/b"],
+             "createdAt": "2026-01-31T09:05:00.000Z", "expiresAt": "2026-04-30T09:05:00.000Z",
+             "lastUsedAt": None}  # fmt: skip
+    server.on("GET", "/api/tokens", Scripted(body={"tokens": [token]}))
+    assert signed_in.run("tokens", "list").out == "t1\tci\tnever\t2026-04-30\tpublish in a/b\n"
+    server.on("DELETE", "/api/tokens/t1", DONE)
+    assert signed_in.run("tokens", "revoke", "t1").code == 0
+    assert len(server.of("DELETE", "/api/tokens/t1")) == 1
+
+
+INVITATION = {
+    "id": "i1",
+    "organization": "acme",
+    "username": None,
+    "email": "b@example.org",
+    "role": "member",
+    "invitedBy": "ann",
+    "expiresAt": "2026-02-14T09:05:00.000Z",
+}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "method", "path", "body"),
+    [
+        ("create acme --display-name Acme", "POST", "", {"slug": "acme", "displayName": "Acme"}),
+        ("invite acme bob", "POST", "/acme/invitations", {"username": "bob", "role": "member"}),
+        ("uninvite acme i1", "DELETE", "/acme/invitations/i1", None),
+        ("role acme bob admin", "PUT", "/acme/members/bob", {"role": "admin"}),
+        ("remove acme bob --yes", "DELETE", "/acme/members/bob", None),
+        ("leave acme --yes", "DELETE", "/acme/members/ann", None),
+        ("transfer acme bob --yes", "POST", "/acme/transfer", {"username": "bob"}),
+    ],
+)
+def test_organizations_are_looked_after(
+    signed_in: Tool, server: ScriptedServer, arguments: str, method: str, path: str, body: Any
+) -> None:
+    server.on("GET", "/api/auth/session", Scripted(body={"username": "ann"}))
+    server.on(method, f"/api/organizations{path}", DONE)
+    assert signed_in.run("org", *arguments.split()).code == 0
+    (asked,) = server.of(method, f"/api/organizations{path}")
+    assert (asked.json() if asked.body else None) == body
+    assert signed_in.json("org", *arguments.split())["success"] is True
+
+
+def test_organizations_and_members_are_shown(signed_in: Tool, server: ScriptedServer) -> None:
+    about = {"slug": "acme", "displayName": "Acme", "role": "owner"}
+    members = [{"username": "ann", "role": "owner", "since": "2026-01-31T09:05:00.000Z"}]
+    server.on("GET", "/api/organizations", Scripted(body={"organizations": [about]}))
+    server.on("GET", "/api/organizations/acme", Scripted(body={**about, "members": members}))
+    assert signed_in.run("org", "list").out == "acme\towner\tAcme\n"
+    assert signed_in.run("org", "show", "acme").out == "acme  Acme\nann\towner\t2026-01-31\n"
+
+
+def test_invitations_are_shown_accepted_and_declined(
+    signed_in: Tool, server: ScriptedServer
+) -> None:
+    server.on("GET", "/api/invitations", Scripted(body={"invitations": [INVITATION]}))
+    server.on("POST", "/api/invitations/i1/accept", DONE)
+    server.on("POST", "/api/invitations/i1/decline", DONE)
+    shown = "i1\tacme\tb@example.org\tmember\tann\t2026-02-14\n"
+    assert signed_in.run("org", "invitations").out == shown
+    assert signed_in.run("org", "accept", "i1", "--secret", "s").code == 0
+    assert signed_in.run("org", "decline", "i1").code == 0
+    (accepted,) = server.of("POST", "/api/invitations/i1/accept")
+    assert accepted.json() == {"secret": "s"}
+
+
+def test_the_link_of_an_invitation_by_mail_goes_to_standard_output(
+    signed_in: Tool, server: ScriptedServer
+) -> None:
+    link = "https://catalog.example/invitations/i1?secret=s"
+    made = {**INVITATION, "link": link}
+    server.on("POST", "/api/organizations/acme/invitations", Scripted(201, made))
+    said = signed_in.run("org", "invite", "acme", "--email", "b@example.org")
+    assert (said.code, said.out) == (0, f"{link}\n")
+    assert json.loads(server.asked[-1].body) == {"email": "b@example.org", "role": "member"}

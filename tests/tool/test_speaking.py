@@ -1,0 +1,74 @@
+"""How the tool speaks: help, exit codes, pipes that end, and terminals that know no Unicode."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from support.tool import Tool
+from widget_cli.exits import ExitCode
+from widget_cli.release import VERSION
+
+_COMMANDS = """init validate publish yank unyank deprecate undeprecate unlist list search info
+    versions login logout whoami tokens org""".split()
+
+
+@pytest.fixture
+def tool(tmp_path: Path) -> Tool:
+    return Tool(tmp_path)
+
+
+def test_help_names_every_command_and_every_exit_code(tool: Tool) -> None:
+    said = tool.run("--help", environment={"COLUMNS": "400"})
+    assert (said.code, said.err) == (0, "")
+    for command in _COMMANDS:
+        assert re.search(rf"\b{command}\b", said.out), command
+    for code in ExitCode:
+        assert f"{code.value} {code.meaning}" in said.out
+
+
+@pytest.mark.parametrize("command", _COMMANDS)
+def test_every_command_has_help_that_fits_80_columns_and_speaks_json(
+    tool: Tool, command: str
+) -> None:
+    said = tool.run(command, "-h", environment={"COLUMNS": "80"})
+    assert (said.code, said.err) == (0, "")
+    assert all(len(line) <= 80 for line in said.out.splitlines())
+    assert "--json" in said.out or command in ("tokens", "org")
+
+
+def test_the_release_is_printed(tool: Tool) -> None:
+    assert tool.run("--version").out == f"{VERSION}\n"
+
+
+def test_without_a_catalog_the_way_to_one_is_told(tool: Tool) -> None:
+    said = tool.run("search", "x")
+    assert (said.code, said.out) == (2, "")
+    assert "Sign in with: widget login URL" in said.err
+
+
+@pytest.mark.parametrize(
+    "url", ["ftp://x", "https://", "https://a b", "https://u:p@x", "https://x?y", "http://x:99999"]
+)
+def test_an_address_that_is_none_is_told(tool: Tool, url: str) -> None:
+    said = tool.run("search", "--catalog", url)
+    assert said.code == 2
+    assert "is not the address of a catalog" in said.err
+
+
+def test_a_terminal_without_unicode_gets_what_it_can_show(tool: Tool) -> None:
+    said = tool.run("init", "uhr", environment={"PYTHONIOENCODING": "ascii"})
+    assert said.code == 0
+    (tool.home / "uhr" / "widget.json").write_text('{"name": "ü…"}')
+    said = tool.run("validate", "uhr", environment={"PYTHONIOENCODING": "ascii"})
+    assert said.code == 5
+
+
+def test_a_pipe_that_ends_early_is_no_stack_trace(tool: Tool) -> None:
+    command = f"{' '.join(tool.command('org', '--help'))} | true"
+    done = subprocess.run(
+        ["/bin/sh", "-c", command], capture_output=True, env=tool.environ(), check=False
+    )
+    assert b"Traceback" not in done.stderr
+    assert b"BrokenPipe" not in done.stderr

@@ -1,0 +1,147 @@
+"""Trying again where it can do no harm, giving up in a sentence where it cannot help."""
+
+import socket
+
+import pytest
+
+from support.scripted import DROPPED, Scripted, ScriptedServer
+from widget_cli.answers import object_in
+from widget_cli.errors import ToolError
+from widget_cli.exits import ExitCode
+from widget_cli.transport import Transport
+
+BUSY = Scripted(503, {"error": "The catalog cannot be written just now."})
+FINE = Scripted(body={"ok": True})
+
+
+class Pauses(list[float]):
+    """Remembers how long would have been waited, and waits no longer."""
+
+    def __call__(self, seconds: float) -> None:
+        self.append(seconds)
+
+
+def ask(
+    server: ScriptedServer, pauses: Pauses, method: str = "GET", *, is_repeatable: bool = True
+) -> dict[str, object]:
+    with Transport(pause=pauses, timeout_s=0.5) as transport:
+        reply = transport.send(method, f"{server.url}/x", is_repeatable=is_repeatable)
+        return object_in(reply, server.url)
+
+
+@pytest.mark.parametrize("fault", [BUSY, DROPPED, Scripted(502, b"<html>"), Scripted(504, b"")])
+def test_what_may_be_repeated_is_repeated_until_it_works(
+    server: ScriptedServer, fault: Scripted
+) -> None:
+    server.on("GET", "/x", fault, fault, FINE)
+    pauses = Pauses()
+    assert ask(server, pauses) == {"ok": True}
+    assert len(server.asked) == 3
+    assert 0.3 < pauses[0] < pauses[1] < 1.3
+
+
+@pytest.mark.parametrize("fault", [BUSY, DROPPED])
+def test_what_may_not_be_repeated_is_sent_once(server: ScriptedServer, fault: Scripted) -> None:
+    server.on("POST", "/x", fault, FINE)
+    with pytest.raises(ToolError) as caught:
+        ask(server, Pauses(), "POST", is_repeatable=False)
+    assert caught.value.exit_code == ExitCode.UNREACHABLE
+    assert len(server.asked) == 1
+
+
+def test_a_fault_that_lasts_is_told_after_four_attempts(server: ScriptedServer) -> None:
+    server.on("GET", "/x", BUSY)
+    with pytest.raises(ToolError, match="cannot be written just now") as caught:
+        ask(server, Pauses())
+    assert (caught.value.exit_code, len(server.asked)) == (ExitCode.UNREACHABLE, 4)
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_too_many_requests_wait_as_long_as_they_are_told(
+    server: ScriptedServer, method: str
+) -> None:
+    limited = Scripted(429, {"error": "Too often."}, {"Retry-After": "7"})
+    server.on(method, "/x", limited, FINE)
+    pauses = Pauses()
+    assert ask(server, pauses, method, is_repeatable=method == "GET") == {"ok": True}
+    assert pauses == [7]
+
+
+def test_a_wait_that_is_too_long_is_left_to_the_person(server: ScriptedServer) -> None:
+    server.on("GET", "/x", Scripted(429, {"error": "Too often."}, {"Retry-After": "3600"}))
+    pauses = Pauses()
+    with pytest.raises(ToolError, match="Too often") as caught:
+        ask(server, pauses)
+    assert (caught.value.hint, pauses) == ("Try again in 3600 seconds.", [])
+
+
+def test_no_connection_is_tried_again_even_for_what_may_not_be_repeated() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # Nobody listens there, and nobody else gets the port.
+        address = f"http://127.0.0.1:{taken.getsockname()[1]}/x"
+        pauses = Pauses()
+        with Transport(pause=pauses) as transport, pytest.raises(ToolError) as caught:
+            transport.send("POST", address, is_repeatable=False)
+    assert (caught.value.exit_code, len(pauses)) == (ExitCode.UNREACHABLE, 3)
+    assert "no connection comes about" in caught.value.sentence
+
+
+def test_an_answer_that_does_not_come_is_told(server: ScriptedServer) -> None:
+    server.on("POST", "/x", Scripted(delay_s=0.8))
+    with pytest.raises(ToolError, match="does not answer in time"):
+        ask(server, Pauses(), "POST", is_repeatable=False)
+
+
+@pytest.mark.parametrize(
+    "strange",
+    [
+        Scripted(200, b"<!doctype html><p>Sign in to the Wi-Fi"),
+        Scripted(404, b"<html>nginx</html>", {"Content-Type": "text/html"}),
+        Scripted(200, [1, 2]),
+        Scripted(200, b"\xff\xfe"),
+        Scripted(200, b"[" * 100_000),
+        Scripted(401, b"Proxy says no"),
+    ],
+)
+def test_what_no_catalog_says_is_told_so(server: ScriptedServer, strange: Scripted) -> None:
+    server.on("GET", "/x", strange)
+    with pytest.raises(ToolError, match="does not answer like a Widget Catalog") as caught:
+        ask(server, Pauses())
+    assert caught.value.exit_code == ExitCode.UNREACHABLE
+
+
+@pytest.mark.parametrize(
+    ("status", "code"),
+    [
+        (400, ExitCode.FAILED),
+        (401, ExitCode.NOT_SIGNED_IN),
+        (403, ExitCode.NOT_ALLOWED),
+        (404, ExitCode.NOT_FOUND),
+        (409, ExitCode.CONFLICT),
+        (413, ExitCode.INVALID_WIDGET),
+        (500, ExitCode.FAILED),
+        (503, ExitCode.UNREACHABLE),
+    ],
+)
+def test_every_refusal_has_a_sentence_a_hint_and_an_exit_code(
+    server: ScriptedServer, status: int, code: ExitCode
+) -> None:
+    server.on("GET", "/x", Scripted(status, {"error": "This is why."}))
+    with pytest.raises(ToolError) as caught:
+        ask(server, Pauses())
+    error = caught.value
+    assert (error.exit_code, error.status) == (code, status)
+    assert error.sentence == "This is why." or status == 401
+    assert error.hint
+
+
+def test_a_redirect_is_told_and_not_followed(server: ScriptedServer) -> None:
+    server.on("GET", "/x", Scripted(301, b"", {"Location": "https://new.example/x"}))
+    with pytest.raises(ToolError, match=r"sends us on to https://new\.example/x"):
+        ask(server, Pauses())
+
+
+def test_an_address_that_is_none_is_wrong_usage() -> None:
+    with Transport() as transport, pytest.raises(ToolError) as caught:
+        transport.send("PUT", "ftp://catalog.example/x", is_repeatable=True)
+    assert caught.value.exit_code == ExitCode.USAGE

@@ -1,0 +1,130 @@
+"""`widget init` and `widget validate`: a widget from nothing, and everything wrong with one."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from support.commands import Said
+from support.scripted import Scripted, ScriptedServer
+from support.tool import Tool
+
+
+def test_a_new_widget_is_fine_as_it_is(tool: Tool) -> None:
+    said = tool.run("init", "My Clock")
+    assert said == Said(
+        0,
+        "",
+        "Began the widget my-clock:\n"
+        "  My Clock/widget.json  what the catalog knows of it\n"
+        "  My Clock/index.js     what a dashboard runs\n"
+        "Change them, then: widget validate 'My Clock' && widget publish 'My Clock'\n",
+    )
+    assert tool.run("validate", "My Clock") == Said(0, "Fine: my-clock 0.1.0, 1.6 KiB.\n", "")
+
+
+def test_it_has_the_name_and_scope_that_were_asked_for(tool: Tool) -> None:
+    made = tool.json("init", "--name", "bell", "--scope", "ann")
+    assert made == {"name": "bell", "files": ["widget.json", "index.js"]}
+    manifest = json.loads((tool.home / "widget.json").read_text())
+    assert (manifest["name"], manifest["scope"]) == ("bell", "ann")
+    assert manifest["displayName"] == "Bell"
+    assert 'setAttribute("aria-label", "Bell")' in (tool.home / "index.js").read_text()
+
+
+@pytest.mark.parametrize("there", ["widget.json", "index.js"])
+def test_what_is_there_is_never_overwritten(tool: Tool, there: str) -> None:
+    (tool.home / there).write_text("mine")
+    said = tool.run("init", "--name", "bell")
+    assert (said.code, said.out) == (6, "")
+    assert f"{there} is already in this folder" in said.err
+    assert [it.name for it in tool.home.iterdir() if it.is_file()] == [there]
+    assert (tool.home / there).read_text() == "mine"
+
+
+@pytest.mark.parametrize("arguments", ["--name Bell", "--name b --scope -", "-- ---"])
+def test_a_name_that_is_none_is_wrong_usage(tool: Tool, arguments: str) -> None:
+    assert tool.run("init", *arguments.split()).code == 2
+    assert list(tool.home.iterdir()) == []
+
+
+def test_all_faults_are_told_at_once(tool: Tool, widget: Path) -> None:
+    (widget / "widget.json").write_text('{"name": "Clock", "version": "1", "main": "../x.js"}')
+    said = tool.run("validate", widget)
+    assert (said.code, said.out) == (5, "")
+    lines = said.err.splitlines()
+    assert lines[0] == f"Error: The widget in {widget} has 7 faults."
+    assert [it.split(":")[0] for it in lines[1:8]] == [
+        f"  - {key}"
+        for key in ("name", "version", "displayName", "minSize", "maxSize", "sdkVersion", "main")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "fault"),
+    [
+        (None, "main: there is no file index.js beside widget.json."),
+        (b"", "main: index.js is empty."),
+        (b"// \xff", "main: index.js is not UTF-8 text (byte 3)."),
+        (b"/" * 2_097_153, "main: index.js is too large: 2.0 MiB, and at most 2.0 MiB are taken."),
+    ],
+)
+def test_a_bundle_that_cannot_be_taken_is_a_fault(
+    tool: Tool, widget: Path, content: bytes | None, fault: str
+) -> None:
+    bundle = widget / "index.js"
+    bundle.unlink() if content is None else bundle.write_bytes(content)
+    said = tool.run("validate", widget, "--json")
+    assert said.code == 5
+    told = json.loads(said.out)
+    assert told["exitCode"] == 5
+    assert [it[: len(fault)] for it in told["details"]] == [fault]
+
+
+def test_a_style_sheet_is_looked_at_too(tool: Tool, widget: Path) -> None:
+    file = widget / "widget.json"
+    file.write_text(file.read_text().replace('"main"', '"style": "look.css",\n  "main"'))
+    assert "style: there is no file look.css" in tool.run("validate", widget).err
+    (widget / "look.css").write_text("p {}")
+    assert tool.json("validate", widget)["cssSize"] == 4
+
+
+@pytest.mark.parametrize(
+    ("source", "warning"),
+    [
+        ("export{a as mount}", ""),
+        ("export const mount = () => {}", ""),
+        ("export async function mount() {}", ""),
+        ("module.exports = {}", "looks like CommonJS"),
+        ("export default 1", "does not seem to export mount"),
+    ],
+)
+def test_a_module_without_mount_is_a_warning_only(
+    tool: Tool, widget: Path, source: str, warning: str
+) -> None:
+    (widget / "index.js").write_text(source)
+    said = tool.run("validate", widget)
+    assert said.code == 0
+    assert warning in said.err
+    assert bool(said.err) == bool(warning)
+
+
+def test_the_limit_is_the_catalogs_if_it_answers(
+    tool: Tool, widget: Path, server: ScriptedServer
+) -> None:
+    server.on("GET", "/api/settings", Scripted(body={"maxBundleBytes": 100}))
+    assert "at most 100 bytes are taken" in tool.run("validate", widget).err
+    server.on("GET", "/api/settings", Scripted(500, b"<html>"))
+    assert tool.run("validate", widget).code == 0
+
+
+@pytest.mark.parametrize("content", [None, b"\xff", b"[1]", b"{", b'{"a": "\x1b[31m"}'])
+def test_no_readable_manifest_is_a_sentence(
+    tool: Tool, widget: Path, content: bytes | None
+) -> None:
+    file = widget / "widget.json"
+    file.unlink() if content is None else file.write_bytes(content)
+    said = tool.run("validate", widget)
+    assert (said.code, said.out) == (5, "")
+    assert said.err.startswith("Error: ")
+    assert "\x1b" not in said.err
