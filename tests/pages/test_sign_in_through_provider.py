@@ -19,7 +19,11 @@ from support.site import Answer, InProcessSite
 from widget_catalog.actions.manage_account import set_disabled
 from widget_catalog.store.accounts import list_accounts
 
-CLIENT = {"oidc_client_id": "catalog", "oidc_client_secret": "s3cret", "oidc_name": "Example"}
+CLIENT: dict[str, Any] = {
+    "oidc_client_id": "catalog",
+    "oidc_client_secret": "s3cret",
+    "oidc_name": "Example",
+}
 HERE = "https://catalog.example"
 SORRY = "Example cannot sign you in just now. Try again later, or sign in with a password."
 
