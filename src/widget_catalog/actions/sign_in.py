@@ -14,6 +14,7 @@ from ..store.sessions import (
     remove_attempts,
     remove_ended_sessions,
     remove_session,
+    remove_session_by_secret,
     touch_session,
 )
 from ..store.tokens import find_token, touch_token
@@ -62,9 +63,16 @@ class Visitor(NamedTuple):
 
 
 def sign_in(
-    store: Store, username: str, password: str, address: str, lifetimes: Lifetimes
+    store: Store,
+    username: str,
+    password: str,
+    address: str,
+    lifetimes: Lifetimes,
+    *,
+    former: str | None = None,
 ) -> SignedIn:
-    """A new session. A wrong name and a wrong password cannot be told apart."""
+    """A new session, in place of the former one. A wrong name and a wrong password cannot be
+    told apart."""
     limits = _limits(username, address)
     check_failures(store, limits, "Too many failed attempts to sign in.")
     with store.reading() as connection:
@@ -84,6 +92,8 @@ def sign_in(
         remove_attempts(tx, list(limits)[:1])
         if renewed is not None:
             update_account(tx, found.account.id, password_hash=renewed)
+        if former is not None:
+            remove_session_by_secret(tx, hash_secret(former))
         return open_session(tx, found.account, lifetimes)
 
 

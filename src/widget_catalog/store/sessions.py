@@ -65,6 +65,10 @@ def remove_session(tx: Transaction, account_id: int, id_: str) -> bool:
     return tx.connection.execute(sa.delete(sessions).where(here)).rowcount > 0
 
 
+def remove_session_by_secret(tx: Transaction, secret_hash: str) -> None:
+    tx.connection.execute(sa.delete(sessions).where(sessions.c.secret_hash == secret_hash))
+
+
 def remove_sessions(tx: Transaction, account_id: int, but: str | None = None) -> None:
     """End all sessions of an account, but for one."""
     query = sa.delete(sessions).where(sessions.c.account_id == account_id)

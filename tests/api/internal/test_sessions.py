@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from support.people import PASSWORD, Person, nobody, signed_in, with_oauth, with_token
+from support.people import PASSWORD, Person, a_person, nobody, signed_in, with_oauth, with_token
 from support.site import Answer, InProcessSite
 from support.village import BuiltVillage, Village
 from widget_catalog.actions.manage_account import reset_password, set_disabled
@@ -547,3 +547,14 @@ def test_no_answer_is_kept_by_a_cache_or_open_to_other_origins(quiet_village: Vi
                 "cache-control": "no-store",
                 "x-content-type-options": "nosniff",
             }
+
+
+def test_signing_in_again_ends_the_session_that_was_brought_along(site: InProcessSite) -> None:
+    person = a_person(site, "ann")
+    credentials = {"username": "ann", "password": PASSWORD}
+
+    again = person.post("/api/auth/sign-in", credentials)
+
+    assert again.status == 200
+    assert again.headers["set-cookie"].partition(";")[0] != person.headers["cookie"]
+    assert person.get("/api/auth/session").status == 401

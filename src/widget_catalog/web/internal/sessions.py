@@ -41,7 +41,12 @@ def post_sign_in(services: Services, call: Call) -> Response:
     refuse_other_sites(call)
     body = call.json(SignInBody)
     signed_in = sign_in(
-        services.store, body.username, body.password, call.address, services.lifetimes
+        services.store,
+        body.username,
+        body.password,
+        call.address,
+        services.lifetimes,
+        former=cookie_of(call.request),
     )
     return _welcome(services, signed_in)
 

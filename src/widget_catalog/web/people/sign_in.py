@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from ...actions.sign_in import SignedIn, sign_in, sign_out
 from ...domain.errors import NotSignedIn, TooOften
 from ..http import Response
-from ..internal.call import Call, Services
+from ..internal.call import Call, Services, cookie_of
 from ..internal.failures import headers_of, status_of
 from ..internal.sessions import forget_cookie, refuse_other_sites, session_cookie
 from ..look import Header, local_path
@@ -26,7 +26,12 @@ def post_sign_in(services: Services, call: Call) -> Response:
     username, next_ = form.get("username", "").strip(), local_path(form.get("next", ""))
     try:
         signed_in = sign_in(
-            services.store, username, form.get("password", ""), call.address, services.lifetimes
+            services.store,
+            username,
+            form.get("password", ""),
+            call.address,
+            services.lifetimes,
+            former=cookie_of(call.request),
         )
     except NotSignedIn as fault:
         return _form(services, next_ or "", username, [fault.message], status=400)
