@@ -32,6 +32,9 @@ def configure_logs(log_format: str, level: str) -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
+    # At debug, Authlib logs the tokens it gives out; at info, httpx every request.
+    logging.getLogger("authlib").setLevel(logging.INFO)
+    logging.getLogger("httpx").setLevel(logging.WARNING)
     structlog.configure(
         processors=[
             structlog.stdlib.filter_by_level,

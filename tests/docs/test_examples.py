@@ -13,6 +13,7 @@ from support.demo import import_demo
 from support.site import Answer, InProcessSite
 from widget_catalog.actions import ndjson
 from widget_catalog.actions.import_catalog import import_catalog
+from widget_catalog.domain.oauth_clients import parse_clients
 from widget_catalog.domain.semver import SemVer, is_compatible
 from widget_catalog.settings import PREFIX, load_settings
 
@@ -132,11 +133,15 @@ def test_every_reason_of_a_400_is_given_in_these_words(demo_site: InProcessSite)
 
 
 def test_the_settings_file_is_taken(tmp_path: Path) -> None:
-    (example,) = blocks(SETTINGS, "toml")
     file = tmp_path / "settings.toml"
-    file.write_text(example)
-    settings = load_settings(file=file, environment={})
-    assert (settings.workers, settings.metrics_port) == (2, 9108)
+    taken = []
+    for example in (*blocks(SETTINGS, "toml"), *blocks(OPERATING, "toml")):
+        file.write_text(example)
+        taken.append(load_settings(file=file, environment={}))
+    whole, clients, provider = taken
+    assert (whole.workers, whole.metrics_port) == (2, 9108)
+    assert list(parse_clients(clients.oauth_clients)) == ["widget-cli", "dashboard"]
+    assert provider.oidc_name == "Example Login"
 
 
 @pytest.mark.parametrize("page", [SETTINGS, OPERATING], ids=["settings", "operating"])

@@ -78,6 +78,23 @@ def test_of_several_limits_each_holds(tmp_path: Path) -> None:
     assert statuses == [200] * 5 + [429] * 3
 
 
+@pytest.mark.parametrize(
+    ("query", "logged"),
+    [
+        ("invitation=wci_x&a=b", "invitation=…&a=b"),
+        ("id=1&secret=wci_x", "id=1&secret=…"),
+        ("code=x&state=y", "code=…&state=y"),
+        ("next=%2Fjoin%3Finvitation%3Dx", "next=…"),
+        ("q=code=1&barcode=2", "q=code=1&barcode=2"),
+    ],
+)
+def test_the_access_log_has_no_secret_in_it(tmp_path: Path, query: str, logged: str) -> None:
+    with InProcessSite(tmp_path, access_log=True) as site, structlog.testing.capture_logs() as log:
+        site.get(f"/sign-in?{query}")
+
+    assert [it["query"] for it in log] == [logged]
+
+
 def test_the_access_log_has_a_line_a_request(tmp_path: Path) -> None:
     with InProcessSite(tmp_path, access_log=True) as site, structlog.testing.capture_logs() as log:
         site.get("/api/v1/widgets/search?page=0")

@@ -4,6 +4,7 @@ Each wraps an `answer` and is one itself; what is off is not there and costs not
 """
 
 import math
+import re
 import time
 
 import structlog
@@ -13,6 +14,9 @@ from .metrics import Metrics
 from .public import cors_of, error
 
 _log = structlog.get_logger("widget_catalog.access")
+
+# What opens something to whoever reads the log; a `next` may have one of them inside.
+_SECRETS = re.compile(r"((?:^|&)(?:code|invitation|next|secret|signature|user_code)=)[^&]+")
 
 
 def client_of(request: Request, *, trust_forwarded_for: bool) -> str:
@@ -71,7 +75,7 @@ def access_logged(answer: Answer, *, trust_forwarded_for: bool) -> Answer:
             client=client_of(request, trust_forwarded_for=trust_forwarded_for),
             method=request.method,
             path=printable(request.path),
-            query=printable(request.query_string),
+            query=printable(_SECRETS.sub(r"\1…", request.query_string)),
             status=response.status,
             ms=round((time.perf_counter() - began) * 1000, 3),
         )

@@ -5,6 +5,7 @@ Authlib writes the requests, httpx carries them, joserfc checks the token.
 
 import hmac
 import secrets
+import threading
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -22,6 +23,7 @@ from ...domain.clock import now, to_ms
 from ...domain.errors import InvalidRequest, ProviderFailed
 
 _TIMEOUT_S = 10
+_LINES = 4
 _SCOPE = "openid profile email"
 _FORM = {"content-type": "application/x-www-form-urlencoded", "accept": "application/json"}
 # The provider's clock and ours may differ by as much.
@@ -71,6 +73,8 @@ class Provider:
         self._client_secret = client_secret
         self._redirect_uri = redirect_uri
         self._known: _Discovery | None = None
+        self._lines = threading.BoundedSemaphore(_LINES)
+        self._tls = httpx.create_ssl_context()  # Takes a while; so it is made once.
 
     def begin(self, next_: str, connects: int | None = None) -> tuple[str, Begun]:
         """Where to send the person, and what must be at hand when they come back."""
@@ -90,14 +94,13 @@ class Provider:
 
     def finish(self, begun: Begun, query: Mapping[str, str]) -> Person:
         """Who has come back, or what went wrong."""
+        if "error" in query:
+            raise InvalidRequest(f"{self.name} has not signed you in.")
         if not hmac.compare_digest(begun.state.encode(), query.get("state", "").encode()):
             raise InvalidRequest("This sign-in was begun elsewhere. Begin again.")
         if query.get("iss", self._issuer) != self._issuer:
             raise InvalidRequest("Another provider has answered. Begin again.")
-        code = query.get("code")
-        if not code:
-            raise InvalidRequest(f"{self.name} has not signed you in.")
-        tokens = self._exchange(code, begun.verifier)
+        tokens = self._exchange(query.get("code", ""), begun.verifier)
         claims = self._verified(tokens.get("id_token"), begun.nonce)
         if "email" not in claims or "preferred_username" not in claims:
             claims = {**self._userinfo(tokens.get("access_token"), claims["sub"]), **claims}
@@ -171,11 +174,16 @@ class Provider:
         return told if told.get("sub") == subject else {}
 
     def _ask(self, method: str, address: str, **more: Any) -> dict[str, Any]:
+        # A provider that hangs must not hold every thread there is.
+        if not self._lines.acquire(timeout=1):
+            raise self._failed(f"{method} {address}: others wait for it already")
         try:
-            response = httpx.request(method, address, timeout=_TIMEOUT_S, **more)
+            response = httpx.request(method, address, timeout=_TIMEOUT_S, verify=self._tls, **more)
             answer = response.json()
         except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
             raise self._failed(f"{method} {address}: {error!r}") from None
+        finally:
+            self._lines.release()
         if response.status_code != 200 or not isinstance(answer, dict):
             raise self._failed(f"{method} {address}: {response.status_code} {answer!r:.200}")
         return answer

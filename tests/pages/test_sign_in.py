@@ -1,0 +1,391 @@
+"""The pages to come in, to see where one is signed in, and to answer an invitation."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from support.browsing import Browsing
+from support.people import PASSWORD, a_person, signed_in
+from support.site import InProcessSite
+from widget_catalog.actions.create_account import invite, invite_first_operator
+
+PERSONAL = {
+    "content-type": "text/html; charset=utf-8",
+    "cache-control": "no-store",
+    "content-security-policy": "default-src 'none'; style-src 'self'; img-src 'self' data:; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "referrer-policy": "no-referrer",
+    "x-frame-options": "DENY",
+    "x-content-type-options": "nosniff",
+}
+WRONG = "The user name or the password is wrong."
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessSite]:
+    with InProcessSite(tmp_path_factory.mktemp("house") / "data") as site:
+        a_person(site, "ann")
+        yield site
+
+
+@pytest.fixture(scope="module")
+def open_house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessSite]:
+    folder = tmp_path_factory.mktemp("open") / "data"
+    with InProcessSite(folder, registration="open") as site:
+        yield site
+
+
+def test_the_front_door_leads_to_sign_in(house: InProcessSite) -> None:
+    browsing = Browsing(house)
+    assert browsing.get("/").headers["cache-control"] == "no-cache"
+    assert "/sign-in" in browsing.page.links
+
+
+def test_the_page_to_sign_in_can_be_filled_in_by_a_password_manager(house: InProcessSite) -> None:
+    browsing = Browsing(house)
+
+    answer = browsing.get("/sign-in")
+
+    assert (answer.status, answer.headers) == (200, PERSONAL)
+    assert browsing.title == "Sign in"
+    assert browsing.faults == []
+    fields = [
+        (it.attributes["name"], it.attributes.get("type"), it.attributes.get("autocomplete"))
+        for it in browsing.page.all("input")
+    ]
+    assert fields == [
+        ("next", "hidden", None),
+        ("username", None, "username"),
+        ("password", "password", "current-password"),
+    ]
+    labels = [it.attributes["for"] for it in browsing.page.all("label")]
+    assert labels == ["username", "password"]
+
+
+def test_signing_in_leads_to_one_s_account(house: InProcessSite) -> None:
+    browsing = Browsing(house)
+    browsing.get("/sign-in")
+
+    answer = browsing.submit("/sign-in", username=" ann ", password=PASSWORD)
+
+    assert (answer.status, answer.headers["location"]) == (303, "/account")
+    cookie = answer.headers["set-cookie"]
+    assert cookie.startswith("session=wcs_")
+    assert cookie.endswith("; Max-Age=7776000; Path=/; HttpOnly; SameSite=Lax; Secure")
+    assert browsing.get("/account").status == 200
+    assert browsing.title == "@ann"
+
+
+def test_who_is_signed_in_need_not_sign_in(house: InProcessSite) -> None:
+    browsing = Browsing(house).sign_in("ann")
+    for address, place in (
+        ("/sign-in", "/account"),
+        ("/sign-in?next=/device", "/device"),
+        ("/sign-in?next=//evil.example", "/account"),
+    ):
+        answer = browsing.get(address)
+        assert (answer.status, answer.headers["location"]) == (302, place)
+
+
+def test_a_second_tab_can_sign_in_too(house: InProcessSite) -> None:
+    browsing = Browsing(house)
+    browsing.get("/sign-in")
+    page = browsing.page
+    browsing.sign_in("ann")
+    browsing.page = page
+
+    assert browsing.submit("/sign-in", username="ann", password=PASSWORD).status == 303
+
+
+def test_a_wrong_name_and_a_wrong_password_look_the_same(house: InProcessSite) -> None:
+    pages = []
+    for username, password in (("ann", "a wrong password"), ("eve", PASSWORD), ("eve", "")):
+        browsing = Browsing(house)
+        browsing.get("/sign-in?next=/device")
+        answer = browsing.submit("/sign-in", username=username, password=password)
+        assert (answer.status, answer.headers) == (400, PERSONAL)
+        assert browsing.faults == [WRONG]
+        assert browsing.page.one("input", id="username").attributes["value"] == username
+        assert "value" not in browsing.page.one("input", id="password").attributes
+        assert browsing.hidden_fields("/sign-in") == {"next": "/device"}
+        pages.append(answer.body.replace(username.encode(), b"somebody"))
+    assert pages[0] == pages[1] == pages[2]
+
+
+def test_who_fails_too_often_has_to_wait(tmp_path: Path) -> None:
+    with InProcessSite(tmp_path / "data") as site:
+        a_person(site, "ann")
+        browsing = Browsing(site)
+        for _ in range(5):
+            answer = browsing.post("/sign-in", {"username": "ann", "password": "wrong"})
+            assert answer.status == 400
+
+        answer = browsing.post("/sign-in", {"username": "ann", "password": PASSWORD})
+
+        assert answer.status == 429
+        assert 0 < int(answer.headers["retry-after"]) <= 900
+        assert browsing.faults[0].startswith("Too many failed attempts to sign in. Try again in ")
+
+
+@pytest.mark.parametrize(
+    "place",
+    ["/", "/device?user_code=AB", "/docs/api#x", "/a//b", "/.//evil.example", "/@evil.example"],
+)
+def test_one_goes_on_to_where_one_wanted_to_go(house: InProcessSite, place: str) -> None:
+    browsing = Browsing(house)
+    answer = browsing.post("/sign-in", {"username": "ann", "password": PASSWORD, "next": place})
+    assert (answer.status, answer.headers["location"]) == (303, place)
+
+
+@pytest.mark.parametrize(
+    "place",
+    ["", "//evil.example", "///evil.example", "/\\evil.example", "\\\\evil.example",
+     "https://evil.example", "https:evil.example", "javascript:alert(1)", "evil.example", "account",
+     " /account", "/\t/evil.example", "/\n/evil.example", "/a\r\nset-cookie: x=y", "/\x00", "/é",
+     "/" + "a" * 9000],
+)  # fmt: skip
+def test_nobody_is_led_to_another_site(house: InProcessSite, place: str) -> None:
+    browsing = Browsing(house)
+    fields = {"username": "ann", "password": PASSWORD, "next": place}
+
+    answer = browsing.post("/sign-in", fields)
+
+    assert (answer.status, answer.headers["location"]) == (303, "/account")
+    signed_out = browsing.get("/account") and browsing.submit("/sign-out", next=place)
+    assert (signed_out.status, signed_out.headers["location"]) == (303, "/")
+
+
+@pytest.mark.parametrize("path", ["/sign-in", "/join"])
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_no_other_site_can_sign_somebody_in(
+    open_house: InProcessSite, path: str, site: str
+) -> None:
+    answer = Browsing(open_house).post(path, {"username": "ann"}, sec_fetch_site=site)
+
+    assert answer.status == 403
+    assert answer.headers == PERSONAL
+
+
+def test_signing_out_ends_the_session(house: InProcessSite) -> None:
+    browsing = Browsing(house).sign_in("ann")
+    cookie = browsing.cookies["session"]
+    browsing.get("/account")
+
+    answer = browsing.submit("/sign-out")
+
+    assert (answer.status, answer.headers["location"]) == (303, "/")
+    assert "session=; Max-Age=0" in answer.headers["set-cookie"]
+    browsing.cookies["session"] = cookie
+    assert browsing.get("/account").headers["location"] == "/sign-in?next=%2Faccount"
+
+
+@pytest.mark.parametrize(("path", "fields"), [("/sign-out", {}), ("/account", {"end": "others"})])
+def test_no_other_site_can_send_one_s_forms(
+    house: InProcessSite, path: str, fields: dict[str, str]
+) -> None:
+    browsing = Browsing(house).sign_in("ann")
+    for token in ({}, {"csrf_token": ""}, {"csrf_token": "0" * 64}):
+        assert browsing.post(path, {**fields, **token}).status == 403
+    assert browsing.get("/account").status == 200
+
+
+def test_the_account_tells_where_one_is_signed_in_and_ends_it(tmp_path: Path) -> None:
+    with InProcessSite(tmp_path / "data") as site:
+        a_person(site, "ann", is_operator=True)
+        here = Browsing(site).sign_in("ann")
+        here.get("/account")
+        lead = here.page.one("p", class_="lead").text
+        assert lead == "ann@example.org · operator of this catalog"
+        assert [it.text for it in here.page.all("strong")] == ["Another browser", "This browser"]
+        (end,) = [
+            it.attributes["value"] or ""
+            for it in here.page.all("button", name="end")
+            if it.text == "Sign out"
+        ]
+
+        answer = here.submit("/account", end=end)
+
+        assert (answer.status, answer.headers["location"]) == (303, "/account")
+        here.get("/account")
+        assert [it.text for it in here.page.all("strong")] == ["This browser"]
+        assert here.submit("/account", end=end).status == 404
+
+
+def test_one_can_sign_out_everywhere_else(tmp_path: Path) -> None:
+    with InProcessSite(tmp_path / "data") as site:
+        elsewhere = a_person(site, "ann")
+        eve = a_person(site, "eve")
+        here = Browsing(site).sign_in("ann")
+        here.get("/account")
+
+        assert here.submit("/account", end="others").status == 303
+
+        assert here.get("/account").status == 200
+        assert elsewhere.get("/api/auth/session").status == 401
+        assert eve.get("/api/auth/session").status == 200
+
+
+def test_nobody_ends_the_session_of_somebody_else(tmp_path: Path) -> None:
+    with InProcessSite(tmp_path / "data") as site:
+        ann = a_person(site, "ann")
+        a_person(site, "eve")
+        theirs = ann.get("/api/auth/sessions").json()["sessions"][0]["id"]
+        eve = Browsing(site).sign_in("eve")
+        eve.get("/account")
+
+        assert eve.submit("/account", end=theirs).status == 404
+        assert ann.get("/api/auth/session").status == 200
+
+
+def test_the_first_operator_joins_by_a_link(tmp_path: Path) -> None:
+    with InProcessSite(tmp_path / "data") as site:
+        secret = invite_first_operator(site.node.store)
+        browsing = Browsing(site)
+        address = f"/join?invitation={secret}"
+        assert (browsing.get(address).status, browsing.title) == (
+            200,
+            "Make the operator’s account",
+        )
+
+        answer = browsing.submit(
+            "/join", username="olly", email="olly@example.org", password=PASSWORD
+        )
+
+        assert (answer.status, answer.headers["location"]) == (303, "/account")
+        browsing.get("/account")
+        lead = browsing.page.one("p", class_="lead").text
+        assert lead == "olly@example.org · operator of this catalog"
+        assert (browsing.get(address).status, browsing.title) == (403, "By invitation")
+        sentence = "This invitation is not valid, or no longer. Ask the operator for a new one."
+        assert browsing.page.one("p", class_="lead").text == sentence
+
+
+def test_where_registration_is_closed_one_is_told_whom_to_ask(house: InProcessSite) -> None:
+    browsing = Browsing(house)
+    fields = {"username": "eve", "email": "eve@example.org", "password": PASSWORD}
+    for answer in (browsing.get("/join"), browsing.post("/join", fields)):
+        assert (answer.status, answer.headers, browsing.title) == (403, PERSONAL, "By invitation")
+        sentence = "Registration is closed here. Ask the operator for an account."
+        assert browsing.page.one("p", class_="lead").text == sentence
+    browsing.get("/sign-in")
+    assert "/join" not in browsing.page.links
+
+
+def test_where_it_is_open_anybody_can_join(open_house: InProcessSite) -> None:
+    browsing = Browsing(open_house)
+    browsing.get("/sign-in?next=/device")
+    assert "/join?next=/device" in browsing.page.links
+    browsing.get("/join?next=/device")
+    assert browsing.title == "Make an account"
+    assert [it.attributes.get("autocomplete") for it in browsing.page.all("input")] == [
+        None, None, "username", "email", "new-password",
+    ]  # fmt: skip
+
+    answer = browsing.submit("/join", username="bea", email="bea@example.org", password=PASSWORD)
+
+    assert (answer.status, answer.headers["location"]) == (303, "/device")
+    assert browsing.get("/account").status == 200
+
+
+def test_all_faults_are_told_at_once_and_what_was_typed_stays(open_house: InProcessSite) -> None:
+    browsing = Browsing(open_house)
+    browsing.get("/join")
+
+    answer = browsing.submit("/join", username="<Bo>", email='b"o', password="short")
+
+    assert (answer.status, answer.headers) == (400, PERSONAL)
+    assert " ".join(browsing.faults) == (
+        "'<Bo>' cannot be a name here: use 1 to 64 small letters, digits and hyphens, beginning "
+        "with a letter or digit. 'b\"o' is not an e-mail address. The password is too short: at "
+        "least 12 characters are needed."
+    )
+    values = {
+        it.attributes["name"]: it.attributes.get("value") for it in browsing.page.all("input")
+    }
+    assert values == {
+        "invitation": "",
+        "next": "",
+        "username": "<Bo>",
+        "email": 'b"o',
+        "password": None,
+    }
+    assert b"short" not in answer.body.replace(b"too short", b"")
+
+
+def test_a_name_that_is_taken_is_told(open_house: InProcessSite) -> None:
+    a_person(open_house, "cat")
+    browsing = Browsing(open_house)
+    browsing.get("/join")
+
+    answer = browsing.submit("/join", username="cat", email="c@example.org", password=PASSWORD)
+
+    assert answer.status == 409
+    assert browsing.faults == ["The name cat is taken. Choose another."]
+
+
+def test_an_invitation_by_e_mail_fills_the_address_in(house: InProcessSite) -> None:
+    browsing = Browsing(house)
+    browsing.get(f"/join?invitation={invite(house.node.store, email='new@example.org')}")
+    assert browsing.page.one("input", id="email").attributes["value"] == "new@example.org"
+
+
+@pytest.mark.parametrize(("decision", "title"), [("accept", "Welcome"), ("decline", "Declined")])
+def test_an_invitation_to_an_organization_is_answered_on_a_page(
+    tmp_path: Path, decision: str, title: str
+) -> None:
+    with InProcessSite(tmp_path / "data") as site:
+        ann = a_person(site, "ann")
+        a_person(site, "mia")
+        ann.post("/api/organizations", {"slug": "acme", "displayName": "Acme"})
+        body = {"email": "mia@example.org", "role": "admin"}
+        made = ann.post("/api/organizations/acme/invitations", body).json()
+        address = made["link"].removeprefix("https://catalog.example")
+        mia = Browsing(site)
+        asked = mia.get(address)
+        assert asked.headers["location"].startswith("/sign-in?next=%2Finvitation%3Fid%3D")
+        mia.get(asked.headers["location"])
+        back = mia.submit("/sign-in", username="mia", password=PASSWORD)
+        assert back.headers["location"] == address
+        mia.get(address)
+        assert mia.title == "Join acme?"
+        lead = mia.page.one("p", class_="lead").text
+        assert lead == "@ann invites you, @mia, to the organization acme as an admin."
+
+        answer = mia.submit(address, decision=decision)
+
+        assert (answer.status, mia.title) == (200, title)
+        roles = {it["username"] for it in ann.get("/api/organizations/acme").json()["members"]}
+        assert roles == ({"ann", "mia"} if decision == "accept" else {"ann"})
+        assert mia.get(address).status == 404
+        assert ann.get("/api/organizations/acme/invitations").json() == {"invitations": []}
+
+
+@pytest.mark.parametrize("query", ["", "?id=x", "?id=x&secret=y", "?id=%00&secret=%FF"])
+def test_an_invitation_that_is_none_is_not_found(house: InProcessSite, query: str) -> None:
+    browsing = Browsing(house).sign_in("ann")
+    answer = browsing.get(f"/invitation{query}")
+    assert (answer.status, browsing.title) == (404, "Nothing here")
+
+
+@pytest.mark.parametrize("path", ["/sign-in", "/sign-out", "/join", "/account", "/device"])
+def test_other_methods_are_refused_on_a_page(house: InProcessSite, path: str) -> None:
+    ann = signed_in(house, "ann")
+    answer = house.request("PUT", path, **ann.headers)
+
+    assert answer.status == 405
+    assert answer.headers["allow"] in ("GET, HEAD, POST", "POST")
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+
+
+@pytest.mark.parametrize("path", ["/sign-in", "/account", "/join", "/device"])
+def test_head_is_get_without_the_page(house: InProcessSite, path: str) -> None:
+    ann = signed_in(house, "ann")
+    got, head = (house.request(method, path, **ann.headers) for method in ("GET", "HEAD"))
+    assert (head.status, head.headers, head.body) == (got.status, got.headers, b"")
+
+
+def test_a_form_without_end_is_refused_on_a_page(house: InProcessSite) -> None:
+    answer = house.request("POST", "/sign-in", b"x=" + b"y" * 20_000)
+    assert answer.status == 413
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"

@@ -1,0 +1,47 @@
+"""The settings of signing in: programs, and an OpenID Connect provider."""
+
+import pytest
+
+from widget_catalog.domain.errors import InvalidSettings
+from widget_catalog.settings import load_settings
+
+
+def faults_of(**settings: str) -> list[str]:
+    try:
+        load_settings(others=settings, environment={})
+    except InvalidSettings as error:
+        return error.faults
+    return []
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"oidc_issuer": "https://login.example/realms/main", "oidc_client_id": "catalog"},
+        {"oidc_issuer": "http://127.0.0.1:9400", "oidc_client_id": "x", "oidc_client_secret": "y"},
+        {"oidc_creates_accounts": "no"},
+        {"oauth_clients": ""},
+        {"oauth_clients": "tool My Tool https://tool.example/back"},
+    ],
+)
+def test_what_can_be_used_is_taken(settings: dict[str, str]) -> None:
+    assert faults_of(**settings) == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "fault"),
+    [
+        (
+            {"oidc_issuer": "login.example", "oidc_client_id": "x"},
+            "--set oidc_issuer: must be an http(s) address without query, fragment or user name.",
+        ),
+        ({"oidc_issuer": "https://login.example"}, "oidc_client_id: is needed with oidc_issuer."),
+        ({"oidc_name": " "}, "--set oidc_name: must not be empty."),
+        (
+            {"oauth_clients": "tool"},
+            "--set oauth_clients: tool needs a name and at least one address to return to.",
+        ),
+    ],
+)
+def test_what_cannot_is_told(settings: dict[str, str], fault: str) -> None:
+    assert faults_of(**settings) == [fault]
