@@ -15,6 +15,8 @@ from .servers import Server, running_bare, running_nginx
 _WARM_UP_S = 1
 _LARGEST_HEAD = 700
 
+_TOGETHER = "the client on the same core"
+
 
 class Traffic(NamedTuple):
     """What is asked of the catalog: `body` is a typical full answer, as it goes over the wire."""
@@ -110,8 +112,8 @@ def side_by_side(
     notes = [
         ", ".join(f"{name} {rate:,.0f}/s" for name, rate in middle.items()),
         f"the bare server reaches {bare_ratio:.2f} of nginx",
-        "by processor time, the client on the same core: "
-        f"the bare server {bare_cpu_ratio:.2f}, the catalog {cpu_ratio:.2f}",
+        f"by processor time, {_TOGETHER}: "
+        + f"the bare server {bare_cpu_ratio:.2f}, the catalog {cpu_ratio:.2f}",
         f"{len(traffic.requests):,} different requests, {size}",
     ]
     if client_share > 0.97:

@@ -155,8 +155,8 @@ def _beside(small: list[Load], large: list[Load], what: str, wanted: Wanted | No
     cpu_ratio = median_ratio([it.cpu_rate for it in large], [it.cpu_rate for it in small])
     rate, small_rate = median(it.rate for it in large), median(it.rate for it in small)
     notes = [
-        f"{rate:,.0f}/s beside {small_rate:,.0f}/s; by processor time, the client on the same core, "
-        f"{cpu_ratio:.2f}"
+        f"{rate:,.0f}/s beside {small_rate:,.0f}/s",
+        f"by processor time, the client on the same core: {cpu_ratio:.2f}",
     ]
     figures = {"rate": rate, "small_rate": small_rate, "cpu_ratio": cpu_ratio}
     return Outcome(what, ratio, "of 10,000", wanted, notes, figures)
