@@ -1,0 +1,220 @@
+"""Whatever a signed-in person sends to whichever route: one error shape, and no fault of ours."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from support.people import request_body
+from support.site import Answer
+from support.village import BuiltVillage, Village
+from widget_catalog.web.internal.routes import ROUTES
+from widget_catalog.web.internal.routing import Route
+
+PUBLISH = "/api/widgets/publish"
+# These would end the sessions that the rest is tried with.
+ENDING = ("/api/auth/sign-out", "/api/account/close", "/api/auth/password", "/api/auth/sessions/")
+TRIED = [it for it in ROUTES.all if not it.path.startswith(ENDING)]
+WITH_BODY = [it for it in TRIED if it.method in ("POST", "PUT")]
+
+KEYS = st.sampled_from(
+    "username email password invitation name actions scopes widgets expiresInDays action scope "
+    "versionId version displayName description icon minSize maxSize sdkVersion bundleSize "
+    "sha256Hash cssSize cssSha256Hash manifestJson reason message isOfficial publishers slug role "
+    "secret currentPassword newPassword w h".split()
+)
+NASTY = st.sampled_from(
+    ["", "\0", "ann", "acme", "clock", "acme/clock", "1.0.0", "../..", "\u202e", "\ufeff", "\u2028",
+     "x" * 3000, "wci_x", "request", "check", "confirm", "publish", "owner", "' OR 1=1 --",
+     "%00", "{}", '{"name":1}', "^1.0.0", "*", "ab" * 32, "\U0010ffff", "a@b.c"]
+)  # fmt: skip
+TEXTS = NASTY | st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
+NUMBERS = st.integers(-(2**70), 2**70) | st.floats(allow_nan=False, allow_infinity=False)
+VALUES = st.recursive(
+    st.none() | st.booleans() | NUMBERS | TEXTS,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS | TEXTS, inner, max_size=5),
+    max_leaves=12,
+)
+BODIES = VALUES | st.dictionaries(KEYS, VALUES, max_size=8)
+VALID = {"name": "x", "actions": ["publish"], "username": "mia", "role": "member", "slug": "acme",
+         "displayName": "X", "reason": "x", "message": "x", "isOfficial": False, "publishers": [],
+         "secret": "x", "email": "x@example.org", "password": "x" * 12, "invitation": "x",
+         **request_body("ann/new")}  # fmt: skip
+PARTS = st.sampled_from(
+    ["ann", "acme", "clock", "1.0.0", "mia", ".", "..", "\0", "%2e%2e", "a b", "@ann", "\ufffd",
+     "é", "A", "*", "'", '"', "x" * 3000, "1.0.0+a", "\u202e", "\r\n", ";", "?x"]
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def crowd(
+    built_village: BuiltVillage, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Village]:
+    folder = tmp_path_factory.mktemp("hostile") / "data"
+    with Village(built_village, folder, registration="open") as made:
+        yield made
+
+
+def address_of(route: Route, value: str = "") -> str:
+    usual = {"scope": "acme", "name": "clock", "version": "1.0.0", "slug": "acme"}
+    usual |= {"id": "0" * 24, "username": "mia"}
+    return re.sub(r"{(\w+)}", lambda found: value or usual[found[1]], route.path)
+
+
+def send(village: Village, route: Route, body: bytes, address: str = "") -> Answer:
+    person = village.olly if route.path.endswith(("official", "/api/audit")) else village.ann
+    kind = {"content_type": "application/json"}
+    where = address or address_of(route)
+    return village.site.request(route.method, where, body, **kind, **person.headers)
+
+
+def assert_answered(answer: Answer, *told: object) -> None:
+    assert answer.status < 500, (answer.body, told)
+    assert answer.headers["content-type"] == "application/json; charset=utf-8", told
+    assert answer.headers["x-content-type-options"] == "nosniff", told
+    if answer.status >= 400:
+        body = answer.json()
+        assert list(body) == ["error"], told
+        assert isinstance(body["error"], str), told
+        assert body["error"].endswith((".", ".)")), (body, told)
+        assert len(body["error"]) < 10_000, told
+        assert "Traceback" not in body["error"], told
+
+
+@pytest.mark.parametrize("route", WITH_BODY, ids=[f"{it.method} {it.path}" for it in WITH_BODY])
+def test_any_json_gets_an_answer(crowd: Village, route: Route) -> None:
+    @settings(max_examples=15)
+    @given(BODIES)
+    def check(body: Any) -> None:
+        sent = json.dumps(body).encode()
+        assert_answered(send(crowd, route, sent), route, sent)
+
+    check()
+
+
+@pytest.mark.parametrize("route", WITH_BODY, ids=[f"{it.method} {it.path}" for it in WITH_BODY])
+def test_one_wrong_value_in_a_right_body_gets_an_answer(crowd: Village, route: Route) -> None:
+    @settings(max_examples=15)
+    @given(KEYS, VALUES)
+    def check(key: str, value: Any) -> None:
+        sent = json.dumps({**VALID, key: value}).encode()
+        assert_answered(send(crowd, route, sent), route, sent)
+
+    check()
+
+
+@settings(max_examples=150)
+@given(st.dictionaries(KEYS, VALUES, max_size=3), st.dictionaries(KEYS, VALUES, max_size=3))
+def test_any_manifest_gets_an_answer(
+    crowd: Village, beside: dict[str, Any], said: dict[str, Any]
+) -> None:
+    body = request_body("ann/new", action="check")
+    text = json.dumps(json.loads(body["manifestJson"]) | said)
+    sent = body | beside | {"manifestJson": text, "action": "check"}
+
+    answer = crowd.ann.post(PUBLISH, sent)
+
+    assert_answered(answer, sent)
+    assert answer.status in (200, 400, 403, 409)
+
+
+RAW = [
+    b"", b" ", b"{", b"}", b"nul", b"NaN", b'{"name": NaN}', b'{"name": Infinity}', b"\x00",
+    b'{"name": "\x00"}', b"\xff\xfe", b"\xef\xbb\xbf{}", b'{"name": "\xed\xa0\x80"}', b"'x'",
+    b'{"name": "\\ud800"}', b'{"name": "\\udc00\\ud800"}', b'{"name": "\\u0000"}', b"{}{}",
+    b'{"name": 1' + b"0" * 400 + b"}", b'{"name": 1' + b"0" * 5000 + b"}", b'{"name": 1e999}',
+    b'{"bundleSize": 1' + b"0" * 4000 + b"}", b'{"expiresInDays": 1' + b"0" * 30 + b"}",
+    b"[" * 5000, b"[" * 5000 + b"]" * 5000, b'{"a":' * 2000 + b"1" + b"}" * 2000,
+    b'{"name":' + b"[" * 900 + b"]" * 900 + b"}", b'{"minSize":' + b"[" * 950 + b"]" * 950 + b"}",
+    b'{"name": "x", "name": ["y"]}', b'{"__proto__": {}, "constructor": 1}',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("route", WITH_BODY, ids=[f"{it.method} {it.path}" for it in WITH_BODY])
+def test_any_bytes_get_an_answer(crowd: Village, route: Route) -> None:
+    for body in RAW:
+        assert_answered(send(crowd, route, body), route, body[:60])
+
+
+@pytest.mark.parametrize(
+    "raw", ["[" * 900 + "]" * 900, "9" * 4000, "9" * 400, '"\\ud800"', "1e999"]
+)
+def test_a_publish_request_may_hold_anything_anywhere(crowd: Village, raw: str) -> None:
+    for key in request_body("ann/new"):
+        for is_inside in (False, True):
+            body = request_body("ann/new", action="check")
+            if is_inside:
+                said = json.dumps(json.loads(body["manifestJson"]) | {key: "HERE"})
+                body["manifestJson"] = said.replace('"HERE"', raw)
+                sent = json.dumps(body)
+            else:
+                sent = json.dumps(body | {key: "HERE"}).replace('"HERE"', raw)
+            route = next(it for it in ROUTES.all if it.path == PUBLISH)
+            assert_answered(send(crowd, route, sent.encode()), key, is_inside, raw[:20])
+
+
+@pytest.mark.parametrize("route", TRIED, ids=[f"{it.method} {it.path}" for it in TRIED])
+def test_any_part_of_an_address_gets_an_answer(crowd: Village, route: Route) -> None:
+    if "{" not in route.path:
+        return
+
+    @settings(max_examples=25)
+    @given(PARTS | st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20))
+    def check(part: str) -> None:
+        body = json.dumps(VALID).encode() if route.method in ("POST", "PUT") else b""
+        for written in (part, quote(part, safe="")):
+            address = address_of(route, written).replace("?", "")
+            assert_answered(send(crowd, route, body, address), route, part)
+
+    check()
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["page=%00", "page=" + "9" * 5000, "page=1&page=x", "&".join(["page=1"] * 200), "=&=&", "%",
+     "limit=\ufffd", "page=%F0%9F", "page=1e9", "limit=+1", "page= 1", "limit=0x10"],
+)  # fmt: skip
+def test_any_query_gets_an_answer(crowd: Village, query: str) -> None:
+    for path in ("/api/audit", "/api/widgets/ann/clock/audit"):
+        assert_answered(crowd.olly.get(f"{path}?{query}"), query)
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"cookie": "session"},
+        {"cookie": "session="},
+        {"cookie": ";;;=;session=;"},
+        {"cookie": "session=\u00ff"},
+        {"cookie": "session=wcs_\x00"},
+        {"cookie": "session=wcs_" + "x" * 7000},
+        {"cookie": "a=b; session=wcs_x; session=wcs_y"},
+        {"authorization": "Bearer \u00ff\u00fe"},
+        {"authorization": "Bearer wct_\u00ff"},
+        {"authorization": "Bearer wco_" + "x" * 7000},
+        {"authorization": "\x00"},
+        {"x_csrf_token": "\u00ff"},
+        {"x_forwarded_for": "\u00ff,,,"},
+        {"content_type": "\u00ff"},
+        {"content_type": "application/json;" * 500},
+        {"sec_fetch_site": "\u00ff"},
+    ],
+)
+def test_any_header_gets_an_answer(crowd: Village, headers: dict[str, str]) -> None:
+    for own in ({}, crowd.ann.headers):
+        for method, path in [("GET", "/api/auth/session"), ("POST", "/api/auth/sign-out")]:
+            given = own | headers
+            if own and path.endswith("sign-out"):
+                given["x_csrf_token"] = "wrong"
+            assert_answered(crowd.site.request(method, path, b"", **given), headers, path)
+
+
+def test_after_all_that_everybody_is_still_there(crowd: Village) -> None:
+    for person in (crowd.ann, crowd.olly):
+        assert person.get("/api/auth/session").status == 200
+    assert crowd.site.get("/cdn/@ann/clock/1.0.0/index.js").status == 200
