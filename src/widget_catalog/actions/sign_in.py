@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from ..domain.accounts import Account, Actor, Via
 from ..domain.errors import NotSignedIn
+from ..domain.names import is_name
 from ..store.accounts import find_credentials, update_account
 from ..store.engine import Store, Transaction
 from ..store.oauth import find_access
@@ -173,7 +174,7 @@ def _limits(username: str, address: str) -> dict[str, int]:
     The first guards an account against one guesser, the second everybody against one; the
     third is high, so that nobody can lock somebody else out by a few wrong guesses.
     """
-    name = username[:64]
+    name = username if is_name(username) else "-"
     return {
         f"both {name} {address}": _PER_ACCOUNT_AND_ADDRESS,
         f"address {address}": _PER_ADDRESS,

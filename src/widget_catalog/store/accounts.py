@@ -8,7 +8,7 @@ from sqlalchemy.engine import Connection
 from ..domain.accounts import Account
 from ..domain.clock import from_ms
 from ..domain.errors import Conflict, NotFound
-from ..domain.names import Scope
+from ..domain.names import Scope, is_name
 from .engine import Transaction
 from .schema import accounts, identities, scopes, secrets, widgets
 
@@ -74,6 +74,8 @@ def find_account_by_id(connection: Connection, account_id: int) -> Account | Non
 
 
 def find_credentials(connection: Connection, username: str) -> Credentials | None:
+    if not is_name(username):  # Some texts a database does not even take to look for them.
+        return None
     row = connection.execute(sa.select(accounts).where(accounts.c.username == username)).first()
     return Credentials(account_from(row), row.password_hash) if row is not None else None
 

@@ -8,7 +8,7 @@ from sqlalchemy.engine import Connection
 
 from ..domain.accounts import Account, Role, Standing
 from ..domain.errors import NotFound
-from ..domain.names import Scope
+from ..domain.names import Scope, is_name
 from .engine import Transaction
 from .schema import accounts, memberships, organizations, publishers, scopes
 
@@ -50,6 +50,8 @@ def add_organization(tx: Transaction, slug: Scope, display_name: str) -> Organiz
 
 
 def find_organization(connection: Connection, slug: str) -> Organization | None:
+    if not is_name(slug):
+        return None
     query = sa.select(organizations).where(organizations.c.slug == slug)
     row = connection.execute(query).first()
     return Organization(*row) if row is not None else None
@@ -120,7 +122,7 @@ def standing_of(
     connection: Connection, account: Account | None, scope: str, name: str | None
 ) -> Standing:
     """What an account is in a scope, and whether it is named a publisher of the widget."""
-    if account is None:
+    if account is None or not is_name(scope):
         return Standing()
     if account.username == scope:
         return Standing(Role.OWNER)

@@ -76,7 +76,7 @@ class Routes:
             params = {}
             for want, have in zip(wanted, parts, strict=True):
                 if want.startswith("{"):
-                    if not have:
+                    if not have.isprintable() or not have:  # Nothing is called so.
                         break
                     params[want[1:-1]] = have
                 elif want != have:

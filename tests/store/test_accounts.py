@@ -1,0 +1,162 @@
+"""Accounts in the store, the names they take, and who they are elsewhere."""
+
+import pytest
+import sqlalchemy as sa
+
+from support.accounts import an_account, an_organization
+from support.values import a_widget
+from widget_catalog.domain.accounts import Account
+from widget_catalog.domain.clock import from_ms
+from widget_catalog.domain.errors import Conflict, NotFound, StoreUnavailable
+from widget_catalog.domain.names import Scope
+from widget_catalog.store.accounts import (
+    add_account,
+    add_identity,
+    find_account,
+    find_account_by_id,
+    find_account_by_identity,
+    find_credentials,
+    get_account,
+    get_secret,
+    has_accounts,
+    list_accounts,
+    take_scope,
+    update_account,
+)
+from widget_catalog.store.engine import Store
+from widget_catalog.store.organizations import scope_kind
+from widget_catalog.store.widgets import add_widgets
+
+
+def test_an_account_comes_back_as_it_was_added(store: Store) -> None:
+    with store.reading() as connection:
+        assert not has_accounts(connection)
+
+    ann = an_account(store, is_operator=True)
+
+    assert ann == Account(
+        id=ann.id,
+        username=Scope("ann"),
+        email="ann@example.org",
+        is_operator=True,
+        is_disabled=False,
+        created_at=from_ms(store.now_ms()),
+        has_password=True,
+    )
+    with store.reading() as connection:
+        assert has_accounts(connection)
+        assert find_account(connection, "ann") == get_account(connection, "ann") == ann
+        assert find_account_by_id(connection, ann.id) == ann
+        assert find_credentials(connection, "ann") == (ann, "a hash")
+
+
+def test_who_is_not_there_is_not_found_whatever_they_are_called(store: Store) -> None:
+    an_account(store)
+    with store.reading() as connection:
+        for name in (
+            "",
+            "ANN",
+            "ann ",
+            "nobody",
+            "ann\n",
+            "ann\0",
+            "\0",
+            "%",
+            "\ud800",
+            "x" * 5000,
+        ):
+            assert find_account(connection, name) is None
+            assert find_credentials(connection, name) is None
+            with pytest.raises(NotFound, match="There is no account '"):
+                get_account(connection, name)
+        assert find_account_by_id(connection, 99) is None
+
+
+def test_accounts_are_listed_by_name_bytewise(store: Store) -> None:
+    for name in ("b", "a-b", "a0", "a", "ab"):
+        an_account(store, name)
+
+    with store.reading() as connection:
+        listed = [str(it.username) for it in list_accounts(connection)]
+    assert listed == ["a", "a-b", "a0", "ab", "b"]
+
+
+def test_a_name_is_given_away_once_whatever_for(store: Store) -> None:
+    an_account(store, "ann")
+    an_organization(store, "acme")
+    with store.writing() as tx:
+        take_scope(tx, Scope("kept"), "reserved")
+
+    with store.reading() as connection:
+        kinds = [scope_kind(connection, it) for it in ("ann", "acme", "kept", "free")]
+    assert kinds == ["personal", "organization", "reserved", None]
+    for name in ("ann", "acme", "kept"):
+        for adopts in (False, True):
+            with (
+                pytest.raises(Conflict, match=f"The name {name} is taken"),
+                store.writing() as tx,
+            ):
+                take_scope(tx, Scope(name), "personal", adopts=adopts)
+
+
+def test_a_scope_with_widgets_is_given_to_whom_it_is_meant_for_alone(store: Store) -> None:
+    with store.writing() as tx:
+        add_widgets(tx, [(a_widget("imported/clock"), 0)])
+
+    with pytest.raises(Conflict, match="there are widgets in that scope"), store.writing() as tx:
+        take_scope(tx, Scope("imported"), "personal")
+    with store.writing() as tx:
+        take_scope(tx, Scope("imported"), "personal", adopts=True)
+
+
+def test_an_address_is_good_for_one_account_however_it_is_written(store: Store) -> None:
+    an_account(store)
+
+    def again() -> None:
+        with store.writing() as tx:
+            take_scope(tx, Scope("other"), "personal")
+            add_account(tx, Scope("other"), "ANN@EXAMPLE.ORG", None, is_operator=False)
+
+    with pytest.raises(Conflict, match=r"ANN@EXAMPLE\.ORG already"):
+        again()
+    with store.reading() as connection:  # Nothing of it is left.
+        assert scope_kind(connection, "other") is None
+
+
+def test_an_account_needs_its_name_taken_first(store: Store) -> None:
+    """The database itself holds that, should the code forget it."""
+    with pytest.raises(StoreUnavailable), store.writing() as tx:
+        add_account(tx, Scope("ann"), "ann@example.org", None, is_operator=False)
+
+
+def test_changes_to_an_account_are_its_own(store: Store) -> None:
+    ann, bob = an_account(store, "ann"), an_account(store, "bob")
+    with store.writing() as tx:
+        update_account(tx, ann.id, is_disabled=True, password_hash=None, closed_at=tx.at_ms)
+
+    with store.reading() as connection:
+        changed = get_account(connection, "ann")
+        assert (changed.is_disabled, changed.has_password) == (True, False)
+        assert get_account(connection, "bob") == bob
+
+
+def test_an_identity_leads_to_its_account(store: Store) -> None:
+    ann, bob = an_account(store, "ann"), an_account(store, "bob")
+    with store.writing() as tx:
+        add_identity(tx, "https://a.example", "1", ann.id)
+        add_identity(tx, "https://b.example", "1", bob.id)
+
+    with store.reading() as connection:
+        assert find_account_by_identity(connection, "https://a.example", "1") == ann
+        assert find_account_by_identity(connection, "https://b.example", "1") == bob
+        assert find_account_by_identity(connection, "https://a.example", "2") is None
+
+
+def test_every_catalog_signs_uploads_with_a_secret_of_its_own(store: Store) -> None:
+    with store.reading() as connection:
+        key = get_secret(connection, "uploads")
+        assert get_secret(connection, "uploads") == key
+        with pytest.raises(sa.exc.NoResultFound):
+            get_secret(connection, "nothing")
+    assert len(key) >= 32
+    assert key != bytes(len(key))
