@@ -7,6 +7,8 @@ import unicodedata
 _DIRECTION = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 _LINE_SEPARATORS = "\u2028\u2029"
 _SURROGATES = "\ud800-\udfff"
+# Letters and symbols by their category, and nothing on the screen: fillers, an empty pattern.
+_BLANK = "\u115f\u1160\u2800\u3164\uffa0"
 _CONTROL = "\x00-\x1f\x7f-\x9f"
 _UNWANTED_IN_LINE = re.compile(f"[{_CONTROL}{_DIRECTION}{_LINE_SEPARATORS}{_SURROGATES}\ufeff]")
 _UNWANTED_IN_TEXT = re.compile(
@@ -16,7 +18,7 @@ _UNWANTED_IN_TEXT = re.compile(
 
 def line_fault(text: str, max_length: int) -> str | None:
     """What is wrong with a text that people see in one line: a name, a reason, a description."""
-    if not any(unicodedata.category(char)[0] not in "ZC" for char in text[:max_length]):
+    if not any(map(_is_seen, text[:max_length])):
         return "must not be empty."
     return _fault(text, max_length, _UNWANTED_IN_LINE)
 
@@ -24,6 +26,11 @@ def line_fault(text: str, max_length: int) -> str | None:
 def text_fault(text: str, max_length: int) -> str | None:
     """What is wrong with a text of several lines, such as release notes."""
     return _fault(text, max_length, _UNWANTED_IN_TEXT)
+
+
+def _is_seen(char: str) -> bool:
+    """A letter, number, mark of punctuation or symbol, and not one that is a blank."""
+    return unicodedata.category(char)[0] in "LNPS" and char not in _BLANK
 
 
 def _fault(text: str, max_length: int, unwanted: re.Pattern[str]) -> str | None:

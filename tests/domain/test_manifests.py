@@ -1,0 +1,342 @@
+"""Manifests: every rule, all faults at once, and nothing that comes in is a fault of ours."""
+
+import json
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from widget_catalog.domain.errors import InvalidManifest
+from widget_catalog.domain.manifests import Manifest, Texts, parse_manifest, read_texts
+from widget_catalog.domain.semver import SemVer
+from widget_catalog.domain.widgets import Size
+
+LEAST: dict[str, Any] = {
+    "name": "clock",
+    "version": "1.0.0",
+    "displayName": "Clock",
+    "minSize": {"w": 1, "h": 1},
+    "maxSize": {"w": 4, "h": 2},
+    "sdkVersion": "^1.0.0",
+}
+FULL: dict[str, Any] = {
+    **LEAST,
+    "scope": "ann",
+    "description": "The time.",
+    "icon": "mdi:clock-outline",
+    "permissions": ["network", "storage:read"],
+    "license": "MIT",
+    "releaseNotes": "# New\n\n\t- all",
+    "configVersion": 3,
+    "main": "dist/index.js",
+    "style": "dist/a b.css",
+}
+SIZE_RULE = 'must be like {"w": 2, "h": 1}, in whole cells from 1 to 100.'
+MISSING = "is missing."
+TEXT = "must be a text."
+EMPTY = "must not be empty."
+FILE_RULE = "must be a file below the manifest's folder, such as index.js."
+ICON_RULE = "must be an Iconify name, such as mdi:clock."
+NUMBER_RULE = "must be a whole number, 0 or more."
+LIST_RULE = "must be a list of at most 50 permissions."
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters()),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=10,
+)
+SOME = st.fixed_dictionaries(
+    {},
+    optional={
+        key: st.just(value) | JSON | st.sampled_from([None, "", "*", "x", 0, [], {}])
+        for key, value in FULL.items()
+    },
+)
+
+
+def faults_of(said: dict[str, Any], beside: dict[str, Any] | None = None) -> list[str]:
+    with pytest.raises(InvalidManifest) as raised:
+        parse_manifest(json.dumps(said), beside)
+    return raised.value.faults
+
+
+def read_or_refused(text: str, beside: Any = None) -> Manifest | InvalidManifest:
+    try:
+        return parse_manifest(text, beside)
+    except InvalidManifest as refused:
+        return refused
+
+
+def test_everything_that_is_said_is_read() -> None:
+    text = json.dumps(FULL | {"x": [1, {"y": None}]})
+
+    assert parse_manifest(text) == Manifest(
+        text=text,
+        name="clock",  # type: ignore[arg-type]
+        version=SemVer.parse("1.0.0"),
+        display_name="Clock",
+        min_size=Size(1, 1),
+        max_size=Size(4, 2),
+        sdk_version="^1.0.0",
+        scope="ann",  # type: ignore[arg-type]
+        description="The time.",
+        icon="mdi:clock-outline",
+        permissions=("network", "storage:read"),
+        license="MIT",
+        release_notes="# New\n\n\t- all",
+        config_version=3,
+        main="dist/index.js",
+        style="dist/a b.css",
+    )
+
+
+def test_six_keys_are_enough_and_null_is_as_good_as_nothing() -> None:
+    least = parse_manifest(json.dumps(LEAST))
+    nothing = {key: None for key in FULL if key not in LEAST}
+
+    assert (least.scope, least.description, least.icon, least.permissions) == (None, None, None, ())
+    assert (least.license, least.release_notes, least.config_version) == (None, None, None)
+    assert (least.main, least.style) == ("index.js", None)
+    again = parse_manifest(json.dumps(LEAST | nothing))
+    assert msgspec.structs.replace(again, text=least.text) == least
+
+
+def test_all_that_is_missing_is_told_at_once() -> None:
+    assert faults_of({}) == [
+        f"{key}: {MISSING}"
+        for key in ("name", "version", "displayName", "minSize", "maxSize", "sdkVersion")
+    ]
+    with pytest.raises(InvalidManifest) as raised:
+        parse_manifest('{"name": "clock"}')
+    assert str(raised.value).startswith("(1) version: is missing. (2) displayName: is missing. ")
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "fault"),
+    [
+        ("name", "Clock", "'Clock' is not a widget name: "),
+        ("name", "", "'' is not a widget name: "),
+        ("name", "a" * 65, f"'{'a' * 65}' is not a widget name: "),
+        ("name", "a/b", "'a/b' is not a widget name: "),
+        ("name", "clock\n", "'clock\\n' is not a widget name: "),
+        ("name", 1, TEXT),
+        ("name", ["clock"], TEXT),
+        ("scope", "@ann", "'@ann' is not a scope: "),
+        ("scope", {}, TEXT),
+        ("version", "1.0", '"1.0" is not a semantic version: '),
+        ("version", "v1.0.0", '"v1.0.0" is not a semantic version: '),
+        ("version", "1.0.0-01", '"1.0.0-01" is not a semantic version: '),
+        ("version", "1.0.0-" + "a" * 300, '"1.0.0-aaa'),
+        ("version", 1.0, TEXT),
+        ("displayName", "", EMPTY),
+        ("displayName", "\u200b\u200b", EMPTY),
+        ("displayName", "\u3164", EMPTY),
+        ("displayName", "x" * 101, "is too long: 101 characters, and at most 100 are taken."),
+        ("displayName", "a\nb", "holds the character U+000A; "),
+        ("displayName", "a\u202eb", "holds the character U+202E; "),
+        ("displayName", True, TEXT),
+        ("description", "x" * 1001, "is too long: 1,001 characters, and at most 1,000 are taken."),
+        ("description", " ", EMPTY),
+        ("description", [], TEXT),
+        ("icon", "clock", ICON_RULE),
+        ("icon", "mdi:Clock", ICON_RULE),
+        ("icon", "mdi:clock\n", ICON_RULE),
+        ("icon", "mdi:" + "a" * 200, ICON_RULE),
+        ("icon", "javascript:alert(1)", ICON_RULE),
+        ("icon", "", ICON_RULE),
+        ("icon", 1, TEXT),
+        ("minSize", {"w": 0, "h": 1}, SIZE_RULE),
+        ("minSize", {"w": 1}, SIZE_RULE),
+        ("minSize", {"w": True, "h": True}, SIZE_RULE),
+        ("minSize", {"w": 1.0, "h": 1.0}, SIZE_RULE),
+        ("minSize", {"w": "1", "h": "1"}, SIZE_RULE),
+        ("minSize", [1, 1], SIZE_RULE),
+        ("minSize", {"w": 5, "h": 1}, "must not be larger than maxSize."),
+        ("minSize", {"w": 1, "h": 3}, "must not be larger than maxSize."),
+        ("maxSize", {"w": 101, "h": 2}, SIZE_RULE),
+        ("maxSize", {"w": 10**400, "h": 2}, SIZE_RULE),
+        ("maxSize", "4x2", SIZE_RULE),
+        ("sdkVersion", "*", "must name the SDK it was made for, such as ^2.0.0, not any."),
+        ("sdkVersion", "", "must name the SDK it was made for, such as ^2.0.0, not any."),
+        ("sdkVersion", ">=0.0.0-0", "must name the SDK it was made for, such as ^2.0.0, not any."),
+        ("sdkVersion", "^1 || *", "must name the SDK it was made for, such as ^2.0.0, not any."),
+        ("sdkVersion", "latest", '"latest" is not a version range: '),
+        ("sdkVersion", "^1.0.0 " * 200, '"^1.0.0 ^1.0.0'),
+        ("sdkVersion", 2, TEXT),
+        ("permissions", "network", LIST_RULE),
+        ("permissions", {"network": True}, LIST_RULE),
+        ("permissions", [f"p{i}" for i in range(51)], LIST_RULE),
+        ("permissions", ["network", 1], "1 is not a permission, such as network or storage."),
+        ("permissions", ["Net"], "'Net' is not a permission, such as network or storage."),
+        ("permissions", ["x" * 101], f"'{'x' * 79}… is not a permission, such as network"),
+        ("permissions", [["a"]], "['a'] is not a permission, such as network or storage."),
+        ("permissions", [{}, {}], "{} is not a permission, such as network or storage."),
+        ("permissions", ["a", "b", "a"], "names a permission twice."),
+        ("license", "x" * 201, "is too long: 201 characters, and at most 200 are taken."),
+        ("license", 1, TEXT),
+        ("releaseNotes", "x" * 20_001, "is too long: 20,001 characters, and at most 20,000 are"),
+        ("releaseNotes", "a\x1b[2Jb", "holds the character U+001B; "),
+        ("releaseNotes", ["x"], TEXT),
+        ("configVersion", -1, NUMBER_RULE),
+        ("configVersion", 2**53, NUMBER_RULE),
+        ("configVersion", 1.0, NUMBER_RULE),
+        ("configVersion", True, NUMBER_RULE),
+        ("configVersion", "1", NUMBER_RULE),
+        ("main", "/etc/passwd", FILE_RULE),
+        ("main", "../index.js", FILE_RULE),
+        ("main", "a/../../b.js", FILE_RULE),
+        ("main", "./index.js", FILE_RULE),
+        ("main", "a//b.js", FILE_RULE),
+        ("main", "a\\b.js", FILE_RULE),
+        ("main", "a\0.js", FILE_RULE),
+        ("main", "", FILE_RULE),
+        ("style", "..", FILE_RULE),
+        ("style", 1, TEXT),
+    ],
+)  # fmt: skip
+def test_every_rule_is_told_when_it_is_broken(key: str, value: Any, fault: str) -> None:
+    faults = faults_of(FULL | {key: value})
+
+    assert faults[0].startswith(f"{key}: {fault}")
+    assert len({it.partition(":")[0] for it in faults}) == 1
+    assert all(len(it) < 300 for it in faults)
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("", "the manifest is not JSON: "),
+        ("{", "the manifest is not JSON: "),
+        ("{'a': 1}", "the manifest is not JSON: "),
+        ('{"a": NaN}', "the manifest is not JSON: "),
+        ('{"a": 1,}', "the manifest is not JSON: "),
+        ("{} {}", "the manifest is not JSON: "),
+        ("\ufeff{}", "the manifest is not JSON: "),
+        ('{"a": "\0"}', "the manifest is not JSON: "),
+        ('{"a": ' + "9" * 5000 + "}", "the manifest is not JSON: "),
+        ("null", "the manifest must be a JSON object."),
+        ("[]", "the manifest must be a JSON object."),
+        ('"clock"', "the manifest must be a JSON object."),
+        ('{"a": "\ud800"}', "the manifest is not proper Unicode text."),
+        ("[" * 5_000 + "]" * 5_000, "the manifest is nested too deeply."),
+        ('{"a":' * 5_000 + "1" + "}" * 5_000, "the manifest is nested too deeply."),
+        (" " * 65_537, "the manifest has 65,537 bytes; at most 65,536 go in."),
+        ("é" * 5_000_000, "the manifest has 10,000,000 bytes; at most 65,536 go in."),
+    ],
+)
+def test_what_is_no_manifest_at_all_is_told(text: str, fault: str) -> None:
+    with pytest.raises(InvalidManifest) as raised:
+        parse_manifest(text)
+
+    assert len(raised.value.faults) == 1
+    assert raised.value.faults[0].startswith(fault)
+    raised.value.message.encode()
+
+
+def test_a_manifest_of_the_largest_size_is_read() -> None:
+    text = json.dumps(LEAST)
+    padded = text[:-1] + " " * (65_536 - len(text)) + "}"
+
+    assert parse_manifest(padded).text == padded
+
+
+def test_what_nests_deeply_but_is_not_looked_at_is_kept() -> None:
+    text = json.dumps(LEAST)[:-1] + ', "x": ' + "[" * 500 + "]" * 500 + "}"
+
+    assert parse_manifest(text).text == text
+
+
+def test_of_a_key_that_stands_twice_the_last_counts() -> None:
+    """As in every reader that a dashboard might read it with."""
+    text = json.dumps(LEAST)[:-1] + ', "version": "2.0.0"}'
+
+    assert parse_manifest(text).version.text == "2.0.0"
+
+
+def test_what_a_request_says_stands_in_for_what_the_manifest_lacks() -> None:
+    beside = LEAST | {"description": "Beside.", "scope": "ann"}
+
+    read = parse_manifest('{"displayName": "Said", "description": null}', beside)
+
+    assert (read.display_name, read.description, read.name) == ("Said", "Beside.", "clock")
+    assert read.scope == "ann"
+
+
+def test_a_request_must_not_contradict_the_manifest() -> None:
+    beside = LEAST | {"scope": "eve", "name": "x", "version": "2.0.0", "sdkVersion": "^2.0.0"}
+
+    assert faults_of(FULL, beside) == [
+        "scope: the manifest says 'ann', the request does not.",
+        "name: the manifest says 'clock', the request does not.",
+        "version: the manifest says '1.0.0', the request does not.",
+        "sdkVersion: the manifest says '^1.0.0', the request does not.",
+    ]
+    # Which files they are is between the author and the tool.
+    assert parse_manifest(json.dumps(LEAST | {"main": "../x"}), LEAST).main == "index.js"
+
+
+def test_texts_are_read_from_a_request_by_the_same_rules() -> None:
+    assert read_texts({"displayName": "A", "icon": "mdi:a", "x": 1}) == (
+        Texts("A", None, "mdi:a"),
+        [],
+    )
+    assert read_texts({"displayName": "", "description": 1, "icon": "x"})[1] == [
+        f"displayName: {EMPTY}",
+        f"description: {TEXT}",
+        f"icon: {ICON_RULE}",
+    ]
+
+
+@settings(max_examples=300)
+@given(SOME, st.none() | SOME)
+def test_any_value_anywhere_is_read_or_refused(said: Any, beside: Any) -> None:
+    try:
+        text = msgspec.json.encode(said).decode()
+    except UnicodeEncodeError:
+        text = json.dumps(said)
+    read = read_or_refused(text, beside)
+    if isinstance(read, Manifest):
+        assert parse_manifest(read.text, beside) == read
+    else:
+        assert read.faults
+        assert all(it.endswith((".", "…")) for it in read.faults)
+        read.message.encode()
+
+
+@given(
+    st.fixed_dictionaries(
+        {
+            **{key: st.just(value) for key, value in LEAST.items()},
+            "displayName": st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1),
+            "minSize": st.builds(lambda w, h: {"w": w, "h": h}, st.integers(1, 4), st.just(2)),
+        },
+        optional={
+            "description": st.text(max_size=1000),
+            "license": st.text(max_size=200),
+            "releaseNotes": st.text(max_size=2000),
+            "configVersion": st.integers(0, 2**53 - 1),
+            "permissions": st.lists(st.from_regex(r"\A[a-z0-9][a-z:]{0,9}\Z"), unique=True),
+        },
+    )
+)
+def test_what_is_accepted_is_what_was_said_and_survives_being_read_again(said: Any) -> None:
+    read = read_or_refused(json.dumps(said))
+    if isinstance(read, InvalidManifest):
+        return
+    assert parse_manifest(read.text) == read
+    shown = {
+        "displayName": read.display_name,
+        "description": read.description,
+        "license": read.license,
+        "releaseNotes": read.release_notes,
+        "configVersion": read.config_version,
+        "permissions": list(read.permissions),
+        "minSize": {"w": read.min_size.w, "h": read.min_size.h},
+    }
+    assert {key: shown[key] for key in said if key in shown} == {
+        key: said[key] for key in said if key in shown
+    }
+    for text in (read.display_name, read.description, read.license, read.release_notes):
+        (text or "").encode()
