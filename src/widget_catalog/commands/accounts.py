@@ -131,7 +131,10 @@ def reserve(
 
 def _password(from_input: bool) -> str:
     if from_input:
-        return sys.stdin.readline().rstrip("\n")
+        try:
+            return sys.stdin.buffer.readline().decode().rstrip("\r\n")
+        except UnicodeDecodeError:  # It could never be typed again, wherever one signs in.
+            fail("The password must be text in UTF-8.")
     if not sys.stdin.isatty():
         fail("Give the password on standard input, with --password-stdin.")
     first, again = getpass.getpass("Password: "), getpass.getpass("Again: ")

@@ -1,0 +1,258 @@
+"""The operator's commands about people and what they published, in processes of their own."""
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from support.commands import Said, widget_catalog
+from support.folders import filled_folder
+from support.service import running_service
+from support.widgets import version_line, widget_line
+
+PASSWORD = "correct horse battery"
+TWO = [version_line("1.0.0"), version_line("1.1.0", publishedAt="2026-02-01T00:00:00.000Z")]
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """With accounts of the operator and of ann, who owns what was imported to her scope."""
+    clock = widget_line("ann/clock", versions=TWO, isOfficial=None)
+    data = filled_folder(tmp_path_factory.mktemp("shop") / "data", clock)
+    assert create(data, "ann") == Said(0, "", "Made the account ann.\n")
+    made = create(data, "olly", "--operator")
+    assert made == Said(0, "", "Made the account olly (operator).\n")
+    return data
+
+
+def create(data: Path, name: str, *more: str, password: str = PASSWORD) -> Said:
+    email = ("--email", f"{name}@example.org")
+    given = ("--password-stdin", "--data", data)
+    return widget_catalog(
+        "account", "create", name, *email, *more, *given, stdin=f"{password}\n".encode()
+    )
+
+
+def sign_in(client: httpx.Client, name: str, password: str = PASSWORD) -> httpx.Response:
+    client.cookies.clear()
+    return client.post("/api/auth/sign-in", json={"username": name, "password": password})
+
+
+def detail(client: httpx.Client) -> Any:
+    return client.get("/api/v1/widgets/ann/clock").json()
+
+
+def test_a_new_folder_may_begin_with_an_account(tmp_path: Path) -> None:
+    data = tmp_path / "new" / "data"
+
+    assert create(data, "zoe").code == 0
+    listed = widget_catalog("account", "list", "--data", data)
+    assert listed == Said(0, "zoe  zoe@example.org\n", "")
+
+
+def test_accounts_are_listed_for_people_and_for_scripts(shop: Path) -> None:
+    said = widget_catalog("account", "list", "--data", shop)
+    as_json = widget_catalog("account", "list", "--json", "--data", shop)
+
+    assert said == Said(0, "ann   ann@example.org\nolly  olly@example.org  (operator)\n", "")
+    ann, olly = json.loads(as_json.out)
+    assert re.fullmatch(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", ann.pop("createdAt"))
+    assert ann == {
+        "username": "ann",
+        "email": "ann@example.org",
+        "isOperator": False,
+        "isDisabled": False,
+    }
+    assert (olly["username"], olly["isOperator"]) == ("olly", True)
+
+
+@pytest.mark.parametrize(
+    ("name", "email", "password", "sentence"),
+    [
+        ("ann", "x@example.org", PASSWORD, "The name ann is taken. Choose another."),
+        ("zoe", "ANN@example.org", PASSWORD, "There is an account with the e-mail address "),
+        ("admin", "x@example.org", PASSWORD, "The name admin is reserved. Choose another."),
+        ("Zoe", "x", "short", "'Zoe' is not a scope: "),
+        ("zoe", "x@example.org", "", "The password is too short: "),
+        ("zoe", "[red]x@example.org[/red] ", PASSWORD, "'[red]x@example.org[/red] ' is not an "),
+    ],
+)
+def test_an_account_that_cannot_be_made_is_told_why(
+    shop: Path, name: str, email: str, password: str, sentence: str
+) -> None:
+    said = widget_catalog(
+        "account", "create", name, "--email", email, "--password-stdin", "--data", shop,
+        stdin=f"{password}\n".encode(),
+    )  # fmt: skip
+
+    assert (said.code, said.out) == (1, "")
+    assert said.err.startswith(f"Error: {sentence}")
+
+
+def test_a_password_is_never_waited_for_where_nobody_is(shop: Path) -> None:
+    for command in (["create", "zoe", "--email", "z@example.org"], ["reset-password", "ann"]):
+        said = widget_catalog("account", *command, "--data", shop)
+        assert said == Said(
+            1, "", "Error: Give the password on standard input, with --password-stdin.\n"
+        )
+
+
+def test_a_password_that_is_no_text_is_refused_in_a_sentence(shop: Path) -> None:
+    said = widget_catalog(
+        "account", "reset-password", "ann", "--password-stdin", "--data", shop,
+        stdin=b"\xff\xfe long enough to be one\n",
+    )  # fmt: skip
+
+    assert said == Said(1, "", "Error: The password must be text in UTF-8.\n")
+
+
+def test_a_password_may_hold_anything_but_the_end_of_the_line(tmp_path: Path) -> None:
+    data, password = tmp_path / "data", " pass wörd\t🕰 \\ ' \" $x "
+    assert create(data, "zoe", password=password).code == 0
+
+    with running_service(data) as service, service.client() as client:
+        assert sign_in(client, "zoe", password).status_code == 200
+        assert sign_in(client, "zoe", password.strip()).status_code == 401
+
+
+@pytest.mark.parametrize(
+    ("command", "sentence"),
+    [
+        (["account", "disable", "gone"], "There is no account 'gone'."),
+        (["account", "enable", os.fsdecode(b"\xff")], "There is no account '\\udcff'."),
+        (["scope", "reserve", "ann"], "The name ann is taken. Choose another."),
+        (["widget", "unlist", "ann/gone"], "There is no widget ann/gone."),
+        (["widget", "official", "../.."], "'..' is not a scope: "),
+        (["version", "yank", "ann/clock", "9.9.9", "--reason", "x"], "There is no version '9.9.9'"),
+        (["version", "yank", "ann/clock", "1.0.0", "--reason", "a\nb"], "reason: holds the char"),
+        (["version", "unyank", "ann/clock", os.fsdecode(b"\xff")], "There is no version '\\udcff'"),
+    ],
+)
+def test_what_cannot_be_done_is_told_in_a_sentence(
+    shop: Path, command: list[str], sentence: str
+) -> None:
+    said = widget_catalog(*command, "--data", shop)
+
+    assert (said.code, said.out) == (1, "")
+    assert said.err.startswith(f"Error: {sentence}")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["account", "invite"], ["version", "unyank", "a/b", "1.0.0"]],
+)
+def test_no_catalog_is_made_by_looking_for_one(tmp_path: Path, command: list[str]) -> None:
+    said = widget_catalog(*command, "--data", tmp_path / "none")
+
+    assert said == Said(1, "", f"Error: There is no data folder {tmp_path / 'none'}.\n")
+    assert not (tmp_path / "none").exists()
+
+
+def test_a_yank_must_say_why(shop: Path) -> None:
+    said = widget_catalog("version", "yank", "ann/clock", "1.0.0", "--data", shop)
+
+    assert (said.code, said.out) == (2, "")
+    assert "--reason" in said.err
+
+
+def test_what_the_operator_does_with_people_holds_at_once_while_the_service_runs(
+    shop: Path,
+) -> None:
+    with running_service(shop) as service, service.client() as client:
+        ann = {"Cookie": f"session={sign_in(client, 'ann').cookies['session']}"}
+        client.cookies.clear()
+
+        def is_in() -> bool:
+            return client.get("/api/auth/session", headers=ann).status_code == 200
+
+        assert is_in()
+        said = widget_catalog("account", "disable", "ann", "--data", shop)
+        assert said == Said(0, "", "ann cannot sign in any more, and is signed out everywhere.\n")
+        assert not is_in()
+        assert sign_in(client, "ann").status_code == 401
+        assert "(disabled)" in widget_catalog("account", "list", "--data", shop).out
+        said = widget_catalog("account", "enable", "ann", "--data", shop)
+        assert said == Said(0, "", "ann can sign in again.\n")
+        ann = {"Cookie": f"session={sign_in(client, 'ann').cookies['session']}"}
+        client.cookies.clear()
+        assert is_in()
+
+        said = widget_catalog(
+            "account", "reset-password", "ann", "--password-stdin", "--data", shop,
+            stdin=b"another long password\n",
+        )  # fmt: skip
+        assert said == Said(0, "", "ann has a new password, and is signed out everywhere.\n")
+        assert not is_in()
+        assert sign_in(client, "ann").status_code == 401
+        assert sign_in(client, "ann", "another long password").status_code == 200
+        client.cookies.clear()
+
+        said = widget_catalog("scope", "reserve", "kept", "--data", shop)
+        assert said == Said(0, "", "kept is reserved.\n")
+        link = widget_catalog("account", "invite", "--email", "zac@example.org", "--data", shop)
+        assert (link.code, link.err) == (0, "")
+        place, _, secret = link.out.strip().partition("?invitation=")
+        assert place.endswith("/join")
+        body = {"username": "kept", "email": "zac@example.org", "password": PASSWORD}
+        body["invitation"] = secret
+        assert client.post("/api/auth/register", json=body).status_code == 409
+        zac = client.post("/api/auth/register", json=body | {"username": "zac"})
+        assert (zac.status_code, zac.json()["isOperator"]) == (201, False)
+        assert client.post("/api/auth/register", json=body).status_code == 403
+
+
+def test_an_invited_operator_is_one(shop: Path) -> None:
+    link = widget_catalog("account", "invite", "--operator", "--data", shop).out.strip()
+    with running_service(shop) as service, service.client() as client:
+        body = {"username": "oona", "email": "oona@example.org", "password": PASSWORD}
+        body["invitation"] = link.partition("?invitation=")[2]
+        assert client.post("/api/auth/register", json=body).json()["isOperator"] is True
+
+
+def test_what_the_operator_does_with_widgets_is_shown_at_once_while_the_service_runs(
+    shop: Path,
+) -> None:
+    def run(*command: str) -> str:
+        said = widget_catalog(*command, "--data", shop)
+        assert (said.code, said.out) == (0, ""), said
+        return said.err
+
+    with running_service(shop) as service, service.client() as client:
+        assert detail(client)["latestVersion"] == "1.1.0"
+        told = run("version", "yank", "@ann/clock", "1.1.0", "--reason", "Broken.")
+        assert told == "@ann/clock 1.1.0 is yanked.\n"
+        assert detail(client)["latestVersion"] == "1.0.0"
+        assert detail(client)["versions"][0]["yankedReason"] == "Broken."
+        assert run("version", "unyank", "ann/clock", "1.1.0") == (
+            "ann/clock 1.1.0 is offered again.\n"
+        )
+        assert detail(client)["latestVersion"] == "1.1.0"
+
+        assert run("widget", "unlist", "ann/clock", "--reason", "Spam.") == (
+            "ann/clock is not listed any more.\n"
+        )
+        assert client.get("/api/v1/widgets/ann/clock").status_code == 404
+        assert client.get("/api/v1/widgets/search").json()["total"] == 0
+        assert run("widget", "list", "ann/clock") == "ann/clock is listed.\n"
+        assert client.get("/api/v1/widgets/search").json()["total"] == 1
+
+        assert run("widget", "official", "ann/clock") == "ann/clock is official.\n"
+        assert detail(client)["widget"]["isOfficial"] is True
+        assert run("widget", "official", "ann/clock", "--no") == "ann/clock is not official.\n"
+        assert detail(client)["widget"]["isOfficial"] is False
+
+        sign_in(client, "olly")
+        log = client.get("/api/widgets/ann/clock/audit").json()["entries"]
+    assert [(it["action"], it["version"], it["details"]) for it in log] == [
+        ("make unofficial", None, {}),
+        ("make official", None, {}),
+        ("list", None, {}),
+        ("unlist", None, {"reason": "Spam."}),
+        ("unyank", "1.1.0", {}),
+        ("yank", "1.1.0", {"reason": "Broken."}),
+    ]
+    assert {(it["actor"], it["via"]) for it in log} == {("operator", "command")}
