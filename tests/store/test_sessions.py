@@ -179,20 +179,20 @@ def test_a_token_is_removed_by_its_account_alone_or_with_all_of_it(store: Store)
 def test_invitations_are_found_while_they_are_open(store: Store) -> None:
     ann, now = an_account(store), store.now_ms()
     acme = an_organization(store)
-    ends = {"expires_at": now + HOUR}
+    ends_at = now + HOUR
     with store.writing() as tx:
         add_invitation(
             tx, id_="by-name", organization_id=acme.id, account_id=ann.id, role="admin",
-            invited_by="bob", **ends,
+            invited_by="bob", expires_at=ends_at,
         )  # fmt: skip
     with later(store, minutes=1).writing() as tx:
         add_invitation(
             tx, id_="by-link", organization_id=acme.id, email="x@example.org", secret_hash="s",
-            role="member", invited_by="bob", **ends,
+            role="member", invited_by="bob", expires_at=ends_at,
         )  # fmt: skip
         add_invitation(
             tx, id_="to-all", organization_id=None, secret_hash="c", role="author",
-            invited_by="operator", **ends,
+            invited_by="operator", expires_at=ends_at,
         )  # fmt: skip
 
     by_name = Invitation(

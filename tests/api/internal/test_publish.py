@@ -65,7 +65,7 @@ def rows(village: Village) -> list[Any]:
 
 def test_three_steps_publish_a_version_at_once(village: Village) -> None:
     ann, site = village.ann, village.site
-    more = {
+    more: dict[str, Any] = {
         "permissions": ["network", "storage:read"],
         "license": "MIT",
         "releaseNotes": "# First\n\n- all of it",
@@ -389,7 +389,8 @@ def test_a_foreign_or_unknown_request_is_404(village: Village) -> None:
         assert told(other.confirm(requested["versionId"])) == (404, NO_REQUEST)
     for id_ in ("", "0" * 24, "../../etc/passwd", "\x00", "x" * 5_000):
         assert told(village.ann.confirm(id_)) == (404, NO_REQUEST)
-    for wrong in (None, 1, [], {"id": requested["versionId"]}):
+    others: list[Any] = [None, 1, [], {"id": requested["versionId"]}]
+    for wrong in others:
         body = {"action": "confirm", "versionId": wrong}
         assert told(village.ann.post(PUBLISH, body)) == (
             400,
@@ -541,7 +542,11 @@ def test_the_size_limit_is_the_operators(built_village: BuiltVillage, tmp_path: 
 
 def test_the_newest_version_sets_the_widgets_own_text(village: Village) -> None:
     village.clock.forward(seconds=1)
-    changed = {"displayName": "Uhr", "description": "Die Zeit.", "icon": "mdi:clock"}
+    changed: dict[str, Any] = {
+        "displayName": "Uhr",
+        "description": "Die Zeit.",
+        "icon": "mdi:clock",
+    }
     village.ann.publish("ann/clock", "0.9.0", **changed)
 
     shown = village.site.get("/api/v1/widgets/ann/clock").json()

@@ -5,6 +5,7 @@ import hashlib
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -153,7 +154,7 @@ def test_of_requests_for_the_same_version_one_is_published(village: Village) -> 
         assert person.upload(asked["uploadUrl"], js).status == 200
         contents[f"1.0.0+b{i}"] = js
         given = (node.store, node.bundles, node.uploads, actor_of(village, name))
-        work.append(lambda given=given, id_=asked["versionId"]: publish_version(*given, id_))
+        work.append(partial(publish_version, *given, asked["versionId"]))
 
     outcomes = all_at_once(work)
 
@@ -168,14 +169,10 @@ def test_two_versions_at_once_are_both_published(village: Village) -> None:
     node, actor = village.site.node, actor_of(village)
     ids = [requested(village, version=f"1.{i}.0")["versionId"] for i in range(6)]
 
-    outcomes = all_at_once(
-        [
-            lambda id_=id_: publish_version(node.store, node.bundles, node.uploads, actor, id_).id  # type: ignore[misc]
-            for id_ in ids
-        ]
-    )
+    given = (node.store, node.bundles, node.uploads, actor)
+    outcomes = all_at_once([partial(publish_version, *given, id_) for id_ in ids])
 
-    assert outcomes == ids
+    assert [it.id for it in outcomes] == ids
     assert sorted(versions_of(village)) == [f"1.{i}.0" for i in range(6)]
 
 
