@@ -112,8 +112,7 @@ def side_by_side(
     notes = [
         ", ".join(f"{name} {rate:,.0f}/s" for name, rate in middle.items()),
         f"the bare server reaches {bare_ratio:.2f} of nginx",
-        f"by processor time, {_TOGETHER}: "
-        + f"the bare server {bare_cpu_ratio:.2f}, the catalog {cpu_ratio:.2f}",
+        f"by processor time ({_TOGETHER}): bare {bare_cpu_ratio:.2f}, catalog {cpu_ratio:.2f}",
         f"{len(traffic.requests):,} different requests, {size}",
     ]
     if client_share > 0.97:
