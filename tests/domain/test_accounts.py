@@ -63,7 +63,7 @@ TABLE = {
     Right.DEPRECATE: "Ooa",
     Right.LIST: "Ooa",
     Right.VIEW: "Ooapm",
-    Right.NAME_PUBLISHERS: "Ooa",
+    Right.NAME_PUBLISHERS: "oa",
     Right.READ_AUDIT: "Oo",
     Right.MANAGE_MEMBERS: "oa",
     Right.OWN: "o",

@@ -324,9 +324,9 @@ def test_a_name_that_is_taken_is_told(open_house: InProcessSite) -> None:
     assert browsing.faults == ["The name cat is taken. Choose another."]
 
 
-def test_an_invitation_by_e_mail_fills_the_address_in(house: InProcessSite) -> None:
-    browsing = Browsing(house)
-    browsing.get(f"/join?invitation={invite(house.node.store, email='new@example.org')}")
+def test_an_invitation_by_e_mail_fills_the_address_in(open_house: InProcessSite) -> None:
+    browsing = Browsing(open_house)
+    browsing.get(f"/join?invitation={invite(open_house.node.store, email='new@example.org')}")
     assert browsing.page.one("input", id="email").attributes["value"] == "new@example.org"
 
 

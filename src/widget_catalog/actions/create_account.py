@@ -22,12 +22,14 @@ from ..store.invitations import (
     remove_invitation,
     remove_invitations_to_catalog,
 )
+from .attempts import add_failures, check_failures
 from .credentials import INVITATION_PREFIX, hash_password, hash_secret, new_id, new_secret
 from .sign_in import Lifetimes, SignedIn, open_session
 
 OPERATOR, AUTHOR = "operator", "author"
 _DAY_MS = 86_400_000
 _INVITATION_DAYS = 7
+_MOST_FROM_ONE_ADDRESS = 20
 
 
 def create_account(
@@ -43,6 +45,9 @@ def check_may_register(store: Store, registration: str, secret: str) -> Invitati
     """NotAllowed for whoever may not make an account; else the invitation, if there is one."""
     with store.reading() as connection:
         invitation = _find(connection, secret, store.now_ms())
+    # Whoever is to look after the catalog comes in even so: at first there is nobody else.
+    if invitation is not None and registration == "closed" and invitation.role != OPERATOR:
+        raise NotAllowed("Registration is closed here. Ask the operator for an account.")
     if invitation is None and registration != "open":
         raise NotAllowed(
             "This invitation is not valid, or no longer. Ask the operator for a new one."
@@ -60,12 +65,16 @@ def register(
     username: str,
     email: str,
     password: str,
+    address: str,
     secret: str = "",
 ) -> SignedIn:
     """By the person, if registration is open or an invitation is brought along; signs them in."""
     invited = check_may_register(store, registration, secret) is not None
+    limits = {} if invited else {f"registrations {address}": _MOST_FROM_ONE_ADDRESS}
+    check_failures(store, limits, "Too many accounts were made from your address.")
     name, password_hash = _checked(username, email, password)
     with store.writing() as tx:
+        add_failures(tx, limits)
         invitation = _find(tx.connection, secret, tx.at_ms)
         if invited and invitation is None:
             raise NotAllowed("This invitation has just been used. Ask for a new one.")

@@ -52,6 +52,8 @@ def set_disabled(store: Store, username: str, *, is_disabled: bool) -> None:
     """By the operator. A disabled account cannot sign in, and neither can its tokens."""
     with store.writing() as tx:
         account = get_account(tx.connection, username)
+        if account.is_closed:
+            raise Conflict(f"{account.username} was closed by its owner, once and for all.")
         update_account(tx, account.id, is_disabled=is_disabled)
         if is_disabled:
             _sign_out_everywhere(tx, account)

@@ -24,7 +24,7 @@ from .credentials import new_id
 from .permissions import require
 
 LIFETIME_MS = 3_600_000
-_MOST_OPEN = 1_000
+_MOST_OPEN = 250
 _SHA256 = re.compile(r"[0-9a-f]{64}\Z")
 
 

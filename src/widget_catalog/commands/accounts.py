@@ -114,6 +114,8 @@ def invite_(
 ) -> None:
     """Print a link with which one person can make an account, within a week."""
     settings = load_settings({"data": data}, config)
+    if settings.registration == "closed" and not operator:
+        told("Note: registration is closed here; nobody can use this before it is `invitation`.")
     secret = invite(existing_node(settings).store, OPERATOR if operator else AUTHOR, email)
     print(f"{settings.public_url}/join?invitation={secret}")  # noqa: T201
 

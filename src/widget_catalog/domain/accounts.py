@@ -68,7 +68,7 @@ RULES: dict[Right, Rule] = {
     Right.DEPRECATE: Rule(_ADMINS),
     Right.LIST: Rule(_ADMINS),
     Right.VIEW: Rule(_EVERYBODY),
-    Right.NAME_PUBLISHERS: Rule(_ADMINS),
+    Right.NAME_PUBLISHERS: Rule(_ADMINS, operator=False),
     Right.READ_AUDIT: Rule(_OWNER),
     Right.MANAGE_MEMBERS: Rule(_ADMINS, operator=False),
     Right.OWN: Rule(_OWNER, operator=False),
@@ -87,6 +87,7 @@ class Account(msgspec.Struct, frozen=True, kw_only=True):
     is_disabled: bool
     created_at: datetime
     has_password: bool = True
+    is_closed: bool = False
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):

@@ -126,4 +126,5 @@ def account_from(row: Any) -> Account:
         is_disabled=row.is_disabled,
         created_at=from_ms(row.created_at),
         has_password=row.password_hash is not None,
+        is_closed=row.closed_at is not None,
     )

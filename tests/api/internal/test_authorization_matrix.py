@@ -130,8 +130,9 @@ def expected(route: Route, kind: Kind, place: str) -> int | None:
     """The status that turns somebody away; None for whoever is let in."""
     if kind.name == "nobody":
         return None if route.needs is Who.ANYONE else 401
-    # Where programs ask, nobody looks at a cookie.
-    if kind.is_forged and route.method in UNSAFE and route.door is not Door.OAUTH:
+    # Where programs ask, and where people sign in, nobody looks at who they were.
+    is_known = route.door not in (Door.OAUTH, Door.SIGN_IN)
+    if kind.is_forged and route.method in UNSAFE and is_known:
         return 403
     # Organizations are looked after by people, whatever right it takes.
     is_for_people = route.needs is Who.PERSON or route.path.startswith("/api/organizations")

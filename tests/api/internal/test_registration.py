@@ -29,6 +29,12 @@ def open_village(built_village: BuiltVillage, tmp_path: Path) -> Iterator[Villag
         yield made
 
 
+@pytest.fixture
+def inviting_village(built_village: BuiltVillage, tmp_path: Path) -> Iterator[Village]:
+    with Village(built_village, tmp_path / "data", registration="invitation") as made:
+        yield made
+
+
 def register(site: InProcessSite, username: str = "zoe", **more: Any) -> Answer:
     body = {"username": username, "email": f"{username}@example.org", "password": PASSWORD}
     return nobody(site).post("/api/auth/register", body | more)
@@ -161,32 +167,34 @@ def test_the_operator_can_give_the_scope_of_imported_widgets_away(open_village: 
     assert open_village.olly.publish("shop/clock", "2.0.0").status == 200
 
 
-def test_an_invited_author_cannot_take_the_scope_of_imported_widgets(village: Village) -> None:
-    village.site.add(widget_line("imported/clock"))
-    secret = invite(village.site.node.store)
+def test_an_invited_author_cannot_take_the_scope_of_imported_widgets(
+    inviting_village: Village,
+) -> None:
+    inviting_village.site.add(widget_line("imported/clock"))
+    secret = invite(inviting_village.site.node.store)
 
-    assert register(village.site, "imported", invitation=secret).status == 409
+    assert register(inviting_village.site, "imported", invitation=secret).status == 409
     # The invitation is not used up by that.
-    assert register(village.site, "zoe", invitation=secret).status == 201
+    assert register(inviting_village.site, "zoe", invitation=secret).status == 201
 
 
-def test_an_invitation_makes_one_account(village: Village) -> None:
-    secret = invite(village.site.node.store, email="zoe@example.org")
+def test_an_invitation_makes_one_account(inviting_village: Village) -> None:
+    secret = invite(inviting_village.site.node.store, email="zoe@example.org")
 
-    first = register(village.site, "zoe", invitation=secret)
-    second = register(village.site, "zac", invitation=secret)
+    first = register(inviting_village.site, "zoe", invitation=secret)
+    second = register(inviting_village.site, "zac", invitation=secret)
 
     assert (first.status, first.json()["isOperator"]) == (201, False)
     assert (second.status, second.json()) == (403, NOT_VALID)
 
 
-def test_an_invitation_ends_after_a_week(village: Village) -> None:
-    secret = invite(village.site.node.store)
-    village.clock.forward(days=6, hours=23)
-    still_good = register(village.site, "x!", invitation=secret)
-    village.clock.forward(hours=1)
+def test_an_invitation_ends_after_a_week(inviting_village: Village) -> None:
+    secret = invite(inviting_village.site.node.store)
+    inviting_village.clock.forward(days=6, hours=23)
+    still_good = register(inviting_village.site, "x!", invitation=secret)
+    inviting_village.clock.forward(hours=1)
 
-    over = register(village.site, invitation=secret)
+    over = register(inviting_village.site, invitation=secret)
 
     assert still_good.status == 400
     assert (over.status, over.json()) == (403, NOT_VALID)
@@ -200,15 +208,15 @@ def test_an_invitation_to_an_organization_makes_no_account(village: Village) -> 
     assert register(village.site, invitation=secret).json() == NOT_VALID
 
 
-def test_an_invitation_to_the_catalog_joins_no_organization(village: Village) -> None:
-    secret = invite(village.site.node.store)
-    with village.site.node.store.reading() as connection:
+def test_an_invitation_to_the_catalog_joins_no_organization(inviting_village: Village) -> None:
+    secret = invite(inviting_village.site.node.store)
+    with inviting_village.site.node.store.reading() as connection:
         (row,) = connection.exec_driver_sql("SELECT id FROM invitations").all()
 
-    answer = village.eve.post(f"/api/invitations/{row[0]}/accept", {"secret": secret})
+    answer = inviting_village.eve.post(f"/api/invitations/{row[0]}/accept", {"secret": secret})
 
     assert answer.status == 404
-    assert register(village.site, invitation=secret).status == 201
+    assert register(inviting_village.site, invitation=secret).status == 201
 
 
 def test_the_first_operator_is_invited_while_there_is_no_account(site: InProcessSite) -> None:
@@ -233,14 +241,14 @@ def test_the_first_operator_is_invited_while_there_is_no_account(site: InProcess
     assert register(site, "zoe", invitation=secret).status == 403
 
 
-def test_there_is_one_invitation_for_an_operator_at_a_time(village: Village) -> None:
-    store = village.site.node.store
+def test_there_is_one_invitation_for_an_operator_at_a_time(inviting_village: Village) -> None:
+    store = inviting_village.site.node.store
     older, author = invite(store, OPERATOR), invite(store)
     newer = invite(store, OPERATOR)
 
-    assert register(village.site, "zoe", invitation=older).status == 403
-    assert register(village.site, "zoe", invitation=newer).json()["isOperator"] is True
-    assert register(village.site, "zac", invitation=author).json()["isOperator"] is False
+    assert register(inviting_village.site, "zoe", invitation=older).status == 403
+    assert register(inviting_village.site, "zoe", invitation=newer).json()["isOperator"] is True
+    assert register(inviting_village.site, "zac", invitation=author).json()["isOperator"] is False
 
 
 def test_another_site_cannot_register_somebody(open_village: Village) -> None:
@@ -261,3 +269,19 @@ def test_a_reserved_scope_cannot_be_taken_by_the_operator_either(village: Villag
         reserve_scope(store, "kept")
     with pytest.raises(Conflict, match="The name ann is taken"):
         reserve_scope(store, "ann")
+
+
+def test_where_registration_is_closed_an_invited_author_is_not_let_in(village: Village) -> None:
+    store = village.site.node.store
+
+    author = register(village.site, "zoe", invitation=invite(store))
+    operator = register(village.site, "zoe", invitation=invite(store, OPERATOR))
+
+    assert (author.status, author.json()) == (403, CLOSED)
+    assert (operator.status, operator.json()["isOperator"]) == (201, True)
+
+
+def test_one_address_makes_only_so_many_accounts(open_village: Village) -> None:
+    made = [register(open_village.site, f"zoe{i}").status for i in range(21)]
+
+    assert made == [201] * 20 + [429]

@@ -47,7 +47,7 @@ class InternalApi:
 
         def fail(fault: CatalogError) -> Response:
             match door:
-                case Door.API:
+                case Door.API | Door.SIGN_IN:
                     return failure(fault)
                 case Door.OAUTH:
                     return oauth_failure(fault)
@@ -103,7 +103,7 @@ def has_credentials(request: Request) -> bool:
 
 def identify(services: Services, request: Request, door: Door) -> Visitor | None:
     """Who is asking; NotSignedIn for a bearer token that is not good (any more)."""
-    if door in (Door.OAUTH, Door.ENTRANCE):
+    if door in (Door.SIGN_IN, Door.OAUTH, Door.ENTRANCE):
         return None
     given = request.headers.get("authorization")
     if given is not None and door is Door.API:

@@ -10,9 +10,9 @@ _ORGANIZATION = "/api/organizations/{slug}"
 _MANIFEST_AND_MORE = 262_144
 
 ACCOUNT = (
-    Route("POST", "/api/auth/sign-in", sessions.post_sign_in, Who.ANYONE),
+    Route("POST", "/api/auth/sign-in", sessions.post_sign_in, Who.ANYONE, door=Door.SIGN_IN),
     Route("POST", "/api/auth/sign-out", sessions.post_sign_out, Who.ANYONE),
-    Route("POST", "/api/auth/register", sessions.post_register, Who.ANYONE),
+    Route("POST", "/api/auth/register", sessions.post_register, Who.ANYONE, door=Door.SIGN_IN),
     Route("GET", "/api/auth/session", sessions.get_session, Who.SIGNED_IN),
     Route("POST", "/api/auth/password", sessions.post_password, Who.PERSON),
     Route("GET", "/api/auth/sessions", sessions.get_sessions, Who.PERSON),

@@ -26,6 +26,7 @@ class Door(StrEnum):
     """How an address knows who comes, and how it says no."""
 
     API = "by token or session; an error in JSON"
+    SIGN_IN = "nobody is known; an error in JSON"
     OAUTH = "nobody is known; an error in OAuth's way"
     PAGE = "by session alone; a page, or the way to sign in"
     ENTRANCE = "nobody is known; a page"

@@ -61,6 +61,7 @@ def post_register(services: Services, call: Call) -> Response:
         username=body.username,
         email=body.email,
         password=body.password,
+        address=call.address,
         secret=body.invitation,
     )
     return _welcome(services, signed_in, status=201)

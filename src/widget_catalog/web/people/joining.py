@@ -29,6 +29,7 @@ def post_join(services: Services, call: Call) -> Response:
             username=form.get("username", "").strip(),
             email=form.get("email", "").strip(),
             password=form.get("password", ""),
+            address=call.address,
             secret=secret,
         )
     except InvalidAccount as fault:
