@@ -47,7 +47,7 @@ class Route(NamedTuple):
 
     @property
     def takes_form(self) -> bool:
-        return self.door is not Door.API
+        return self.door not in (Door.API, Door.SIGN_IN)
 
 
 class Found(NamedTuple):
