@@ -1,10 +1,11 @@
 """The operator's command, `widget-catalog`. What each command does lives in `actions/`."""
 
 import contextlib
+import os
 import sqlite3
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 from rich.markup import escape
@@ -266,7 +267,18 @@ def run() -> None:
     except sqlite3.Error as error:
         fail(f"The catalog's database cannot be read ({error}). Run doctor.")
     except BrokenPipeError:
-        sys.exit(1)
+        _leave_quietly()
+    finally:
+        try:
+            sys.stdout.flush()
+        except BrokenPipeError:
+            _leave_quietly()
+
+
+def _leave_quietly() -> NoReturn:
+    """The reader has gone, as `head` does. Nothing may be written to it once more at the end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(1)
 
 
 def _name_and_value(text: str) -> tuple[str, str]:

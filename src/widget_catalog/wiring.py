@@ -44,6 +44,8 @@ from .web.uploads import Uploads
 
 # Password hashing and writes wait in them; more would only wait for each other.
 _THREADS = 8
+# A new data folder is its owner's alone: password hashes and addresses of people are in it.
+_PRIVATE = 0o700
 
 
 class DataFolder(NamedTuple):
@@ -113,8 +115,9 @@ def prepare_node(path: Path, *, draws_read_model: bool = True) -> Node:
     try:
         # Not so in a restored backup: there, nothing can be wrong with what was drawn.
         was_drawn = folder.counts.exists()
-        for needed in (folder.path, folder.bundles, folder.uploads, folder.revision.parent):
-            needed.mkdir(parents=True, exist_ok=True)
+        folder.path.mkdir(parents=True, exist_ok=True, mode=_PRIVATE)
+        for needed in (folder.bundles, folder.uploads, folder.revision.parent):
+            needed.mkdir(exist_ok=True)
         node = open_node(path)
     except OSError as error:
         raise FolderUnusable(f"The data folder {path} cannot be used: {error.strerror}.") from None

@@ -76,7 +76,7 @@ def test_accounts_are_listed_for_people_and_for_scripts(shop: Path) -> None:
         ("ann", "x@example.org", PASSWORD, "The name ann is taken. Choose another."),
         ("zoe", "ANN@example.org", PASSWORD, "There is an account with the e-mail address "),
         ("admin", "x@example.org", PASSWORD, "The name admin is reserved. Choose another."),
-        ("Zoe", "x", "short", "'Zoe' is not a scope: "),
+        ("Zoe", "x", "short", "'Zoe' cannot be a name here: "),
         ("zoe", "x@example.org", "", "The password is too short: "),
         ("zoe", "[red]x@example.org[/red] ", PASSWORD, "'[red]x@example.org[/red] ' is not an "),
     ],
@@ -162,7 +162,8 @@ def test_a_yank_must_say_why(shop: Path) -> None:
 def test_what_the_operator_does_with_people_holds_at_once_while_the_service_runs(
     shop: Path,
 ) -> None:
-    with running_service(shop) as service, service.client() as client:
+    inviting = {"WIDGET_CATALOG_REGISTRATION": "invitation"}
+    with running_service(shop, environment=inviting) as service, service.client() as client:
         ann = {"Cookie": f"session={sign_in(client, 'ann').cookies['session']}"}
         client.cookies.clear()
 
@@ -193,7 +194,9 @@ def test_what_the_operator_does_with_people_holds_at_once_while_the_service_runs
 
         said = widget_catalog("scope", "reserve", "kept", "--data", shop)
         assert said == Said(0, "", "kept is reserved.\n")
-        link = widget_catalog("account", "invite", "--email", "zac@example.org", "--data", shop)
+        link = widget_catalog(
+            "account", "invite", "--email", "zac@example.org", "--data", shop, environment=inviting
+        )
         assert (link.code, link.err) == (0, "")
         place, _, secret = link.out.strip().partition("?invitation=")
         assert place.endswith("/join")

@@ -49,6 +49,7 @@ def test_a_publish_killed_at_any_moment_leaves_the_whole_version_or_nothing(tmp_
                 published.add(version)
     assert 0 < len(published) < _TRIES, "no kill fell into a publish"
     assert _log_of_publishes(node) == {*published, "0.0.1"}
+    tidy_uploads(node.store, node.bundles, node.uploads)
     assert check_catalog(node.store, node.bundles, node.projection).is_healthy
     _assert_nothing_is_left(node, len(published) + 1)
 

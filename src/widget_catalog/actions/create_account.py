@@ -20,6 +20,7 @@ from ..store.invitations import (
     find_invitation_by_secret,
     remove_expired_invitations,
     remove_invitation,
+    remove_invitations_by,
     remove_invitations_to_catalog,
 )
 from .attempts import add_failures, check_failures
@@ -29,6 +30,7 @@ from .sign_in import Lifetimes, SignedIn, open_session
 OPERATOR, AUTHOR = "operator", "author"
 _DAY_MS = 86_400_000
 _INVITATION_DAYS = 7
+_FIRST_START = "the first start"
 _MOST_FROM_ONE_ADDRESS = 20
 
 
@@ -94,7 +96,13 @@ def create_without_password(tx: Transaction, username: str, email: str) -> Accou
     return _create(tx, Actor(via=Via.SESSION), name, email, None, False, adopts=False)
 
 
-def invite(store: Store, role: str = AUTHOR, email: str | None = None) -> str:
+def invite(
+    store: Store,
+    role: str = AUTHOR,
+    email: str | None = None,
+    *,
+    invited_by: str = COMMAND_LINE.name,
+) -> str:
     """A secret with which somebody can make one account, for a week.
 
     There is one for an operator at a time, the last.
@@ -111,9 +119,10 @@ def invite(store: Store, role: str = AUTHOR, email: str | None = None) -> str:
             email=email,
             secret_hash=hash_secret(secret),
             role=role,
-            invited_by=COMMAND_LINE.name,
+            invited_by=invited_by,
             expires_at=tx.at_ms + _INVITATION_DAYS * _DAY_MS,
         )
+        record(tx, COMMAND_LINE, "invite to the catalog", role=role, email=email)
     return secret
 
 
@@ -122,7 +131,7 @@ def invite_first_operator(store: Store) -> str | None:
     with store.reading() as connection:
         if has_accounts(connection):
             return None
-    return invite(store, OPERATOR)
+    return invite(store, OPERATOR, invited_by=_FIRST_START)
 
 
 def reserve_scope(store: Store, name: str) -> None:
@@ -162,6 +171,8 @@ def _create(
 ) -> Account:
     take_scope(tx, name, "personal", adopts=adopts)
     account = add_account(tx, name, email, password_hash, is_operator=is_operator)
+    # What the first start has printed is for the first account, whoever made it.
+    remove_invitations_by(tx, _FIRST_START)
     who = actor if actor.via is Via.COMMAND else Actor(via=actor.via, account=account)
     record(tx, who, "create account", name, isOperator=is_operator)
     return account

@@ -15,10 +15,11 @@ from ..store.sessions import (
     list_sessions,
     remove_session,
     remove_sessions,
+    take_back_attempts,
 )
 from ..store.tokens import remove_tokens
 from ..store.widgets import list_widgets_in, replace_widget
-from .attempts import add_failures, check_failures
+from .attempts import count_attempt
 from .credentials import hash_password, is_password
 from .permissions import require_person
 from .sign_in import Lifetimes, Visitor
@@ -42,7 +43,7 @@ def reset_password(store: Store, username: str, new: str) -> None:
     """By the operator. Everybody signed in with the old one is signed out."""
     password_hash = _hash(new)
     with store.writing() as tx:
-        account = get_account(tx.connection, username)
+        account = _get_open(tx, username)
         update_account(tx, account.id, password_hash=password_hash)
         _sign_out_everywhere(tx, account)
         record(tx, COMMAND_LINE, "reset password", account.username)
@@ -51,9 +52,7 @@ def reset_password(store: Store, username: str, new: str) -> None:
 def set_disabled(store: Store, username: str, *, is_disabled: bool) -> None:
     """By the operator. A disabled account cannot sign in, and neither can its tokens."""
     with store.writing() as tx:
-        account = get_account(tx.connection, username)
-        if account.is_closed:
-            raise Conflict(f"{account.username} was closed by its owner, once and for all.")
+        account = _get_open(tx, username)
         update_account(tx, account.id, is_disabled=is_disabled)
         if is_disabled:
             _sign_out_everywhere(tx, account)
@@ -104,6 +103,13 @@ def end_other_sessions(store: Store, visitor: Visitor) -> None:
         remove_grants(tx, account.id)
 
 
+def _get_open(tx: Transaction, username: str) -> Account:
+    account = get_account(tx.connection, username)
+    if account.is_closed:
+        raise Conflict(f"{account.username} was closed by its owner, once and for all.")
+    return account
+
+
 def _unlist_all(tx: Transaction, actor: Actor, scope: Scope) -> None:
     for stored in list_widgets_in(tx.connection, scope):
         if stored.widget.is_listed:
@@ -119,13 +125,13 @@ def _sign_out_everywhere(tx: Transaction, account: Account) -> None:
 def _check_password(store: Store, account: Account, password: str) -> None:
     """Whoever finds a session open must not be able to try passwords at it."""
     limits = {f"password of {account.username}": _MOST_WRONG}
-    check_failures(store, limits, "Too many wrong passwords.")
+    count_attempt(store, limits, "Too many wrong passwords.")
     with store.reading() as connection:
         found = find_credentials(connection, account.username)
     if found is None or not is_password(found.password_hash, password):
-        with store.writing() as tx:
-            add_failures(tx, limits)
         raise NotAllowed("The current password is wrong.")
+    with store.writing() as tx:
+        take_back_attempts(tx, list(limits))
 
 
 def _hash(password: str) -> str:

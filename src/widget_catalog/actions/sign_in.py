@@ -16,10 +16,11 @@ from ..store.sessions import (
     remove_ended_sessions,
     remove_session,
     remove_session_by_secret,
+    take_back_attempts,
     touch_session,
 )
 from ..store.tokens import find_token, touch_token
-from .attempts import add_failures, check_failures
+from .attempts import count_attempt
 from .credentials import (
     OAUTH_PREFIX,
     SESSION_PREFIX,
@@ -75,13 +76,11 @@ def sign_in(
     """A new session, in place of the former one. A wrong name and a wrong password cannot be
     told apart."""
     limits = _limits(username, address)
-    check_failures(store, limits, "Too many failed attempts to sign in.")
+    count_attempt(store, limits, "Too many failed attempts to sign in.")
     with store.reading() as connection:
         found = find_credentials(connection, username)
     is_right = is_password(found.password_hash if found else None, password)
     if found is None or not is_right or found.account.is_disabled:
-        with store.writing() as tx:
-            add_failures(tx, limits)
         raise NotSignedIn("The user name or the password is wrong.")
     renewed = None
     if found.password_hash is not None and is_outdated(found.password_hash):
@@ -90,7 +89,9 @@ def sign_in(
         # A password that was changed meanwhile, to shut somebody out, opens nothing any more.
         if find_credentials(tx.connection, username) != found:
             raise NotSignedIn("The user name or the password is wrong.")
-        remove_attempts(tx, list(limits)[:1])
+        own, *others = limits
+        remove_attempts(tx, [own])
+        take_back_attempts(tx, others)
         if renewed is not None:
             update_account(tx, found.account.id, password_hash=renewed)
         if former is not None:

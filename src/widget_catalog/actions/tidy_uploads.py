@@ -25,7 +25,8 @@ def tidy_uploads(store: Store, bundles: LocalBundles, uploads: LocalUploads) -> 
     with store.reading() as connection:
         requests = list_requests(connection)
     is_over = any(it.expires_at <= store.now_ms() for it in requests)
-    if not is_over and uploads.list_requests() <= {it.id for it in requests}:
+    is_tidy = uploads.list_requests() <= {it.id for it in requests}
+    if not is_over and is_tidy and not any(bundles.list_leftovers()):
         return
     with store.writing() as tx:
         for request in remove_expired_requests(tx):
@@ -36,6 +37,9 @@ def tidy_uploads(store: Store, bundles: LocalBundles, uploads: LocalUploads) -> 
         known = {it.id for it in list_requests(tx.connection)}
         for request_id in uploads.list_requests() - known:
             uploads.remove(request_id)
+        # Whoever copies a bundle holds the lock that is held here: these were left.
+        for path in bundles.list_leftovers():
+            path.unlink(missing_ok=True)
     uploads.remove_leftovers()
 
 

@@ -114,9 +114,9 @@ def invite_(
 ) -> None:
     """Print a link with which one person can make an account, within a week."""
     settings = load_settings({"data": data}, config)
+    secret = invite(existing_node(settings).store, OPERATOR if operator else AUTHOR, email)
     if settings.registration == "closed" and not operator:
         told("Note: registration is closed here; nobody can use this before it is `invitation`.")
-    secret = invite(existing_node(settings).store, OPERATOR if operator else AUTHOR, email)
     print(f"{settings.public_url}/join?invitation={secret}")  # noqa: T201
 
 
@@ -146,7 +146,11 @@ def _password(from_input: bool) -> str:
 
 
 def _marks(account: Account) -> dict[str, bool]:
-    return {"operator": account.is_operator, "disabled": account.is_disabled}
+    return {
+        "operator": account.is_operator,
+        "closed": account.is_closed,
+        "disabled": account.is_disabled and not account.is_closed,
+    }
 
 
 def _shown(account: Account) -> dict[str, object]:

@@ -11,7 +11,7 @@ OWN_CLIENTS = (
 )
 
 _ID = re.compile(r"[A-Za-z0-9._-]{1,64}\Z")
-_PORT = re.compile(r"(http://(?:127\.0\.0\.1|\[::1\]|localhost)):[0-9]{1,5}(?=/|\Z)")
+_PORT = re.compile(r"(http://(?:127\.0\.0\.1|\[::1\]|localhost)):([0-9]{1,5})(?=/|\Z)")
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
@@ -51,7 +51,9 @@ def parse_clients(text: str) -> dict[str, OAuthClient]:
 
 
 def _portless(address: str) -> str:
-    return _PORT.sub(r"\1", address, count=1) if _PORT.match(address) else address
+    found = _PORT.match(address)
+    is_port = found is not None and 1 <= int(found[2]) <= 65_535
+    return _PORT.sub(r"\1", address, count=1) if is_port else address
 
 
 def _is_address(address: str) -> bool:

@@ -57,7 +57,8 @@ class Projection:
         differed = 0
         with store.writing() as tx:
             db = _sqlite(tx)
-            documents.ensure_tables(db)
+            if not documents.ensure_tables(db):
+                self._fill(tx)  # Of another release: that is not a fault.
             for some in _batches(widgets.stream_widgets(tx.connection)):
                 known = documents.get_documents(db, [it.id for it in some])
                 wrong = [it for it in some if not _is_rendered(it, known.get(it.id))]

@@ -98,6 +98,10 @@ def remove_invitations_to_catalog(tx: Transaction, role: str) -> None:
     tx.connection.execute(sa.delete(invitations).where(here))
 
 
+def remove_invitations_by(tx: Transaction, invited_by: str) -> None:
+    tx.connection.execute(sa.delete(invitations).where(invitations.c.invited_by == invited_by))
+
+
 def remove_expired_invitations(tx: Transaction) -> None:
     tx.connection.execute(sa.delete(invitations).where(invitations.c.expires_at <= tx.at_ms))
 

@@ -99,5 +99,11 @@ def add_attempt(tx: Transaction, key: str, window_ms: int) -> None:
         tx.connection.execute(sa.insert(attempts).values(row))
 
 
+def take_back_attempts(tx: Transaction, keys: Sequence[str]) -> None:
+    """One failure less: it was none."""
+    here = attempts.c.key.in_(keys)
+    tx.connection.execute(sa.update(attempts).where(here).values(count=attempts.c.count - 1))
+
+
 def remove_attempts(tx: Transaction, keys: Sequence[str]) -> None:
     tx.connection.execute(sa.delete(attempts).where(attempts.c.key.in_(keys)))

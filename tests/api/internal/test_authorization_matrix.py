@@ -131,7 +131,7 @@ def expected(route: Route, kind: Kind, place: str) -> int | None:
     if kind.name == "nobody":
         return None if route.needs is Who.ANYONE else 401
     # Where programs ask, and where people sign in, nobody looks at who they were.
-    is_known = route.door not in (Door.OAUTH, Door.SIGN_IN)
+    is_known = route.door not in (Door.OAUTH, Door.OAUTH_ASIDE, Door.SIGN_IN)
     if kind.is_forged and route.method in UNSAFE and is_known:
         return 403
     # Organizations are looked after by people, whatever right it takes.

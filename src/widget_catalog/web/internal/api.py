@@ -5,11 +5,17 @@ import hmac
 from concurrent.futures import ThreadPoolExecutor
 
 from ...actions.sign_in import Visitor, identify_bearer, identify_session
-from ...domain.accounts import Via
-from ...domain.errors import CatalogError, NotAllowed, NotFound, NotSignedIn
+from ...domain.accounts import Right, Via
+from ...domain.errors import (
+    CatalogError,
+    InvalidManifest,
+    NotAllowed,
+    NotFound,
+    NotSignedIn,
+)
 from ..around import client_of
 from ..http import Body, Request, Response
-from .call import Call, Services, cookie_of
+from .call import OAUTH_BASE, Call, Services, cookie_of, is_asked_by_program
 from .failures import (
     STATUSES,
     TooLarge,
@@ -47,10 +53,13 @@ class InternalApi:
 
         def fail(fault: CatalogError) -> Response:
             match door:
-                case Door.API | Door.SIGN_IN:
+                case Door.API | Door.SIGN_IN | Door.OAUTH_ASIDE:
                     return failure(fault)
                 case Door.OAUTH:
                     return oauth_failure(fault)
+                case _ if is_asked_by_program(request):
+                    is_oauth = request.path.startswith(OAUTH_BASE)
+                    return oauth_failure(fault) if is_oauth else failure(fault)
                 case _:
                     return failure_page(self._services.look, request, fault)
 
@@ -77,6 +86,8 @@ class InternalApi:
                     raise _no_route(request, found)
                 if visitor is None and route.needs is not Who.ANYONE:
                     raise NotSignedIn(_CLOSED)
+                if isinstance(sent, TooLarge) and route.needs is Right.PUBLISH:
+                    raise InvalidManifest([sent.message])  # As every other fault of a manifest.
                 if isinstance(sent, CatalogError):
                     raise sent
                 check_content_type(request, route, sent)
@@ -103,7 +114,7 @@ def has_credentials(request: Request) -> bool:
 
 def identify(services: Services, request: Request, door: Door) -> Visitor | None:
     """Who is asking; NotSignedIn for a bearer token that is not good (any more)."""
-    if door in (Door.SIGN_IN, Door.OAUTH, Door.ENTRANCE):
+    if door in (Door.SIGN_IN, Door.OAUTH, Door.OAUTH_ASIDE, Door.ENTRANCE):
         return None
     given = request.headers.get("authorization")
     if given is not None and door is Door.API:

@@ -22,6 +22,7 @@ from ..look import Look
 T = TypeVar("T")
 
 COOKIE = "session"
+OAUTH_BASE = "/api/auth/oauth2"
 _JSON = ("content-type", "application/json; charset=utf-8")
 _NO_STORE = ("cache-control", "no-store")
 _MAX_FIELDS = 100
@@ -121,6 +122,12 @@ class Call:
             if not (text.isascii() and text.isdecimal() and len(text) <= 9 and int(text) >= 1):
                 raise InvalidRequest(f"{name} must be a whole number, 1 or more.")
         return int(page), min(int(limit), 100)
+
+
+def is_asked_by_program(request: Request) -> bool:
+    """Whether an address under /api/ that has pages is asked by somebody who wants none."""
+    wants_page = "text/html" in (request.headers.get("accept") or "")
+    return request.path.startswith("/api/") and not wants_page
 
 
 def cookie_of(request: Request, name: str = COOKIE) -> str | None:

@@ -5,9 +5,8 @@ from ...actions.oauth.server import GRANTS, SCOPES
 from ...actions.sign_in import identify_bearer
 from ...domain.errors import NotSignedIn
 from ..http import Response
-from .call import Call, Services, reply
-
-BASE = "/api/auth/oauth2"
+from ..public import error
+from .call import OAUTH_BASE, Call, Services, reply
 
 
 def post_token(services: Services, call: Call) -> Response:
@@ -15,11 +14,12 @@ def post_token(services: Services, call: Call) -> Response:
 
 
 def post_revoke(services: Services, call: Call) -> Response:
-    return _told(revoke(services.store, services.house, call.form_pairs()))
+    return _told_aside(revoke(services.store, services.house, call.form_pairs()))
 
 
 def post_device(services: Services, call: Call) -> Response:
-    return _told(start_device(services.store, services.house, call.form_pairs(), call.address))
+    told = start_device(services.store, services.house, call.form_pairs(), call.address)
+    return _told_aside(told)
 
 
 def get_userinfo(services: Services, call: Call) -> Response:
@@ -46,11 +46,11 @@ def get_metadata(services: Services, _call: Call) -> Response:
     return reply(
         {
             "issuer": issuer,
-            "authorization_endpoint": f"{issuer}{BASE}/authorize",
-            "token_endpoint": f"{issuer}{BASE}/token",
-            "userinfo_endpoint": f"{issuer}{BASE}/userinfo",
-            "revocation_endpoint": f"{issuer}{BASE}/revoke",
-            "device_authorization_endpoint": f"{issuer}{BASE}/device",
+            "authorization_endpoint": f"{issuer}{OAUTH_BASE}/authorize",
+            "token_endpoint": f"{issuer}{OAUTH_BASE}/token",
+            "userinfo_endpoint": f"{issuer}{OAUTH_BASE}/userinfo",
+            "revocation_endpoint": f"{issuer}{OAUTH_BASE}/revoke",
+            "device_authorization_endpoint": f"{issuer}{OAUTH_BASE}/device",
             "scopes_supported": SCOPES,
             "response_types_supported": ["code"],
             "response_modes_supported": ["query"],
@@ -65,3 +65,10 @@ def get_metadata(services: Services, _call: Call) -> Response:
 
 def _told(answer: Answer) -> Response:
     return reply(answer.body, status=answer.status)
+
+
+def _told_aside(answer: Answer) -> Response:
+    """Errors in our own shape: OAuth's is for its three main addresses alone."""
+    if answer.status < 400:
+        return _told(answer)
+    return error(answer.status, answer.body["error_description"])

@@ -2,6 +2,7 @@
 
 from ...domain.accounts import Right
 from . import oauth, organizations, publishing, sessions, tokens, widgets
+from .call import OAUTH_BASE
 from .routing import Door, Route, Routes, Who
 
 _WIDGET = "/api/widgets/{scope}/{name}"
@@ -32,10 +33,10 @@ OAUTH = (
         Who.ANYONE,
         door=Door.OAUTH,
     ),
-    Route("POST", oauth.BASE + "/token", oauth.post_token, Who.ANYONE, door=Door.OAUTH),
-    Route("GET", oauth.BASE + "/userinfo", oauth.get_userinfo, Who.ANYONE, door=Door.OAUTH),
-    Route("POST", oauth.BASE + "/revoke", oauth.post_revoke, Who.ANYONE, door=Door.OAUTH),
-    Route("POST", oauth.BASE + "/device", oauth.post_device, Who.ANYONE, door=Door.OAUTH),
+    Route("POST", OAUTH_BASE + "/token", oauth.post_token, Who.ANYONE, door=Door.OAUTH),
+    Route("GET", OAUTH_BASE + "/userinfo", oauth.get_userinfo, Who.ANYONE, door=Door.OAUTH),
+    Route("POST", OAUTH_BASE + "/revoke", oauth.post_revoke, Who.ANYONE, door=Door.OAUTH_ASIDE),
+    Route("POST", OAUTH_BASE + "/device", oauth.post_device, Who.ANYONE, door=Door.OAUTH_ASIDE),
 )
 
 PUBLISHING = (

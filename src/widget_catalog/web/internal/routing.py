@@ -27,7 +27,8 @@ class Door(StrEnum):
 
     API = "by token or session; an error in JSON"
     SIGN_IN = "nobody is known; an error in JSON"
-    OAUTH = "nobody is known; an error in OAuth's way"
+    OAUTH = "nobody is known; a form; an error in OAuth's way"
+    OAUTH_ASIDE = "nobody is known; a form; an error in JSON"
     PAGE = "by session alone; a page, or the way to sign in"
     ENTRANCE = "nobody is known; a page"
 

@@ -1,5 +1,7 @@
 """Handlers: signing in and out, registering, sessions, closing an account."""
 
+from urllib.parse import urlsplit
+
 import msgspec
 
 from ...actions.create_account import register
@@ -38,7 +40,7 @@ class CloseBody(msgspec.Struct):
 
 
 def post_sign_in(services: Services, call: Call) -> Response:
-    refuse_other_sites(call)
+    refuse_other_sites(services, call)
     body = call.json(SignInBody)
     signed_in = sign_in(
         services.store,
@@ -52,7 +54,7 @@ def post_sign_in(services: Services, call: Call) -> Response:
 
 
 def post_register(services: Services, call: Call) -> Response:
-    refuse_other_sites(call)
+    refuse_other_sites(services, call)
     body = call.json(RegisterBody)
     signed_in = register(
         services.store,
@@ -129,9 +131,13 @@ def forget_cookie(services: Services) -> tuple[str, str]:
     return ("set-cookie", f"{COOKIE}=; Max-Age=0{cookie_attributes(services)}")
 
 
-def refuse_other_sites(call: Call) -> None:
+def refuse_other_sites(services: Services, call: Call) -> None:
     """Nobody is signed in to somebody else's account by a page of another site."""
-    if call.request.headers.get("sec-fetch-site") in ("cross-site", "same-site"):
+    headers = call.request.headers
+    origin = urlsplit(headers.get("origin") or "").netloc
+    ours = (headers.get("host") or "", urlsplit(services.settings.public_url).netloc)
+    is_foreign = headers.get("sec-fetch-site") in ("cross-site", "same-site")
+    if is_foreign or (origin and origin not in ours):
         raise NotAllowed("Another site has sent you here. Sign in on a page of this service.")
 
 

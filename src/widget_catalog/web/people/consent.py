@@ -4,8 +4,10 @@ from urllib.parse import urlsplit
 
 from ...actions.oauth import Answer, Consent, Refused, authorize, check_authorization
 from ...actions.permissions import require_person
+from ...domain.errors import InvalidRequest
 from ..http import Response
-from ..internal.call import Call, Services
+from ..internal.call import Call, Services, is_asked_by_program
+from ..internal.failures import oauth_failure
 from ..look import leave
 from .own_page import own_page
 
@@ -13,7 +15,7 @@ from .own_page import own_page
 def get_authorize(services: Services, call: Call) -> Response:
     asked = check_authorization(services.house, call.query_pairs())
     if not isinstance(asked, Consent):
-        return _sent(services, asked, status=302)
+        return _sent(services, call, asked, status=302)
     if not call.is_signed_in:
         return services.look.sign_in_first(call.address_here)
     return own_page(
@@ -32,7 +34,7 @@ def post_authorize(services: Services, call: Call) -> Response:
     is_agreed = call.form().get("decision") == "continue"
     pairs = call.query_pairs()
     answer = authorize(services.store, services.house, pairs, account if is_agreed else None)
-    return _sent(services, answer, status=303)
+    return _sent(services, call, answer, status=303)
 
 
 def form_target(redirect_uri: str) -> str:
@@ -45,8 +47,10 @@ def form_target(redirect_uri: str) -> str:
     return f"{parts.scheme}://{host}" + (f":{parts.port}" if parts.port else "")
 
 
-def _sent(services: Services, answer: Answer | Refused, status: int) -> Response:
+def _sent(services: Services, call: Call, answer: Answer | Refused, status: int) -> Response:
     if isinstance(answer, Refused):
+        if is_asked_by_program(call.request):
+            return oauth_failure(InvalidRequest(answer.sentence))
         title = "This program asks in a wrong way"
         return services.look.message(400, title, answer.sentence)
     return leave(answer.location or "", status=status)

@@ -18,7 +18,7 @@ def get_join(services: Services, call: Call) -> Response:
 
 
 def post_join(services: Services, call: Call) -> Response:
-    refuse_other_sites(call)
+    refuse_other_sites(services, call)
     form = call.form()
     secret, next_ = form.get("invitation", ""), local_path(form.get("next", ""))
     try:

@@ -75,7 +75,7 @@ def get_name(services: Services, call: Call) -> Response:
 
 
 def post_name(services: Services, call: Call) -> Response:
-    refuse_other_sites(call)
+    refuse_other_sites(services, call)
     form = call.form()
     newcomer = msgspec.structs.replace(
         _unsealed(services, call, Newcomer),

@@ -1,6 +1,6 @@
 """Every page that knows people, by what they come for. What is for everybody is in `web/pages/`."""
 
-from ..internal import oauth
+from ..internal.call import OAUTH_BASE
 from ..internal.routing import Door, Handler, Route, Who
 from . import account, consent, devices, invitations, joining, provider, sign_in
 
@@ -33,8 +33,8 @@ BEING_HERE = (
 )
 
 AGREEING = (
-    _page("GET", oauth.BASE + "/authorize", consent.get_authorize, Who.ANYONE),
-    _page("POST", oauth.BASE + "/authorize", consent.post_authorize, Who.PERSON),
+    _page("GET", OAUTH_BASE + "/authorize", consent.get_authorize, Who.ANYONE),
+    _page("POST", OAUTH_BASE + "/authorize", consent.post_authorize, Who.PERSON),
     _page("GET", "/device", devices.get_device, Who.PERSON),
     _page("POST", "/device", devices.post_device, Who.PERSON),
 )

@@ -21,7 +21,7 @@ def get_sign_in(services: Services, call: Call) -> Response:
 
 
 def post_sign_in(services: Services, call: Call) -> Response:
-    refuse_other_sites(call)
+    refuse_other_sites(services, call)
     form = call.form()
     username, next_ = form.get("username", "").strip(), local_path(form.get("next", ""))
     try:
