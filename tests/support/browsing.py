@@ -63,6 +63,7 @@ class Browsing:
         return not any(it.tag == "form" and it.attributes["action"] == action for it in earlier)
 
     def _request(self, method: str, address: str, body: bytes, **headers: str) -> Answer:
+        headers.setdefault("accept", "text/html,application/xhtml+xml,*/*;q=0.8")
         if body:
             headers.setdefault("content_type", _FORM)
         if self.cookies:

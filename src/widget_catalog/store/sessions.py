@@ -102,6 +102,7 @@ def add_attempt(tx: Transaction, key: str, window_ms: int) -> None:
 def take_back_attempts(tx: Transaction, keys: Sequence[str]) -> None:
     """One failure less: it was none."""
     here = attempts.c.key.in_(keys)
+    tx.connection.execute(sa.delete(attempts).where(here, attempts.c.count <= 1))
     tx.connection.execute(sa.update(attempts).where(here).values(count=attempts.c.count - 1))
 
 
