@@ -14,6 +14,9 @@ from .session import Session
 from .shapes import VersionEntry
 from .widget_folder import MANIFEST, LocalWidget
 
+# What a dashboard decides by: that these were changed must not go unnoticed.
+_SERIOUS = ("sdkVersion", "permissions")
+
 
 def choose_scope(session: Session, given: str | None, manifest: Manifest) -> Scope:
     """What was said, else what the manifest says, else the only one, else one's own."""
@@ -48,7 +51,14 @@ def make_plan(session: Session, key: WidgetKey, local: LocalWidget) -> Plan:
             "A published version never changes: publish with --bump patch.",
             ExitCode.CONFLICT,
         )
-    if existing is not None and (fields := differing_fields(local, existing)):
+    fields = differing_fields(local, existing) if existing is not None else []
+    if existing is not None and (serious := [it for it in fields if it in _SERIOUS]):
+        raise ToolError(
+            f"{key} {existing.version} is already published, with another {' and '.join(serious)}.",
+            "A published version never changes: publish with --bump patch.",
+            ExitCode.CONFLICT,
+        )
+    if fields:
         warn(f"{MANIFEST} says otherwise than published ({', '.join(fields)}); raise the version.")
     last = detail.newest if detail else None
     if existing is None and last is not None and is_step_back(wanted, last):

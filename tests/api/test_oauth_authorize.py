@@ -1,7 +1,7 @@
 """GET and POST /api/auth/oauth2/authorize: who is asked what, and where they are sent."""
 
 from collections.abc import Iterator
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import pytest
 
@@ -263,8 +263,23 @@ def test_somebody_else_can_sign_in_in_between(house: InProcessSite) -> None:
     assert browsing.cookies == {}
 
 
-def test_other_methods_are_refused_on_a_page(house: InProcessSite) -> None:
-    answer = Browsing(house).site.request("DELETE", f"{BASE}/authorize")
+def test_other_methods_are_refused_on_a_page_or_as_programs_want_it(house: InProcessSite) -> None:
+    page = house.request("DELETE", f"{BASE}/authorize", accept="text/html")
+    plain = house.request("DELETE", f"{BASE}/authorize")
 
-    assert (answer.status, answer.headers["allow"]) == (405, "GET, HEAD, POST")
-    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    assert (page.status, page.headers["allow"]) == (405, "GET, HEAD, POST")
+    assert page.headers["content-type"] == "text/html; charset=utf-8"
+    assert (plain.status, plain.headers["allow"]) == (405, "GET, HEAD, POST")
+    assert list(plain.json()) == ["error", "error_description"]
+
+
+@pytest.mark.parametrize("port", ["0", "65536", "99999"])
+def test_a_port_that_is_none_is_no_address_of_a_client(house: InProcessSite, port: str) -> None:
+    address = f"http://127.0.0.1:{port}/callback"
+    query = urlencode({"client_id": "widget-cli", "redirect_uri": address})
+
+    answer = house.get(f"{BASE}/authorize?{query}")
+
+    sentence = "redirect_uri is not an address of this client."
+    told = {"error": "invalid_request", "error_description": sentence}
+    assert (answer.status, answer.json()) == (400, told)

@@ -198,7 +198,8 @@ def test_nobody_has_many_machines_wait(house: InProcessSite) -> None:
 
     answer = ask(house, "device", client_id="widget-cli")
 
-    assert (answer.status, answer.json()["error"]) == (429, "temporarily_unavailable")
+    assert answer.status == 429
+    assert answer.json()["error"].startswith("Too many machines ask to be let in from here.")
     assert 0 < int(answer.headers["retry-after"]) <= 900
 
 
@@ -207,5 +208,5 @@ def test_an_unknown_client_gets_no_code(house: InProcessSite) -> None:
 
     assert (answer.status, answer.json()) == (
         400,
-        {"error": "invalid_client", "error_description": "There is no such client here."},
+        {"error": "There is no such client here."},
     )

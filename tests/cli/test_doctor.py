@@ -142,3 +142,14 @@ def test_a_truncated_database_is_refused(data: Path) -> None:
     said = widget_catalog("stats", "--data", data)
     assert (said.code, said.out, said.err.count("\n")) == (1, "", 1)
     assert said.err.startswith("Error: ")
+
+
+def test_a_read_model_of_an_older_release_is_made_anew_and_well(data: Path) -> None:
+    with contextlib.closing(sqlite3.connect(data / "catalog.db")) as database:
+        database.execute("ALTER TABLE documents DROP COLUMN styles")
+        database.execute("UPDATE read_model SET format = 1")
+        database.commit()
+
+    first, again = (widget_catalog("doctor", "--data", data) for _ in range(2))
+
+    assert first == again == _WELL

@@ -210,11 +210,23 @@ def test_a_manifest_that_says_otherwise_than_published_is_pointed_out(
     signed_in: Tool, widget: Path, catalog: ScriptedServer
 ) -> None:
     catalog.on("GET", DETAIL, Scripted(body=published(widget, catalog)))
-    edit(widget, license="MIT", permissions=["network"])
+    edit(widget, license="MIT")
     said = signed_in.run("publish", widget, "--yes")
     assert said.code == 0
     assert said.err.startswith(
-        "Note: widget.json says otherwise than published (license, permissions); raise the version."
+        "Note: widget.json says otherwise than published (license); raise the version."
+    )
+
+
+def test_other_permissions_under_the_same_number_are_refused(
+    signed_in: Tool, widget: Path, catalog: ScriptedServer
+) -> None:
+    catalog.on("GET", DETAIL, Scripted(body=published(widget, catalog)))
+    edit(widget, permissions=["network"])
+    said = signed_in.run("publish", widget, "--yes")
+    assert said.code == 6
+    assert said.err.startswith(
+        "Error: ann/clock 0.1.0 is already published, with another permissions."
     )
 
 

@@ -136,6 +136,9 @@ def _tell(plan: Plan, status: str, answer: dict[str, Any] | None = None, *, json
             out.print(plain((answer or {}).get("bundleUrl", "")))
         case "already-published":
             say.print(f"{name} is already published, with this very content. Nothing to do.")
+            if plan.existing and plan.existing.yanked:
+                again = f"widget unyank {plan.key} {plan.existing.version}"
+                warn(f"It is yanked. To offer it again: {again}")
             out.print(plain(plan.existing.bundle_url if plan.existing else ""))
         case _:
             say.print(f"[green]All is well.[/] Without --dry-run, {name} would be published.")

@@ -234,7 +234,8 @@ def test_the_first_operator_is_invited_while_there_is_no_account(site: InProcess
 
     assert (answer.status, answer.json()["isOperator"]) == (201, True)
     olly = person(answer, site)
-    assert olly.get("/api/audit").json()["total"] == 1
+    actions = [it["action"] for it in olly.get("/api/audit").json()["entries"]]
+    assert actions == ["create account", "invite to the catalog", "invite to the catalog"]
     # The operator may adopt what was imported.
     assert olly.publish("olly/clock", "2.0.0").status == 200
     assert invite_first_operator(store) is None
@@ -285,3 +286,13 @@ def test_one_address_makes_only_so_many_accounts(open_village: Village) -> None:
     made = [register(open_village.site, f"zoe{i}").status for i in range(21)]
 
     assert made == [201] * 20 + [429]
+
+
+def test_the_link_of_the_first_start_ends_with_the_first_account(site: InProcessSite) -> None:
+    secret = invite_first_operator(site.node.store)
+    assert secret
+    create_account(site.node.store, "boss", "boss@example.org", PASSWORD, is_operator=True)
+
+    late = register(site, "zoe", invitation=secret)
+
+    assert (late.status, late.json()) == (403, NOT_VALID)
