@@ -1,5 +1,6 @@
 """What a version about to be published changes against the one published last."""
 
+import hashlib
 from typing import Any, NamedTuple
 
 from .domain.semver import InvalidVersion, SemVer
@@ -32,6 +33,13 @@ def changes(local: LocalWidget, last: VersionEntry) -> list[Change]:
         Change("configVersion", last.config_version, manifest.config_version),
     ]
     return [it for it in pairs if it.before != it.after]
+
+
+def style_change(local: LocalWidget, last_style: bytes | None) -> Change | None:
+    """Whether the style sheet is another one, by its hash; None is none."""
+    before = None if last_style is None else hashlib.sha256(last_style).hexdigest()
+    after = local.style.sha256_hash if local.style else None
+    return None if before == after else Change("cssSha256Hash", before, after)
 
 
 def new_permissions(local: LocalWidget, last: VersionEntry | None) -> list[str]:

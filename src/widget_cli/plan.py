@@ -7,7 +7,13 @@ import msgspec
 
 from .addresses import WidgetKey
 from .console import plain, say, sized
-from .differences import Change, changes, dropped_permissions, new_permissions
+from .differences import (
+    Change,
+    changes,
+    dropped_permissions,
+    new_permissions,
+    style_change,
+)
 from .shapes import VersionEntry
 from .widget_folder import LocalWidget
 
@@ -18,6 +24,7 @@ _LABELS = {
     "minSize": "smallest",
     "maxSize": "largest",
     "configVersion": "settings",
+    "cssSha256Hash": "style",
 }
 _LONGEST_VALUE = 60
 
@@ -30,10 +37,18 @@ class Plan(msgspec.Struct, frozen=True):
     local: LocalWidget
     last: VersionEntry | None
     existing: VersionEntry | None
+    last_style: bytes | None = None
 
     @property
     def is_published(self) -> bool:
         return self.existing is not None
+
+    def changes(self) -> list[Change]:
+        """Every field that differs from what was published last, permissions apart."""
+        if self.last is None:
+            return []
+        style = style_change(self.local, self.last_style)
+        return [*changes(self.local, self.last), *([style] if style else [])]
 
 
 def show_plan(plan: Plan) -> None:
@@ -51,7 +66,7 @@ def show_plan(plan: Plan) -> None:
         say.print("\nThis is its first version.\n")
         return
     say.print(f"\nAgainst {plain(plan.last.version)}, the last one:")
-    differing = changes(local, plan.last)
+    differing = plan.changes()
     for change in differing:
         if change.field != "sha256Hash":
             _line(_LABELS.get(change.field, change.field), _shown(change))
@@ -86,7 +101,7 @@ def plan_document(plan: Plan, status: str, answer: dict[str, Any]) -> dict[str, 
         "permissions": list(local.manifest.permissions),
         "newPermissions": new_permissions(local, last),
         "previousVersion": last.version if last else None,
-        "changes": [it._asdict() for it in changes(local, last)] if last else [],
+        "changes": [it._asdict() for it in plan.changes()],
         "warnings": list(local.warnings),
     }
 
@@ -99,6 +114,8 @@ def _shown(change: Change) -> str:
     if change.field == "bundleSize":
         step = change.after - change.before
         return f"{sized(change.before)} -> {sized(change.after)} ({step:+,} bytes)"
+    if change.field == "cssSha256Hash":
+        return "new" if change.before is None else "dropped" if change.after is None else "changed"
     return f"{_short(change.before)} -> {_short(change.after)}"
 
 

@@ -65,7 +65,8 @@ def make_plan(session: Session, key: WidgetKey, local: LocalWidget) -> Plan:
         warn(f"{wanted} is below {last.version}, and as the newest becomes the latest version.")
     for warning in local.warnings:
         warn(warning)
-    return Plan(session.url, key, local, last, existing)
+    last_style = find_style(session, last) if last is not None and existing is None else None
+    return Plan(session.url, key, local, last, existing, last_style)
 
 
 def _is_same_content(session: Session, local: LocalWidget, existing: VersionEntry) -> bool:

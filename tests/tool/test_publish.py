@@ -5,6 +5,7 @@ import json
 import os
 import pty
 import subprocess
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -204,6 +205,23 @@ def test_another_style_sheet_is_another_content(
     assert signed_in.run("publish", widget, "--yes").code == 0
     (widget / "look.css").write_text("p { margin: 0 }")
     assert signed_in.run("publish", widget, "--yes").code == 6
+
+
+def test_a_style_sheet_that_is_new_or_changed_is_told(
+    signed_in: Tool, widget: Path, catalog: ScriptedServer
+) -> None:
+    catalog.on("GET", DETAIL, Scripted(body=published(widget, catalog)))
+    catalog.on("GET", "/cdn/index.css", Scripted(body=b"p {}"))
+    edit(widget, style="look.css", version="0.2.0")
+    (widget / "look.css").write_text("p { margin: 0 }")
+
+    told = signed_in.json("publish", widget, "--yes", "--dry-run")
+
+    before, after = (sha256(it).hexdigest() for it in (b"p {}", b"p { margin: 0 }"))
+    change = {"field": "cssSha256Hash", "before": before, "after": after}
+    assert told["changes"] == [change]
+    shown = signed_in.run("publish", widget, "--dry-run").err
+    assert "  style          changed\n" in shown
 
 
 def test_a_manifest_that_says_otherwise_than_published_is_pointed_out(
