@@ -276,7 +276,8 @@ def test_other_methods_are_refused_on_a_page_or_as_programs_want_it(house: InPro
 @pytest.mark.parametrize("port", ["0", "65536", "99999"])
 def test_a_port_that_is_none_is_no_address_of_a_client(house: InProcessSite, port: str) -> None:
     address = f"http://127.0.0.1:{port}/callback"
-    query = urlencode({"client_id": "widget-cli", "redirect_uri": address})
+    fields = {"client_id": "widget-cli", "redirect_uri": address, "response_type": "code"}
+    query = urlencode(fields)
 
     answer = house.get(f"{BASE}/authorize?{query}")
 

