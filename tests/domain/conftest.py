@@ -27,7 +27,7 @@ def npm_folder() -> Path:
     with FileLock(_NPM_FOLDER / "install.lock"):
         if not (_NPM_FOLDER / "node_modules" / "semver" / "package.json").exists():
             installed = nodejs.npm(
-                [*_INSTALL, "--prefix", str(_NPM_FOLDER), "semver@7"],
+                [*_INSTALL, "--prefix", str(_NPM_FOLDER), "semver@7.8.6"],
                 return_completed_process=True,
                 cwd=_NPM_FOLDER,
                 stdout=subprocess.PIPE,
