@@ -133,6 +133,19 @@ def _end_with_parent() -> None:
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
+def _do_not_outlive_parent() -> None:
+    """Who is told to stop has some seconds for it; a parent that is dead cannot see to that."""
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1)
+        time.sleep(_KILL_TIMEOUT_S)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    threading.Thread(target=watch, name="orphan", daemon=True).start()
+
+
 def _when_it_answers(settings: Settings, on_ready: Callable[[], None]) -> None:
     """Call back when the first answer has come: a large catalog takes a while to be read."""
 
@@ -166,6 +179,7 @@ class _Application(RsgiApp):
         gc.freeze()
         for number, handler in handlers:
             loop.call_soon(signal.signal, number, handler)
+        _do_not_outlive_parent()
 
 
 def _load(settings: Settings, *_: object) -> RsgiApp:
