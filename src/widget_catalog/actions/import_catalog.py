@@ -7,8 +7,8 @@ published with the same hash is skipped, with another hash it is an error.
 import contextlib
 import gc
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -17,11 +17,10 @@ from ..bundles.store import Kind
 from ..domain.errors import BundleRefused, InvalidImport, InvalidWidget
 from ..domain.widgets import Version, Widget
 from ..store.engine import Store, Transaction
-from ..store.rows import StoredWidget
-from ..store.widgets import Key, add_widgets, find_widgets, replace_widget
+from ..store.rows import Draft, StoredWidget, draft
+from ..store.widgets import add_drafts, find_widgets, replace_widget
+from .drafting import Line, draft_lines
 from .ndjson import TakenBundle, decode_line
-
-_BATCH_LINES = 500
 
 
 class ImportSummary(msgspec.Struct):
@@ -31,18 +30,6 @@ class ImportSummary(msgspec.Struct):
     versions_added: int = 0
     versions_skipped: int = 0
     bundles_stored: int = 0
-
-
-class _Numbered(msgspec.Struct):
-    """A widget, its download count, and the line it stands in."""
-
-    line: int
-    widget: Widget
-    downloads: int
-
-    @property
-    def key(self) -> Key:
-        return (self.widget.scope, self.widget.name)
 
 
 def import_catalog(
@@ -60,11 +47,10 @@ def import_catalog(
     summary = ImportSummary()
     with _collector_paused(), store.writing() as tx:
         taking = _BundleTaker(tx, bundles, beside, max_bundle_bytes)
-        numbered = enumerate(lines, start=1)
-        while batch := list(islice(numbered, _BATCH_LINES)):
-            widgets = [_decode(number, line, taking) for number, line in batch if line.strip()]
-            _save(tx, widgets, taking, summary)
-            progress(len(batch))
+        with contextlib.closing(draft_lines(lines, tx.draw)) as drafted:
+            for batch in drafted:
+                _save(tx, _looked_into(tx, batch, taking), taking, summary)
+                progress(len(batch))
         taking.let_go()
         summary.bundles_stored = taking.stored
     return summary
@@ -82,19 +68,42 @@ def _collector_paused() -> Iterator[None]:
             gc.enable()
 
 
-def _decode(number: int, line: bytes, taking: "_BundleTaker") -> _Numbered:
+class _Widget(NamedTuple):
+    """A widget as a line has it. `decoded` is there if the line was decoded here."""
+
+    line: Line
+    draft: Draft
+    decoded: Widget | None
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return (self.draft.scope, self.draft.name)
+
+
+def _looked_into(tx: Transaction, batch: list[Line], taking: "_BundleTaker") -> list[_Widget]:
+    found = []
+    for line in batch:
+        if line.draft is not None:
+            found.append(_Widget(line, line.draft, None))
+        elif line.text.strip():
+            widget, downloads = _decode(line, taking)
+            found.append(_Widget(line, draft(widget, downloads, tx.draw(widget)), widget))
+    return found
+
+
+def _decode(line: Line, taking: "_BundleTaker") -> tuple[Widget, int]:
     try:
-        return _Numbered(number, *decode_line(line, taking.take))
+        return decode_line(line.text, taking.take)
     except InvalidWidget as error:
-        raise InvalidImport(number, error.message) from None
+        raise InvalidImport(line.number, error.message) from None
 
 
 def _save(
-    tx: Transaction, widgets: list[_Numbered], taking: "_BundleTaker", summary: ImportSummary
+    tx: Transaction, widgets: list[_Widget], taking: "_BundleTaker", summary: ImportSummary
 ) -> None:
     # The same widget may stand in several lines: each is then held against the one before.
     while widgets:
-        first: dict[Key, _Numbered] = {}
+        first: dict[tuple[str, str], _Widget] = {}
         again = []
         for it in widgets:
             if it.key in first:
@@ -103,22 +112,25 @@ def _save(
                 first[it.key] = it
         known = find_widgets(tx.connection, list(first))
         new = [it for key, it in first.items() if key not in known]
-        add_widgets(tx, [(it.widget, it.downloads) for it in new])
-        taking.keep(version for it in new for version in it.widget.versions)
+        add_drafts(tx, [it.draft for it in new])
+        # What was not decoded here refers to no files of ours.
+        taking.keep(version for it in new if it.decoded for version in it.decoded.versions)
         summary.widgets_added += len(new)
-        summary.versions_added += sum(len(it.widget.versions) for it in new)
+        summary.versions_added += sum(len(it.draft.versions) for it in new)
         for key, old in known.items():
-            taking.keep(_merge(tx, old, first[key], summary))
+            line, _, decoded = first[key]
+            widget = decoded or _decode(line, taking)[0]
+            taking.keep(_merge(tx, old, widget, line.number, summary))
         widgets = again
 
 
 def _merge(
-    tx: Transaction, old: StoredWidget, new: _Numbered, summary: ImportSummary
+    tx: Transaction, old: StoredWidget, new: Widget, line: int, summary: ImportSummary
 ) -> Sequence[Version]:
     """Add the versions that the catalog does not have yet; gives all that it has then."""
     known = {version.identity: version for version in old.widget.versions}
     added: list[Version] = []
-    for version in new.widget.versions:
+    for version in new.versions:
         before = known.get(version.identity)
         if before is None:
             added.append(version)
@@ -126,8 +138,8 @@ def _merge(
             summary.versions_skipped += 1
         else:
             raise InvalidImport(
-                new.line,
-                f"sha256Hash: {new.widget.scope}/{new.widget.name} {version.version} is already "
+                line,
+                f"sha256Hash: {new.scope}/{new.name} {version.version} is already "
                 f"published with another hash ({before.sha256_hash}); "
                 "a published version never changes.",
             )
@@ -137,10 +149,7 @@ def _merge(
     if merged.versions[0] in added:
         # The newest version sets the widget's own text.
         merged = msgspec.structs.replace(
-            merged,
-            display_name=new.widget.display_name,
-            description=new.widget.description,
-            icon=new.widget.icon,
+            merged, display_name=new.display_name, description=new.description, icon=new.icon
         )
     replace_widget(tx, old, merged)
     summary.versions_added += len(added)

@@ -15,6 +15,9 @@ import numpy as np
 from .ordinals import Array
 from .rendering import Document
 
+# So many fields of a document, those up to `description`, are in its listing.
+_LISTED = Document._fields.index("description") + 1
+
 # Counted up whenever the tables or the rendering change: documents are then made anew.
 FORMAT = 2
 
@@ -272,29 +275,15 @@ def stamp(db: sqlite3.Connection) -> None:
     db.execute("INSERT INTO read_model VALUES (?)", (FORMAT,))
 
 
-def put(db: sqlite3.Connection, documents: Iterable[Document]) -> None:
-    """Write documents over what was there."""
-    rows = list(documents)
-    db.executemany(
-        "INSERT OR REPLACE INTO listings VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [row[:9] for row in rows],
-    )
-    db.executemany(
-        "INSERT OR REPLACE INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        [
-            (
-                row.id,
-                row.created_at,
-                row.latest_version,
-                row.latest_start,
-                row.latest_length,
-                row.head,
-                row.entries,
-                row.styles,
-            )
-            for row in rows
-        ],
-    )
+def put(db: sqlite3.Connection, documents: Iterable[tuple[int, int, Document]]) -> None:
+    """Write documents, each with its number and the time of its change, over what was there."""
+    listings, contents = [], []
+    for number, changed_at, document in documents:
+        *listing, display_name, description = document[:_LISTED]
+        listings.append((number, *listing, changed_at, display_name, description))
+        contents.append((number, *document[_LISTED:]))
+    db.executemany("INSERT OR REPLACE INTO listings VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", listings)
+    db.executemany("INSERT OR REPLACE INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?)", contents)
 
 
 def get_documents(db: sqlite3.Connection, ids: Sequence[int]) -> dict[int, Document]:
@@ -302,10 +291,10 @@ def get_documents(db: sqlite3.Connection, ids: Sequence[int]) -> dict[int, Docum
     marks = ",".join("?" * len(ids))
     columns = ", ".join(Document._fields)
     rows = db.execute(
-        f"SELECT {columns} FROM listings JOIN documents USING (id) WHERE id IN ({marks})",  # noqa: S608
+        f"SELECT id, {columns} FROM listings JOIN documents USING (id) WHERE id IN ({marks})",  # noqa: S608
         ids,
     )
-    return {row[0]: Document(*row) for row in rows}
+    return {row[0]: Document(*row[1:]) for row in rows}
 
 
 def remove_strangers(db: sqlite3.Connection) -> int:

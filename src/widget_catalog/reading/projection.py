@@ -9,7 +9,7 @@ import numpy as np
 
 from ..store import changes, widgets
 from ..store.engine import Store, Transaction
-from ..store.rows import StoredWidget
+from ..store.rows import Row
 from . import documents
 from .rendering import Document, render
 from .revision import Counts, Revision
@@ -27,9 +27,12 @@ class Projection:
         self._revision = revision
         self._counts = counts
 
-    def saved(self, tx: Transaction, saved: Sequence[StoredWidget]) -> None:
-        self._counts.reserve(max(it.id for it in saved))
-        documents.put(_sqlite(tx), [render(it, tx.at_ms) for it in saved])
+    draw = staticmethod(render)
+
+    def saved(self, tx: Transaction, pictures: Sequence[tuple[int, Row]]) -> None:
+        self._counts.reserve(max(number for number, _ in pictures))
+        drawn = [(number, tx.at_ms, Document(*picture)) for number, picture in pictures]
+        documents.put(_sqlite(tx), drawn)
 
     def committed(self, tx: Transaction) -> None:
         # Counts first: who sees the new revision must see the counts that belong to it.
@@ -61,10 +64,11 @@ class Projection:
                 self._fill(tx)  # Of another release: that is not a fault.
             for some in _batches(widgets.stream_widgets(tx.connection)):
                 known = documents.get_documents(db, [it.id for it in some])
-                wrong = [it for it in some if not _is_rendered(it, known.get(it.id))]
+                wrong = [it for it in some if known.get(it.id) != render(it.widget)]
                 if wrong:
                     differed += len(wrong)
-                    tx.saved(wrong, latest_seq=changes.append(tx, wrong))
+                    seq = changes.append(tx, [(it.id, str(it.widget.scope)) for it in wrong])
+                    tx.saved([(it.id, render(it.widget)) for it in wrong], seq)
                 progress(len(some))
             differed += documents.remove_strangers(db)
             documents.stamp(db)
@@ -87,12 +91,8 @@ class Projection:
         changed_at = documents.change_times(db)
         documents.clear(db)
         for some in _batches(widgets.stream_widgets(tx.connection)):
-            documents.put(db, [render(it, changed_at.get(it.id, tx.at_ms)) for it in some])
-
-
-def _is_rendered(stored: StoredWidget, document: Document | None) -> bool:
-    """Whether this document is the one of this widget."""
-    return document is not None and render(stored, document.changed_at) == document
+            drawn = [(it.id, changed_at.get(it.id, tx.at_ms), render(it.widget)) for it in some]
+            documents.put(db, drawn)
 
 
 def _sqlite(tx: Transaction) -> sqlite3.Connection:

@@ -10,7 +10,6 @@ import msgspec
 
 from ..domain.clock import iso
 from ..domain.widgets import Size, Version, Widget
-from ..store.rows import StoredWidget
 
 # Where the CDN's address goes: it is a setting, so it is filled in when a document is read.
 # An encoded NUL cannot come from anybody's text, which holds none.
@@ -19,25 +18,24 @@ _CDN_MARK = b'"\\u0000/'
 
 
 class Document(NamedTuple):
-    """A row of the read model. `entries` is the JSON array of all versions, newest first.
+    """What the read model keeps of a widget. `entries` is the JSON array of all its versions,
+    newest first.
 
     `styles` are the style sheets of those that have one: JSON, `{version: [size, hash]}`.
     """
 
-    id: int
     scope: str
     name: str
     is_listed: bool
     is_official: bool | None
     version_count: int
-    changed_at: int
     display_name: str
     description: str | None
-    head: bytes
     created_at: str
     latest_version: str | None
     latest_start: int
     latest_length: int
+    head: bytes
     entries: bytes
     styles: bytes
 
@@ -79,8 +77,7 @@ class VersionEntry(msgspec.Struct, rename="camel"):
 _encode = msgspec.json.Encoder().encode
 
 
-def render(stored: StoredWidget, changed_at: int) -> Document:
-    widget = stored.widget
+def render(widget: Widget) -> Document:
     head = _Head(
         str(widget.scope),
         str(widget.name),
@@ -96,28 +93,26 @@ def render(stored: StoredWidget, changed_at: int) -> Document:
         start = 1 + sum(map(len, entries[:at])) + at
         length = len(entries[at])
     return Document(
-        id=stored.id,
         scope=str(widget.scope),
         name=str(widget.name),
         is_listed=widget.is_listed,
         is_official=widget.is_official,
         version_count=len(entries),
-        changed_at=changed_at,
         display_name=widget.display_name,
         description=widget.description,
-        head=_encode(head)[:-1],
         created_at=iso(widget.created_at),
         latest_version=None if latest is None else latest.number,
         latest_start=start,
         latest_length=length,
+        head=_encode(head)[:-1],
         entries=b"[" + b",".join(entries) + b"]",
         styles=_styles(widget),
     )
 
 
-def render_detail(stored: StoredWidget, count: int, cdn_url: str) -> dict[str, object]:
+def render_detail(widget: Widget, count: int, cdn_url: str) -> dict[str, object]:
     """A widget in the shape of the public detail, for its own people: unlisted ones too."""
-    document = render(stored, 0)
+    document = render(widget)
     head = msgspec.json.decode(document.head + b"}")
     shown = {**head, "isOfficial": bool(head["isOfficial"]), "downloadCount": count}
     return {

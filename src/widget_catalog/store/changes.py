@@ -8,7 +8,6 @@ from sqlalchemy.engine import Connection
 
 from .bulk import insert_rows
 from .engine import Transaction
-from .rows import StoredWidget
 from .schema import changes
 
 
@@ -19,8 +18,8 @@ class Change(NamedTuple):
     changed_at: int
 
 
-def append(tx: Transaction, saved: Sequence[StoredWidget]) -> int:
-    """Say that these widgets have changed; gives the feed's new end.
+def append(tx: Transaction, changed: Sequence[tuple[int, str]]) -> int:
+    """Say that the widgets with these numbers, in these scopes, have changed; the feed's new end.
 
     Numbers follow the order of commits, because there is one writer at a time.
     """
@@ -28,9 +27,9 @@ def append(tx: Transaction, saved: Sequence[StoredWidget]) -> int:
     insert_rows(
         tx.connection,
         changes,
-        [Change(first + i, it.id, str(it.widget.scope), tx.at_ms) for i, it in enumerate(saved)],
+        [(first + i, widget_id, scope, tx.at_ms) for i, (widget_id, scope) in enumerate(changed)],
     )
-    return first + len(saved) - 1
+    return first + len(changed) - 1
 
 
 def latest_seq(connection: Connection) -> int:

@@ -19,7 +19,8 @@ from sqlalchemy.engine import URL, Connection, Engine
 from ..domain import clock
 from ..domain.clock import Clock
 from ..domain.errors import StoreUnavailable
-from .rows import StoredWidget
+from ..domain.widgets import Widget
+from .rows import Draw, Row
 
 # What others than the store call a connection: one consistent state, to be passed on.
 Snapshot: TypeAlias = Connection
@@ -30,8 +31,12 @@ _POSTGRESQL_WRITER_LOCK = 0x77696467657473  # "widgets"
 class Listener(Protocol):
     """Hears of every write. With SQLite the read model is one, and so is written along."""
 
-    def saved(self, tx: "Transaction", widgets: Sequence[StoredWidget]) -> None:
-        """Widgets were saved; this is still inside their transaction."""
+    @property
+    def draw(self) -> Draw:
+        """Draws a widget: to be kept with it, and made from nothing else."""
+
+    def saved(self, tx: "Transaction", pictures: Sequence[tuple[int, Row]]) -> None:
+        """Widgets with these numbers were saved; this is still inside their transaction."""
 
     def committed(self, tx: "Transaction") -> None:
         """The transaction is committed, and the next writer has not begun."""
@@ -56,14 +61,23 @@ class Transaction:
         self.counts: dict[int, int] = {}
         self._listener = listener
 
-    def saved(self, widgets: Sequence[StoredWidget], latest_seq: int) -> None:
+    @property
+    def draw(self) -> Draw:
+        return _draw_nothing if self._listener is None else self._listener.draw
+
+    def saved(self, pictures: Sequence[tuple[int, Row]], latest_seq: int) -> None:
+        """Widgets were saved, and the feed ends here now. `pictures` were drawn by `draw`."""
         self.latest_seq = latest_seq
         if self._listener is not None:
-            self._listener.saved(self, widgets)
+            self._listener.saved(self, pictures)
 
     def committed(self) -> None:
         if self._listener is not None:
             self._listener.committed(self)
+
+
+def _draw_nothing(_widget: Widget) -> Row:
+    return ()
 
 
 class Store:

@@ -1,6 +1,6 @@
 """Domain values from and to table rows: the one place that knows both shapes."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -11,6 +11,8 @@ from ..domain.semver import SemVer
 from ..domain.widgets import Size, Style, Version, Widget
 
 Row = tuple[Any, ...]
+Draw = Callable[[Widget], Row]
+"""How a listener of the store draws a widget."""
 
 _encode = msgspec.json.Encoder().encode
 _decode_permissions = msgspec.json.Decoder(tuple[str, ...]).decode
@@ -23,10 +25,35 @@ class StoredWidget(NamedTuple):
     widget: Widget
 
 
-def widget_row(widget_id: int, widget: Widget) -> Row:
-    """In the order of the table's columns."""
+class Draft(NamedTuple):
+    """A new widget as the rows that it becomes, each without the widget's number.
+
+    Plain values and nothing else, so that it can be made in another process. `picture` is what
+    the store's listener draws of it.
+    """
+
+    scope: str
+    name: str
+    downloads: int
+    widget: Row
+    versions: list[Row]
+    picture: Row
+
+
+def draft(widget: Widget, downloads: int, picture: Row) -> Draft:
+    return Draft(
+        str(widget.scope),
+        str(widget.name),
+        downloads,
+        widget_row(widget),
+        [version_row(version) for version in widget.versions],
+        picture,
+    )
+
+
+def widget_row(widget: Widget) -> Row:
+    """In the order of the table's columns after the first, the widget's number."""
     return (
-        widget_id,
         # Plain texts: the driver looks long for a way to write a subclass.
         str(widget.scope),
         str(widget.name),
@@ -39,10 +66,9 @@ def widget_row(widget_id: int, widget: Widget) -> Row:
     )
 
 
-def version_row(widget_id: int, version: Version) -> Row:
-    """In the order of the table's columns."""
+def version_row(version: Version) -> Row:
+    """In the order of the table's columns after the first, the widget's number."""
     return (
-        widget_id,
         version.identity,
         version.number,
         version.bundle_url,

@@ -13,10 +13,11 @@ from ..domain.widgets import Version, Widget
 from . import changes, downloads
 from .bulk import insert_rows
 from .engine import Transaction
-from .rows import StoredWidget, version_from, version_row, widget_from, widget_row
+from .rows import Draft, StoredWidget, draft, version_from, version_row, widget_from, widget_row
 from .schema import versions, widgets
 
-Key = tuple[Scope, WidgetName]
+Key = tuple[str, str]
+"""A scope and a name."""
 
 # PostgreSQL takes at most 65,535 parameters a statement, SQLite 32,766.
 _KEYS_PER_QUERY = 500
@@ -109,32 +110,39 @@ def list_stored_files(connection: Connection) -> Iterator[StoredFile]:
 
 def add_widgets(tx: Transaction, new: Sequence[tuple[Widget, int]]) -> None:
     """Add widgets that are not there yet, each with its download count."""
+    add_drafts(tx, [draft(widget, count, tx.draw(widget)) for widget, count in new])
+
+
+def add_drafts(tx: Transaction, new: Sequence[Draft]) -> None:
+    """Add widgets that are not there yet."""
     if not new:
         return
-    first = highest_id(tx.connection) + 1
-    stored = [StoredWidget(first + i, widget) for i, (widget, _) in enumerate(new)]
-    insert_rows(tx.connection, widgets, [widget_row(*it) for it in stored])
-    _insert_versions(tx, [(it.id, version) for it in stored for version in it.widget.versions])
-    downloads.set_counts(tx, {it.id: count for it, (_, count) in zip(stored, new, strict=True)})
-    _saved(tx, stored)
+    numbered = list(enumerate(new, start=highest_id(tx.connection) + 1))
+    insert_rows(tx.connection, widgets, [(number, *it.widget) for number, it in numbered])
+    rows = [(number, *version) for number, it in numbered for version in it.versions]
+    insert_rows(tx.connection, versions, rows)
+    downloads.set_counts(tx, {number: it.downloads for number, it in numbered})
+    latest_seq = changes.append(tx, [(number, it.scope) for number, it in numbered])
+    tx.saved([(number, it.picture) for number, it in numbered], latest_seq)
 
 
 def replace_widget(tx: Transaction, old: StoredWidget, new: Widget) -> None:
     """Save what has become of a widget. Versions may be added and changed, never removed."""
-    row = dict(zip(widgets.columns.keys(), widget_row(old.id, new), strict=True))
+    row = dict(zip(widgets.columns.keys(), (old.id, *widget_row(new)), strict=True))
     tx.connection.execute(sa.update(widgets).where(widgets.c.id == old.id).values(row))
     known = {version.identity: version for version in old.widget.versions}
     added = []
     for version in new.versions:
         before = known.pop(version.identity, None)
         if before is None:
-            added.append((old.id, version))
+            added.append((old.id, *version_row(version)))
         elif before != version:
             _update_version(tx, old.id, version)
     if known:
         raise ValueError(f"A published version is never removed: {', '.join(known)}")
-    _insert_versions(tx, added)
-    _saved(tx, [StoredWidget(old.id, new)])
+    insert_rows(tx.connection, versions, added)
+    latest_seq = changes.append(tx, [(old.id, str(new.scope))])
+    tx.saved([(old.id, tx.draw(new))], latest_seq)
 
 
 @functools.cache
@@ -151,16 +159,8 @@ def _widgets_by_key(count: int) -> sa.TextualSelect:
     ).columns(*widgets.columns)
 
 
-def _saved(tx: Transaction, stored: Sequence[StoredWidget]) -> None:
-    tx.saved(stored, latest_seq=changes.append(tx, stored))
-
-
-def _insert_versions(tx: Transaction, added: Sequence[tuple[int, Version]]) -> None:
-    insert_rows(tx.connection, versions, [version_row(*it) for it in added])
-
-
 def _update_version(tx: Transaction, widget_id: int, version: Version) -> None:
-    row = dict(zip(versions.columns.keys(), version_row(widget_id, version), strict=True))
+    row = dict(zip(versions.columns.keys(), (widget_id, *version_row(version)), strict=True))
     tx.connection.execute(
         sa.update(versions)
         .where(versions.c.widget_id == widget_id, versions.c.identity == version.identity)

@@ -21,6 +21,7 @@ from widget_catalog.bundles.store import Kind
 from widget_catalog.bundles.uploads import LocalUploads
 from widget_catalog.domain.accounts import Actor, Via
 from widget_catalog.domain.errors import Conflict, InvalidRequest
+from widget_catalog.reading.rendering import render
 from widget_catalog.store.accounts import get_account
 from widget_catalog.store.engine import Store
 
@@ -253,6 +254,8 @@ def test_what_fails_after_the_copy_takes_the_copy_back(village: Village) -> None
     before = bundles_of(village)
 
     class Failing:
+        draw = staticmethod(render)
+
         def saved(self, *_: object) -> None:
             raise RuntimeError("at the end")
 

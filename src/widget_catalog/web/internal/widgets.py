@@ -46,7 +46,7 @@ class PublishersBody(msgspec.Struct):
 
 def get_widget(services: Services, call: Call) -> Response:
     stored, count = view_widget(services.store, call.actor, call.key)
-    detail = render_detail(stored, count, services.settings.cdn_url)
+    detail = render_detail(stored.widget, count, services.settings.cdn_url)
     return reply({**detail, "listed": stored.widget.is_listed})
 
 

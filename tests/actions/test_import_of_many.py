@@ -1,0 +1,116 @@
+"""Files so large that helpers make the widgets of it ready: nothing else may be different."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from actions.looking import MAX_BUNDLE_BYTES, exported, state_of, stored_line, take
+from support.widgets import ndjson, version_line, widget_line
+from widget_catalog.actions.import_catalog import import_catalog
+from widget_catalog.domain.errors import InvalidImport
+from widget_catalog.wiring import Node, prepare_node
+
+MANY = 6_000
+FEW = 500
+
+
+def plain_lines() -> list[bytes]:
+    return [ndjson(widget_line(f"many/w{i}", downloadCount=i)) for i in range(MANY)]
+
+
+def children() -> set[int]:
+    """The processes that this one has started and that are still there."""
+    return {
+        int(pid)
+        for pid in Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read_text().split()
+    }
+
+
+def test_a_large_file_gives_what_its_pieces_give(node: Node, tmp_path: Path, beside: Path) -> None:
+    lines = plain_lines()
+    (beside / "clock.js").write_bytes(b"export default 1;\n")
+    other = [version_line("2.0.0", sha256Hash="b" * 64)]
+    lines[100] = b"\n"
+    lines[4_000] = ndjson(widget_line("files/clock", versions=[stored_line("1.0.0")]))
+    lines[4_001] = ndjson(widget_line("files/clock", displayName="Twice", versions=other))
+    lines[4_500] = ndjson(widget_line("many/w3", displayName="Again", versions=other))
+    lines[5_900] = ndjson(widget_line("files/clock", versions=[stored_line("1.0.0")]))
+
+    summary = take(node, b"".join(lines), beside)
+
+    pieces = prepare_node(tmp_path / "pieces")
+    try:
+        for start in range(0, MANY, FEW):
+            take(pieces, b"".join(lines[start : start + FEW]), beside)
+        assert exported(node) == exported(pieces)
+        assert (summary.widgets_added, summary.versions_skipped) == (MANY - 4, 1)
+        assert node.projection.rebuild(node.store) == 0
+    finally:
+        pieces.store.close()
+
+
+def test_a_large_file_that_was_taken_in_changes_nothing_the_second_time(
+    node: Node, beside: Path
+) -> None:
+    content = b"".join(plain_lines())
+    take(node, content, beside)
+    before = state_of(node)
+
+    assert take(node, content, beside).versions_skipped == MANY
+
+    assert state_of(node) == before
+
+
+def test_a_fault_far_behind_names_its_line_and_takes_all_back(node: Node, beside: Path) -> None:
+    before, already = state_of(node), children()
+    lines = plain_lines()
+    lines[5_432] = ndjson(widget_line("many/bad", displayName=""))
+
+    with pytest.raises(InvalidImport, match=r"^Line 5433: displayName: "):
+        take(node, b"".join(lines), beside)
+
+    assert state_of(node) == before
+    assert children() == already
+
+
+def test_helpers_that_are_killed_are_done_without(node: Node, beside: Path) -> None:
+    already, killed = children(), set[int]()
+
+    def lines() -> Iterator[bytes]:
+        for i, line in enumerate(plain_lines()):
+            if i == MANY // 2:
+                killed.update(children() - already)
+                for pid in killed:
+                    os.kill(pid, signal.SIGKILL)
+            yield line
+
+    summary = import_catalog(node.store, node.bundles, lines(), beside, MAX_BUNDLE_BYTES)
+
+    assert killed
+    assert summary.widgets_added == MANY
+
+
+def test_helpers_end_when_the_import_is_killed(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "widget_catalog", "import", "-", "--data", str(tmp_path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE) as importer:
+        assert importer.stdin is not None
+        importer.stdin.write(b"".join(plain_lines()))
+        importer.stdin.flush()
+        listed = Path(f"/proc/{importer.pid}/task/{importer.pid}/children")
+        helpers: list[str] = []
+        deadline = time.monotonic() + 60
+        while not helpers and time.monotonic() < deadline:
+            helpers = listed.read_text().split()
+            time.sleep(0.05)
+        importer.kill()
+        assert helpers
+
+    while time.monotonic() < deadline and any(Path(f"/proc/{pid}").exists() for pid in helpers):
+        time.sleep(0.05)
+    assert not any(Path(f"/proc/{pid}").exists() for pid in helpers)
