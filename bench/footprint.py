@@ -70,7 +70,7 @@ def _varied_requests(size: int) -> list[bytes]:
 def start(rig: Rig, size: int, most_s: float) -> list[Outcome]:
     """From the command to the first search answered; the files are in the page cache.
 
-    The first start after an import builds the search index; later ones find it in its file.
+    An import leaves the search index in its file; a restored backup has none, and builds it.
     """
     folder = ensure_folder(size)
     DataFolder(folder).search_index.unlink(missing_ok=True)

@@ -26,7 +26,7 @@ from .progress import counting, reading_lines
 from .settings import Settings, load_settings
 from .store.engine import check_file
 from .store.widgets import count_widgets
-from .wiring import DataFolder, Node, open_catalog, prepare_node
+from .wiring import DataFolder, Node, make_index_ready, open_catalog, prepare_node
 
 _DEMO_FOLDER = Path("data-demo")
 _DEMO_CATALOG = Path(__file__).parent / "demo" / "catalog.ndjson"
@@ -149,13 +149,16 @@ def import_(
     source = None if file == "-" else Path(file)
     if source is not None and not source.exists():
         fail(f"There is no file {source}.")
-    summary = _import(prepare_node(settings.data), source, settings)
+    node = prepare_node(settings.data)
+    summary = _import(node, source, settings)
     say.print(
         f"Added {counted(summary.widgets_added, 'widget')} and "
         f"{counted(summary.versions_added, 'version')} "
         f"({counted(summary.bundles_stored, 'bundle')} stored); "
         f"{counted(summary.versions_skipped, 'version')} already there."
     )
+    with say.status("Making the search index ready …"):
+        make_index_ready(node)
 
 
 @app.command()

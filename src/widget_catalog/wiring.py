@@ -20,6 +20,7 @@ from .domain.errors import FolderUnusable, StoreUnavailable
 from .domain.oauth_clients import OWN_CLIENT, parse_clients
 from .reading.catalog import Catalog
 from .reading.documents import Documents
+from .reading.index_file import keep_index
 from .reading.index_follower import IndexSource
 from .reading.projection import Projection
 from .reading.revision import Counts, Revision
@@ -107,6 +108,11 @@ def open_node(path: Path, *, is_durable: bool = True, now: Clock = clock.now) ->
     store = Store(engine, folder.writer_lock, projection, now)
     bundles, uploads = LocalBundles(folder.bundles), LocalUploads(folder.uploads)
     return Node(folder, store, projection, revision, counts, bundles, uploads)
+
+
+def make_index_ready(node: Node) -> None:
+    """After many changes: the next start, or a service that is running, need not wait for it."""
+    keep_index(node.folder.database, node.folder.search_index)
 
 
 def prepare_node(path: Path, *, draws_read_model: bool = True) -> Node:

@@ -13,6 +13,8 @@ from support.commands import Said, widget_catalog
 from support.folders import filled_folder
 from support.permissions import without_root_powers
 from support.widgets import ndjson, version_line, widget_line
+from widget_catalog.reading.documents import Documents
+from widget_catalog.reading.index_file import LEAST_WIDGETS, open_index
 
 
 def _kept(data: Path) -> tuple[int, int, int]:
@@ -65,6 +67,20 @@ def test_import_reads_from_a_pipe(tmp_path: Path, name: str) -> None:
 
     assert said.code == 0, said
     assert _kept(tmp_path / "data")[0] == len(lines)
+
+
+def test_a_large_import_leaves_the_search_index_behind(tmp_path: Path) -> None:
+    lines = ndjson(*(widget_line(f"acme/w{i}") for i in range(LEAST_WIDGETS)))
+
+    said = widget_catalog("import", "-", "--data", tmp_path, stdin=lines)
+
+    assert said.code == 0, said
+    assert said.err.startswith("Added 20,000 widgets and 20,000 versions ")
+    documents = Documents(tmp_path / "catalog.db")
+    made_at = (tmp_path / "run" / "index").stat().st_mtime_ns
+    assert open_index(documents, tmp_path / "run" / "index").seq == LEAST_WIDGETS
+    documents.close()
+    assert (tmp_path / "run" / "index").stat().st_mtime_ns == made_at
 
 
 def test_import_of_nothing_is_no_fault(tmp_path: Path) -> None:

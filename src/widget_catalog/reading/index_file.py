@@ -69,6 +69,18 @@ def open_index(
     return opened
 
 
+def keep_index(
+    database: Path, path: Path, most_behind: int = _MOST_BEHIND, least: int = LEAST_WIDGETS
+) -> None:
+    """See to it that the file is not too old, so that nobody has to wait for it later."""
+    documents = Documents(database)
+    try:
+        if documents.highest_id() >= least:
+            open_index(documents, path, most_behind, least)
+    finally:
+        documents.close()
+
+
 def _load(documents: Documents, path: Path) -> Opened | None:
     """What the file holds, if it was made from this very database by this release."""
     try:
@@ -130,4 +142,4 @@ def _locked(path: Path) -> Iterator[None]:
 
 if __name__ == "__main__":
     _database, _file, _least = sys.argv[1:]
-    open_index(Documents(Path(_database)), Path(_file), most_behind=0, least=int(_least))
+    keep_index(Path(_database), Path(_file), most_behind=0, least=int(_least))
