@@ -19,14 +19,14 @@ from .actions.tidy_uploads import tidy_uploads
 from .commands.accounts import accounts, scopes
 from .commands.context import ConfigOption, DataOption, existing_node, fail, require_catalog, say
 from .commands.widgets import versions, widgets
-from .domain.errors import CatalogError, InvalidSettings
+from .domain.errors import CatalogError, InvalidSettings, StoreUnavailable
 from .greeting import counted, greet
 from .logs import configure_logs
 from .progress import counting, reading_lines
 from .settings import Settings, load_settings
 from .store.engine import check_file
 from .store.widgets import count_widgets
-from .wiring import DataFolder, Node, make_index_ready, open_catalog, prepare_node
+from .wiring import DataFolder, Node, check_writable, make_index_ready, open_catalog, prepare_node
 
 _DEMO_FOLDER = Path("data-demo")
 _DEMO_CATALOG = Path(__file__).parent / "demo" / "catalog.ndjson"
@@ -126,8 +126,12 @@ def serve(
         summary = _import(node, _DEMO_CATALOG, settings)
         folder = escape(str(settings.data))
         say.print(f"Put {summary.widgets_added} example widgets into {folder}.")
-    tidy_uploads(node.store, node.bundles, node.uploads)
-    invitation = invite_first_operator(node.store)
+    invitation = None
+    try:
+        tidy_uploads(node.store, node.bundles, node.uploads)
+        invitation = invite_first_operator(node.store)
+    except StoreUnavailable as fault:
+        say.print(f"[yellow]Warning:[/] {escape(fault.message)} What is there can be read.")
     node.store.close()
     configure_logs(settings.log_format, settings.log_level)
     run_server(settings, on_ready=lambda: greet(say, settings, invitation))
@@ -214,6 +218,7 @@ def doctor(
     """
     settings = load_settings({"data": data}, config)
     require_catalog(settings)
+    check_writable(settings.data)
     if faults := check_file(DataFolder(settings.data).database):
         for fault in faults:
             say.print(f"[red]Fault:[/] {escape(fault)}")

@@ -6,6 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import structlog
+
 from . import release
 from .actions.count_download import DownloadCounter
 from .actions.oauth import House
@@ -42,6 +44,8 @@ from .web.people import PEOPLE
 from .web.public import PublicApi
 from .web.site import Site
 from .web.uploads import Uploads
+
+_log = structlog.get_logger("widget_catalog.start")
 
 # Password hashing and writes wait in them; more would only wait for each other.
 _THREADS = 8
@@ -127,8 +131,7 @@ def prepare_node(path: Path, *, draws_read_model: bool = True) -> Node:
         node = open_node(path)
     except OSError as error:
         raise FolderUnusable(f"The data folder {path} cannot be used: {error.strerror}.") from None
-    if not os.access(path, os.W_OK | os.X_OK):
-        raise FolderUnusable(f"The data folder {path} is not writable.")
+    check_writable(path)
     try:
         migrate(node.store)
         if draws_read_model or not was_drawn:
@@ -136,6 +139,11 @@ def prepare_node(path: Path, *, draws_read_model: bool = True) -> Node:
     except StoreUnavailable as error:
         raise FolderUnusable(f"The data folder {path} cannot be used: {error.message}") from None
     return node
+
+
+def check_writable(path: Path) -> None:
+    if not os.access(path, os.W_OK | os.X_OK):
+        raise FolderUnusable(f"The data folder {path} is not writable.")
 
 
 def open_catalog(node: Node, settings: Settings) -> Catalog:
@@ -173,7 +181,10 @@ def build_worker(settings: Settings, now: Clock = clock.now) -> Worker:
     if settings.rate_limit:
         answer = rate_limited(answer, settings.rate_limit, trust_forwarded_for=trust)
     if settings.metrics_port:
-        answer = metered(answer, Metrics())
+        try:
+            answer = metered(answer, Metrics(node.folder.metrics))
+        except OSError as fault:
+            _log.error("There is no room for metrics; this worker has none.", fault=fault.strerror)
     if settings.access_log:
         answer = access_logged(answer, trust_forwarded_for=trust)
 

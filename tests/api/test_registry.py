@@ -159,17 +159,14 @@ def test_a_scope_called_search_or_like_a_route_has_a_registry_too(site: InProces
         assert [it["name"] for it in body["widgets"]] == ["one"]
 
 
-def test_the_date_of_the_last_change_is_a_condition_where_there_is_no_tag(
-    site: InProcessSite,
-) -> None:
+def test_the_date_of_the_last_change_is_no_condition(site: InProcessSite) -> None:
+    """Two changes within a second have the same date."""
     site.add(widget_line("acme/clock"))
     first = site.get("/api/widgets/acme/registry.json")
+    site.add(widget_line("acme/bell"))
+
     modified = first.headers["last-modified"]
+    answer = site.get("/api/widgets/acme/registry.json", if_modified_since=modified)
 
-    known = site.get("/api/widgets/acme/registry.json", if_modified_since=modified)
-
-    assert (known.status, known.body) == (304, b"")
-    assert known.headers["etag"] == first.headers["etag"]
-    assert "content-type" not in known.headers
-    other_tag = {"if_modified_since": modified, "if_none_match": '"other"'}
-    assert site.get("/api/widgets/acme/registry.json", **other_tag).status == 200
+    assert answer.status == 200
+    assert [it["name"] for it in answer.json()["widgets"]] == ["bell", "clock"]

@@ -9,6 +9,7 @@ import pytest
 
 from support.commands import Said, widget_catalog
 from support.folders import filled_folder
+from support.permissions import read_only, without_root_powers
 from support.service import running_service
 from support.widgets import version_line, widget_line
 
@@ -66,6 +67,24 @@ def test_a_missing_bundle_is_a_fault_of_its_version(data: Path) -> None:
 
     assert said.code == 1
     assert "Fault: acme/clock 1.0.0: its bundle is missing or cannot be read.\n" in said.err
+
+
+def test_a_faulty_bundle_does_not_keep_the_read_model_from_being_checked(data: Path) -> None:
+    _bundle(data).unlink()
+    _change(data, "UPDATE documents SET latest_version = '9' WHERE id = 3")
+
+    said = widget_catalog("doctor", "--data", data)
+
+    assert said.code == 1
+    assert "Fault: acme/clock 1.0.0: its bundle is missing" in said.err
+    assert "Mended: 1 document of the read model differed from the database.\n" in said.err
+
+
+def test_a_folder_that_may_not_be_written_is_not_called_damaged(data: Path) -> None:
+    with read_only(data):
+        said = widget_catalog("doctor", "--data", data, before=without_root_powers)
+
+    assert said == Said(1, "", f"Error: The data folder {data} is not writable.\n")
 
 
 def test_files_that_nobody_refers_to_are_told_and_removed_when_asked(data: Path) -> None:

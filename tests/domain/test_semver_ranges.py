@@ -292,7 +292,21 @@ def test_no_text_is_ever_an_error(range_text: str, sdk: SemVer) -> None:
 
 
 def test_a_range_that_is_too_long_admits_no_sdk_and_takes_no_memory() -> None:
-    remembered = semver._is_compatible.cache_info().currsize
+    remembered = semver._known_compatible.cache_info().currsize
 
     assert not is_compatible("*" + " " * MAX_RANGE_LENGTH, SemVer.parse("1.0.0"))
-    assert semver._is_compatible.cache_info().currsize == remembered
+    assert semver._known_compatible.cache_info().currsize == remembered
+
+
+def test_long_versions_and_ranges_are_read_and_take_no_memory() -> None:
+    """Anybody can ask for any SDK: with long ones, the memory would be theirs to fill."""
+    caches = (semver._known_version, semver._known_range, semver._known_compatible)
+    remembered = [cache.cache_info().currsize for cache in caches]
+    sdk = SemVer.parse("1.0.0-" + ".".join(["rc"] * 80))
+
+    assert is_compatible("^1.0.0", sdk)
+    assert is_compatible(" || ".join(["^1.0.0"] * 20), SemVer.parse("1.2.3-" + "a" * 100))
+    sizes = [cache.cache_info().currsize for cache in caches]
+    assert sizes[0] == remembered[0]
+    assert sizes[1] <= remembered[1] + 1  # `^1.0.0` itself
+    assert sizes[2] == remembered[2]

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Protocol
 
-from support.service import Service, running_service
+from support.service import Service, free_port, running_service
 
 _UNLIMITED = resource.RLIM_INFINITY
 _DISK = "24m"
@@ -83,6 +83,11 @@ class SmallDisk:
         return self._root / path.relative_to("/")
 
 
+def _flags() -> tuple[str, ...]:
+    """All that writes beside the database is switched on."""
+    return ("--workers", "2", "--metrics-port", str(free_port()))
+
+
 DiskKind = Callable[[Path, Path], contextlib.AbstractContextManager[Disk]]
 
 
@@ -90,7 +95,7 @@ DiskKind = Callable[[Path, Path], contextlib.AbstractContextManager[Disk]]
 def limited_disk(folder: Path, filled: Path) -> Iterator[Disk]:
     data = folder / "data"
     shutil.copytree(filled, data)
-    with running_service(data, "--workers", "2") as service:
+    with running_service(data, *_flags()) as service:
         yield LimitedDisk(service)
 
 
@@ -100,7 +105,7 @@ def small_disk(folder: Path, filled: Path) -> Iterator[Disk]:
     disk.mkdir(parents=True)
     made = f"mount -t tmpfs -o size={_DISK} none '{disk}' && cp -r '{filled}' '{disk}/data'"
     shell = ("sh", "-c", f'{made} && exec "$0" "$@"')
-    with running_service(disk / "data", "--workers", "2", through=(*_UNSHARE, *shell)) as service:
+    with running_service(disk / "data", *_flags(), through=(*_UNSHARE, *shell)) as service:
         yield SmallDisk(service)
 
 

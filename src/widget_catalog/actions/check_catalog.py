@@ -34,7 +34,8 @@ def check_catalog(
 ) -> Findings:
     findings = Findings()
     with store.reading() as connection:
-        findings.faults += check_integrity(connection)
+        broken = check_integrity(connection)
+        findings.faults += broken
         findings.widgets = count_widgets(connection)
         known: set[Path] = set()
         for file in list_stored_files(connection):
@@ -47,7 +48,7 @@ def check_catalog(
                 findings.faults.append(f"{file.scope}/{file.name} {file.version}: {fault}")
         known |= _awaited(bundles, connection)
     findings.orphans += map(str, _orphans(bundles, known))
-    if not findings.faults:
+    if not broken:  # Nothing is drawn from a truth that is none.
         findings.documents_differed = projection.rebuild(store, progress)
     return findings
 

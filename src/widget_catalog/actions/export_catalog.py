@@ -1,5 +1,7 @@
 """Export: the whole catalog as NDJSON, ordered, the same bytes for the same catalog."""
 
+import contextlib
+import filecmp
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -45,8 +47,9 @@ def copied_to(folder: Path, bundles: LocalBundles) -> FilesOf:
     def copied(sha256_hash: str, kind: Kind) -> str:
         name = f"bundles/{sha256_hash}.{kind}"
         target = folder / name
-        if not target.exists():
-            _copy(bundles.path_of(sha256_hash, kind), target)
+        source = bundles.path_of(sha256_hash, kind)
+        if not _is_like(target, source):
+            _copy(source, target)
         return name
 
     def files_of(_widget: Widget, version: Version) -> dict[str, str]:
@@ -60,6 +63,14 @@ def copied_to(folder: Path, bundles: LocalBundles) -> FilesOf:
     return files_of
 
 
+def _is_like(target: Path, source: Path) -> bool:
+    """Whether a copy from an earlier export is there. Its name is its hash, but is it whole?"""
+    try:
+        return filecmp.cmp(target, source, shallow=False)
+    except OSError:
+        return False
+
+
 def _copy(source: Path, target: Path) -> None:
     if not source.exists():
         raise BundleNotFound(f"The stored bundle {source} is missing; doctor tells whose it is.")
@@ -70,6 +81,9 @@ def _copy(source: Path, target: Path) -> None:
         partial.replace(target)
     except OSError as error:
         raise FolderUnusable(f"{target} cannot be written: {error.strerror}.") from None
+    finally:
+        with contextlib.suppress(OSError):
+            partial.unlink(missing_ok=True)
 
 
 def _lines(batch: list[StoredWidget], counts: dict[int, int], files_of: FilesOf) -> Iterator[bytes]:

@@ -68,7 +68,7 @@ class SemVer:
 
     @staticmethod
     def parse(text: str) -> "SemVer":
-        return _read_version(text)
+        return (_known_version if len(text) <= _SHORT else _read_version)(text)
 
     @property
     def major(self) -> int:
@@ -116,7 +116,7 @@ class Range:
 
     @staticmethod
     def parse(text: str) -> "Range":
-        return _read_range(text)
+        return (_known_range if len(text) <= _SHORT else _read_range)(text)
 
     @property
     def is_any(self) -> bool:
@@ -132,21 +132,18 @@ def is_compatible(range_text: str, sdk: SemVer) -> bool:
 
     A prerelease SDK is also tried as its release: ^1.0.0 admits 1.0.0-rc.1.
     """
-    return len(range_text) <= MAX_RANGE_LENGTH and _is_compatible(range_text, sdk)
+    is_short = len(range_text) <= _SHORT and len(sdk.text) <= _SHORT
+    return (_known_compatible if is_short else _find_compatible)(range_text, sdk)
 
 
-# A catalog repeats few versions, ranges and SDKs, and a known one costs a tenth. All three caches
-# are bounded in entries and in the length of their texts: no caller can fill the memory.
-@lru_cache(maxsize=65_536)
-def _is_compatible(range_text: str, sdk: SemVer) -> bool:
+def _find_compatible(range_text: str, sdk: SemVer) -> bool:
     try:
-        sdk_range = _read_range(range_text)
+        sdk_range = Range.parse(range_text)
     except InvalidRange:
         return False
     return sdk_range.admits(sdk) or sdk_range.admits(sdk.release)
 
 
-@lru_cache(maxsize=8_192)
 def _read_range(text: str) -> Range:
     if len(text) > MAX_RANGE_LENGTH:
         raise InvalidRange(
@@ -163,7 +160,6 @@ def _read_range(text: str) -> Range:
     return Range(_united(alternatives))
 
 
-@lru_cache(maxsize=16_384)
 def _read_version(text: str) -> SemVer:
     if len(text) > MAX_VERSION_LENGTH:
         raise InvalidVersion(
@@ -187,6 +183,14 @@ def _read_version(text: str) -> SemVer:
     for identifier in prerelease.split("."):
         ranked += (_NUMERIC, int(identifier)) if identifier.isdecimal() else (_WORD, identifier)
     return SemVer((major, minor, patch, *ranked), text)
+
+
+# A catalog repeats few versions, ranges and SDKs, and a known one costs a tenth. Only short ones
+# are remembered, and not too many: with what they ask for, nobody can fill the memory.
+_SHORT = 40
+_known_version = lru_cache(maxsize=16_384)(_read_version)
+_known_range = lru_cache(maxsize=8_192)(_read_range)
+_known_compatible = lru_cache(maxsize=16_384)(_find_compatible)
 
 
 def _united(intervals: list[_Interval]) -> tuple[_Interval, ...]:

@@ -153,8 +153,8 @@ class Catalog:
             content = Content(self._search(query, sdk, page, limit))
             # An order that lags is asked for again, until it has caught up.
             if self._follower.index.is_in_order and not self._follower.is_behind:
-                # Compressed forms are kept with it, and are far smaller.
-                self._answers.put(asked, content, len(content.body) * 3 // 2 + _OVERHEAD_BYTES)
+                size = len(content.body) * 3 // 2 + 4 * len(query.text) + len(page)
+                self._answers.put(asked, content, size + _OVERHEAD_BYTES)
         return content
 
     def registry(self, scope: str) -> Registry | None:
@@ -238,7 +238,9 @@ class Catalog:
             row = self._documents.find_detail(scope, name)
             if row is not None:
                 detail = _Detail(row, self._cdn_url, self._slots[row.id])
-                self._details.put(key, detail, len(detail.content.body) + _OVERHEAD_BYTES)
+                # Compressed forms are kept with it, and are far smaller.
+                size = len(detail.content.body) * 3 // 2 + _OVERHEAD_BYTES
+                self._details.put(key, detail, size)
         return detail
 
     def _remembered(self) -> dict[object, Content]:
@@ -281,7 +283,7 @@ class Catalog:
 
     def _search(self, query: Query, sdk: SemVer | None, page: str, limit: int) -> bytes:
         # No catalog is so large that a page of eighteen digits is not past its end.
-        offset = (int(page[:18]) - 1) * limit if len(page) <= 18 else 1 << 62
+        offset = (int(page) - 1) * limit if len(page) <= 18 else 1 << 62
         ids, total = self._current_index().find(query, offset, limit)
         summaries = self._summaries_of(ids)
         slots = self._slots

@@ -28,7 +28,7 @@ class Revision:
 
     def __init__(self, path: Path) -> None:
         with _opened(path) as descriptor:
-            _allocate(descriptor, _WORD_BYTES)
+            allocate(descriptor, _WORD_BYTES)
             self._word = memoryview(mmap.mmap(descriptor, _WORD_BYTES)).cast("Q")
 
     def current(self) -> int:
@@ -67,7 +67,7 @@ class Counts:
             raise StoreUnavailable(f"This release counts at most {_CAPACITY - 1} widgets.")
         wanted = min(_CAPACITY, highest_id + _RESERVED_AT_ONCE)
         with _opened(self._path) as descriptor:
-            _allocate(descriptor, wanted * _WORD_BYTES)
+            allocate(descriptor, wanted * _WORD_BYTES)
         self._reserved = wanted
 
     def record(self, counts: Iterable[tuple[int, int]]) -> None:
@@ -78,7 +78,8 @@ class Counts:
         slots[0] += 1
 
 
-def _allocate(descriptor: int, size: int) -> None:
+def allocate(descriptor: int, size: int) -> None:
+    """Give so many bytes of a file their place on disk, so that they can be mapped and written."""
     if sys.platform == "darwin":  # It has no such call: there, a full disk is not provided for.
         os.ftruncate(descriptor, max(size, os.fstat(descriptor).st_size))
     else:

@@ -21,6 +21,8 @@ from .texts import Texts
 from .words import Words, normal
 
 _REMEMBERED_BYTES = 24 << 20
+# What five sets and their query take beside the bits and the text.
+_OVERHEAD_BYTES = 2_000
 _REBUILD_OVER = 2_000
 # More than this are not taken in one by one: that would keep everybody else waiting.
 _MOST_AT_ONCE = 2_000
@@ -39,6 +41,10 @@ class Totals(NamedTuple):
     versions: int
     scopes: int
     downloads: int
+
+
+def _size_of(query: Query, tiers: "list[OrdinalSet]") -> int:
+    return _OVERHEAD_BYTES + 4 * len(query.text) + sum(tier.size_bytes for tier in tiers)
 
 
 class SearchIndex:
@@ -83,7 +89,7 @@ class SearchIndex:
         tiers = self._remembered.items.get(query)
         if tiers is None:
             tiers = self._tiers(query)
-            self._remembered.put(query, tiers, sum(tier.size_bytes for tier in tiers))
+            self._remembered.put(query, tiers, _size_of(query, tiers))
         ordinals: list[int] = []
         before = 0
         for tier in tiers:

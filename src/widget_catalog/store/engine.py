@@ -189,11 +189,16 @@ def _sentence(fault: BaseException) -> str:
 
 
 def check_file(path: Path) -> list[str]:
-    """What is wrong with a SQLite file as such: to be asked before anything relies on it."""
+    """What is wrong with a SQLite file as such: to be asked before anything relies on it.
+
+    Raises StoreUnavailable if that cannot be told, because the file cannot be opened or locked.
+    """
     try:
         with contextlib.closing(sqlite3.connect(path)) as connection:
             rows = connection.execute("PRAGMA quick_check(20)").fetchall()
-    except sqlite3.Error as error:
+    except sqlite3.OperationalError as error:
+        raise StoreUnavailable(_sentence(error)) from None
+    except sqlite3.DatabaseError as error:
         return [f"database: {error}."]
     return [f"database: {row[0]}" for row in rows if row[0] != "ok"]
 

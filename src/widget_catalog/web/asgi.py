@@ -1,6 +1,6 @@
 """The binding for tests and for other servers: ASGI 3."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from typing import Any
 
 from .http import FileBody, PlainRequest, Worker
@@ -21,9 +21,7 @@ class AsgiApp:
             return
         if scope["type"] != "http":
             raise ValueError(f"This application speaks HTTP, not {scope['type']}.")
-        headers: dict[str, str] = {
-            key.decode("latin-1"): value.decode("latin-1") for key, value in scope["headers"]
-        }
+        headers = _HeaderLines(scope["headers"])
         client: tuple[str, int] = scope.get("client") or ("", 0)
         query = scope.get("query_string", b"").decode("utf-8", "surrogateescape")
         request = PlainRequest(
@@ -47,6 +45,20 @@ class AsgiApp:
         await receive()
         close()
         await send({"type": "lifespan.shutdown.complete"})
+
+
+class _HeaderLines:
+    """All lines of a request's header, the same name several times if it came so."""
+
+    def __init__(self, raw: Iterable[tuple[bytes, bytes]]) -> None:
+        self._lines = [(key.decode("latin-1"), value.decode("latin-1")) for key, value in raw]
+        self._first = dict(reversed(self._lines))
+
+    def get(self, key: str, /) -> str | None:
+        return self._first.get(key)
+
+    def items(self) -> Iterable[tuple[str, str]]:
+        return self._lines
 
 
 async def _received(receive: Receive) -> AsyncIterator[bytes]:

@@ -7,7 +7,7 @@ import structlog
 
 from ..bundles.store import BundleStore, Kind
 from ..reading.catalog import Catalog
-from .conditional import choose_range, matches
+from .conditional import choose_range, is_known
 from .http import NOSNIFF, FileBody, Headers, Request, Response
 from .public import error
 
@@ -70,10 +70,9 @@ def _is_whole(path: Path, size_bytes: int) -> bool:
 
 def _send(request: Request, file: FileBody, headers: Headers) -> Response:
     etag = headers[-1][1]
-    known = request.headers.get("if-none-match")
-    if known is not None and matches(known, etag):
+    if is_known(request.headers, etag):
         return Response(304, headers[1:], None)
-    wanted = request.headers.get("range")
+    wanted = request.headers.get("range") if request.method == "GET" else None
     condition = request.headers.get("if-range")
     if wanted is not None and condition in (None, etag):
         try:

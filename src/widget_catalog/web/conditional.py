@@ -5,10 +5,13 @@ from email.utils import formatdate
 from functools import lru_cache
 
 from ..reading.content import Encoding
+from .http import HeaderLookup
 
 # Our order of preference where the client has none: best size for its time first.
 _ENCODINGS: tuple[Encoding, ...] = ("zstd", "br", "gzip")
-_RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})\Z")
+_RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})\Z", re.IGNORECASE)
+_TAG = re.compile(r'(?:\A|,)[ \t]*(?:W/)?("[^"]*"|\*)[ \t]*(?=,|\Z)')
+_WEIGHT = re.compile(r";\s*q\s*=\s*([0-9.]+)\s*(?:;|\Z)")
 
 
 def choose_encoding(accept: str) -> Encoding | None:
@@ -27,13 +30,8 @@ _CHOSEN: dict[str, tuple[Encoding | None]] = {}
 def _choose(accept: str) -> Encoding | None:
     weights: dict[str, float] = {}
     for part in accept.lower().split(","):
-        name, _, parameters = part.partition(";")
-        key, _, value = parameters.partition("=")
-        try:
-            weight = float(value) if key.strip() == "q" else 1.0
-        except ValueError:
-            weight = 0.0
-        weights.setdefault(name.strip(), weight)
+        name = part.partition(";")[0]
+        weights.setdefault(name.strip(), _weight(part))
     if "x-gzip" in weights:
         weights.setdefault("gzip", weights["x-gzip"])
     others = weights.get("*", 0.0)
@@ -46,14 +44,31 @@ def _choose(accept: str) -> Encoding | None:
     return best
 
 
-def matches(if_none_match: str, etag: str) -> bool:
-    """Whether an If-None-Match header names this entity tag, by weak comparison."""
-    if if_none_match == etag:
-        return True
-    if etag in if_none_match or "*" in if_none_match:
-        tags = (tag.strip() for tag in if_none_match.split(","))
-        return any(tag == "*" or tag.removeprefix("W/") == etag for tag in tags)
-    return False
+def _weight(part: str) -> float:
+    if ";" not in part:
+        return 1.0
+    found = _WEIGHT.search(part)
+    try:
+        return float(found.group(1)) if found else 0.0
+    except ValueError:
+        return 0.0
+
+
+def is_known(headers: HeaderLookup, etag: str) -> bool:
+    """Whether the request's If-None-Match names this tag. Its lines are one list."""
+    first = headers.get("if-none-match")
+    if first is None:
+        return False
+    # Nearly always it is the one tag that was sent before: that costs a comparison.
+    return first == etag or any(
+        _matches(line, etag) for key, line in headers.items() if key == "if-none-match"
+    )
+
+
+def _matches(if_none_match: str, etag: str) -> bool:
+    """By weak comparison: what marks a tag as weak stands before its quotes."""
+    named = _TAG.findall(if_none_match)
+    return etag in named or "*" in named
 
 
 @lru_cache(maxsize=1024)

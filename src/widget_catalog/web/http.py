@@ -1,6 +1,6 @@
 """The small request and response values that the server bindings and the API share."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple, Protocol
@@ -43,7 +43,7 @@ class PlainRequest(NamedTuple):
     method: str
     path: str
     query_string: str = ""
-    headers: Mapping[str, str] = MappingProxyType({})
+    headers: HeaderLookup = MappingProxyType({})
     client: str = ""
 
 

@@ -4,9 +4,11 @@ import os
 import shutil
 from pathlib import Path
 
+from ..reading.revision import allocate
 from .http import Request
 
 _BUCKETS_S = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5, 10)
+_FILE_BYTES = 1 << 19
 _METHODS = frozenset({"GET", "HEAD", "POST", "OPTIONS"})
 
 
@@ -28,9 +30,15 @@ def serve_metrics(host: str, port: int) -> None:
 
 
 class Metrics:
-    """One worker's counters."""
+    """One worker's counters. Raises OSError if there is no room for them on disk."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: Path) -> None:
+        # The library maps these files, and grows them without a place on disk: on a full one,
+        # the next number that is written would end the process. With a place they are used as
+        # they are, and there are far fewer routes and statuses than would fill them.
+        for kind in ("counter", "histogram"):
+            with (folder / f"{kind}_{os.getpid()}.db").open("ab") as file:
+                allocate(file.fileno(), _FILE_BYTES)
         # Imported here: the library looks for its folder in the environment when it is imported.
         from prometheus_client import CollectorRegistry, Counter, Histogram
 

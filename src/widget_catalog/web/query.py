@@ -5,6 +5,7 @@ from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 
 from ..domain.errors import InvalidQuery
+from ..domain.names import is_name
 from ..domain.semver import InvalidVersion, SemVer
 from ..reading.search import Query
 from ..reading.words import normal
@@ -12,6 +13,9 @@ from ..reading.words import normal
 _MAX_Q_CHARACTERS = 256
 _DEFAULT_LIMIT = 20
 _MAX_LIMIT = 100
+
+# Stands for all that cannot be a scope: whatever is asked for, it is the same search.
+_NO_SCOPE = "-"
 
 _PARAMETERS = frozenset({"q", "compatSdk", "scope", "official", "page", "limit"})
 _BAD_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
@@ -31,7 +35,9 @@ def parse_search(query_string: str) -> SearchRequest:
     """What is asked for, or InvalidQuery with a sentence that says what to change."""
     given = _parameters(query_string)
     return SearchRequest(
-        Query(_text(given.get("q", "")), given.get("scope"), _official(given.get("official"))),
+        Query(
+            _text(given.get("q", "")), _scope(given.get("scope")), _official(given.get("official"))
+        ),
         _sdk(given.get("compatSdk")),
         _whole_number("page", given.get("page", "1")),
         _limit(given.get("limit")),
@@ -65,6 +71,10 @@ def _text(q: str) -> str:
             f"q is {len(q)} characters long; at most {_MAX_Q_CHARACTERS} are searched for."
         )
     return normal(q)
+
+
+def _scope(value: str | None) -> str | None:
+    return value if value is None or is_name(value) else _NO_SCOPE
 
 
 def _official(value: str | None) -> bool | None:
