@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from support.commands import Said
-from support.publishing import BUNDLE_URL, DETAIL, PUBLISH, edit, published
+from support.publishing import BUNDLE_URL, DETAIL, PUBLISH, SCOPES, edit, published
 from support.scripted import Scripted, ScriptedServer
 from support.tool import Tool
 
@@ -143,8 +143,9 @@ def test_a_dry_run_asks_the_catalog_and_keeps_nothing(
 def test_the_scope_is_the_one_that_is_said_then_the_manifests_then_ones_own(
     signed_in: Tool, widget: Path, catalog: ScriptedServer
 ) -> None:
-    scopes = [{"name": "acme", "type": "organization"}, {"name": "ann", "type": "personal"}]
-    catalog.on("GET", "/api/widgets/scopes", Scripted(body={"scopes": scopes}))
+    scopes = [{"name": "ann", "type": "personal"}]
+    scopes += [{"name": it, "type": "organization"} for it in ("acme", "other")]
+    catalog.on("GET", SCOPES, Scripted(body={"scopes": scopes}))
     check = Scripted(body={"success": True})
 
     def chosen(*arguments: str) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from support.commands import Said
-from support.publishing import BUNDLE_URL, PUBLISH
+from support.publishing import BUNDLE_URL, PUBLISH, SCOPES, edit
 from support.scripted import DROPPED, Scripted, ScriptedServer
 from support.tool import Tool
 
@@ -91,3 +91,31 @@ def test_not_signed_in_is_told_with_the_way_in(
         f"Error: You are not signed in to {catalog.url}.\n"
         f"       Sign in: widget login {catalog.url} (machines set WIDGET_TOKEN).\n",
     )
+
+
+@pytest.mark.parametrize("option", ["--yes", "--dry-run"])
+def test_a_scope_of_somebody_else_is_refused_before_a_plan_is_shown(
+    signed_in: Tool, widget: Path, catalog: ScriptedServer, option: str
+) -> None:
+    edit(widget, scope="bob")
+    said = signed_in.run("publish", widget, option)
+    assert said == Said(
+        4,
+        "",
+        "Error: You may not publish in the scope bob.\n"
+        "       Choose a scope of yours with --scope (you have ann), or ask an owner of bob.\n",
+    )
+    assert catalog.of("POST", PUBLISH) == []
+
+
+def test_who_may_publish_nowhere_is_told_so(
+    signed_in: Tool, widget: Path, catalog: ScriptedServer
+) -> None:
+    catalog.on("GET", SCOPES, Scripted(body={"scopes": []}))
+    for choice in ((), ("--scope", "bob")):
+        assert signed_in.run("publish", widget, "--yes", *choice) == Said(
+            4,
+            "",
+            "Error: You may publish nowhere.\n"
+            "       Use a token that may publish, or ask the catalog's operator.\n",
+        )
