@@ -100,6 +100,16 @@ def test_a_scope_that_is_not_yours_is_told(signed_in: Tool, server: ScriptedServ
     assert said.err.startswith("Error: Not yours.\n       Ask somebody who may")
 
 
+def test_what_stands_in_the_way_is_told_by_the_catalog_and_the_way_out_not_twice(
+    signed_in: Tool, server: ScriptedServer
+) -> None:
+    sentence = "ann is the last owner of acme. Make somebody else an owner first."
+    server.on("GET", "/api/auth/session", Scripted(body={"username": "ann"}))
+    server.on("DELETE", "/api/organizations/acme/members/ann", Scripted(409, {"error": sentence}))
+    said = signed_in.run("org", "leave", "acme", "--yes")
+    assert said == Said(6, "", f"Error: {sentence}\n       Nothing was changed.\n")
+
+
 def test_a_new_token_goes_to_standard_output_alone(signed_in: Tool, server: ScriptedServer) -> None:
     server.on("POST", "/api/tokens", Scripted(201, {"id": "t1", "name": "ci", "token": "wct_new"}))
     said = signed_in.run("tokens", "create", "ci", "--widget", "@ann/clock", "--action", "publish",

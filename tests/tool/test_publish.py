@@ -110,7 +110,9 @@ def test_bump_leaves_the_file_alone_if_nothing_is_published(
     catalog.on("POST", PUBLISH, Scripted(409, {"error": "That version exists."}))
     said = signed_in.run("publish", widget, "--yes", "--bump", "patch")
     assert said.code == 6
-    assert "publish with --bump patch" in said.err
+    assert said.err.endswith(
+        "Error: That version exists.\n       Raise it: publish with --bump patch.\n"
+    )
     assert signed_in.run("publish", widget, "--dry-run", "--bump", "patch").code == 6
     assert (widget / "widget.json").read_text() == before
 
