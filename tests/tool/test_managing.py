@@ -79,6 +79,7 @@ def test_build_metadata_of_a_version_survives_the_way(
         ("unyank", "ann/../x", "1.0.0"),
         ("tokens", "create"),
         ("org", "invite", "acme"),
+        ("org", "invite", "bob@example.org"),
         ("org", "invite", "acme", "bob", "--email", "bob@example.org"),
         ("org", "role", "acme", "bob", "king"),
         ("org", "leave", "acme"),
@@ -155,6 +156,13 @@ INVITATION = {
     [
         ("create acme --display-name Acme", "POST", "", {"slug": "acme", "displayName": "Acme"}),
         ("invite acme bob", "POST", "/acme/invitations", {"username": "bob", "role": "member"}),
+        ("invite acme @bob", "POST", "/acme/invitations", {"username": "bob", "role": "member"}),
+        (
+            "invite acme b@x.org",
+            "POST",
+            "/acme/invitations",
+            {"email": "b@x.org", "role": "member"},
+        ),
         ("uninvite acme i1", "DELETE", "/acme/invitations/i1", None),
         ("role acme bob admin", "PUT", "/acme/members/bob", {"role": "admin"}),
         ("remove acme bob --yes", "DELETE", "/acme/members/bob", None),
