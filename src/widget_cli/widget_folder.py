@@ -67,6 +67,8 @@ def read_manifest_text(folder: Path) -> str:
             f"There is no {MANIFEST} in {named(folder)}.",
             "Name the widget's folder, or begin one with: widget init",
         ) from None
+    except NotADirectoryError:
+        raise invalid_widget(f"{folder} is not a folder.", "Name the widget's folder.") from None
     except OSError as error:
         hint = "Name a folder that can be read."
         raise invalid_widget(f"{file} cannot be read: {error.strerror}.", hint) from None

@@ -127,6 +127,15 @@ def test_a_new_token_goes_to_standard_output_alone(signed_in: Tool, server: Scri
     }
 
 
+@pytest.mark.parametrize(("days", "told"), [("1", "1 day,"), ("30", "30 days,")])
+def test_how_long_a_token_is_good_is_told(
+    signed_in: Tool, server: ScriptedServer, days: str, told: str
+) -> None:
+    server.on("POST", "/api/tokens", Scripted(201, {"id": "t1", "name": "ci", "token": "wct_new"}))
+    said = signed_in.run("tokens", "create", "ci", "--days", days)
+    assert said.err == (f"Keep this; it cannot be shown again. Good for {told} as WIDGET_TOKEN:\n")
+
+
 def test_tokens_are_listed_without_secrets_and_revoked(
     signed_in: Tool, server: ScriptedServer
 ) -> None:

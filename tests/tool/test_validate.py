@@ -189,3 +189,11 @@ def test_a_link_in_a_circle_is_a_fault(tool: Tool, widget: Path) -> None:
     said = tool.run("validate", widget)
     assert said.code == 5
     assert "main: index.js cannot be read: " in said.err
+
+
+def test_a_file_where_a_folder_is_meant_is_told(tool: Tool, widget: Path) -> None:
+    file = widget / "widget.json"
+    said = tool.run("validate", file)
+    assert said == Said(
+        5, "", f"Error: {file} is not a folder.\n       Name the widget's folder.\n"
+    )
