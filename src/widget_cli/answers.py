@@ -58,7 +58,8 @@ def _refusal(reply: Reply, url: str) -> ToolError:
         case 404:
             return ToolError(sentence, "Check how it is written.", ExitCode.NOT_FOUND)
         case 409:
-            return ToolError(sentence, "Choose another one.", ExitCode.CONFLICT)
+            # The sentence says what is in the way; the ways out are as many.
+            return ToolError(sentence, "Nothing was changed.", ExitCode.CONFLICT)
         case 413:
             return ToolError(sentence, "Make it smaller.", ExitCode.INVALID_WIDGET)
         case 429:

@@ -6,7 +6,7 @@ Whatever came from outside goes through `plain` before a terminal sees it.
 import json
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from rich.console import Console
@@ -49,8 +49,10 @@ def show_json(document: object) -> None:
     sys.stdout.flush()
 
 
-def show_table(headings: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+def show_table(headings: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     """Columns for a person; in a pipe a line a row, with tabs, and nothing cut off."""
+    if not rows:
+        return  # Headings over nothing tell nothing.
     if not out.is_terminal:
         for row in rows:
             sys.stdout.write("\t".join(_UNSAFE.sub("\ufffd", str(cell)) for cell in row) + "\n")

@@ -1,5 +1,6 @@
 """The authors' command, `widget`. What each command does lives in `commands/`."""
 
+import errno
 import os
 import sys
 from typing import Annotated
@@ -12,6 +13,8 @@ from .domain.errors import CatalogError
 from .errors import ToolError
 from .exits import ExitCode
 from .release import VERSION
+
+_OUTPUT_ERRORS = frozenset({errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 
 app = typer.Typer(
     name="widget",
@@ -56,26 +59,47 @@ app.add_typer(organizations.app, name="org", rich_help_panel="Account")
 
 def run() -> None:
     """The entry point: every failure is a sentence and an exit code, never a stack trace."""
+    if sys.stdout is None:  # It was closed: nobody wants the result.
+        sys.stdout = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show a character shows a question mark, and nothing breaks.
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
     try:
+        code = _run_app()
+        sys.stdout.flush()  # Here, where a failure can still be told.
+    except OSError as error:
+        if not _is_of_output(error):
+            raise
+        code = ExitCode.FAILED
+        # Python must not complain of it at its end, either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if error.errno != errno.EPIPE:  # Whoever closes a pipe has read enough.
+            sentence = f"Standard output cannot be written: {error.strerror}."
+            show_error(ToolError(sentence, "Make room there, or send it elsewhere."))
+    sys.exit(code)
+
+
+def _run_app() -> int:
+    """Run the command; gives its exit code. Only what output raises is left to others."""
+    try:
         app()
+    except SystemExit as done:
+        return int(done.code or 0)
     except ToolError as error:
         show_error(error)
-        sys.exit(error.exit_code)
+        return error.exit_code
     except CatalogError as error:
         show_error(ToolError(error.message, "Correct that, then try again."))
-        sys.exit(ExitCode.FAILED)
-    except BrokenPipeError:
-        # Whoever read along has enough. Python must not complain of it at its end, either.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(ExitCode.FAILED)
     except Exception as error:
-        if os.environ.get("WIDGET_DEBUG"):
+        if os.environ.get("WIDGET_DEBUG") or _is_of_output(error):
             raise
         sentence = f"The tool itself has a fault: {type(error).__name__}: {error}"
         hint = "Please report it with what you did; WIDGET_DEBUG=1 shows where it is."
         show_error(ToolError(sentence, hint))
-        sys.exit(ExitCode.FAILED)
+    return ExitCode.FAILED
+
+
+def _is_of_output(error: Exception) -> bool:
+    """Whether a result could not be written. A file that could not has been told by then."""
+    return isinstance(error, OSError) and error.errno in _OUTPUT_ERRORS

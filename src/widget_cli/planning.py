@@ -19,23 +19,38 @@ _SERIOUS = ("sdkVersion", "permissions")
 
 
 def choose_scope(session: Session, given: str | None, manifest: Manifest) -> Scope:
-    """What was said, else what the manifest says, else the only one, else one's own."""
-    if given is not None:
-        try:
-            return Scope.parse(given.removeprefix("@"))
-        except InvalidName as error:
-            raise wrong_usage(error.message, "Choose another with --scope.") from None
-    if manifest.scope is not None:
-        return manifest.scope
-    scopes = list_scopes(session)
-    personal = [it for it in scopes if it.type == "personal"]
-    chosen = scopes if len(scopes) == 1 else personal
-    if not chosen:
-        names = ", ".join(it.name for it in scopes)
+    """What was said, else what the manifest says, else the only one, else one's own.
+
+    One that is not ours is refused here, before anything is said of what is published there.
+    """
+    try:
+        named = manifest.scope if given is None else Scope.parse(given.removeprefix("@"))
+    except InvalidName as error:
+        raise wrong_usage(error.message, "Choose another with --scope.") from None
+    places = list_scopes(session)
+    names = ", ".join(it.name for it in places)
+    who = "The token in WIDGET_TOKEN" if session.is_machine else "You"
+    if not places:
         raise ToolError(
-            f"Where to? You may publish to {names}." if names else "You may publish nowhere yet.",
+            f"{who} may publish nowhere.",
+            "Use a token that may publish, or ask the catalog's operator.",
+            ExitCode.NOT_ALLOWED,
+        )
+    if named is not None:
+        if all(it.name != named for it in places):
+            raise ToolError(
+                f"{who} may not publish in the scope {named}.",
+                f"Choose a scope of yours with --scope (you have {names}), or ask an owner of "
+                f"{named}.",
+                ExitCode.NOT_ALLOWED,
+            )
+        return named
+    personal = [it for it in places if it.type == "personal"]
+    chosen = places if len(places) == 1 else personal
+    if not chosen:
+        raise wrong_usage(
+            f"Where to? You may publish to {names}.",
             "Name one with --scope, or as scope in widget.json.",
-            ExitCode.USAGE if names else ExitCode.NOT_ALLOWED,
         )
     return Scope.parse(chosen[0].name)
 

@@ -109,7 +109,7 @@ def _asking(key: WidgetKey) -> Iterator[None]:
                     f"owner of {key.scope}."
                 )
             case 409:
-                error.hint = "A published version never changes: publish with --bump patch."
+                error.hint = "Raise it: publish with --bump patch."
         raise
 
 

@@ -35,9 +35,14 @@ class Session:
         self._clock = clock
 
     @property
+    def is_machine(self) -> bool:
+        """Whether WIDGET_TOKEN signs in here."""
+        return self._machine_token is not None
+
+    @property
     def is_signed_in(self) -> bool:
         """Whether there is a token at all; the catalog may see it otherwise."""
-        return self._machine_token is not None or self.credentials.find(self.url) is not None
+        return self.is_machine or self.credentials.find(self.url) is not None
 
     def ask_openly(self, path: str, params: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """A GET that anybody may send. No token goes along."""

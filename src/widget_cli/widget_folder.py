@@ -1,6 +1,7 @@
 """A widget as it lies in its author's folder: `widget.json` and the files it names."""
 
 import hashlib
+import os
 import re
 from pathlib import Path
 
@@ -20,6 +21,9 @@ _EXPORTS_MOUNT = re.compile(
     r"|export\s*\{[^}]*\bmount\b[^}]*\}"
 )
 _COMMON_JS = re.compile(r"\bmodule\.exports\b|(?<![\w.])exports\.\w+\s*=")
+
+_LEADS_OUT = "is a link that leads out of the widget's folder"
+_COPY = "Copy the file there."
 
 
 class SourceFile(msgspec.Struct, frozen=True):
@@ -54,6 +58,8 @@ def named(folder: Path) -> str:
 
 def read_manifest_text(folder: Path) -> str:
     file = folder / MANIFEST
+    if _leads_out(folder, file):
+        raise invalid_widget(f"{file} {_LEADS_OUT}.", _COPY)
     try:
         return file.read_bytes().decode()
     except FileNotFoundError:
@@ -61,6 +67,8 @@ def read_manifest_text(folder: Path) -> str:
             f"There is no {MANIFEST} in {named(folder)}.",
             "Name the widget's folder, or begin one with: widget init",
         ) from None
+    except NotADirectoryError:
+        raise invalid_widget(f"{folder} is not a folder.", "Name the widget's folder.") from None
     except OSError as error:
         hint = "Name a folder that can be read."
         raise invalid_widget(f"{file} cannot be read: {error.strerror}.", hint) from None
@@ -94,6 +102,9 @@ def _read(
     folder: Path, key: str, name: str, max_bytes: int, faults: list[str]
 ) -> SourceFile | None:
     path = folder / name
+    if _leads_out(folder, path):
+        faults.append(f"{key}: {name} {_LEADS_OUT}. {_COPY}")
+        return None
     try:
         size = path.stat().st_size
         content = path.read_bytes() if size <= max_bytes else b""
@@ -116,6 +127,11 @@ def _read(
     except UnicodeDecodeError as error:
         faults.append(f"{key}: {name} is not UTF-8 text (byte {error.start:,}).")
     return SourceFile(path, content) if len(faults) == found else None
+
+
+def _leads_out(folder: Path, path: Path) -> bool:
+    """Whether a link would publish a file from elsewhere. Links in a circle lead nowhere."""
+    return not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
 
 
 def _warnings(bundle: SourceFile) -> list[str]:

@@ -340,3 +340,9 @@ def test_what_is_accepted_is_what_was_said_and_survives_being_read_again(said: A
     }
     for text in (read.display_name, read.description, read.license, read.release_notes):
         (text or "").encode()
+
+
+def test_faults_are_numbered_when_there_are_several() -> None:
+    assert str(InvalidManifest(["name: is missing."])) == "name: is missing."
+    several = InvalidManifest(["name: is missing.", "icon: must be a text."])
+    assert str(several) == "(1) name: is missing. (2) icon: must be a text."

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from support.publishing import BUNDLE_URL, DETAIL, NONE, OWN_DETAIL, PUBLISH, SCOPES
 from support.scripted import Scripted, ScriptedServer, scripted_server
 from support.tool import Tool
 from widget_cli.credentials import Credentials, SignIn
@@ -51,3 +52,18 @@ def widget(tool: Tool) -> Path:
     """A fresh widget, as `widget init` makes it."""
     assert tool.run("init", "clock").code == 0
     return tool.home / "clock"
+
+
+@pytest.fixture
+def catalog(server: ScriptedServer) -> ScriptedServer:
+    """A catalog that takes the widget: `request`, then `confirm`."""
+    scopes = [{"name": "ann", "type": "personal", "displayName": "Ann"}]
+    server.on("GET", SCOPES, Scripted(body={"scopes": scopes}))
+    server.on("GET", DETAIL, NONE)
+    server.on("GET", OWN_DETAIL, NONE)
+    place = {"uploadUrl": f"{server.url}/put?sig=1", "cdnUrl": BUNDLE_URL, "widgetId": "w"}
+    request = Scripted(body={**place, "versionId": "v1", "cssUploadUrl": "/put-css?sig=2"})
+    server.on("POST", PUBLISH, request, Scripted(body={"success": True, "bundleUrl": BUNDLE_URL}))
+    server.on("PUT", "/put", Scripted(body={"success": True}))
+    server.on("PUT", "/put-css", Scripted(body={"success": True}))
+    return server

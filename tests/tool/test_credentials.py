@@ -122,3 +122,21 @@ def test_logout_works_without_the_catalog(signed_in: Tool, server: ScriptedServe
     assert said.code == 0
     assert "could not be told" in said.err
     assert signed_in.run("whoami").code == 3
+
+
+def test_logout_says_that_a_token_in_the_environment_still_signs_in(
+    signed_in: Tool, server: ScriptedServer
+) -> None:
+    server.on("POST", "/api/auth/oauth2/revoke", Scripted(body={}))
+    signed_in.environment["WIDGET_TOKEN"] = "wct_x"
+    note = (
+        "Note: WIDGET_TOKEN is set and still signs you in. To end that, too: unset WIDGET_TOKEN\n"
+    )
+    assert signed_in.run("logout") == Said(0, "", f"Signed out of {server.url}.\n{note}")
+    assert signed_in.run("logout") == Said(
+        3,
+        "",
+        f"Error: Nothing of yours is kept for {server.url}: WIDGET_TOKEN signs you in.\n"
+        "       To end that: unset WIDGET_TOKEN\n",
+    )
+    assert signed_in.run("logout", "--all") == Said(0, "", f"You were signed in nowhere.\n{note}")

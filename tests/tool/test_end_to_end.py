@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page
 
+from support.commands import Said
 from support.service import Service, running_service
 from support.tool import PASSWORD, Tool, register
 from widget_cli.credentials import Credentials
@@ -72,6 +73,9 @@ def test_a_person_signs_in_with_a_browser_publishes_and_yanks(
 
     assert tool.run("tokens", "create", "ci").out.startswith("wct_")
     assert tool.run("org", "create", "acme").code == 0
+    taken = tool.run("org", "create", "acme")
+    sentence = "Error: The name acme is taken. Choose another.\n       Nothing was changed.\n"
+    assert taken == Said(6, "", sentence)
     assert tool.run("org", "show", "acme").out.startswith("acme  acme\nann\towner\t")
     assert tool.json("publish", "clock", "--yes", "--scope", "acme")["scope"] == "acme"
 

@@ -79,20 +79,39 @@ def test_a_widget_that_is_not_there_has_an_exit_code_of_its_own(reader: Tool, co
     assert json.loads(said.out)["hint"] == "Look for it: widget search dice"
 
 
-def test_a_terminal_gets_columns(reader: Tool) -> None:
+def at_terminal(reader: Tool, *arguments: str) -> str:
+    """What a command shows to a person."""
     controller, terminal = pty.openpty()
     environment = reader.environ({"TERM": "xterm", "COLUMNS": "80"})
-    command = reader.command("versions", "home/weather")
+    command = reader.command(*arguments)
     started = subprocess.Popen(command, stdout=terminal, stderr=terminal, env=environment)
     started.wait(30)
     os.close(terminal)
     shown = os.read(controller, 65_536).decode()
     os.close(controller)
+    return shown
+
+
+def test_a_terminal_gets_columns(reader: Tool) -> None:
+    shown = at_terminal(reader, "versions", "home/weather")
     assert not re.search(r"\x1b\[[34]\d", shown)  # NO_COLOR is set: weight, but no colour.
     lines = [line.rstrip() for line in re.sub(r"\x1b\[\d?m", "", shown).splitlines()]
     assert lines[0].split() == ["version", "published", "SDK", "size", "state"]
     assert lines[1] == "2.1.0    2026-06-11  ^2.1.0  6.0 KiB  latest"
     assert all(len(line) <= 80 for line in lines)
+
+
+def test_a_terminal_gets_no_headings_over_nothing(reader: Tool) -> None:
+    assert at_terminal(reader, "search", "no such thing") == "No widget fits.\r\n"
+
+
+def test_an_sdk_that_is_no_version_is_wrong_usage(reader: Tool) -> None:
+    assert reader.run("search", "--sdk", "2") == Said(
+        2,
+        "",
+        'Error: "2" is not a semantic version: write three numbers, such as 1.0.0.\n'
+        "       Name the SDK that you have: --sdk 2.1.0\n",
+    )
 
 
 def test_what_a_catalog_says_cannot_command_the_terminal(

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from support.commands import Said
 from support.service import Service, running_service
 from support.tool import Tool, register
 
@@ -112,3 +113,23 @@ def test_a_bundle_over_the_limit_is_refused_here(tmp_path: Path) -> None:
         said = tool.run("publish", "clock", "--yes")
         assert said.code == 5
         assert "at most 2.0 KiB are taken" in said.err
+
+
+@pytest.mark.parametrize("change", ["", "// other\n"])
+def test_the_same_content_in_somebody_elses_scope_is_refused_and_not_already_published(
+    service: Service, tmp_path: Path, change: str
+) -> None:
+    ann = machine(service, "ann", tmp_path / "ann")
+    bob = machine(service, "bob", tmp_path / "bob")
+    for author in (ann, bob):
+        author.run("init", "clock")
+    assert ann.run("publish", "clock", "--yes").code == 0
+    with (bob.home / "clock" / "index.js").open("a") as module:
+        module.write(change)
+
+    assert bob.run("publish", "clock", "--yes", "--scope", "ann") == Said(
+        4,
+        "",
+        "Error: The token in WIDGET_TOKEN may not publish in the scope ann.\n"
+        "       Choose a scope of yours with --scope (you have bob), or ask an owner of ann.\n",
+    )

@@ -79,6 +79,7 @@ def test_build_metadata_of_a_version_survives_the_way(
         ("unyank", "ann/../x", "1.0.0"),
         ("tokens", "create"),
         ("org", "invite", "acme"),
+        ("org", "invite", "bob@example.org"),
         ("org", "invite", "acme", "bob", "--email", "bob@example.org"),
         ("org", "role", "acme", "bob", "king"),
         ("org", "leave", "acme"),
@@ -100,6 +101,16 @@ def test_a_scope_that_is_not_yours_is_told(signed_in: Tool, server: ScriptedServ
     assert said.err.startswith("Error: Not yours.\n       Ask somebody who may")
 
 
+def test_what_stands_in_the_way_is_told_by_the_catalog_and_the_way_out_not_twice(
+    signed_in: Tool, server: ScriptedServer
+) -> None:
+    sentence = "ann is the last owner of acme. Make somebody else an owner first."
+    server.on("GET", "/api/auth/session", Scripted(body={"username": "ann"}))
+    server.on("DELETE", "/api/organizations/acme/members/ann", Scripted(409, {"error": sentence}))
+    said = signed_in.run("org", "leave", "acme", "--yes")
+    assert said == Said(6, "", f"Error: {sentence}\n       Nothing was changed.\n")
+
+
 def test_a_new_token_goes_to_standard_output_alone(signed_in: Tool, server: ScriptedServer) -> None:
     server.on("POST", "/api/tokens", Scripted(201, {"id": "t1", "name": "ci", "token": "wct_new"}))
     said = signed_in.run("tokens", "create", "ci", "--widget", "@ann/clock", "--action", "publish",
@@ -114,6 +125,15 @@ def test_a_new_token_goes_to_standard_output_alone(signed_in: Tool, server: Scri
         "widgets": ["ann/clock"],
         "expiresInDays": 30,
     }
+
+
+@pytest.mark.parametrize(("days", "told"), [("1", "1 day,"), ("30", "30 days,")])
+def test_how_long_a_token_is_good_is_told(
+    signed_in: Tool, server: ScriptedServer, days: str, told: str
+) -> None:
+    server.on("POST", "/api/tokens", Scripted(201, {"id": "t1", "name": "ci", "token": "wct_new"}))
+    said = signed_in.run("tokens", "create", "ci", "--days", days)
+    assert said.err == (f"Keep this; it cannot be shown again. Good for {told} as WIDGET_TOKEN:\n")
 
 
 def test_tokens_are_listed_without_secrets_and_revoked(
@@ -145,6 +165,13 @@ INVITATION = {
     [
         ("create acme --display-name Acme", "POST", "", {"slug": "acme", "displayName": "Acme"}),
         ("invite acme bob", "POST", "/acme/invitations", {"username": "bob", "role": "member"}),
+        ("invite acme @bob", "POST", "/acme/invitations", {"username": "bob", "role": "member"}),
+        (
+            "invite acme b@x.org",
+            "POST",
+            "/acme/invitations",
+            {"email": "b@x.org", "role": "member"},
+        ),
         ("uninvite acme i1", "DELETE", "/acme/invitations/i1", None),
         ("role acme bob admin", "PUT", "/acme/members/bob", {"role": "admin"}),
         ("remove acme bob --yes", "DELETE", "/acme/members/bob", None),

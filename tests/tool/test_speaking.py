@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from support.scripted import Scripted, ScriptedServer
 from support.tool import Tool
 from widget_cli.exits import ExitCode
 from widget_cli.release import VERSION
@@ -72,3 +73,56 @@ def test_a_pipe_that_ends_early_is_no_stack_trace(tool: Tool) -> None:
     )
     assert b"Traceback" not in done.stderr
     assert b"BrokenPipe" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments", ["validate clock", "validate clock --json", "validate none --json", "--help"]
+)
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_full_disk_behind_standard_output_is_a_sentence(
+    tool: Tool, arguments: str, unbuffered: str
+) -> None:
+    assert tool.run("init", "clock").code == 0
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            tool.command(*arguments.split()),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            env=tool.environ({"PYTHONUNBUFFERED": unbuffered}),
+            cwd=tool.home,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert done.stderr.decode().endswith(
+        "Error: Standard output cannot be written: No space left on device.\n"
+        "       Make room there, or send it elsewhere.\n"
+    )
+    assert b"Traceback" not in done.stderr
+    assert b"fault" not in done.stderr
+
+
+def test_a_reader_that_has_enough_is_left_in_peace(tool: Tool, server: ScriptedServer) -> None:
+    entry = {"scope": "ann", "name": "clock", "displayName": "x" * 1000}
+    found = {"widgets": [entry] * 200, "total": 200, "page": 1, "limit": 200}
+    server.on("GET", "/api/v1/widgets/search", Scripted(body=found))
+    for arguments in (("search", "x"), ("search", "x", "--json")):
+        command = f"{' '.join(tool.command(*arguments, '--catalog', server.url))} | head -1"
+        done = subprocess.run(
+            ["/bin/sh", "-c", command], capture_output=True, env=tool.environ(), check=False
+        )
+        assert done.stdout.count(b"\n") == 1
+        assert done.stderr == b""
+
+
+def test_a_standard_output_that_is_closed_hinders_nothing(tool: Tool) -> None:
+    assert tool.run("init", "clock").code == 0
+    for arguments in (("validate", "clock"), ("validate", "clock", "--json")):
+        command = f"{' '.join(tool.command(*arguments))} >&-"
+        done = subprocess.run(
+            ["/bin/sh", "-c", command],
+            capture_output=True,
+            env=tool.environ(),
+            cwd=tool.home,
+            check=False,
+        )
+        assert (done.returncode, done.stderr) == (0, b"")

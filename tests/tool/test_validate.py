@@ -128,3 +128,72 @@ def test_no_readable_manifest_is_a_sentence(
     assert (said.code, said.out) == (5, "")
     assert said.err.startswith("Error: ")
     assert "\x1b" not in said.err
+
+
+@pytest.mark.parametrize("file", ["index.js", "look.css"])
+def test_a_link_that_leads_out_of_the_folder_is_a_fault(
+    tool: Tool, widget: Path, file: str
+) -> None:
+    secret = tool.home / "secret"
+    secret.write_text("export function mount() {}")
+    manifest = widget / "widget.json"
+    manifest.write_text(manifest.read_text().replace('"main"', '"style": "look.css",\n  "main"'))
+    (widget / "look.css").write_text("p {}")
+    (widget / file).unlink()
+    (widget / file).symlink_to(secret)
+    said = tool.run("validate", widget)
+    key = "main" if file == "index.js" else "style"
+    assert said == Said(
+        5,
+        "",
+        f"Error: The widget in {widget} has a fault.\n"
+        f"  - {key}: {file} is a link that leads out of the widget's folder. Copy the file there.\n"
+        "       Correct widget.json or the files it names, then run: widget validate\n",
+    )
+    assert tool.run("publish", widget, "--yes").code == 5
+
+
+def test_a_linked_folder_that_leads_out_is_a_fault_too(tool: Tool, widget: Path) -> None:
+    (tool.home / "build").mkdir()
+    (widget / "index.js").rename(tool.home / "build" / "index.js")
+    (widget / "dist").symlink_to("../build")
+    manifest = widget / "widget.json"
+    manifest.write_text(manifest.read_text().replace('"index.js"', '"dist/index.js"'))
+    assert "main: dist/index.js is a link that leads out" in tool.run("validate", widget).err
+
+
+def test_a_manifest_that_is_a_link_out_of_the_folder_is_refused(tool: Tool, widget: Path) -> None:
+    (widget / "widget.json").rename(tool.home / "elsewhere.json")
+    (widget / "widget.json").symlink_to(tool.home / "elsewhere.json")
+    said = tool.run("validate", widget)
+    assert said == Said(
+        5,
+        "",
+        f"Error: {widget / 'widget.json'} is a link that leads out of the widget's folder.\n"
+        "       Copy the file there.\n",
+    )
+
+
+def test_links_inside_the_folder_and_to_it_are_followed(tool: Tool, widget: Path) -> None:
+    for file, place in (("index.js", "built.js"), ("widget.json", "kept.json")):
+        (widget / file).rename(widget / place)
+        (widget / file).symlink_to(place)
+    (tool.home / "linked").symlink_to(widget)
+    for folder in (widget, Path("clock"), Path("linked")):
+        assert tool.run("validate", folder) == Said(0, "Fine: clock 0.1.0, 1.6 KiB.\n", "")
+
+
+def test_a_link_in_a_circle_is_a_fault(tool: Tool, widget: Path) -> None:
+    (widget / "index.js").unlink()
+    (widget / "index.js").symlink_to("index.js")
+    said = tool.run("validate", widget)
+    assert said.code == 5
+    assert "main: index.js cannot be read: " in said.err
+
+
+def test_a_file_where_a_folder_is_meant_is_told(tool: Tool, widget: Path) -> None:
+    file = widget / "widget.json"
+    said = tool.run("validate", file)
+    assert said == Said(
+        5, "", f"Error: {file} is not a folder.\n       Name the widget's folder.\n"
+    )

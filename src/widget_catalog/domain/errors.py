@@ -29,10 +29,11 @@ class InvalidWidget(CatalogError, ValueError):
 
 
 class InvalidManifest(CatalogError, ValueError):
-    """A manifest that breaks rules; all faults at once."""
+    """A manifest that breaks rules; all faults at once, numbered if there are several."""
 
     def __init__(self, faults: list[str]) -> None:
-        super().__init__(" ".join(f"({i}) {fault}" for i, fault in enumerate(faults, 1)))
+        numbered = [f"({i}) {fault}" for i, fault in enumerate(faults, 1)]
+        super().__init__(" ".join(numbered if len(faults) > 1 else faults))
         self.faults = faults
 
 

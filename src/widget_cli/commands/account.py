@@ -11,6 +11,7 @@ from ..catalog import check_cli_version, get_settings, list_scopes
 from ..console import out, plain, say, show_json, warn
 from ..credentials import Credentials
 from ..errors import ToolError, not_signed_in
+from ..exits import ExitCode
 from ..oauth import OAuth, OAuthError
 from ..options import CatalogOption, JsonOption
 from ..session import machine_token, opened
@@ -77,6 +78,7 @@ def logout(
     json: JsonOption = False,
 ) -> None:
     """Sign out, here and at the catalog."""
+    has_token = machine_token() is not None
     credentials = Credentials()
     urls = credentials.urls if everywhere else [_signed_in_url(catalog, credentials)]
     with Transport(attempts=1, timeout_s=10) as transport:
@@ -87,6 +89,10 @@ def logout(
             if not is_told:
                 warn(f"{url} could not be told; the sign-in ends there by itself.")
             say.print(f"Signed out of {plain(url)}.")
+    if not urls:
+        say.print("You were signed in nowhere.")
+    if has_token:
+        warn("WIDGET_TOKEN is set and still signs you in. To end that, too: unset WIDGET_TOKEN")
     if json:
         show_json({"signedOut": urls})
 
@@ -110,9 +116,15 @@ def whoami(catalog: CatalogOption = None, json: JsonOption = False) -> None:
 
 def _signed_in_url(catalog: str | None, credentials: Credentials) -> str:
     with opened(catalog) as session:
-        if credentials.find(session.url) is None:
-            raise not_signed_in(session.url)
-        return session.url
+        if credentials.find(session.url) is not None:
+            return session.url
+        if session.is_machine:
+            raise ToolError(
+                f"Nothing of yours is kept for {session.url}: WIDGET_TOKEN signs you in.",
+                "To end that: unset WIDGET_TOKEN",
+                ExitCode.NOT_SIGNED_IN,
+            )
+        raise not_signed_in(session.url)
 
 
 def _revoke(url: str, credentials: Credentials, transport: Transport) -> bool:

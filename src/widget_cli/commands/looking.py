@@ -8,6 +8,8 @@ from ..addresses import parse_key
 from ..answers import shaped
 from ..catalog import get_detail_object
 from ..console import counted, out, plain, plain_lines, say, show_json, show_table, sized, warn
+from ..domain.semver import InvalidVersion, SemVer
+from ..errors import wrong_usage
 from ..options import CatalogOption, JsonOption, WidgetArgument
 from ..session import opened
 from ..shapes import Detail, SearchPage, VersionEntry
@@ -33,6 +35,8 @@ def search(
     json: JsonOption = False,
 ) -> None:
     """Look for widgets by their name and description."""
+    if sdk is not None:
+        _check_sdk(sdk)
     asked: dict[str, Any] = {"q": " ".join(words or []), "scope": scope, "compatSdk": sdk}
     asked = {key: value for key, value in asked.items() if value}
     if official is not None:
@@ -110,6 +114,13 @@ def versions(
     show_table(("version", "published", "SDK", "size", "state"), rows)
     if not rows:
         say.print(f"{plain(key)} has no version yet.")
+
+
+def _check_sdk(version: str) -> None:
+    try:
+        SemVer.parse(version)
+    except InvalidVersion as error:
+        raise wrong_usage(str(error), "Name the SDK that you have: --sdk 2.1.0") from None
 
 
 def _find_latest(detail: Detail) -> VersionEntry | None:

@@ -84,24 +84,29 @@ def show(slug: SlugArgument, catalog: CatalogOption = None, json: JsonOption = F
 @app.command()
 def invite(
     slug: SlugArgument,
-    username: Annotated[
-        str | None, typer.Argument(metavar="USERNAME", help="Somebody who has an account.")
+    whom: Annotated[
+        str | None, typer.Argument(metavar="WHOM", help="A username, or an e-mail address.")
     ] = None,
-    email: Annotated[str | None, typer.Option(help="Somebody who has none yet.")] = None,
+    email: Annotated[
+        str | None, typer.Option(help="An e-mail address, of somebody without an account.")
+    ] = None,
     role: Annotated[Role, typer.Option(help="What they will be.")] = Role.MEMBER,
     catalog: CatalogOption = None,
     json: JsonOption = False,
 ) -> None:
     """Invite somebody, by username or by e-mail."""
-    if (username is None) == (email is None):
-        raise wrong_usage("Whom?", "Name either a username or --email ADDRESS.")
-    whom = {"username": username} if username else {"email": email}
+    invited = email if whom is None else whom.removeprefix("@")
+    if not invited or (whom and email):
+        hint = "Name the organization, then one person: widget org invite acme bob"
+        raise wrong_usage("Whom?", hint)
+    # No username has an @ in it.
+    kind = "email" if email or "@" in invited else "username"
     with opened(catalog) as session:
-        made = session.post(f"{_path(slug)}/invitations", {**whom, "role": role.value})
+        made = session.post(f"{_path(slug)}/invitations", {kind: invited, "role": role.value})
     if json:
         show_json(made)
         return
-    say.print(f"Invited {plain(username or email)} to {plain(slug)} as {role.value}.")
+    say.print(f"Invited {plain(invited)} to {plain(slug)} as {role.value}.")
     if link := made.get("link"):
         say.print("The catalog sends no mail. Pass this link on; it is shown this once:")
         out.print(plain(link))
@@ -158,9 +163,7 @@ def accept(
 ) -> None:
     """Accept an invitation."""
     body = {"secret": secret} if secret else {}
-    with opened(catalog) as session:
-        session.post(f"/api/invitations/{path_part(invitation_id)}/accept", body)
-    _done("Accepted. See: widget org list", json, id=invitation_id)
+    _answer(invitation_id, "accept", body, catalog, json, "Accepted. See: widget org list")
 
 
 @app.command()
@@ -168,9 +171,7 @@ def decline(
     invitation_id: InvitationArgument, catalog: CatalogOption = None, json: JsonOption = False
 ) -> None:
     """Decline an invitation."""
-    with opened(catalog) as session:
-        session.post(f"/api/invitations/{path_part(invitation_id)}/decline")
-    _done("Declined.", json, id=invitation_id)
+    _answer(invitation_id, "decline", {}, catalog, json, "Declined.")
 
 
 @app.command()
@@ -241,6 +242,19 @@ def _path(slug: str) -> str:
 
 def _member_path(slug: str, username: str) -> str:
     return f"{_path(slug)}/members/{path_part(username)}"
+
+
+def _answer(
+    invitation_id: str,
+    action: str,
+    body: dict[str, str],
+    catalog: str | None,
+    json: bool,
+    outcome: str,
+) -> None:
+    with opened(catalog) as session:
+        session.post(f"/api/invitations/{path_part(invitation_id)}/{action}", body)
+    _done(outcome, json, id=invitation_id)
 
 
 def _rows(

@@ -8,7 +8,7 @@ import typer
 
 from ..addresses import path_part
 from ..answers import not_a_catalog, shaped
-from ..console import plain, say, show_json, show_table
+from ..console import counted, plain, say, show_json, show_table
 from ..options import CatalogOption, JsonOption
 from ..session import opened
 
@@ -70,7 +70,8 @@ def create(
     if json:
         show_json(made)
         return
-    say.print(f"Keep this; it cannot be shown again. Good for {days} days, as WIDGET_TOKEN:")
+    good = f"Good for {counted(days, 'day')}, as WIDGET_TOKEN:"
+    say.print(f"Keep this; it cannot be shown again. {good}")
     typer.echo(secret if secret.isprintable() else ascii(secret))
 
 

@@ -230,29 +230,29 @@ def test_all_faults_are_told_at_once_and_each_once(quiet_village: Village) -> No
 @pytest.mark.parametrize(
     ("change", "fault"),
     [
-        ({"scope": None}, "(1) scope: is missing."),
-        ({"scope": 7}, "(1) scope: must be a text."),
-        ({"scope": "../ann"}, "(1) scope: '../ann' is not a scope: "),
-        ({"bundleSize": None}, "(1) bundleSize: must be the size of the file in bytes."),
-        ({"bundleSize": 0}, "(1) bundleSize: must be the size of the file in bytes."),
-        ({"bundleSize": -1}, "(1) bundleSize: must be the size of the file in bytes."),
-        ({"bundleSize": True}, "(1) bundleSize: must be the size of the file in bytes."),
-        ({"bundleSize": 10.0}, "(1) bundleSize: must be the size of the file in bytes."),
-        ({"bundleSize": 10**30}, "(1) bundleSize: the file has 1,000,000,000,000,000,000,000,"),
-        ({"sha256Hash": "ab" * 31}, "(1) sha256Hash: must be the SHA-256 of the file"),
-        ({"sha256Hash": "ab" * 32 + "\n"}, "(1) sha256Hash: must be the SHA-256 of the file"),
-        ({"sha256Hash": "../" + "a" * 61}, "(1) sha256Hash: must be the SHA-256 of the file"),
-        ({"cssSize": 5}, "(1) cssSha256Hash: must be the SHA-256 of the file"),
-        ({"cssSha256Hash": "ab" * 32}, "(1) cssSize: must be the size of the file in bytes."),
-        ({"manifestJson": None}, "(1) manifestJson: must be the manifest as a text."),
-        ({"manifestJson": {}}, "(1) manifestJson: must be the manifest as a text."),
-        ({"manifestJson": "{"}, "(1) the manifest is not JSON: "),
-        ({"manifestJson": "[]"}, "(1) the manifest must be a JSON object."),
-        ({"manifestJson": "9" * 65_537}, "(1) the manifest has 65,537 bytes; at most 65,536 "),
-        ({"name": "other"}, "(1) name: the manifest says 'new', the request does not."),
-        ({"version": "2.0.0"}, "(1) version: the manifest says '1.0.0', the request does not."),
-        ({"sdkVersion": "^2"}, "(1) sdkVersion: the manifest says '^1.0.0', the request does not."),
-        ({"displayName": 5}, "(1) displayName: must be a text."),
+        ({"scope": None}, "scope: is missing."),
+        ({"scope": 7}, "scope: must be a text."),
+        ({"scope": "../ann"}, "scope: '../ann' is not a scope: "),
+        ({"bundleSize": None}, "bundleSize: must be the size of the file in bytes."),
+        ({"bundleSize": 0}, "bundleSize: must be the size of the file in bytes."),
+        ({"bundleSize": -1}, "bundleSize: must be the size of the file in bytes."),
+        ({"bundleSize": True}, "bundleSize: must be the size of the file in bytes."),
+        ({"bundleSize": 10.0}, "bundleSize: must be the size of the file in bytes."),
+        ({"bundleSize": 10**30}, "bundleSize: the file has 1,000,000,000,000,000,000,000,"),
+        ({"sha256Hash": "ab" * 31}, "sha256Hash: must be the SHA-256 of the file"),
+        ({"sha256Hash": "ab" * 32 + "\n"}, "sha256Hash: must be the SHA-256 of the file"),
+        ({"sha256Hash": "../" + "a" * 61}, "sha256Hash: must be the SHA-256 of the file"),
+        ({"cssSize": 5}, "cssSha256Hash: must be the SHA-256 of the file"),
+        ({"cssSha256Hash": "ab" * 32}, "cssSize: must be the size of the file in bytes."),
+        ({"manifestJson": None}, "manifestJson: must be the manifest as a text."),
+        ({"manifestJson": {}}, "manifestJson: must be the manifest as a text."),
+        ({"manifestJson": "{"}, "the manifest is not JSON: "),
+        ({"manifestJson": "[]"}, "the manifest must be a JSON object."),
+        ({"manifestJson": "9" * 65_537}, "the manifest has 65,537 bytes; at most 65,536 "),
+        ({"name": "other"}, "name: the manifest says 'new', the request does not."),
+        ({"version": "2.0.0"}, "version: the manifest says '1.0.0', the request does not."),
+        ({"sdkVersion": "^2"}, "sdkVersion: the manifest says '^1.0.0', the request does not."),
+        ({"displayName": 5}, "displayName: must be a text."),
         ({"action": "Request"}, "action: must be request, check or confirm."),
         ({"action": None}, "action: must be request, check or confirm."),
     ],
@@ -536,7 +536,7 @@ def test_the_size_limit_is_the_operators(built_village: BuiltVillage, tmp_path: 
     with Village(built_village, tmp_path / "d", max_bundle_bytes=1000) as village:
         assert village.ann.publish("ann/new", "1.0.0", b"x" * 1000).status == 200
         assert faults(village.ann.request("ann/new", "2.0.0", b"x" * 1001)) == (
-            "(1) bundleSize: the file has 1,001 bytes; at most 1,000 are taken."
+            "bundleSize: the file has 1,001 bytes; at most 1,000 are taken."
         )
 
 

@@ -1,0 +1,123 @@
+"""`widget publish` of what is published: the same again, another content, the next version."""
+
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from support.commands import Said
+from support.publishing import DETAIL, OWN_DETAIL, PUBLISH, edit, published
+from support.scripted import Scripted, ScriptedServer
+from support.tool import Tool
+
+
+def test_what_has_changed_is_shown_new_permissions_above_all(
+    signed_in: Tool, widget: Path, catalog: ScriptedServer
+) -> None:
+    body = published(widget, catalog, permissions=["storage"], sdkVersion="^1.0.0", bundleSize=100)
+    catalog.on("GET", DETAIL, Scripted(body=body))
+    edit(widget, version="0.2.0", permissions=["network"], license="MIT")
+    (widget / "index.js").write_text("export function mount() {}\n")
+    said = signed_in.run("publish", widget, "--yes")
+    assert said.code == 0
+    assert said.err.partition("\n\n")[2] == (
+        "Against 0.1.0, the last one:\n"
+        "  size           100 bytes -> 27 bytes (-73 bytes)\n"
+        "  SDK            ^1.0.0 -> ^2.0.0\n"
+        "  license        none -> MIT\n"
+        "  permission     no longer storage\n"
+        "  new permission  network\n"
+        "\nPublished ann/clock 0.2.0.\n"
+    )
+
+
+@pytest.mark.parametrize("is_listed", [True, False])
+def test_the_same_again_is_already_published(
+    signed_in: Tool, widget: Path, catalog: ScriptedServer, is_listed: bool
+) -> None:
+    catalog.on(
+        "GET", DETAIL if is_listed else OWN_DETAIL, Scripted(body=published(widget, catalog))
+    )
+    said = signed_in.run("publish", widget, "--yes")
+    assert said == Said(
+        0,
+        f"{catalog.url}/cdn/index.js\n",
+        "ann/clock 0.1.0 is already published, with this very content. Nothing to do.\n",
+    )
+    assert catalog.of("POST", PUBLISH) == []
+
+
+def test_the_same_version_with_other_bytes_is_refused(
+    signed_in: Tool, widget: Path, catalog: ScriptedServer
+) -> None:
+    catalog.on("GET", DETAIL, Scripted(body=published(widget, catalog, "0.1.0+build", yanked=True)))
+    (widget / "index.js").write_text("export function mount() {}\n")
+    said = signed_in.run("publish", widget, "--yes")
+    assert said == Said(
+        6,
+        "",
+        "Error: ann/clock 0.1.0+build is already published, with another content.\n"
+        "       A published version never changes: publish with --bump patch.\n",
+    )
+
+
+def test_another_style_sheet_is_another_content(
+    signed_in: Tool, widget: Path, catalog: ScriptedServer
+) -> None:
+    catalog.on("GET", DETAIL, Scripted(body=published(widget, catalog)))
+    catalog.on("GET", "/cdn/index.css", Scripted(body=b"p {}"))
+    edit(widget, style="look.css")
+    (widget / "look.css").write_text("p {}")
+    assert signed_in.run("publish", widget, "--yes").code == 0
+    (widget / "look.css").write_text("p { margin: 0 }")
+    assert signed_in.run("publish", widget, "--yes").code == 6
+
+
+def test_a_style_sheet_that_is_new_or_changed_is_told(
+    signed_in: Tool, widget: Path, catalog: ScriptedServer
+) -> None:
+    catalog.on("GET", DETAIL, Scripted(body=published(widget, catalog)))
+    catalog.on("GET", "/cdn/index.css", Scripted(body=b"p {}"))
+    edit(widget, style="look.css", version="0.2.0")
+    (widget / "look.css").write_text("p { margin: 0 }")
+
+    told = signed_in.json("publish", widget, "--yes", "--dry-run")
+
+    before, after = (sha256(it).hexdigest() for it in (b"p {}", b"p { margin: 0 }"))
+    change = {"field": "cssSha256Hash", "before": before, "after": after}
+    assert told["changes"] == [change]
+    shown = signed_in.run("publish", widget, "--dry-run").err
+    assert "  style          changed\n" in shown
+
+
+def test_a_manifest_that_says_otherwise_than_published_is_pointed_out(
+    signed_in: Tool, widget: Path, catalog: ScriptedServer
+) -> None:
+    catalog.on("GET", DETAIL, Scripted(body=published(widget, catalog)))
+    edit(widget, license="MIT")
+    said = signed_in.run("publish", widget, "--yes")
+    assert said.code == 0
+    assert said.err.startswith(
+        "Note: widget.json says otherwise than published (license); raise the version."
+    )
+
+
+def test_other_permissions_under_the_same_number_are_refused(
+    signed_in: Tool, widget: Path, catalog: ScriptedServer
+) -> None:
+    catalog.on("GET", DETAIL, Scripted(body=published(widget, catalog)))
+    edit(widget, permissions=["network"])
+    said = signed_in.run("publish", widget, "--yes")
+    assert said.code == 6
+    assert said.err.startswith(
+        "Error: ann/clock 0.1.0 is already published, with another permissions."
+    )
+
+
+def test_a_lower_number_than_the_last_is_pointed_out(
+    signed_in: Tool, widget: Path, catalog: ScriptedServer
+) -> None:
+    catalog.on("GET", DETAIL, Scripted(body=published(widget, catalog, "2.0.0")))
+    said = signed_in.run("publish", widget, "--yes")
+    assert said.code == 0
+    assert "Note: 0.1.0 is below 2.0.0, and as the newest becomes the latest version." in said.err

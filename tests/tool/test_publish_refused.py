@@ -1,0 +1,121 @@
+"""`widget publish` that does not come through: refusals, lost connections, who may not."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from support.commands import Said
+from support.publishing import BUNDLE_URL, PUBLISH, SCOPES, edit
+from support.scripted import DROPPED, Scripted, ScriptedServer
+from support.tool import Tool
+
+
+def test_what_is_safe_is_tried_again_and_the_request_is_not(
+    signed_in: Tool, widget: Path, catalog: ScriptedServer
+) -> None:
+    request = catalog.answer_of("POST", PUBLISH)
+    confirmed = Scripted(body={"success": True, "bundleUrl": BUNDLE_URL})
+    busy = Scripted(503, {"error": "Just now not."})
+    catalog.on("PUT", "/put", busy, DROPPED, Scripted(body={"success": True}))
+    catalog.on("POST", PUBLISH, request, busy, confirmed)
+    assert signed_in.run("publish", widget, "--yes").code == 0
+    assert len(catalog.of("PUT", "/put")) == 3
+    actions = [it.json()["action"] for it in catalog.of("POST", PUBLISH)]
+    assert actions == ["request", "confirm", "confirm"]
+
+    catalog.on("POST", PUBLISH, busy)
+    catalog.asked.clear()
+    assert signed_in.run("publish", widget, "--yes").code == 7
+    assert len(catalog.of("POST", PUBLISH)) == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "hint"),
+    [
+        (400, 5, "Correct the widget, then publish again."),
+        (403, 4, "or ask an owner of ann."),
+        (413, 5, "Correct the widget, then publish again."),
+        (500, 1, "Try again later; if it lasts, tell the catalog's operator."),
+    ],
+)
+def test_a_refusal_is_the_catalogs_sentence_and_a_hint(
+    signed_in: Tool, widget: Path, catalog: ScriptedServer, status: int, code: int, hint: str
+) -> None:
+    catalog.on("POST", PUBLISH, Scripted(status, {"error": "That is why \x1b[2J [red]not[/]."}))
+    said = signed_in.run("publish", widget, "--yes", "--json")
+    assert said.code == code
+    told = json.loads(said.out)
+    assert told["exitCode"] == code
+    assert told["hint"].endswith(hint)
+    assert "Error: That is why \ufffd[2J [red]not[/].\n" in said.err
+    assert "\x1b" not in said.out + said.err
+
+
+def test_an_upload_that_is_refused_publishes_nothing(
+    signed_in: Tool, widget: Path, catalog: ScriptedServer
+) -> None:
+    catalog.on("PUT", "/put", Scripted(404, {"error": "This upload has ended."}))
+    said = signed_in.run("publish", widget, "--yes")
+    assert (said.code, said.out) == (1, "")
+    assert "This upload has ended.\n       Nothing was published. Run the same" in said.err
+
+
+def test_a_store_that_refuses_the_upload_in_its_own_way_is_told(
+    signed_in: Tool, widget: Path, catalog: ScriptedServer
+) -> None:
+    catalog.on("PUT", "/put", Scripted(403, b"<Error><Code>AccessDenied</Code></Error>"))
+    said = signed_in.run("publish", widget, "--yes")
+    assert (said.code, said.out) == (1, "")
+    assert "Error: The upload was refused with status 403.\n       Nothing was" in said.err
+
+
+def test_a_tool_that_is_too_old_stops_before_anything_is_sent(
+    signed_in: Tool, widget: Path, catalog: ScriptedServer
+) -> None:
+    versions = {"minSupported": "0.9.0", "latest": "1.0.0"}
+    catalog.on("GET", "/api/widgets/cli-version", Scripted(body=versions))
+    said = signed_in.run("publish", widget, "--yes")
+    assert (said.code, said.out) == (8, "")
+    assert said.err.startswith(f"Error: This is widget 0.1.0, and {catalog.url} wants at least 0.9")
+    assert len(catalog.asked) == 1
+
+
+def test_not_signed_in_is_told_with_the_way_in(
+    tool: Tool, widget: Path, catalog: ScriptedServer
+) -> None:
+    said = tool.run("publish", widget, "--yes")
+    assert said == Said(
+        3,
+        "",
+        f"Error: You are not signed in to {catalog.url}.\n"
+        f"       Sign in: widget login {catalog.url} (machines set WIDGET_TOKEN).\n",
+    )
+
+
+@pytest.mark.parametrize("option", ["--yes", "--dry-run"])
+def test_a_scope_of_somebody_else_is_refused_before_a_plan_is_shown(
+    signed_in: Tool, widget: Path, catalog: ScriptedServer, option: str
+) -> None:
+    edit(widget, scope="bob")
+    said = signed_in.run("publish", widget, option)
+    assert said == Said(
+        4,
+        "",
+        "Error: You may not publish in the scope bob.\n"
+        "       Choose a scope of yours with --scope (you have ann), or ask an owner of bob.\n",
+    )
+    assert catalog.of("POST", PUBLISH) == []
+
+
+def test_who_may_publish_nowhere_is_told_so(
+    signed_in: Tool, widget: Path, catalog: ScriptedServer
+) -> None:
+    catalog.on("GET", SCOPES, Scripted(body={"scopes": []}))
+    for choice in ((), ("--scope", "bob")):
+        assert signed_in.run("publish", widget, "--yes", *choice) == Said(
+            4,
+            "",
+            "Error: You may publish nowhere.\n"
+            "       Use a token that may publish, or ask the catalog's operator.\n",
+        )
