@@ -75,7 +75,7 @@ def test_all_faults_are_told_at_once_and_each_once(quiet_village: Village) -> No
         ({"cssSha256Hash": "ab" * 32}, "(1) cssSize: must be the size of the file in bytes."),
         ({"manifestJson": None}, "(1) manifestJson: must be the manifest as a text."),
         ({"manifestJson": {}}, "(1) manifestJson: must be the manifest as a text."),
-        ({"manifestJson": "{"}, "(1) the manifest is not JSON: "),
+        ({"manifestJson": "{"}, "(1) the manifest is not JSON: look at line 1, column 2."),
         ({"manifestJson": "[]"}, "(1) the manifest must be a JSON object."),
         ({"manifestJson": "9" * 65_537}, "(1) the manifest has 65,537 bytes; at most 65,536 "),
         ({"name": "other"}, "(1) name: the manifest says 'new', the request does not."),
