@@ -192,6 +192,24 @@ def test_no_other_site_can_connect_its_own_person(house: InProcessSite, provider
     assert other.get("/api/auth/session").json()["username"] == "dora"
 
 
+def test_the_session_that_the_browser_had_ends(house: InProcessSite, provider: Provider) -> None:
+    """For somebody new, for somebody known, and for somebody who was asked for a name."""
+    elsewhere = Browsing(house).sign_in("ann")
+    for subject in ("1", "1", "2"):
+        browsing = Browsing(house).sign_in("ann")
+        former = browsing.cookies["session"]
+
+        sign_in(browsing, provider, subject)
+        if subject == "2":
+            browsing.get("/join/name")
+            browsing.submit("/join/name", username="ann-b", email="ann@elsewhere.example")
+
+        assert browsing.get("/api/auth/session").json()["username"] != "ann"
+        browsing.cookies["session"] = former
+        assert browsing.get("/api/auth/session").status == 401
+    assert elsewhere.get("/api/auth/session").status == 200
+
+
 def test_who_signs_out_on_the_way_connects_nothing(
     house: InProcessSite, provider: Provider
 ) -> None:
