@@ -5,6 +5,7 @@ import pytest
 from support.accounts import an_account, an_organization, later
 from widget_catalog.domain.accounts import Role, Standing
 from widget_catalog.domain.errors import NotFound
+from widget_catalog.store.accounts import update_account
 from widget_catalog.store.engine import Store
 from widget_catalog.store.organizations import (
     Member,
@@ -43,11 +44,12 @@ def test_members_have_a_role_and_keep_the_day_they_came(store: Store) -> None:
     since = store.now_ms()
     with later(store, hours=1).writing() as tx:
         put_member(tx, acme.id, bob.id, Role.ADMIN)
+        update_account(tx, bob.id, is_disabled=True)
 
     with store.reading() as connection:
         assert list_members(connection, acme.id) == [
-            Member(ann.id, "ann", Role.OWNER, since),
-            Member(bob.id, "bob", Role.ADMIN, since),
+            Member(ann.id, "ann", Role.OWNER, since, False),
+            Member(bob.id, "bob", Role.ADMIN, since, True),
         ]
         assert list_memberships(connection, bob.id) == [
             Membership(acme, Role.ADMIN),

@@ -9,7 +9,7 @@ from ..store.accounts import find_credentials, get_account, update_account
 from ..store.audit import record
 from ..store.engine import Store, Transaction
 from ..store.oauth import remove_grants
-from ..store.organizations import list_members, list_memberships, remove_member
+from ..store.organizations import list_memberships, remove_member
 from ..store.sessions import (
     Session,
     list_sessions,
@@ -21,6 +21,7 @@ from ..store.tokens import remove_tokens
 from ..store.widgets import list_widgets_in, replace_widget
 from .attempts import count_attempt
 from .credentials import hash_password, is_password
+from .organize import has_another_owner
 from .permissions import require_person
 from .sign_in import Lifetimes, Visitor
 
@@ -67,11 +68,11 @@ def close_account(store: Store, visitor: Visitor, password: str) -> None:
         _check_password(store, account, password)
     with store.writing() as tx:
         for organization, role in list_memberships(tx.connection, account.id):
-            members = list_members(tx.connection, organization.id)
-            owners = [it for it in members if it.role is Role.OWNER]
-            if role is Role.OWNER and len(owners) == 1:
+            is_owner = role is Role.OWNER
+            if is_owner and not has_another_owner(tx.connection, organization, account.id):
                 raise Conflict(
-                    f"You are the last owner of {organization.slug}. Transfer it to somebody first."
+                    f"You are the last owner of {organization.slug} who can sign in. Transfer it "
+                    "to somebody first."
                 )
             remove_member(tx, organization, account.id)
         _unlist_all(tx, visitor.actor, account.username)

@@ -76,7 +76,7 @@ def test_closing_an_account_unlists_its_widgets_and_leaves_its_bundles(village: 
     refused = ann.post("/api/account/close", {"password": PASSWORD})
     assert (refused.status, refused.json()) == (
         409,
-        {"error": "You are the last owner of acme. Transfer it to somebody first."},
+        {"error": "You are the last owner of acme who can sign in. Transfer it to somebody first."},
     )
     assert is_in(ann)
 

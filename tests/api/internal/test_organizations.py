@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from support.people import Person
+from support.people import PASSWORD, Person
 from support.village import Village, join
 from widget_catalog.actions.manage_account import set_disabled
 from widget_catalog.domain.clock import iso
@@ -115,7 +115,10 @@ def test_an_admin_looks_after_members_but_not_after_owners(village: Village) -> 
 def test_the_last_owner_can_neither_leave_nor_step_down(village: Village) -> None:
     last = (
         409,
-        {"error": "ann is the last owner of acme. Make somebody else an owner first."},
+        {
+            "error": "ann is the last owner of acme who can sign in. Make somebody else an owner "
+            "first."
+        },
     )
     assert told(village.ann.delete(f"{ACME}/members/ann")) == last
     assert told(village.ann.put(f"{ACME}/members/ann", {"role": "admin"})) == last
@@ -126,6 +129,39 @@ def test_the_last_owner_can_neither_leave_nor_step_down(village: Village) -> Non
     assert roles(village.abe) == {"abe": "owner", "mia": "member", "pia": "member"}
     assert village.ann.get(ACME).status == 403
     assert village.ann.request("acme/clock", "2.0.0").status == 403
+
+
+def test_an_owner_who_is_disabled_does_not_count(village: Village) -> None:
+    """Else nobody would remain who can look after the organization."""
+    ann, store = village.ann, village.site.node.store
+    ann.put(f"{ACME}/members/abe", {"role": "owner"})
+    ann.put(f"{ACME}/members/mia", {"role": "owner"})
+    for name in ("abe", "mia"):
+        set_disabled(store, name, is_disabled=True)
+
+    for answer in (
+        ann.delete(f"{ACME}/members/ann"),
+        ann.put(f"{ACME}/members/ann", {"role": "member"}),
+        ann.post("/api/account/close", {"password": PASSWORD}),
+    ):
+        assert answer.status == 409
+        assert " the last owner of acme who can sign in. " in answer.json()["error"]
+    # One who is disabled can be put out, and steps in again when enabled.
+    assert told(ann.delete(f"{ACME}/members/mia")) == DONE
+    set_disabled(store, "abe", is_disabled=False)
+    assert told(ann.delete(f"{ACME}/members/ann")) == DONE
+
+
+def test_nothing_is_transferred_to_an_account_that_is_disabled(village: Village) -> None:
+    set_disabled(village.site.node.store, "abe", is_disabled=True)
+
+    answer = village.ann.post(f"{ACME}/transfer", {"username": "abe"})
+
+    assert told(answer) == (
+        409,
+        {"error": "abe cannot sign in at present. Choose somebody else."},
+    )
+    assert roles(village.ann)["ann"] == "owner"
 
 
 def test_one_owner_can_unmake_another(village: Village) -> None:
