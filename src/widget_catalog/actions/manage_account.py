@@ -5,7 +5,7 @@ import msgspec
 from ..domain.accounts import COMMAND_LINE, Account, Actor, Role, password_fault
 from ..domain.errors import Conflict, InvalidAccount, NotAllowed, NotFound
 from ..domain.names import Scope
-from ..store.accounts import find_credentials, get_account, update_account
+from ..store.accounts import end_account, find_credentials, get_account, update_account
 from ..store.audit import record
 from ..store.engine import Store, Transaction
 from ..store.oauth import remove_grants
@@ -62,7 +62,8 @@ def set_disabled(store: Store, username: str, *, is_disabled: bool) -> None:
 
 
 def close_account(store: Store, visitor: Visitor, password: str) -> None:
-    """By the person. Widgets are unlisted, bundles stay: no dashboard breaks."""
+    """By the person. Widgets are unlisted, bundles stay: no dashboard breaks. The name stays
+    taken, the e-mail address does not."""
     account = require_person(visitor.actor)
     if account.has_password:
         _check_password(store, account, password)
@@ -76,7 +77,7 @@ def close_account(store: Store, visitor: Visitor, password: str) -> None:
                 )
             remove_member(tx, organization, account.id)
         _unlist_all(tx, visitor.actor, account.username)
-        update_account(tx, account.id, is_disabled=True, password_hash=None, closed_at=tx.at_ms)
+        end_account(tx, account.id)
         remove_tokens(tx, account.id)
         _sign_out_everywhere(tx, account)
         record(tx, visitor.actor, "close account", account.username)

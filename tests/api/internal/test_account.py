@@ -5,7 +5,10 @@ import pytest
 from api.internal.signing_in import WRONG, is_in, try_password
 from support.people import PASSWORD, signed_in, with_oauth, with_token
 from support.village import Village
+from widget_catalog.actions.create_account import create_account
 from widget_catalog.actions.manage_account import set_disabled
+from widget_catalog.domain.errors import Conflict
+from widget_catalog.store.accounts import list_accounts
 
 WRONG_CURRENT = {"error": "The current password is wrong."}
 
@@ -97,6 +100,26 @@ def test_closing_an_account_unlists_its_widgets_and_leaves_its_bundles(village: 
     # The name stays hers: nobody else gets the scope that dashboards trust.
     taken = ann.post("/api/organizations", {"slug": "eve", "displayName": "Eve"})
     assert taken.status == 409
+
+
+def test_the_e_mail_address_of_a_closed_account_is_free_and_its_name_is_not(
+    village: Village,
+) -> None:
+    store = village.site.node.store
+    village.eve.post("/api/account/close", {"password": PASSWORD})
+    village.mia.post("/api/account/close", {"password": PASSWORD})
+
+    again = create_account(store, "eve-again", "Eve@example.org", PASSWORD)
+
+    assert again.email == "Eve@example.org"
+    with pytest.raises(Conflict, match="The name eve is taken"):
+        create_account(store, "eve", "new@example.org", PASSWORD)
+    with pytest.raises(Conflict, match="There is an account with the e-mail address eve@"):
+        create_account(store, "eve-third", "eve@example.org", PASSWORD)
+    # The operator still sees whose it was.
+    with store.reading() as connection:
+        closed = [it.email for it in list_accounts(connection) if it.is_closed]
+    assert closed == ["eve@example.org", "mia@example.org"]
 
 
 def test_closing_an_account_needs_its_password(village: Village) -> None:
