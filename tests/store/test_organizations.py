@@ -86,7 +86,8 @@ def test_a_membership_ends_with_what_it_allowed_in_that_scope_alone(store: Store
             set_publishers(tx, scope, name, [bob.id])
 
     with store.writing() as tx:
-        remove_member(tx, acme, bob.id)
+        assert remove_member(tx, acme, bob.id) == ["board", "clock"]
+        assert remove_member(tx, acme, bob.id) == []
 
     with store.reading() as connection:
         assert list_members(connection, acme.id) == []

@@ -9,7 +9,7 @@ from ..store.accounts import end_account, find_credentials, get_account, update_
 from ..store.audit import record
 from ..store.engine import Store, Transaction
 from ..store.oauth import remove_grants
-from ..store.organizations import list_memberships, remove_member
+from ..store.organizations import list_memberships
 from ..store.sessions import (
     Session,
     list_sessions,
@@ -21,7 +21,7 @@ from ..store.tokens import remove_tokens
 from ..store.widgets import list_widgets_in, replace_widget
 from .attempts import count_attempt
 from .credentials import hash_password, is_password
-from .organize import has_another_owner
+from .organize import has_another_owner, take_out
 from .permissions import require_person
 from .sign_in import Lifetimes, Visitor
 
@@ -75,7 +75,7 @@ def close_account(store: Store, visitor: Visitor, password: str) -> None:
                     f"You are the last owner of {organization.slug} who can sign in. Transfer it "
                     "to somebody first."
                 )
-            remove_member(tx, organization, account.id)
+            take_out(tx, visitor.actor, organization, account.id, str(account.username))
         _unlist_all(tx, visitor.actor, account.username)
         end_account(tx, account.id)
         remove_tokens(tx, account.id)

@@ -5,7 +5,7 @@ from ..domain.errors import Conflict, InvalidRequest, NotFound
 from ..domain.texts import line_fault
 from ..store.accounts import take_scope
 from ..store.audit import record
-from ..store.engine import Snapshot, Store
+from ..store.engine import Snapshot, Store, Transaction
 from ..store.organizations import (
     Member,
     Membership,
@@ -83,9 +83,17 @@ def end_membership(store: Store, actor: Actor, slug: str, username: str) -> None
             if not is_leaving:
                 require(tx.connection, actor, Right.OWN, slug)
             _keep_an_owner(tx.connection, organization, member)
-        remove_member(tx, organization, member.account_id)
-        action = "leave organization" if is_leaving else "remove member"
-        record(tx, actor, action, slug, member=username)
+        take_out(tx, actor, organization, member.account_id, username)
+
+
+def take_out(
+    tx: Transaction, actor: Actor, organization: Organization, account_id: int, username: str
+) -> None:
+    """End a membership; what it allowed to publish is lost with it, and told in the log."""
+    action = "leave organization" if actor.account_id == account_id else "remove member"
+    lost = remove_member(tx, organization, account_id)
+    details = {"member": username} | ({"publisherOf": lost} if lost else {})
+    record(tx, actor, action, organization.slug, None, None, **details)
 
 
 def transfer_organization(store: Store, actor: Actor, slug: str, username: str) -> None:

@@ -106,19 +106,19 @@ def put_member(tx: Transaction, organization_id: int, account_id: int, role: Rol
         )
 
 
-def remove_member(tx: Transaction, organization: Organization, account_id: int) -> None:
-    """End a membership, and what it allowed to publish."""
+def remove_member(tx: Transaction, organization: Organization, account_id: int) -> list[str]:
+    """End a membership, and what it allowed to publish; gives the names of those widgets."""
+    named = sa.and_(publishers.c.scope == organization.slug, publishers.c.account_id == account_id)
+    names = sa.select(publishers.c.name).where(named).order_by(publishers.c.name)
+    lost = list(tx.connection.execute(names).scalars())
     tx.connection.execute(
         sa.delete(memberships).where(
             memberships.c.organization_id == organization.id,
             memberships.c.account_id == account_id,
         )
     )
-    tx.connection.execute(
-        sa.delete(publishers).where(
-            publishers.c.scope == organization.slug, publishers.c.account_id == account_id
-        )
-    )
+    tx.connection.execute(sa.delete(publishers).where(named))
+    return lost
 
 
 def standing_of(

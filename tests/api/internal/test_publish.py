@@ -77,6 +77,8 @@ def test_three_steps_publish_a_version_at_once(village: Village) -> None:
     found = site.get("/api/v1/widgets/search?scope=ann").json()
     assert sorted(it["name"] for it in found["widgets"]) == ["clock", "new"]
     assert files(village)["uploads"] == []
+    (entry,) = ann.get("/api/widgets/ann/new/audit").json()["entries"]
+    assert entry["details"] == {"sha256Hash": sha(BUNDLE), "bundleSize": len(BUNDLE)}
     with site.node.store.reading() as connection:
         query = "SELECT manifest FROM versions WHERE version = '1.0.0-rc.1+build.5'"
         kept = connection.exec_driver_sql(query).scalar_one()
@@ -99,6 +101,16 @@ def test_a_style_sheet_is_published_beside_the_bundle(village: Village) -> None:
     )
     css = village.site.get(local(requested["cssUrl"]))
     assert (css.body, css.headers["content-type"]) == (CSS, "text/css; charset=utf-8")
+    (entry,) = ann.get("/api/widgets/ann/styled/audit").json()["entries"]
+    assert (entry["action"], entry["details"]) == (
+        "publish",
+        {
+            "sha256Hash": sha(BUNDLE),
+            "bundleSize": len(BUNDLE),
+            "cssSha256Hash": sha(CSS),
+            "cssSize": len(CSS),
+        },
+    )
     assert files(village)["uploads"] == []
 
 
