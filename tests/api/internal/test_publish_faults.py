@@ -1,14 +1,17 @@
 """Requests to publish that are refused: every gate, before a byte is sent."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from api.internal.publishing import PUBLISH, faults, told
-from support.people import BUNDLE, request_body
+from support.people import BUNDLE, manifest, request_body
 from support.village import BuiltVillage, Village
 from widget_catalog.store.publishing import list_requests
+
+SMALL, LARGE = {"w": 1, "h": 1}, {"w": 4, "h": 2}
 
 
 def test_all_faults_are_told_at_once_and_each_once(quiet_village: Village) -> None:
@@ -92,6 +95,28 @@ def test_what_is_wrong_with_a_request_is_told(
     answer = quiet_village.ann.post(PUBLISH, request_body("ann/new") | change)
 
     assert faults(answer).startswith(fault)
+
+
+@pytest.mark.parametrize(
+    ("said", "beside"),
+    [
+        ({"minSize": LARGE, "maxSize": SMALL}, {}),
+        ({}, {"minSize": LARGE, "maxSize": SMALL}),
+        ({"minSize": LARGE}, {"maxSize": SMALL}),
+        ({"maxSize": {"w": 9, "h": 1}}, {"minSize": LARGE}),
+    ],
+    ids=["in the manifest", "beside it", "one here and one there", "in one direction"],
+)
+def test_a_smallest_size_above_the_largest_is_refused(
+    quiet_village: Village, said: dict[str, Any], beside: dict[str, Any]
+) -> None:
+    sizes = {"minSize": None, "maxSize": None}
+    body = request_body("ann/new") | sizes | beside
+    body["manifestJson"] = json.dumps(manifest("new") | sizes | said)
+
+    answer = quiet_village.ann.post(PUBLISH, body)
+
+    assert faults(answer) == "(1) minSize: must not be larger than maxSize."
 
 
 def test_what_the_manifest_lacks_is_taken_from_beside_it(village: Village) -> None:
