@@ -151,6 +151,15 @@ def test_all_faults_are_told_at_once(quiet_village: Village) -> None:
         assert part in told
 
 
+def test_a_program_that_was_signed_in_makes_tokens_and_the_log_says_so(village: Village) -> None:
+    """As `widget tokens create` does."""
+    answer = with_oauth(village.ann).post(TOKENS, a_token(expiresInDays=366))
+
+    assert answer.status == 201
+    (entry,) = village.olly.get("/api/audit?limit=1").json()["entries"]
+    assert (entry["actor"], entry["via"], entry["action"]) == ("ann", "oauth", "create token")
+
+
 def test_a_token_makes_and_sees_no_tokens_organizations_or_invitations(village: Village) -> None:
     machine = with_token(village.ann, actions=["publish", "yank", "deprecate", "list"])
 
