@@ -1,30 +1,15 @@
 """GET and POST /api/auth/oauth2/authorize: who is asked what, and where they are sent."""
 
-from collections.abc import Iterator
 from urllib.parse import quote, urlencode
 
 import pytest
 
 from support.browsing import Browsing
-from support.oauth import BASE, CALLBACK, CHALLENGE, CLIENTS, authorize_address, query_of
-from support.people import a_person
+from support.oauth import BASE, CALLBACK, CHALLENGE, authorize_address, query_of
 from support.site import InProcessSite
 
 ISSUER = "https://catalog.example"
 STRANGE = "This program asks in a wrong way"
-
-
-@pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessSite]:
-    folder = tmp_path_factory.mktemp("house") / "data"
-    with InProcessSite(folder, oauth_clients=CLIENTS) as site:
-        a_person(site, "ann")
-        yield site
-
-
-@pytest.fixture(scope="module")
-def ann(house: InProcessSite) -> Browsing:
-    return Browsing(house).sign_in("ann")
 
 
 def test_who_is_not_signed_in_is_sent_to_do_so_and_comes_back(house: InProcessSite) -> None:

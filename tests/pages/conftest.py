@@ -1,4 +1,4 @@
-"""The site with the demo catalog, for tests that only read."""
+"""The site with the demo catalog, for tests that only read; and one where anybody can join."""
 
 from collections.abc import Iterator
 
@@ -12,4 +12,11 @@ from support.site import InProcessSite
 def demo_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessSite]:
     with InProcessSite(tmp_path_factory.mktemp("demo") / "data") as site:
         import_demo(site.node)
+        yield site
+
+
+@pytest.fixture(scope="module")
+def open_house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessSite]:
+    folder = tmp_path_factory.mktemp("open") / "data"
+    with InProcessSite(folder, registration="open") as site:
         yield site

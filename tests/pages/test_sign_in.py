@@ -5,20 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from support.browsing import Browsing
+from support.browsing import PERSONAL, Browsing
 from support.people import PASSWORD, a_person, signed_in
 from support.site import InProcessSite
-from widget_catalog.actions.create_account import invite, invite_first_operator
 
-PERSONAL = {
-    "content-type": "text/html; charset=utf-8",
-    "cache-control": "no-store",
-    "content-security-policy": "default-src 'none'; style-src 'self'; img-src 'self' data:; "
-    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
-    "referrer-policy": "no-referrer",
-    "x-frame-options": "DENY",
-    "x-content-type-options": "nosniff",
-}
 WRONG = "The user name or the password is wrong."
 
 
@@ -26,13 +16,6 @@ WRONG = "The user name or the password is wrong."
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessSite]:
     with InProcessSite(tmp_path_factory.mktemp("house") / "data") as site:
         a_person(site, "ann")
-        yield site
-
-
-@pytest.fixture(scope="module")
-def open_house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessSite]:
-    folder = tmp_path_factory.mktemp("open") / "data"
-    with InProcessSite(folder, registration="open") as site:
         yield site
 
 
@@ -238,29 +221,6 @@ def test_nobody_ends_the_session_of_somebody_else(tmp_path: Path) -> None:
         assert ann.get("/api/auth/session").status == 200
 
 
-def test_the_first_operator_joins_by_a_link(tmp_path: Path) -> None:
-    with InProcessSite(tmp_path / "data") as site:
-        secret = invite_first_operator(site.node.store)
-        browsing = Browsing(site)
-        address = f"/join?invitation={secret}"
-        assert (browsing.get(address).status, browsing.title) == (
-            200,
-            "Make the operator’s account",
-        )
-
-        answer = browsing.submit(
-            "/join", username="olly", email="olly@example.org", password=PASSWORD
-        )
-
-        assert (answer.status, answer.headers["location"]) == (303, "/account")
-        browsing.get("/account")
-        lead = browsing.page.one("p", class_="lead").text
-        assert lead == "olly@example.org · operator of this catalog"
-        assert (browsing.get(address).status, browsing.title) == (403, "By invitation")
-        sentence = "This invitation is not valid, or no longer. Ask the operator for a new one."
-        assert browsing.page.one("p", class_="lead").text == sentence
-
-
 def test_where_registration_is_closed_one_is_told_whom_to_ask(house: InProcessSite) -> None:
     browsing = Browsing(house)
     fields = {"username": "eve", "email": "eve@example.org", "password": PASSWORD}
@@ -270,64 +230,6 @@ def test_where_registration_is_closed_one_is_told_whom_to_ask(house: InProcessSi
         assert browsing.page.one("p", class_="lead").text == sentence
     browsing.get("/sign-in")
     assert "/join" not in browsing.page.links
-
-
-def test_where_it_is_open_anybody_can_join(open_house: InProcessSite) -> None:
-    browsing = Browsing(open_house)
-    browsing.get("/sign-in?next=/device")
-    assert "/join?next=/device" in browsing.page.links
-    browsing.get("/join?next=/device")
-    assert browsing.title == "Make an account"
-    assert [it.attributes.get("autocomplete") for it in browsing.page.all("input")] == [
-        None, None, "username", "email", "new-password",
-    ]  # fmt: skip
-
-    answer = browsing.submit("/join", username="bea", email="bea@example.org", password=PASSWORD)
-
-    assert (answer.status, answer.headers["location"]) == (303, "/device")
-    assert browsing.get("/account").status == 200
-
-
-def test_all_faults_are_told_at_once_and_what_was_typed_stays(open_house: InProcessSite) -> None:
-    browsing = Browsing(open_house)
-    browsing.get("/join")
-
-    answer = browsing.submit("/join", username="<Bo>", email='b"o', password="short")
-
-    assert (answer.status, answer.headers) == (400, PERSONAL)
-    assert " ".join(browsing.faults) == (
-        "'<Bo>' cannot be a name here: use 1 to 64 small letters, digits and hyphens, beginning "
-        "with a letter or digit. 'b\"o' is not an e-mail address. The password is too short: at "
-        "least 12 characters are needed."
-    )
-    values = {
-        it.attributes["name"]: it.attributes.get("value") for it in browsing.page.all("input")
-    }
-    assert values == {
-        "invitation": "",
-        "next": "",
-        "username": "<Bo>",
-        "email": 'b"o',
-        "password": None,
-    }
-    assert b"short" not in answer.body.replace(b"too short", b"")
-
-
-def test_a_name_that_is_taken_is_told(open_house: InProcessSite) -> None:
-    a_person(open_house, "cat")
-    browsing = Browsing(open_house)
-    browsing.get("/join")
-
-    answer = browsing.submit("/join", username="cat", email="c@example.org", password=PASSWORD)
-
-    assert answer.status == 409
-    assert browsing.faults == ["The name cat is taken. Choose another."]
-
-
-def test_an_invitation_by_e_mail_fills_the_address_in(open_house: InProcessSite) -> None:
-    browsing = Browsing(open_house)
-    browsing.get(f"/join?invitation={invite(open_house.node.store, email='new@example.org')}")
-    assert browsing.page.one("input", id="email").attributes["value"] == "new@example.org"
 
 
 @pytest.mark.parametrize(("decision", "title"), [("accept", "Welcome"), ("decline", "Declined")])

@@ -12,6 +12,7 @@ from widget_catalog.domain.names import Scope
 from widget_catalog.store.accounts import (
     add_account,
     add_identity,
+    end_account,
     find_account,
     find_account_by_id,
     find_account_by_identity,
@@ -70,6 +71,21 @@ def test_who_is_not_there_is_not_found_whatever_they_are_called(store: Store) ->
             with pytest.raises(NotFound, match="There is no account '"):
                 get_account(connection, name)
         assert find_account_by_id(connection, 99) is None
+
+
+def test_an_account_that_has_ended_keeps_its_name_and_frees_its_address(store: Store) -> None:
+    ann = an_account(store)
+    with store.writing() as tx:
+        end_account(tx, ann.id)
+
+    with store.reading() as connection:
+        found = find_credentials(connection, "ann")
+    assert found is not None
+    assert (found.account.is_closed, found.account.is_disabled) == (True, True)
+    assert (found.account.email, found.password_hash) == ("ann@example.org", None)
+    with store.writing() as tx:
+        take_scope(tx, Scope("bob"), "personal")
+        add_account(tx, Scope("bob"), "ann@example.org", None, is_operator=False)
 
 
 def test_accounts_are_listed_by_name_bytewise(store: Store) -> None:

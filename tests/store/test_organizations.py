@@ -5,6 +5,7 @@ import pytest
 from support.accounts import an_account, an_organization, later
 from widget_catalog.domain.accounts import Role, Standing
 from widget_catalog.domain.errors import NotFound
+from widget_catalog.store.accounts import update_account
 from widget_catalog.store.engine import Store
 from widget_catalog.store.organizations import (
     Member,
@@ -43,11 +44,12 @@ def test_members_have_a_role_and_keep_the_day_they_came(store: Store) -> None:
     since = store.now_ms()
     with later(store, hours=1).writing() as tx:
         put_member(tx, acme.id, bob.id, Role.ADMIN)
+        update_account(tx, bob.id, is_disabled=True)
 
     with store.reading() as connection:
         assert list_members(connection, acme.id) == [
-            Member(ann.id, "ann", Role.OWNER, since),
-            Member(bob.id, "bob", Role.ADMIN, since),
+            Member(ann.id, "ann", Role.OWNER, since, False),
+            Member(bob.id, "bob", Role.ADMIN, since, True),
         ]
         assert list_memberships(connection, bob.id) == [
             Membership(acme, Role.ADMIN),
@@ -84,7 +86,8 @@ def test_a_membership_ends_with_what_it_allowed_in_that_scope_alone(store: Store
             set_publishers(tx, scope, name, [bob.id])
 
     with store.writing() as tx:
-        remove_member(tx, acme, bob.id)
+        assert remove_member(tx, acme, bob.id) == ["board", "clock"]
+        assert remove_member(tx, acme, bob.id) == []
 
     with store.reading() as connection:
         assert list_members(connection, acme.id) == []

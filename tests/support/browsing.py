@@ -8,6 +8,16 @@ from support.people import PASSWORD
 from support.site import Answer, InProcessSite
 
 _FORM = "application/x-www-form-urlencoded"
+# The headers of every page that knows who comes.
+PERSONAL = {
+    "content-type": "text/html; charset=utf-8",
+    "cache-control": "no-store",
+    "content-security-policy": "default-src 'none'; style-src 'self'; img-src 'self' data:; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "referrer-policy": "no-referrer",
+    "x-frame-options": "DENY",
+    "x-content-type-options": "nosniff",
+}
 
 
 class Browsing:

@@ -16,6 +16,11 @@ CHALLENGE = (
 )
 DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code"
 CLIENTS = f"{OWN_CLIENTS}; other Other Tool https://other.example/back http://127.0.0.1/callback"
+HEADERS = {
+    "content-type": "application/json; charset=utf-8",
+    "cache-control": "no-store",
+    "x-content-type-options": "nosniff",
+}
 
 WANTED = {
     "client_id": "widget-cli",

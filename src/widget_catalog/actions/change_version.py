@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import msgspec
 
 from ..domain.accounts import Actor, Right
-from ..domain.errors import InvalidRequest, NotFound
+from ..domain.errors import InvalidName, InvalidRequest, NotFound
 from ..domain.names import Scope, WidgetName
 from ..domain.texts import line_fault
 from ..domain.widgets import Version
@@ -49,7 +49,9 @@ def checked_reason(field: str, text: str) -> str:
 
 def parse_key(key: str) -> tuple[Scope, WidgetName]:
     """`scope/name`, or as people write it, `@scope/name`."""
-    scope, _, name = key.removeprefix("@").partition("/")
+    scope, slash, name = key.removeprefix("@").partition("/")
+    if not slash:
+        raise InvalidName(f"{key[:80]!r} is not a widget: write scope and name, such as ann/clock.")
     return Scope.parse(scope), WidgetName.parse(name)
 
 

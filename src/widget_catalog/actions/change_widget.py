@@ -1,4 +1,4 @@
-"""What may happen to a widget: list, unlist, official or not, who publishes it; its log."""
+"""What may happen to a widget: list, unlist, official or not, who publishes it."""
 
 from collections.abc import Mapping
 
@@ -6,7 +6,7 @@ import msgspec
 
 from ..domain.accounts import Actor, Right
 from ..domain.errors import InvalidRequest
-from ..store.audit import Entry, list_entries, record
+from ..store.audit import record
 from ..store.downloads import get_counts
 from ..store.engine import Store
 from ..store.organizations import (
@@ -18,7 +18,7 @@ from ..store.organizations import (
 from ..store.rows import StoredWidget
 from ..store.widgets import get_widget, replace_widget
 from .change_version import checked_reason, parse_key
-from .permissions import require, require_operator
+from .permissions import require
 
 
 def list_widget(store: Store, actor: Actor, key: str, reason: str | None = None) -> None:
@@ -73,20 +73,6 @@ def name_publishers(store: Store, actor: Actor, key: str, usernames: list[str]) 
             set_publishers(tx, scope, name, [ids[it] for it in sorted(set(usernames))])
             named = sorted(set(usernames))
             record(tx, actor, "name publishers", scope, name, publishers=named)
-
-
-def read_audit(
-    store: Store, actor: Actor, key: str | None, page: int, limit: int
-) -> tuple[list[Entry], int]:
-    """The log of a widget; of the whole catalog, for the operator."""
-    with store.reading() as connection:
-        if key is None:
-            require_operator(actor)
-            return list_entries(connection, None, None, page, limit)
-        scope, name = parse_key(key)
-        require(connection, actor, Right.READ_AUDIT, scope, name)
-        get_widget(connection, scope, name)
-        return list_entries(connection, scope, name, page, limit)
 
 
 def _change(

@@ -69,8 +69,10 @@ def register(
     password: str,
     address: str,
     secret: str = "",
+    former: str | None = None,
 ) -> SignedIn:
-    """By the person, if registration is open or an invitation is brought along; signs them in."""
+    """By the person, if registration is open or an invitation is brought along; signs them in,
+    in place of the former session."""
     invited = check_may_register(store, registration, secret) is not None
     limits = {} if invited else {f"registrations {address}": _MOST_FROM_ONE_ADDRESS}
     check_failures(store, limits, "Too many accounts were made from your address.")
@@ -85,7 +87,7 @@ def register(
         account = _create(tx, actor, name, email, password_hash, is_operator, adopts=is_operator)
         if invitation is not None:
             remove_invitation(tx, invitation.id)
-        return open_session(tx, account, lifetimes)
+        return open_session(tx, account, lifetimes, former=former)
 
 
 def create_without_password(tx: Transaction, username: str, email: str) -> Account:

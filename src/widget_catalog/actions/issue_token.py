@@ -81,19 +81,21 @@ def _limits(
         faults.append(f"expiresInDays: must be a whole number from 1 to {MAX_DAYS}.")
     if len(scopes) + len(widgets) > _MAX_PLACES:
         faults.append(f"scopes: at most {_MAX_PLACES} scopes and widgets can be named.")
-    places = _parsed(Scope.parse, scopes, faults)
-    keys = _parsed(lambda key: "/".join(parse_key(key)), widgets, faults)
+    places = _parsed("scopes", Scope.parse, scopes, faults)
+    keys = _parsed("widgets", lambda key: "/".join(parse_key(key)), widgets, faults)
     if faults:
         raise InvalidRequest(" ".join(faults))
     rights = tuple(right for right in TOKEN_RIGHTS if right.value in actions)
     return Limits(rights=rights, scopes=places, widgets=keys)
 
 
-def _parsed(parse: Callable[[str], str], texts: list[str], faults: list[str]) -> tuple[str, ...]:
+def _parsed(
+    field: str, parse: Callable[[str], str], texts: list[str], faults: list[str]
+) -> tuple[str, ...]:
     parsed = []
     for text in texts:
         try:
             parsed.append(parse(text))
         except InvalidName as error:
-            faults.append(error.message)
+            faults.append(f"{field}: {error.message}")
     return tuple(parsed)

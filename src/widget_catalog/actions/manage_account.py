@@ -5,11 +5,11 @@ import msgspec
 from ..domain.accounts import COMMAND_LINE, Account, Actor, Role, password_fault
 from ..domain.errors import Conflict, InvalidAccount, NotAllowed, NotFound
 from ..domain.names import Scope
-from ..store.accounts import find_credentials, get_account, update_account
+from ..store.accounts import end_account, find_credentials, get_account, update_account
 from ..store.audit import record
 from ..store.engine import Store, Transaction
 from ..store.oauth import remove_grants
-from ..store.organizations import list_members, list_memberships, remove_member
+from ..store.organizations import list_memberships
 from ..store.sessions import (
     Session,
     list_sessions,
@@ -21,6 +21,7 @@ from ..store.tokens import remove_tokens
 from ..store.widgets import list_widgets_in, replace_widget
 from .attempts import count_attempt
 from .credentials import hash_password, is_password
+from .organize import has_another_owner, take_out
 from .permissions import require_person
 from .sign_in import Lifetimes, Visitor
 
@@ -61,21 +62,22 @@ def set_disabled(store: Store, username: str, *, is_disabled: bool) -> None:
 
 
 def close_account(store: Store, visitor: Visitor, password: str) -> None:
-    """By the person. Widgets are unlisted, bundles stay: no dashboard breaks."""
+    """By the person. Widgets are unlisted, bundles stay: no dashboard breaks. The name stays
+    taken, the e-mail address does not."""
     account = require_person(visitor.actor)
     if account.has_password:
         _check_password(store, account, password)
     with store.writing() as tx:
         for organization, role in list_memberships(tx.connection, account.id):
-            members = list_members(tx.connection, organization.id)
-            owners = [it for it in members if it.role is Role.OWNER]
-            if role is Role.OWNER and len(owners) == 1:
+            is_owner = role is Role.OWNER
+            if is_owner and not has_another_owner(tx.connection, organization, account.id):
                 raise Conflict(
-                    f"You are the last owner of {organization.slug}. Transfer it to somebody first."
+                    f"You are the last owner of {organization.slug} who can sign in. Transfer it "
+                    "to somebody first."
                 )
-            remove_member(tx, organization, account.id)
+            take_out(tx, visitor.actor, organization, account.id, str(account.username))
         _unlist_all(tx, visitor.actor, account.username)
-        update_account(tx, account.id, is_disabled=True, password_hash=None, closed_at=tx.at_ms)
+        end_account(tx, account.id)
         remove_tokens(tx, account.id)
         _sign_out_everywhere(tx, account)
         record(tx, visitor.actor, "close account", account.username)

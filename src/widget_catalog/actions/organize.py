@@ -5,7 +5,7 @@ from ..domain.errors import Conflict, InvalidRequest, NotFound
 from ..domain.texts import line_fault
 from ..store.accounts import take_scope
 from ..store.audit import record
-from ..store.engine import Snapshot, Store
+from ..store.engine import Snapshot, Store, Transaction
 from ..store.organizations import (
     Member,
     Membership,
@@ -55,7 +55,7 @@ def show_organization(
 
 
 def change_role(store: Store, actor: Actor, slug: str, username: str, role: Role) -> None:
-    """Owners are made and unmade by owners alone, and one must remain."""
+    """Owners are made and unmade by owners alone, and one who can act must remain."""
     require_person(actor)
     with store.writing() as tx:
         require(tx.connection, actor, Right.MANAGE_MEMBERS, slug)
@@ -65,6 +65,7 @@ def change_role(store: Store, actor: Actor, slug: str, username: str, role: Role
             return
         if Role.OWNER in (member.role, role):
             require(tx.connection, actor, Right.OWN, slug)
+        if member.role is Role.OWNER:
             _keep_an_owner(tx.connection, organization, member)
         put_member(tx, organization.id, member.account_id, role)
         record(tx, actor, "change role", slug, member=username, role=role.value)
@@ -82,9 +83,17 @@ def end_membership(store: Store, actor: Actor, slug: str, username: str) -> None
             if not is_leaving:
                 require(tx.connection, actor, Right.OWN, slug)
             _keep_an_owner(tx.connection, organization, member)
-        remove_member(tx, organization, member.account_id)
-        action = "leave organization" if is_leaving else "remove member"
-        record(tx, actor, action, slug, member=username)
+        take_out(tx, actor, organization, member.account_id, username)
+
+
+def take_out(
+    tx: Transaction, actor: Actor, organization: Organization, account_id: int, username: str
+) -> None:
+    """End a membership; what it allowed to publish is lost with it, and told in the log."""
+    action = "leave organization" if actor.account_id == account_id else "remove member"
+    lost = remove_member(tx, organization, account_id)
+    details = {"member": username} | ({"publisherOf": lost} if lost else {})
+    record(tx, actor, action, organization.slug, None, None, **details)
 
 
 def transfer_organization(store: Store, actor: Actor, slug: str, username: str) -> None:
@@ -96,6 +105,8 @@ def transfer_organization(store: Store, actor: Actor, slug: str, username: str) 
         member = get_member(tx.connection, organization, username)
         if member.account_id == account.id:
             raise InvalidRequest("username: name somebody else; you are the owner already.")
+        if member.is_disabled:
+            raise Conflict(f"{username} cannot sign in at present. Choose somebody else.")
         put_member(tx, organization.id, member.account_id, Role.OWNER)
         put_member(tx, organization.id, account.id, Role.ADMIN)
         record(tx, actor, "transfer organization", slug, member=username)
@@ -117,10 +128,17 @@ def get_member(connection: Snapshot, organization: Organization, username: str) 
     return found
 
 
+def has_another_owner(connection: Snapshot, organization: Organization, account_id: int) -> bool:
+    """Whether somebody else owns it who can act: a disabled account cannot."""
+    return any(
+        it.role is Role.OWNER and not it.is_disabled and it.account_id != account_id
+        for it in list_members(connection, organization.id)
+    )
+
+
 def _keep_an_owner(connection: Snapshot, organization: Organization, leaving: Member) -> None:
-    owners = [it for it in list_members(connection, organization.id) if it.role is Role.OWNER]
-    if leaving in owners and len(owners) == 1:
+    if not has_another_owner(connection, organization, leaving.account_id):
         raise Conflict(
-            f"{leaving.username} is the last owner of {organization.slug}. Make somebody else an "
-            "owner first."
+            f"{leaving.username} is the last owner of {organization.slug} who can sign in. Make "
+            "somebody else an owner first."
         )

@@ -59,16 +59,8 @@ def publish_version(
                 _take_in(tx, bundles, uploads, request, file)
             _add_version(tx, wanted)
             confirm_request(tx, request.id)
-            record(
-                tx,
-                actor,
-                "publish",
-                request.scope,
-                request.name,
-                request.version,
-                sha256Hash=request.sha256_hash,
-                bundleSize=request.bundle_size,
-            )
+            files = _announced(request)
+            record(tx, actor, "publish", request.scope, request.name, request.version, **files)
     uploads.remove(request.id)
     return request
 
@@ -82,6 +74,13 @@ def get_request(connection: Snapshot, actor: Actor, request_id: str, now_ms: int
             "Begin again."
         )
     return request
+
+
+def _announced(request: PublishRequest) -> dict[str, object]:
+    """The files of a version, for the log; in the words of the request."""
+    bundle = {"sha256Hash": request.sha256_hash, "bundleSize": request.bundle_size}
+    style = {"cssSha256Hash": request.css_sha256_hash, "cssSize": request.css_size}
+    return bundle if request.css_size is None else {**bundle, **style}
 
 
 def _files(request: PublishRequest) -> list[_File]:

@@ -94,13 +94,16 @@ def sign_in(
         take_back_attempts(tx, others)
         if renewed is not None:
             update_account(tx, found.account.id, password_hash=renewed)
-        if former is not None:
-            remove_session_by_secret(tx, hash_secret(former))
-        return open_session(tx, found.account, lifetimes)
+        return open_session(tx, found.account, lifetimes, former=former)
 
 
-def open_session(tx: Transaction, account: Account, lifetimes: Lifetimes) -> SignedIn:
-    """A new session for somebody who has been recognised."""
+def open_session(
+    tx: Transaction, account: Account, lifetimes: Lifetimes, *, former: str | None
+) -> SignedIn:
+    """A new session for somebody who has been recognised, in place of the browser's former one:
+    whoever knew its secret has nothing of it any more."""
+    if former is not None:
+        remove_session_by_secret(tx, hash_secret(former))
     remove_ended_sessions(tx, idle_since=tx.at_ms - lifetimes.idle_ms)
     secret = new_secret(SESSION_PREFIX)
     expires_at = tx.at_ms + lifetimes.most_ms

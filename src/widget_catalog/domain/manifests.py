@@ -4,6 +4,7 @@ The service and the authors' tool read manifests with this one module, so they c
 disagree.
 """
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeVar
@@ -124,13 +125,25 @@ def _read_object(text: str) -> dict[str, Any]:
         found = msgspec.json.decode(text)
     except UnicodeEncodeError:
         raise InvalidManifest(["the manifest is not proper Unicode text."]) from None
-    except msgspec.DecodeError as error:
-        raise InvalidManifest([f"the manifest is not JSON: {error}."]) from None
+    except msgspec.DecodeError:
+        raise InvalidManifest([f"the manifest is not JSON: {_where(text)}"]) from None
     except RecursionError:
         raise InvalidManifest(["the manifest is nested too deeply."]) from None
     if not isinstance(found, dict):
         raise InvalidManifest(["the manifest must be a JSON object."])
     return found
+
+
+def _where(text: str) -> str:
+    """What to look at in a text that is not JSON: the place where the standard library stumbles,
+    as it tells line and column; it is more lenient about a few things."""
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        return f"look at line {error.lineno:,}, column {error.colno:,}."
+    except (ValueError, RecursionError):
+        pass
+    return "it holds a number or a character that cannot be read."
 
 
 def _sdk_range(text: str) -> str:

@@ -93,6 +93,16 @@ def update_account(tx: Transaction, account_id: int, **values: object) -> None:
     tx.connection.execute(sa.update(accounts).where(accounts.c.id == account_id).values(values))
 
 
+def end_account(tx: Transaction, account_id: int) -> None:
+    """Nobody comes in any more, once and for all; the e-mail address is free for another account.
+
+    The row stays, for the name of the scope. What is in the key instead is no address: it has a
+    space.
+    """
+    values = {"is_disabled": True, "password_hash": None, "closed_at": tx.at_ms}
+    update_account(tx, account_id, **values, email_key=f"closed {account_id}")
+
+
 def find_account_by_identity(connection: Connection, issuer: str, subject: str) -> Account | None:
     query = (
         sa.select(accounts)

@@ -32,6 +32,7 @@ class Member(NamedTuple):
     username: str
     role: Role
     since: int
+    is_disabled: bool
 
 
 class Place(NamedTuple):
@@ -77,13 +78,15 @@ def list_memberships(connection: Connection, account_id: int) -> list[Membership
 
 
 def list_members(connection: Connection, organization_id: int) -> list[Member]:
+    columns = (memberships.c.role, memberships.c.since, accounts.c.is_disabled)
     query = (
-        sa.select(accounts.c.id, accounts.c.username, memberships.c.role, memberships.c.since)
+        sa.select(accounts.c.id, accounts.c.username, *columns)
         .join_from(memberships, accounts)
         .where(memberships.c.organization_id == organization_id)
         .order_by(accounts.c.username)
     )
-    return [Member(row[0], row[1], Role(row[2]), row[3]) for row in connection.execute(query)]
+    rows = connection.execute(query)
+    return [Member(it.id, it.username, Role(it.role), it.since, it.is_disabled) for it in rows]
 
 
 def put_member(tx: Transaction, organization_id: int, account_id: int, role: Role) -> None:
@@ -103,19 +106,19 @@ def put_member(tx: Transaction, organization_id: int, account_id: int, role: Rol
         )
 
 
-def remove_member(tx: Transaction, organization: Organization, account_id: int) -> None:
-    """End a membership, and what it allowed to publish."""
+def remove_member(tx: Transaction, organization: Organization, account_id: int) -> list[str]:
+    """End a membership, and what it allowed to publish; gives the names of those widgets."""
+    named = sa.and_(publishers.c.scope == organization.slug, publishers.c.account_id == account_id)
+    names = sa.select(publishers.c.name).where(named).order_by(publishers.c.name)
+    lost = list(tx.connection.execute(names).scalars())
     tx.connection.execute(
         sa.delete(memberships).where(
             memberships.c.organization_id == organization.id,
             memberships.c.account_id == account_id,
         )
     )
-    tx.connection.execute(
-        sa.delete(publishers).where(
-            publishers.c.scope == organization.slug, publishers.c.account_id == account_id
-        )
-    )
+    tx.connection.execute(sa.delete(publishers).where(named))
+    return lost
 
 
 def standing_of(

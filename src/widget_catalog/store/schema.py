@@ -121,7 +121,7 @@ accounts = Table(
     Column("id", Number, primary_key=True),
     Column("username", Name, ForeignKey("scopes.name"), nullable=False, unique=True),
     Column("email", Text, nullable=False),
-    Column("email_key", Text, nullable=False, unique=True),  # In small letters.
+    Column("email_key", Text, nullable=False, unique=True),  # In small letters, while it is open.
     Column("password_hash", Text),
     Column("is_operator", Boolean, nullable=False),
     Column("is_disabled", Boolean, nullable=False),

@@ -133,6 +133,25 @@ def test_doing_what_is_done_already_changes_nothing(village: Village, path: str,
     assert (olly.get("/api/audit").json(), olly.get(CLOCK).json()) == before
 
 
+def test_another_reason_takes_the_place_of_the_first_and_the_log_keeps_both(
+    village: Village,
+) -> None:
+    for reason in ("Broken.", "It shows the wrong day."):
+        assert told(village.ann.post(f"{VERSION}/yank", {"reason": reason})) == DONE
+    for message in ("Old.", "Use 2."):
+        assert told(village.ann.post(f"{VERSION}/deprecate", {"message": message})) == DONE
+
+    version = shown(village)
+    assert (version["yanked"], version["yankedReason"]) == (True, "It shows the wrong day.")
+    assert version["deprecationMessage"] == "Use 2."
+    assert [(it["action"], it["details"]) for it in log(village.ann, "?limit=4")] == [
+        ("deprecate", {"message": "Use 2."}),
+        ("deprecate", {"message": "Old."}),
+        ("yank", {"reason": "It shows the wrong day."}),
+        ("yank", {"reason": "Broken."}),
+    ]
+
+
 @pytest.mark.parametrize(
     ("path", "key"),
     [

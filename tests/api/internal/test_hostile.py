@@ -183,7 +183,7 @@ def test_any_part_of_an_address_gets_an_answer(crowd: Village, route: Route) -> 
      "limit=\ufffd", "page=%F0%9F", "page=1e9", "limit=+1", "page= 1", "limit=0x10"],
 )  # fmt: skip
 def test_any_query_gets_an_answer(crowd: Village, query: str) -> None:
-    for path in ("/api/audit", "/api/widgets/ann/clock/audit"):
+    for path in ("/api/audit", "/api/widgets/ann/clock/audit", "/api/organizations/acme/audit"):
         assert_answered(crowd.olly.get(f"{path}?{query}"), query)
 
 

@@ -1,34 +1,15 @@
-"""Organizations: who is in them, who leaves, who owns, and how one is invited."""
+"""Organizations: who is in them, who leaves, who owns, and what is told of it."""
 
-from typing import Any
+from collections.abc import Callable
 
 import pytest
 
-from support.people import Person
+from api.internal.organizing import ACME, DONE, INVITATIONS, roles, told
+from support.people import PASSWORD
+from support.site import Answer
 from support.village import Village, join
 from widget_catalog.actions.manage_account import set_disabled
 from widget_catalog.domain.clock import iso
-
-ACME = "/api/organizations/acme"
-INVITATIONS = f"{ACME}/invitations"
-DONE = (200, {"success": True})
-NOT_FOR_YOU = {"error": "There is no such invitation for you, or it has expired."}
-
-
-def roles(person: Person, slug: str = "acme") -> dict[str, str]:
-    members = person.get(f"/api/organizations/{slug}").json()["members"]
-    return {it["username"]: it["role"] for it in members}
-
-
-def told(answer: Any) -> tuple[int, Any]:
-    return answer.status, answer.json()
-
-
-def invite(village: Village, role: str = "member", **whom: str) -> dict[str, Any]:
-    answer = village.ann.post(INVITATIONS, {"role": role, **whom})
-    assert answer.status == 201, answer.body
-    made: dict[str, Any] = answer.json()
-    return made
 
 
 def test_whoever_makes_an_organization_owns_it_and_may_publish_in_it(village: Village) -> None:
@@ -115,7 +96,10 @@ def test_an_admin_looks_after_members_but_not_after_owners(village: Village) -> 
 def test_the_last_owner_can_neither_leave_nor_step_down(village: Village) -> None:
     last = (
         409,
-        {"error": "ann is the last owner of acme. Make somebody else an owner first."},
+        {
+            "error": "ann is the last owner of acme who can sign in. Make somebody else an owner "
+            "first."
+        },
     )
     assert told(village.ann.delete(f"{ACME}/members/ann")) == last
     assert told(village.ann.put(f"{ACME}/members/ann", {"role": "admin"})) == last
@@ -126,6 +110,39 @@ def test_the_last_owner_can_neither_leave_nor_step_down(village: Village) -> Non
     assert roles(village.abe) == {"abe": "owner", "mia": "member", "pia": "member"}
     assert village.ann.get(ACME).status == 403
     assert village.ann.request("acme/clock", "2.0.0").status == 403
+
+
+def test_an_owner_who_is_disabled_does_not_count(village: Village) -> None:
+    """Else nobody would remain who can look after the organization."""
+    ann, store = village.ann, village.site.node.store
+    ann.put(f"{ACME}/members/abe", {"role": "owner"})
+    ann.put(f"{ACME}/members/mia", {"role": "owner"})
+    for name in ("abe", "mia"):
+        set_disabled(store, name, is_disabled=True)
+
+    for answer in (
+        ann.delete(f"{ACME}/members/ann"),
+        ann.put(f"{ACME}/members/ann", {"role": "member"}),
+        ann.post("/api/account/close", {"password": PASSWORD}),
+    ):
+        assert answer.status == 409
+        assert " the last owner of acme who can sign in. " in answer.json()["error"]
+    # One who is disabled can be put out, and steps in again when enabled.
+    assert told(ann.delete(f"{ACME}/members/mia")) == DONE
+    set_disabled(store, "abe", is_disabled=False)
+    assert told(ann.delete(f"{ACME}/members/ann")) == DONE
+
+
+def test_nothing_is_transferred_to_an_account_that_is_disabled(village: Village) -> None:
+    set_disabled(village.site.node.store, "abe", is_disabled=True)
+
+    answer = village.ann.post(f"{ACME}/transfer", {"username": "abe"})
+
+    assert told(answer) == (
+        409,
+        {"error": "abe cannot sign in at present. Choose somebody else."},
+    )
+    assert roles(village.ann)["ann"] == "owner"
 
 
 def test_one_owner_can_unmake_another(village: Village) -> None:
@@ -181,125 +198,6 @@ def test_there_are_three_roles(quiet_village: Village, role: str) -> None:
     assert told(quiet_village.ann.post(INVITATIONS, {"username": "eve", "role": role})) == wrong
 
 
-def test_an_invitation_by_name_is_seen_and_accepted_by_that_account_alone(village: Village) -> None:
-    made = invite(village, "admin", username="eve")
-
-    assert made == {
-        "id": made["id"],
-        "organization": "acme",
-        "username": "eve",
-        "email": None,
-        "role": "admin",
-        "invitedBy": "ann",
-        "expiresAt": made["expiresAt"],
-    }
-    assert told(village.eve.get("/api/invitations")) == (200, {"invitations": [made]})
-    assert told(village.abe.get(INVITATIONS)) == (200, {"invitations": [made]})
-    assert told(village.olly.get("/api/invitations")) == (200, {"invitations": []})
-    for other in (village.olly, village.mia, village.ann):
-        for answer in ("accept", "decline"):
-            refused = other.post(f"/api/invitations/{made['id']}/{answer}", {"secret": ""})
-            assert told(refused) == (404, NOT_FOR_YOU)
-
-    assert told(village.eve.post(f"/api/invitations/{made['id']}/accept")) == DONE
-    assert roles(village.eve)["eve"] == "admin"
-    assert village.eve.get("/api/invitations").json() == {"invitations": []}
-    again = village.eve.post(f"/api/invitations/{made['id']}/accept")
-    assert told(again) == (404, NOT_FOR_YOU)
-
-
-def test_an_invitation_by_link_is_for_whoever_has_its_secret_once(village: Village) -> None:
-    made = invite(village, email="eve@elsewhere.example")
-    link = made["link"]
-    place, _, secret = link.partition("&secret=")
-    assert place == f"https://catalog.example/invitation?id={made['id']}"
-    assert secret.startswith("wci_")
-    (listed,) = village.ann.get(INVITATIONS).json()["invitations"]
-    assert "link" not in listed
-    address = f"/api/invitations/{made['id']}/accept"
-    for wrong in ("", "wci_", secret[:-1], secret + "x", made["id"]):
-        assert told(village.eve.post(address, {"secret": wrong})) == (404, NOT_FOR_YOU)
-    assert village.eve.post(address).status == 404
-
-    assert told(village.eve.post(address, {"secret": secret})) == DONE
-
-    assert roles(village.eve)["eve"] == "member"
-    assert village.olly.post(address, {"secret": secret}).status == 404
-
-
-def test_who_is_a_member_already_does_not_use_a_link_up(village: Village) -> None:
-    """Nor does a member's own role change by it."""
-    made = invite(village, "owner", email="x@example.org")
-    secret = made["link"].partition("&secret=")[2]
-    address = f"/api/invitations/{made['id']}/accept"
-
-    refused = village.mia.post(address, {"secret": secret})
-
-    assert told(refused) == (409, {"error": "You are a member of acme already."})
-    assert roles(village.mia)["mia"] == "member"
-    assert village.eve.post(address, {"secret": secret}).status == 200
-
-
-def test_an_invitation_that_is_declined_or_withdrawn_is_gone(village: Village) -> None:
-    declined = invite(village, username="eve")["id"]
-    assert told(village.eve.post(f"/api/invitations/{declined}/decline")) == DONE
-    assert village.eve.post(f"/api/invitations/{declined}/accept").status == 404
-    withdrawn = invite(village, username="eve")["id"]
-
-    assert village.mia.delete(f"{INVITATIONS}/{withdrawn}").status == 403
-    assert village.eve.delete(f"{INVITATIONS}/{withdrawn}").status == 403
-    assert told(village.abe.delete(f"{INVITATIONS}/{withdrawn}")) == DONE
-    assert village.eve.post(f"/api/invitations/{withdrawn}/accept").status == 404
-    assert village.ann.delete(f"{INVITATIONS}/{withdrawn}").status == 404
-    assert "eve" not in roles(village.ann)
-
-
-def test_an_invitation_ends_after_a_week(village: Village) -> None:
-    made = invite(village, username="eve")
-    village.clock.forward(days=6, hours=23, minutes=59)
-    assert village.eve.get("/api/invitations").json() == {"invitations": [made]}
-    village.clock.forward(minutes=1)
-
-    assert village.eve.get("/api/invitations").json() == {"invitations": []}
-    assert told(village.eve.post(f"/api/invitations/{made['id']}/accept")) == (404, NOT_FOR_YOU)
-    assert village.ann.get(INVITATIONS).json() == {"invitations": []}
-    assert invite(village, username="eve")["id"] != made["id"]
-
-
-def test_an_invitation_of_one_organization_is_not_withdrawn_by_another(village: Village) -> None:
-    made = invite(village, username="eve")
-    village.eve.post("/api/organizations", {"slug": "eves", "displayName": "Eve’s"})
-
-    foreign = village.eve.delete(f"/api/organizations/eves/invitations/{made['id']}")
-
-    assert told(foreign) == (404, {"error": "There is no such invitation."})
-    assert len(village.ann.get(INVITATIONS).json()["invitations"]) == 1
-
-
-def test_nobody_is_invited_twice_or_without_being_there(village: Village) -> None:
-    invite(village, username="eve")
-
-    def refused(**body: str) -> tuple[int, Any]:
-        return told(village.ann.post(INVITATIONS, body))
-
-    assert refused(username="eve") == (409, {"error": "eve is invited to acme already."})
-    assert refused(username="mia") == (409, {"error": "mia is a member of acme already."})
-    assert refused(username="gone") == (404, {"error": "There is no account 'gone'."})
-    assert refused(username="acme") == (404, {"error": "There is no account 'acme'."})
-    one = (400, {"error": "Give a username or an email, one of the two."})
-    assert refused() == one
-    assert refused(username="olly", email="olly@example.org") == one
-    assert refused(email="olly") == (400, {"error": "email: 'olly' is not an e-mail address."})
-
-
-def test_an_account_that_is_disabled_cannot_be_invited(village: Village) -> None:
-    set_disabled(village.site.node.store, "eve", is_disabled=True)
-
-    answer = village.ann.post(INVITATIONS, {"username": "eve"})
-
-    assert told(answer) == (404, {"error": "There is no account 'eve'."})
-
-
 def test_the_operator_looks_into_organizations_but_does_not_rule_them(village: Village) -> None:
     olly = village.olly
     assert olly.get(ACME).status == 200
@@ -315,8 +213,7 @@ def test_the_operator_looks_into_organizations_but_does_not_rule_them(village: V
 
 
 def test_everything_about_members_is_in_the_audit_log(village: Village) -> None:
-    made = invite(village, "admin", username="eve")
-    village.eve.post(f"/api/invitations/{made['id']}/accept")
+    join(village.ann, village.eve, "acme", "admin")
     village.ann.put(f"{ACME}/members/eve", {"role": "member"})
     village.ann.put(f"{ACME}/members/eve", {"role": "member"})
     village.eve.delete(f"{ACME}/members/eve")
@@ -331,3 +228,65 @@ def test_everything_about_members_is_in_the_audit_log(village: Village) -> None:
         ("eve", "accept invitation", "acme", {"role": "admin"}),
         ("ann", "invite", "acme", {"who": "eve", "role": "admin"}),
     ]
+
+
+@pytest.mark.parametrize(
+    ("go", "actor", "action"),
+    [
+        (lambda it: it.ann.delete(f"{ACME}/members/pia"), "ann", "remove member"),
+        (lambda it: it.pia.delete(f"{ACME}/members/pia"), "pia", "leave organization"),
+        (
+            lambda it: it.pia.post("/api/account/close", {"password": PASSWORD}),
+            "pia",
+            "leave organization",
+        ),
+    ],
+    ids=["removed", "left", "closed"],
+)
+def test_the_log_tells_what_somebody_who_goes_could_publish(
+    village: Village, go: Callable[[Village], Answer], actor: str, action: str
+) -> None:
+    village.ann.put("/api/widgets/acme/board/publishers", {"publishers": ["mia", "pia"]})
+
+    assert told(go(village)) == DONE
+
+    (entry,) = village.ann.get(f"{ACME}/audit?limit=1").json()["entries"]
+    assert (entry["actor"], entry["action"]) == (actor, action)
+    assert entry["details"] == {"member": "pia", "publisherOf": ["board", "clock"]}
+
+
+def test_owners_read_the_log_of_their_organization_and_of_nothing_else(village: Village) -> None:
+    village.eve.post("/api/organizations", {"slug": "eves", "displayName": "Eve’s"})
+    village.clock.forward(hours=1)
+    village.ann.put(f"{ACME}/members/mia", {"role": "admin"})
+    village.ann.post("/api/widgets/acme/clock/unlist", {"reason": "Moved."})
+
+    answer = village.ann.get(f"{ACME}/audit?limit=2")
+
+    who = {"at": iso(village.clock.at), "actor": "ann", "via": "session", "scope": "acme"}
+    unlisted = {"name": "clock", "version": None, "details": {"reason": "Moved."}}
+    promoted = {"name": None, "version": None, "details": {"member": "mia", "role": "admin"}}
+    total = answer.json()["total"]
+    assert told(answer) == (
+        200,
+        {
+            "entries": [
+                {**who, "action": "unlist", **unlisted},
+                {**who, "action": "change role", **promoted},
+            ],
+            "total": total,
+            "page": 1,
+            "limit": 2,
+        },
+    )
+    whole = village.ann.get(f"{ACME}/audit?limit=100").json()["entries"]
+    assert (len(whole), {it["scope"] for it in whole}) == (total, {"acme"})
+    assert whole[-1]["action"] == "create organization"
+    assert village.olly.get(f"{ACME}/audit?limit=100").json()["entries"] == whole
+    for person in (village.abe, village.mia, village.eve):
+        assert told(person.get(f"{ACME}/audit")) == (
+            403,
+            {"error": "The audit log of acme is for its owners."},
+        )
+    # A person's own scope is no organization.
+    assert village.ann.get("/api/organizations/ann/audit").status == 404

@@ -62,6 +62,16 @@ def test_where_registration_is_not_open_nobody_registers_uninvited(
         assert register(village.site, "ann").json() == CLOSED
 
 
+def test_registering_ends_the_session_that_was_brought_along(open_village: Village) -> None:
+    ann = open_village.ann
+    body = {"username": "zoe", "email": "zoe@example.org", "password": PASSWORD}
+
+    zoe = person(ann.post("/api/auth/register", body), open_village.site)
+
+    assert zoe.get("/api/auth/session").json()["username"] == "zoe"
+    assert ann.get("/api/auth/session").status == 401
+
+
 def test_whoever_registers_is_signed_in_and_may_publish(open_village: Village) -> None:
     answer = register(open_village.site)
 

@@ -116,12 +116,19 @@ def test_when_a_token_was_used_is_told_within_minutes(village: Village) -> None:
         ({"expiresInDays": 0}, "expiresInDays: must be a whole number from 1 to 366."),
         ({"expiresInDays": 367}, "expiresInDays: must be a whole number from 1 to 366."),
         ({"expiresInDays": -(10**18)}, "expiresInDays: must be a whole number from 1 to 366."),
-        ({"expiresInDays": 1.5}, "The body is not what is expected here: Expected `int`"),
-        ({"expiresInDays": True}, "The body is not what is expected here: Expected `int`"),
-        ({"scopes": ["No"]}, "'No' is not a scope"),
-        ({"scopes": [None]}, "The body is not what is expected here: Expected `str`"),
-        ({"widgets": ["ann"]}, "'' is not a widget name"),
-        ({"widgets": ["ann/a/b"]}, "'a/b' is not a widget name"),
+        ({"expiresInDays": 1.5}, "expiresInDays: must be a whole number."),
+        ({"expiresInDays": True}, "expiresInDays: must be a whole number."),
+        ({"scopes": ["No"]}, "scopes: 'No' is not a scope: use 1 to 64 small letters"),
+        ({"scopes": [None]}, "scopes: must be a list of texts."),
+        ({"scopes": "acme"}, "scopes: must be a list of texts."),
+        ({"scopes": None}, "scopes: must be a list of texts."),
+        ({"name": 7}, "name: must be a text."),
+        (
+            {"widgets": ["x"]},
+            "widgets: 'x' is not a widget: write scope and name, such as ann/clock.",
+        ),
+        ({"widgets": ["x/"]}, "widgets: '' is not a widget name: use 1 to 64 small letters"),
+        ({"widgets": ["ann/a/b"]}, "widgets: 'a/b' is not a widget name: use 1 to 64 small"),
         ({"scopes": ["a"] * 60, "widgets": ["a/b"] * 41}, "scopes: at most 100 scopes and widgets"),
     ],
 )
@@ -139,8 +146,18 @@ def test_all_faults_are_told_at_once(quiet_village: Village) -> None:
 
     told = quiet_village.ann.post(TOKENS, body).json()["error"]
 
-    for part in ("name: ", "actions: ", "expiresInDays: ", "'A' is", "'B' is", "'C' is"):
+    for part in ("name: ", "actions: ", "expiresInDays: ", "scopes: 'A' is", "scopes: 'B' is",
+                 "widgets: 'C' is"):  # fmt: skip
         assert part in told
+
+
+def test_a_program_that_was_signed_in_makes_tokens_and_the_log_says_so(village: Village) -> None:
+    """As `widget tokens create` does."""
+    answer = with_oauth(village.ann).post(TOKENS, a_token(expiresInDays=366))
+
+    assert answer.status == 201
+    (entry,) = village.olly.get("/api/audit?limit=1").json()["entries"]
+    assert (entry["actor"], entry["via"], entry["action"]) == ("ann", "oauth", "create token")
 
 
 def test_a_token_makes_and_sees_no_tokens_organizations_or_invitations(village: Village) -> None:

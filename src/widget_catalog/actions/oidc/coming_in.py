@@ -31,25 +31,34 @@ class Newcomer(msgspec.Struct, frozen=True):
 
 
 def sign_in_identity(
-    store: Store, person: Person, lifetimes: Lifetimes, *, may_create: bool, next_: str = ""
+    store: Store,
+    person: Person,
+    lifetimes: Lifetimes,
+    *,
+    may_create: bool,
+    next_: str = "",
+    former: str | None = None,
 ) -> SignedIn | Newcomer:
-    """Sign in whoever is known; make an account for whoever is not, or ask for its name."""
+    """Sign in whoever is known, in place of the former session; make an account for whoever is
+    not, or ask for its name."""
     with store.writing() as tx:
         account = find_account_by_identity(tx.connection, person.issuer, person.subject)
         if account is not None:
-            return _open(tx, account, lifetimes)
+            return _open(tx, account, lifetimes, former)
     if not may_create:
         raise NotAllowed("You have no account here. Ask the operator for one.")
     newcomer = Newcomer(
         person.issuer, person.subject, _name_from(person.username), person.email, next_
     )
     try:
-        return sign_in_newcomer(store, newcomer, lifetimes)
+        return sign_in_newcomer(store, newcomer, lifetimes, former=former)
     except (InvalidAccount, Conflict):
         return newcomer
 
 
-def sign_in_newcomer(store: Store, newcomer: Newcomer, lifetimes: Lifetimes) -> SignedIn:
+def sign_in_newcomer(
+    store: Store, newcomer: Newcomer, lifetimes: Lifetimes, *, former: str | None = None
+) -> SignedIn:
     """Make the account; InvalidAccount or Conflict if name or address will not do."""
     faults = [fault] if (fault := email_fault(newcomer.email)) else []
     try:
@@ -63,7 +72,7 @@ def sign_in_newcomer(store: Store, newcomer: Newcomer, lifetimes: Lifetimes) -> 
         if account is None:  # Else the form was sent twice.
             account = create_without_password(tx, newcomer.username, newcomer.email)
             add_identity(tx, newcomer.issuer, newcomer.subject, account.id)
-        return _open(tx, account, lifetimes)
+        return _open(tx, account, lifetimes, former)
 
 
 def connect_identity(store: Store, actor: Actor, person: Person) -> None:
@@ -78,10 +87,10 @@ def connect_identity(store: Store, actor: Actor, person: Person) -> None:
             record(tx, actor, "connect identity", account.username, issuer=person.issuer)
 
 
-def _open(tx: Transaction, account: Account, lifetimes: Lifetimes) -> SignedIn:
+def _open(tx: Transaction, account: Account, lifetimes: Lifetimes, former: str | None) -> SignedIn:
     if account.is_disabled:
         raise NotAllowed("Your account is disabled. Ask the operator.")
-    return open_session(tx, account, lifetimes)
+    return open_session(tx, account, lifetimes, former=former)
 
 
 def _name_from(text: str) -> str:

@@ -18,8 +18,9 @@ from ...settings import Settings
 from ...store.engine import Store
 from ..http import NOSNIFF, Request, Response
 from ..look import Look
+from .bodies import read_fields
 
-T = TypeVar("T")
+S = TypeVar("S", bound=msgspec.Struct)
 
 COOKIE = "session"
 OAUTH_BASE = "/api/auth/oauth2"
@@ -81,14 +82,9 @@ class Call:
         """The widget that the path names."""
         return f"{self.params['scope']}/{self.params['name']}"
 
-    def json(self, shape: type[T]) -> T:
+    def json(self, shape: type[S]) -> S:
         """The body, or InvalidRequest saying what is wrong with it."""
-        try:
-            return msgspec.json.decode(self.body or b"{}", type=shape)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise InvalidRequest(f"The body is not what is expected here: {error}.") from None
-        except RecursionError:
-            raise InvalidRequest("The body is nested too deeply.") from None
+        return read_fields(self.body, shape)
 
     def form(self) -> dict[str, str]:
         """The fields of a form; of one that comes twice, the first counts."""

@@ -9,6 +9,7 @@ from ...bundles.store import Kind
 from ...domain.errors import InvalidRequest
 from ...store.publishing import PublishRequest
 from ..http import Response
+from .bodies import read_object
 from .call import Call, Services, reply
 
 
@@ -19,7 +20,7 @@ def get_scopes(services: Services, call: Call) -> Response:
 
 
 def post_publish(services: Services, call: Call) -> Response:
-    body = call.json(dict[str, Any])
+    body = read_object(call.body)
     match body.get("action"):
         case "request":
             return _request(services, call, body)

@@ -1,7 +1,7 @@
 """Every address of the internal API, by who calls it. A new one without a rule fails a test."""
 
 from ...domain.accounts import Right
-from . import oauth, organizations, publishing, sessions, tokens, widgets
+from . import audit, oauth, organizations, publishing, sessions, tokens, widgets
 from .call import OAUTH_BASE
 from .routing import Door, Route, Routes, Who
 
@@ -61,14 +61,15 @@ AFTERWARDS = (
     Route("POST", _WIDGET + "/official", widgets.post_official, Right.MAKE_OFFICIAL),
     Route("GET", _WIDGET + "/publishers", widgets.get_widget_publishers, Right.VIEW),
     Route("PUT", _WIDGET + "/publishers", widgets.put_publishers, Right.NAME_PUBLISHERS),
-    Route("GET", _WIDGET + "/audit", widgets.get_widget_audit, Right.READ_AUDIT),
-    Route("GET", "/api/audit", widgets.get_audit, Who.OPERATOR),
+    Route("GET", _WIDGET + "/audit", audit.get_widget_audit, Right.READ_AUDIT),
+    Route("GET", "/api/audit", audit.get_audit, Who.OPERATOR),
 )
 
 ORGANIZATIONS = (
     Route("GET", "/api/organizations", organizations.get_organizations, Who.PERSON),
     Route("POST", "/api/organizations", organizations.post_organization, Who.PERSON),
     Route("GET", _ORGANIZATION, organizations.get_organization, Right.VIEW),
+    Route("GET", _ORGANIZATION + "/audit", audit.get_organization_audit, Right.READ_AUDIT),
     Route(
         "GET",
         _ORGANIZATION + "/invitations",

@@ -65,6 +65,7 @@ def post_register(services: Services, call: Call) -> Response:
         password=body.password,
         address=call.address,
         secret=body.invitation,
+        former=cookie_of(call.request),
     )
     return _welcome(services, signed_in, status=201)
 

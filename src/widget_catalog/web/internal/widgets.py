@@ -12,14 +12,11 @@ from ...actions.change_widget import (
     get_publishers,
     list_widget,
     name_publishers,
-    read_audit,
     set_official,
     unlist_widget,
     view_widget,
 )
-from ...domain.clock import from_ms, iso
 from ...reading.rendering import render_detail
-from ...store.audit import Entry
 from ..http import Response
 from .call import Call, Services, done, reply
 
@@ -95,22 +92,3 @@ def put_publishers(services: Services, call: Call) -> Response:
     names = call.json(PublishersBody).publishers
     name_publishers(services.store, call.actor, call.key, names)
     return reply({"publishers": sorted(set(names))})
-
-
-def get_widget_audit(services: Services, call: Call) -> Response:
-    return _audit(services, call, call.key)
-
-
-def get_audit(services: Services, call: Call) -> Response:
-    return _audit(services, call, None)
-
-
-def _audit(services: Services, call: Call, key: str | None) -> Response:
-    page, limit = call.page()
-    entries, total = read_audit(services.store, call.actor, key, page, limit)
-    shown = [_shown(entry) for entry in entries]
-    return reply({"entries": shown, "total": total, "page": page, "limit": limit})
-
-
-def _shown(entry: Entry) -> dict[str, object]:
-    return {**entry._asdict(), "at": iso(from_ms(entry.at))}

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from ...actions.create_account import OPERATOR, check_may_register, register
 from ...domain.errors import CatalogError, Conflict, InvalidAccount, NotAllowed
 from ..http import Response
-from ..internal.call import Call, Services
+from ..internal.call import Call, Services, cookie_of
 from ..internal.failures import status_of
 from ..internal.sessions import refuse_other_sites
 from ..look import local_path
@@ -31,6 +31,7 @@ def post_join(services: Services, call: Call) -> Response:
             password=form.get("password", ""),
             address=call.address,
             secret=secret,
+            former=cookie_of(call.request),
         )
     except InvalidAccount as fault:
         return _form(services, secret, next_ or "", form, fault.faults, status_of(fault))

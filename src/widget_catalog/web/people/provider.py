@@ -64,6 +64,7 @@ def get_callback(services: Services, call: Call) -> Response:
         services.lifetimes,
         may_create=settings.oidc_creates_accounts or settings.registration == "open",
         next_=begun.next,
+        former=cookie_of(call.request),
     )
     if isinstance(came, Newcomer):
         return services.look.redirect("/join/name", _kept(services, came))
@@ -83,7 +84,8 @@ def post_name(services: Services, call: Call) -> Response:
         email=form.get("email", "").strip(),
     )
     try:
-        signed_in = sign_in_newcomer(services.store, newcomer, services.lifetimes)
+        former = cookie_of(call.request)
+        signed_in = sign_in_newcomer(services.store, newcomer, services.lifetimes, former=former)
     except InvalidAccount as fault:
         return _ask(services, newcomer, fault.faults, status_of(fault))
     except Conflict as fault:

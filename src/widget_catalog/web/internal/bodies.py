@@ -1,0 +1,57 @@
+"""Bodies of requests: JSON becomes a value of a known shape, or all its faults are told at once.
+
+What is wrong is said in words of our own, which name the field.
+"""
+
+from typing import Any, TypeVar
+
+import msgspec
+
+from ...domain.errors import InvalidRequest
+
+S = TypeVar("S", bound=msgspec.Struct)
+
+# Every type that a field of a body has.
+_RULES: dict[object, str] = {
+    str: "must be a text.",
+    str | None: "must be a text.",
+    int: "must be a whole number.",
+    bool | None: "must be true, false or null.",
+    list[str]: "must be a list of texts.",
+}
+
+
+def read_object(body: bytes) -> dict[str, Any]:
+    """What a body holds, whatever it is; without a body, nothing."""
+    try:
+        found = msgspec.json.decode(body or b"{}")
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        raise InvalidRequest("The body is not proper JSON.") from None
+    except RecursionError:
+        raise InvalidRequest("The body is nested too deeply.") from None
+    if not isinstance(found, dict):
+        raise InvalidRequest("The body must be a JSON object.")
+    return found
+
+
+def read_fields(body: bytes, shape: type[S]) -> S:
+    """The fields of this shape; others are passed over."""
+    found = read_object(body)
+    faults = []
+    for field in msgspec.structs.fields(shape):
+        name = field.encode_name
+        if name in found and not _is_a(field.type, found[name]):
+            faults.append(f"{name}: {_RULES[field.type]}")
+        elif name not in found and field.required:
+            faults.append(f"{name}: is missing.")
+    if faults:
+        raise InvalidRequest(" ".join(faults))
+    return msgspec.convert(found, shape)
+
+
+def _is_a(kind: Any, value: object) -> bool:
+    try:
+        msgspec.convert(value, kind)
+    except msgspec.ValidationError:
+        return False
+    return True

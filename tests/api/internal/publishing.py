@@ -1,0 +1,57 @@
+"""What tests of publishing share: what is sent, and what is left behind."""
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+from support.people import request_body
+from support.site import Answer
+from support.village import Village
+from widget_catalog.store.publishing import list_requests
+
+PUBLISH = "/api/widgets/publish"
+CSS = b".clock { color: red; }\n"
+NO_REQUEST = {
+    "error": "There is no such request to publish: it was never made by you, or it has expired. "
+    "Begin again."
+}
+
+
+def sha(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def styled(key: str = "ann/styled", version: str = "1.0.0", **more: Any) -> dict[str, Any]:
+    css = {"cssSize": len(CSS), "cssSha256Hash": sha(CSS)}
+    return request_body(key, version, **more) | css
+
+
+def local(url: str) -> str:
+    return url.removeprefix("https://catalog.example")
+
+
+def files(village: Village) -> dict[str, list[str]]:
+    """Every file of the bundles and the uploads."""
+    folder = village.site.node.folder
+    return {
+        "bundles": sorted(str(it.relative_to(folder.bundles)) for it in _files(folder.bundles)),
+        "uploads": sorted(it.name for it in _files(folder.uploads)),
+    }
+
+
+def _files(folder: Path) -> list[Path]:
+    return [it for it in folder.rglob("*") if it.is_file()]
+
+
+def told(answer: Answer) -> tuple[int, Any]:
+    return answer.status, answer.json()
+
+
+def faults(answer: Answer) -> str:
+    assert answer.status == 400, answer.body
+    return str(answer.json()["error"])
+
+
+def rows(village: Village) -> list[Any]:
+    with village.site.node.store.reading() as connection:
+        return [it for it in list_requests(connection) if it.confirmed_at is None]

@@ -1,0 +1,22 @@
+"""What tests of signing in share: trying a password, and whether somebody is in."""
+
+from support.people import Person
+from support.site import Answer, InProcessSite
+
+WRONG = {"error": "The user name or the password is wrong."}
+SIGN_IN = "/api/auth/sign-in"
+
+
+def try_password(site: InProcessSite, username: str, password: str, **headers: str) -> Answer:
+    body = {"username": username, "password": password}
+    return Person(site, "", headers).post(SIGN_IN, body)
+
+
+def is_in(person: Person) -> bool:
+    answer = person.get("/api/auth/session")
+    assert answer.status in (200, 401)
+    return answer.status == 200
+
+
+def secret_of(person: Person) -> str:
+    return person.headers["cookie"].removeprefix("session=")

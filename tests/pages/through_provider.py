@@ -1,0 +1,30 @@
+"""What tests of signing in through a provider share: the way there and back."""
+
+from typing import Any
+
+from support.browsing import Browsing
+from support.site import Answer, InProcessSite
+from widget_catalog.store.accounts import list_accounts
+
+CLIENT: dict[str, Any] = {
+    "oidc_client_id": "catalog",
+    "oidc_client_secret": "s3cret",
+    "oidc_name": "Example",
+}
+HERE = "https://catalog.example"
+
+
+def begin(browsing: Browsing, next_: str = "") -> str:
+    answer = browsing.get(f"/api/auth/oidc{f'?next={next_}' if next_ else ''}")
+    assert answer.status == 302
+    return answer.headers["location"]
+
+
+def come_back(browsing: Browsing, place: str) -> Answer:
+    assert place.startswith(f"{HERE}/api/auth/oidc/callback?")
+    return browsing.get(place.removeprefix(HERE))
+
+
+def usernames(site: InProcessSite) -> list[str]:
+    with site.node.store.reading() as connection:
+        return [str(it.username) for it in list_accounts(connection)]
