@@ -91,7 +91,7 @@ def test_a_body_that_is_too_large_is_413(quiet_village: Village) -> None:
             )
             assert (answer.status, list(answer.json())) == (status, ["error"])
     assert answer.json() == {
-        "error": "(1) The body is too large: at most 262,144 bytes are taken here."
+        "error": "The body is too large: at most 262,144 bytes are taken here."
     }
 
 
