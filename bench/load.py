@@ -18,7 +18,7 @@ _SCRIPT = """
 local requests = {}
 
 function init(args)
-  math.randomseed(20260131)
+  math.randomseed(tonumber(args[2]))
   local file = assert(io.open(args[1], "rb"))
   for request in file:read("*a"):gmatch("[^\\1]+") do requests[#requests + 1] = request end
   file:close()
@@ -67,7 +67,10 @@ def run_wrk(rig: Rig, server: Server, requests: Path, seconds: int) -> Load:
         script.write_text(_SCRIPT)
     command = ["wrk", "--threads", "1", "--connections", str(rig.options.connections)]
     command += ["--duration", f"{seconds}s", "--timeout", "10s", "--script", str(script)]
-    command += [f"http://127.0.0.1:{server.port}/", "--", str(requests)]
+    # Drawn in another order each time: to ask for the same things in the same order again and
+    # again is the one thing that a cache which loses its oldest entries cannot do.
+    seed = str(time.monotonic_ns() % 1_000_000_007)
+    command += [f"http://127.0.0.1:{server.port}/", "--", str(requests), seed]
     served_before = cpu_seconds_of(server.pids())
     busy_before, before = _children_cpu_s(), time.monotonic()
     done = subprocess.run(

@@ -223,8 +223,9 @@ def _check(values: Mapping[str, Any], given: Mapping[str, tuple[Any, str]]) -> l
 def _is_url(text: str) -> bool:
     try:
         parts = urlsplit(text)
+        has_port = parts.port != 0  # Raises where it cannot be one.
     except ValueError:
         return False
     is_plain = not (parts.query or parts.fragment or "@" in parts.netloc or '"' in text)
     is_plain = is_plain and text.isascii() and text.isprintable() and " " not in text
-    return parts.scheme in ("http", "https") and bool(parts.netloc) and is_plain
+    return parts.scheme in ("http", "https") and bool(parts.hostname) and has_port and is_plain

@@ -231,6 +231,12 @@ def test_the_same_widget_in_several_lines_is_put_together(node: Node) -> None:
     assert [it["version"] for it in widget["versions"]] == ["2.0.0", "1.0.0", "0.1.0"]
 
 
+def test_a_byte_order_mark_before_everything_is_passed_over(node: Node, tmp_path: Path) -> None:
+    content = b"\xef\xbb\xbf" + ndjson(widget_line("a/b"), widget_line("a/c"))
+
+    assert take(node, content, tmp_path).widgets_added == 2
+
+
 def test_a_huge_line_is_taken_in(node: Node) -> None:
     notes = "Größe " * 500_000
     versions = [version_line(f"1.0.{i}") for i in range(2000)]

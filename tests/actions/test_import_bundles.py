@@ -185,7 +185,7 @@ def test_what_is_no_file_is_refused(node: Node, beside: Path) -> None:
         f"{at}{beside / 'loop'} cannot be read (Too many levels of symbolic links).",
     )
     assert _fault(node, beside, file="x" * 5000) == f"{at}{'x' * 200} leads to no file."
-    assert _fault(node, beside, file="") == f"{at}Expected `str` of length >= 1."
+    assert _fault(node, beside, file="") == f"{at}must be the path of a file."
     assert _fault(node, beside, file="a\0b") == f"{at}a text must not hold a NUL character."
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from support.disks import Disk, DiskKind, possible_disks
+from support.disks import Disk, DiskKind, full_disk, may_mount, possible_disks
 from support.folders import filled_folder
 from support.permissions import read_only, without_root_powers
 from support.service import run_command, running_service
@@ -78,6 +78,9 @@ def test_on_a_full_disk_reading_goes_on_and_counting_comes_back_by_itself(
             assert _downloads(connection.ask("GET", _CLOCK)) == acknowledged
     assert service.worker_pids() == pids, "A worker has died."
     assert "Traceback" not in service.log
+    # Told once each time, by each worker, however many were refused; but on this disk lie logs.
+    assert service.log.count("Downloads cannot be counted just now.") in (0, 3 * len(every))
+    assert service.log.count("Downloads are counted again.") == 3 * len(every)
     disk.copy_folder(tmp_path / "copy")
     _assert_sound(tmp_path / "copy", acknowledged)
 
@@ -93,6 +96,24 @@ def test_it_may_be_stopped_and_started_after_its_disk_was_full(disk: Disk, tmp_p
     with running_service(tmp_path / "copy") as service, service.client() as client:
         assert client.post(_CLOCK).status_code == 200
         assert client.get(_CLOCK).json()["widget"]["downloadCount"] == 2
+
+
+@pytest.mark.skipif(not may_mount(), reason="no file system can be mounted here")
+def test_on_a_disk_that_is_full_it_starts_and_what_is_there_can_be_read(
+    tmp_path: Path, filled: Path
+) -> None:
+    with (
+        full_disk(tmp_path, filled) as disk,
+        connections_to_every_worker(disk.service) as found,
+    ):
+        every = [held[0] for held in found.values()]
+        for connection in every:
+            _assert_reads_go_on(connection)
+            _assert_refused(connection.ask("POST", _CLOCK))
+        assert "Warning: The catalog's database cannot be used just now" in disk.service.log
+        disk.make_room()
+        for connection in every:
+            assert connection.ask("POST", _CLOCK).status == 200
 
 
 def test_in_a_folder_that_became_read_only_reading_goes_on_and_counting_comes_back(

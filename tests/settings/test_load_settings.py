@@ -81,6 +81,8 @@ def test_every_fault_is_told_at_once_and_names_where_it_is(tmp_path: Path) -> No
         ({"port": True}, "--port: must be a whole number, not True."),
         ({"base_url": "https://x.example/?a=1"}, "--base-url: must be an http"),
         ({"base_url": "https://me@x.example/"}, "--base-url: must be an http"),
+        ({"base_url": "http://x.example:99999"}, "--base-url: must be an http"),
+        ({"base_url": "http://:80"}, "--base-url: must be an http"),
         ({"cdn_base_url": 'https://x.example/"'}, "--cdn-base-url: must be an http"),
         ({"service_name": " "}, "--service-name: must not be empty."),
         ({"port": 9000, "metrics_port": 9000}, "--metrics-port: must not be the port"),

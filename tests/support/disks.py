@@ -101,24 +101,42 @@ def limited_disk(folder: Path, filled: Path) -> Iterator[Disk]:
 
 @contextlib.contextmanager
 def small_disk(folder: Path, filled: Path) -> Iterator[Disk]:
+    with _on_tmpfs(folder, filled, "true") as service:
+        yield SmallDisk(service)
+
+
+@contextlib.contextmanager
+def full_disk(folder: Path, filled: Path) -> Iterator[Disk]:
+    """One that is full before the service begins, but not before the folder was ever opened."""
+    opened = '"$0" -m widget_catalog stats --data {disk}/data >/dev/null'
+    # All but a little: without any room, SQLite cannot even make what its readers share.
+    filled_up = "dd if=/dev/zero of={disk}/filler 2>/dev/null; truncate -s -36K {disk}/filler"
+    with _on_tmpfs(folder, filled, f"{opened} && {filled_up}") as service:
+        yield SmallDisk(service)
+
+
+@contextlib.contextmanager
+def _on_tmpfs(folder: Path, filled: Path, then: str) -> Iterator[Service]:
     disk = folder / "disk"
     disk.mkdir(parents=True)
-    made = f"mount -t tmpfs -o size={_DISK} none '{disk}' && cp -r '{filled}' '{disk}/data'"
-    shell = ("sh", "-c", f'{made} && exec "$0" "$@"')
-    with running_service(disk / "data", *_flags(), through=(*_UNSHARE, *shell)) as service:
-        yield SmallDisk(service)
+    mounted = f"mount -t tmpfs -o size={_DISK} none '{disk}'"
+    copied = f"cp -r --sparse=always '{filled}' '{disk}/data'"
+    shell = f'{mounted} && {copied} && {{ {then.format(disk=disk)}; }} && exec "$0" "$@"'
+    through = (*_UNSHARE, "sh", "-c", shell)
+    with running_service(disk / "data", *_flags(), through=through) as service:
+        yield service
 
 
 def possible_disks() -> list[DiskKind]:
     """What this machine allows; never none."""
-    return [limited_disk, small_disk] if _may_mount() else [limited_disk]
+    return [limited_disk, small_disk] if may_mount() else [limited_disk]
 
 
 # As root of a user namespace of its own, so that nobody needs to be root outside.
 _UNSHARE = ("unshare", "--user", "--map-root-user", "--mount")
 
 
-def _may_mount() -> bool:
+def may_mount() -> bool:
     if shutil.which("unshare") is None:
         return False
     trial = [*_UNSHARE, "mount", "-t", "tmpfs", "none", "/mnt"]

@@ -37,6 +37,7 @@ class DownloadCounter:
         self._lock = threading.Lock()
         self._wakes = threading.Semaphore(0)
         self._is_closing = False
+        self._is_failing = False
         self._thread = threading.Thread(target=self._commit_forever, name="download-counter")
         self._thread.daemon = True
         self._thread.start()
@@ -78,11 +79,15 @@ class DownloadCounter:
             with self._store.writing() as tx:
                 add_downloads(tx, batch.increments)
         except StoreUnavailable as error:
-            _log.warning("Downloads could not be counted.", reason=error.message)
+            if not self._is_failing:  # Told once, and not again for every batch.
+                _log.warning("Downloads cannot be counted just now.", reason=error.message)
             fault = error
         except BaseException as error:
             _log.exception("Downloads could not be counted.")
             fault = StoreUnavailable(f"The download could not be counted ({error}).")
+        if self._is_failing and fault is None:
+            _log.info("Downloads are counted again.")
+        self._is_failing = fault is not None
         loop = batch.committed.get_loop()
         if not loop.is_closed():
             loop.call_soon_threadsafe(_settle, batch.committed, fault)

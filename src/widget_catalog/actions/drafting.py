@@ -4,6 +4,7 @@ To decode, check and render a widget takes longer than to write it. There is one
 this much of the work can be done in other processes: `python -m` this module is a helper.
 """
 
+import codecs
 import contextlib
 import gc
 import marshal
@@ -51,12 +52,20 @@ class _NamesAFile(Exception):
 
 def draft_lines(lines: Iterable[bytes], draw: Draw) -> Generator[list[Line], None, None]:
     """All lines, some hundred at a time, in their order."""
-    numbered = enumerate(lines, start=1)
+    numbered = enumerate(_without_mark(lines), start=1)
     batches = iter(lambda: list(islice(numbered, _BATCH_LINES)), [])
     for batch in islice(batches, _BATCHES_ALONE):
         yield _lines(batch, _draft_all([text for _, text in batch], draw))
     for batch in batches:
         yield from _draft_beside(batch, batches, draw)
+
+
+def _without_mark(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """Some editors begin a file with a byte order mark, which is no part of its text."""
+    rest = iter(lines)
+    for first in rest:
+        yield first.removeprefix(codecs.BOM_UTF8)
+        yield from rest
 
 
 def _draft_beside(first: _Batch, rest: Iterator[_Batch], draw: Draw) -> Iterator[list[Line]]:

@@ -1,6 +1,5 @@
 """A widget as one line of NDJSON: what import reads and export writes, and all checks of it."""
 
-import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Annotated, Any, NamedTuple, TypeVar
@@ -14,15 +13,14 @@ from ..domain.errors import CatalogError, InvalidName, InvalidWidget
 from ..domain.names import Scope, WidgetName
 from ..domain.semver import InvalidVersion, SemVer, SortKey
 from ..domain.widgets import Size, Style, Version, Widget
+from .line_faults import MAX_CELLS, SAFE_INTEGER, fault_of, refuse_nul
 
 T = TypeVar("T")
 
-_SAFE_INTEGER = 2**53 - 1
-
 Text = Annotated[str, Meta(min_length=1)]
-Count = Annotated[int, Meta(ge=0, le=_SAFE_INTEGER)]
-Integer = Annotated[int, Meta(ge=-_SAFE_INTEGER, le=_SAFE_INTEGER)]
-Cells = Annotated[int, Meta(ge=1, le=10_000)]
+Count = Annotated[int, Meta(ge=0, le=SAFE_INTEGER)]
+Integer = Annotated[int, Meta(ge=-SAFE_INTEGER, le=SAFE_INTEGER)]
+Cells = Annotated[int, Meta(ge=1, le=MAX_CELLS)]
 Url = Annotated[str, Meta(pattern=r"^https?://[^\s]+\Z")]
 Sha256 = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z")]
 Instant = Annotated[datetime, Meta(tz=True)]
@@ -89,11 +87,6 @@ FilesOf = Callable[[Widget, Version], dict[str, str]]
 
 _decode = msgspec.json.Decoder(WidgetLine).decode
 _encode = msgspec.json.Encoder().encode
-_COMPLAINT = re.compile(r"(?P<sentence>.*?)(?: - at `\$\.?(?P<at>.*)`)?$", re.DOTALL)
-_SENTENCES = (
-    (re.compile(r"Object missing required field `(.*)`"), "is missing."),
-    (re.compile(r"Object contains unknown field `(.*)`"), "there is no such field."),
-)
 
 
 def decode_line(line: bytes, take_bundle: TakeBundle) -> tuple[Widget, int]:
@@ -101,9 +94,9 @@ def decode_line(line: bytes, take_bundle: TakeBundle) -> tuple[Widget, int]:
     try:
         parsed = _decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise _named_fault(str(error)) from None
+        raise fault_of(line, error) from None
     if b"\\u0000" in line:
-        _refuse_nul(msgspec.to_builtins(parsed))
+        refuse_nul(parsed)
     widget = Widget(
         scope=_named("scope", Scope.parse, parsed.scope),
         name=_named("name", WidgetName.parse, parsed.name),
@@ -224,17 +217,6 @@ def _version(line: VersionLine, at: str, take_bundle: TakeBundle) -> Version:
     )
 
 
-def _named_fault(message: str) -> InvalidWidget:
-    """The decoder's complaint as a field and a sentence about it."""
-    found = _COMPLAINT.match(message)
-    sentence, field = found.group("sentence", "at") if found else (message, None)
-    for pattern, ours in _SENTENCES:
-        if about := pattern.match(sentence):
-            path = [field, about.group(1)] if field else [about.group(1)]
-            return InvalidWidget(".".join(path), ours)
-    return InvalidWidget(field or "", f"{sentence}.")
-
-
 def _named(field: str, parse: Callable[[str], T], text: str) -> T:
     """Parse, and say which field it was that could not be."""
     try:
@@ -251,16 +233,3 @@ def _whole_ms(field: str, instant: datetime) -> datetime:
         raise InvalidWidget(field, "in UTC, this is not in the years 1 to 9999.") from None
     beyond_ms = utc.microsecond % 1000
     return utc.replace(microsecond=utc.microsecond - beyond_ms) if beyond_ms else utc
-
-
-def _refuse_nul(value: Any, at: str = "") -> None:
-    """PostgreSQL keeps no NUL in a text, and nobody means one."""
-    match value:
-        case str() if "\0" in value:
-            raise InvalidWidget(at, "a text must not hold a NUL character.")
-        case dict():
-            for key, item in value.items():
-                _refuse_nul(item, f"{at}.{key}" if at else key)
-        case list() | tuple():
-            for i, item in enumerate(value):
-                _refuse_nul(item, f"{at}[{i}]")

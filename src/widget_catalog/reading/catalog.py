@@ -271,6 +271,7 @@ class Catalog:
             self._summaries.drop(widget_id)
             self._registries.drop(scope)
             self._details.drop(f"{scope}/{name}")
+        self._seen = max(self._seen, newest)
 
     def _current_index(self) -> SearchIndex:
         if self._follower.is_behind:

@@ -19,7 +19,7 @@ this API; it has its own command-line tool.
 
 **Answers** are JSON in UTF-8. Every timestamp is ISO 8601 in UTC with milliseconds. Query
 parameters that are not named here are ignored; of one given twice, the first counts. A slash
-at the end makes another address, and that is `404`.
+at the end makes another address, which does not exist.
 
 **Errors** have a fitting status and always the same body, `{"error": "…"}`, with a sentence
 for people. Go by the status; the sentence may change.
