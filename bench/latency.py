@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 
 from .client import Connection, request
-from .folders import ensure_folder
+from .folders import ensure_folder, warmed
 from .machine import CoreClock, stay_on
 from .measures import BenchFault, Outcome, at_most, percentile
 from .rig import Rig
@@ -44,7 +44,7 @@ def search_p99(rig: Rig, size: int, most_ms: float) -> list[Outcome]:
     floor = _Times()
     os.sync()  # What others have written must not be brought to disk meanwhile.
     with (
-        running_catalog(rig, ensure_folder(size)) as catalog,
+        running_catalog(rig, warmed(ensure_folder(size))) as catalog,
         Connection(catalog.port) as client,
         CoreClock(*catalog.worker_pids()) as core,
     ):
