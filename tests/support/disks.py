@@ -9,6 +9,7 @@ import contextlib
 import os
 import resource
 import shutil
+import sqlite3
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,6 +19,7 @@ from support.service import Service, free_port, running_service
 
 _UNLIMITED = resource.RLIM_INFINITY
 _DISK = "24m"
+_WRITTEN = ("invitations", "downloads")
 
 
 class Disk(Protocol):
@@ -53,6 +55,33 @@ class LimitedDisk:
     def _limit(self, most_bytes: int) -> None:
         for pid in self.service.worker_pids():
             resource.prlimit(pid, resource.RLIMIT_FSIZE, (most_bytes, _UNLIMITED))
+
+
+class RefusingDisk:
+    """The database itself refuses to take in what a start and a count would write."""
+
+    def __init__(self, service: Service) -> None:
+        self.service = service
+
+    def fill(self) -> None:
+        refuse_writes(self.service.data)
+
+    def make_room(self) -> None:
+        with contextlib.closing(sqlite3.connect(self.service.data / "catalog.db")) as database:
+            for table in _WRITTEN:
+                database.execute(f"DROP TRIGGER full_{table}")
+
+    def copy_folder(self, target: Path) -> None:
+        _copy(self.service.data, target)
+
+
+def refuse_writes(data: Path) -> None:
+    with contextlib.closing(sqlite3.connect(data / "catalog.db")) as database:
+        for table in _WRITTEN:
+            database.execute(
+                f"CREATE TRIGGER full_{table} BEFORE INSERT ON {table} "
+                "BEGIN SELECT raise(ABORT, 'database or disk is full'); END"
+            )
 
 
 class SmallDisk:
@@ -106,6 +135,15 @@ def small_disk(folder: Path, filled: Path) -> Iterator[Disk]:
 
 
 @contextlib.contextmanager
+def refusing_disk(folder: Path, filled: Path) -> Iterator[Disk]:
+    data = folder / "data"
+    shutil.copytree(filled, data)
+    refuse_writes(data)
+    with running_service(data, *_flags()) as service:
+        yield RefusingDisk(service)
+
+
+@contextlib.contextmanager
 def full_disk(folder: Path, filled: Path) -> Iterator[Disk]:
     """One that is full before the service begins, but not before the folder was ever opened."""
     opened = '"$0" -m widget_catalog stats --data {disk}/data >/dev/null'
@@ -129,14 +167,19 @@ def _on_tmpfs(folder: Path, filled: Path, then: str) -> Iterator[Service]:
 
 def possible_disks() -> list[DiskKind]:
     """What this machine allows; never none."""
-    return [limited_disk, small_disk] if may_mount() else [limited_disk]
+    return [limited_disk, small_disk] if _may_mount() else [limited_disk]
+
+
+def possible_full_disks() -> list[DiskKind]:
+    """The same of disks that are full before the service begins."""
+    return [refusing_disk, full_disk] if _may_mount() else [refusing_disk]
 
 
 # As root of a user namespace of its own, so that nobody needs to be root outside.
 _UNSHARE = ("unshare", "--user", "--map-root-user", "--mount")
 
 
-def may_mount() -> bool:
+def _may_mount() -> bool:
     if shutil.which("unshare") is None:
         return False
     trial = [*_UNSHARE, "mount", "-t", "tmpfs", "none", "/mnt"]

@@ -26,6 +26,7 @@ from ..store.rows import Draft, Draw, draft
 from .ndjson import decode_line
 
 _BATCH_LINES = 500
+_BATCH_BYTES = 4 << 20
 # So many batches are not worth a helper.
 _BATCHES_ALONE = 4
 # With more, they would wait for the writer.
@@ -51,13 +52,25 @@ class _NamesAFile(Exception):
 
 
 def draft_lines(lines: Iterable[bytes], draw: Draw) -> Generator[list[Line], None, None]:
-    """All lines, some hundred at a time, in their order."""
-    numbered = enumerate(_without_mark(lines), start=1)
-    batches = iter(lambda: list(islice(numbered, _BATCH_LINES)), [])
+    """All lines, some hundred at a time, or fewer if they are long, in their order."""
+    batches = _batches(enumerate(_without_mark(lines), start=1))
     for batch in islice(batches, _BATCHES_ALONE):
         yield _lines(batch, _draft_all([text for _, text in batch], draw))
     for batch in batches:
         yield from _draft_beside(batch, batches, draw)
+
+
+def _batches(lines: Iterable[tuple[int, bytes]]) -> Iterator[_Batch]:
+    batch: _Batch = []
+    size = 0
+    for line in lines:
+        batch.append(line)
+        size += len(line[1])
+        if len(batch) == _BATCH_LINES or size > _BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
 
 
 def _without_mark(lines: Iterable[bytes]) -> Iterator[bytes]:
