@@ -62,14 +62,15 @@ def make_plan(session: Session, key: WidgetKey, local: LocalWidget) -> Plan:
     existing = find_version(detail.versions, wanted) if detail else None
     if existing is not None and not _is_same_content(session, local, existing):
         raise ToolError(
-            f"{key} {existing.version} is already published, with another content.",
+            f"{key} {existing.version} is already published, with different content.",
             "A published version never changes: publish with --bump patch.",
             ExitCode.CONFLICT,
         )
     fields = differing_fields(local, existing) if existing is not None else []
     if existing is not None and (serious := [it for it in fields if it in _SERIOUS]):
         raise ToolError(
-            f"{key} {existing.version} is already published, with another {' and '.join(serious)}.",
+            f"{key} {existing.version} is already published, "
+            f"with different {' and '.join(serious)}.",
             "A published version never changes: publish with --bump patch.",
             ExitCode.CONFLICT,
         )

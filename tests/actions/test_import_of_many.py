@@ -98,6 +98,14 @@ def test_helpers_that_are_killed_are_done_without(node: Node, beside: Path) -> N
     assert summary.widgets_added == MANY
 
 
+def test_where_no_helper_can_be_started_it_is_done_without(
+    node: Node, beside: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "executable", str(beside / "nothing"))
+
+    assert take(node, b"".join(plain_lines()), beside).widgets_added == MANY
+
+
 def test_helpers_end_when_the_import_is_killed(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "widget_catalog", "import", "-", "--data", str(tmp_path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE) as importer:

@@ -1,4 +1,4 @@
-"""`widget publish` of what is published: the same again, another content, the next version."""
+"""`widget publish` of what is published: the same again, other content, the next version."""
 
 from hashlib import sha256
 from pathlib import Path
@@ -56,7 +56,7 @@ def test_the_same_version_with_other_bytes_is_refused(
     assert said == Said(
         6,
         "",
-        "Error: ann/clock 0.1.0+build is already published, with another content.\n"
+        "Error: ann/clock 0.1.0+build is already published, with different content.\n"
         "       A published version never changes: publish with --bump patch.\n",
     )
 
@@ -110,7 +110,7 @@ def test_other_permissions_under_the_same_number_are_refused(
     said = signed_in.run("publish", widget, "--yes")
     assert said.code == 6
     assert said.err.startswith(
-        "Error: ann/clock 0.1.0 is already published, with another permissions."
+        "Error: ann/clock 0.1.0 is already published, with different permissions."
     )
 
 

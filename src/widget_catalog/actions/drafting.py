@@ -84,23 +84,29 @@ def _without_mark(lines: Iterable[bytes]) -> Iterator[bytes]:
 def _draft_beside(first: _Batch, rest: Iterator[_Batch], draw: Draw) -> Iterator[list[Line]]:
     with contextlib.ExitStack() as stack:
         # One core is for the writer.
-        count = max(1, min(_MOST_HELPERS, len(os.sched_getaffinity(0)) - 1))
+        count = max(1, min(_MOST_HELPERS, _cores() - 1))
         pool = ThreadPoolExecutor(count)
         stack.callback(pool.shutdown, cancel_futures=True)
-        free: SimpleQueue[_Helper] = SimpleQueue()
+        free: SimpleQueue[_Helper | None] = SimpleQueue()
         for _ in range(count):
-            helper = _Helper(draw)
-            stack.callback(helper.end)
-            free.put(helper)
+            try:
+                started = _Helper(draw)
+            except OSError:  # No further process is allowed here.
+                free.put(None)
+            else:
+                stack.callback(started.end)
+                free.put(started)
 
         def ask(texts: list[bytes]) -> _Drafts:
             helper = free.get()
             try:
-                return helper.ask(texts)
-            except (OSError, EOFError):  # It was ended by somebody: then without it.
-                return _draft_all(texts, draw)
+                if helper is not None:
+                    return helper.ask(texts)
+            except (OSError, EOFError):
+                pass  # It was ended by somebody: then without it.
             finally:
                 free.put(helper)
+            return _draft_all(texts, draw)
 
         under_way: deque[tuple[_Batch, Future[_Drafts]]] = deque()
         batch: _Batch | None = first
@@ -111,6 +117,12 @@ def _draft_beside(first: _Batch, rest: Iterator[_Batch], draw: Draw) -> Iterator
             if len(under_way) > 2 * count or not batch:
                 done, drafts = under_way.popleft()
                 yield _lines(done, drafts.result())
+
+
+def _cores() -> int:
+    """Those that this process may use, where the system tells."""
+    usable = getattr(os, "sched_getaffinity", None)
+    return len(usable(0)) if usable else os.cpu_count() or 1
 
 
 class _Helper:
