@@ -1,13 +1,18 @@
 """Migrations make the schema that the code is written against."""
 
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
 import sqlalchemy as sa
+from alembic import command
 from alembic.autogenerate import compare_metadata
+from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
 from widget_catalog.domain.errors import NewerDatabase
-from widget_catalog.store.engine import Store
+from widget_catalog.store.engine import Store, sqlite_engine
 from widget_catalog.store.migrate import MIGRATIONS, SCHEMA, migrate
 from widget_catalog.store.schema import metadata
 
@@ -33,3 +38,55 @@ def test_a_database_from_a_newer_release_is_refused(store: Store) -> None:
 
     with pytest.raises(NewerDatabase, match="newer release"):
         migrate(store)
+
+
+@pytest.fixture
+def older(tmp_path: Path) -> Iterator[Store]:
+    """A database of the release before invitations depended on their inviter."""
+    made = Store(sqlite_engine(tmp_path / "older.db"), tmp_path / "lock")
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    with made.writing() as tx:
+        config.attributes["connection"] = tx.connection
+        command.upgrade(config, "0002")
+    yield made
+    made.close()
+
+
+def test_only_invitations_that_could_still_be_made_outlive_the_upgrade(older: Store) -> None:
+    people = {"ann": "owner", "abe": "admin", "mia": "member", "dis": "owner", "gone": None}
+    with older.writing() as tx:
+
+        def add(table: str, **values: object) -> None:
+            names = ", ".join(values)
+            places = ", ".join(f":{name}" for name in values)
+            tx.connection.execute(
+                sa.text(f"INSERT INTO {table} ({names}) VALUES ({places})"), values
+            )
+
+        add("scopes", name="acme", kind="organization", created_at=0)
+        add("organizations", id=1, slug="acme", display_name="Acme", created_at=0)
+        for number, (name, role) in enumerate(people.items()):
+            add("scopes", name=name, kind="personal", created_at=0)
+            add(
+                "accounts", id=number, username=name, email=name, email_key=name,
+                is_operator=False, is_disabled=name == "dis", created_at=0,
+            )  # fmt: skip
+            if role is not None:
+                add("memberships", organization_id=1, account_id=number, role=role, since=0)
+            for invited_as in ("owner", "member"):
+                add(
+                    "invitations", id=f"{name} {invited_as}", organization_id=1, role=invited_as,
+                    invited_by=name, created_at=0, expires_at=1,
+                )  # fmt: skip
+        add(
+            "invitations", id="catalog", role="author", invited_by="operator", created_at=0,
+            expires_at=1,
+        )  # fmt: skip
+
+    migrate(older)
+
+    with older.reading() as connection:
+        query = sa.text("SELECT id, inviter_id FROM invitations ORDER BY id")
+        kept = [tuple(row) for row in connection.execute(query)]
+    assert kept == [("abe member", 1), ("ann member", 0), ("ann owner", 0), ("catalog", None)]

@@ -14,6 +14,7 @@ from widget_catalog.store.invitations import (
     list_invitations_to,
     remove_expired_invitations,
     remove_invitation,
+    remove_invitations_of_inviter,
     remove_invitations_to_catalog,
 )
 from widget_catalog.store.sessions import (
@@ -188,7 +189,8 @@ def test_invitations_are_found_while_they_are_open(store: Store) -> None:
     with later(store, minutes=1).writing() as tx:
         add_invitation(
             tx, id_="by-link", organization_id=acme.id, email="x@example.org", secret_hash="s",
-            role="member", invited_by="bob", expires_at=ends_at,
+            role="member", invited_by="ann", inviter_id=ann.id,
+            expires_at=ends_at,
         )  # fmt: skip
         add_invitation(
             tx, id_="to-all", organization_id=None, secret_hash="c", role="author",
@@ -196,11 +198,12 @@ def test_invitations_are_found_while_they_are_open(store: Store) -> None:
         )  # fmt: skip
 
     by_name = Invitation(
-        "by-name", "acme", acme.id, ann.id, "ann", None, None, "admin", "bob", now + HOUR
+        "by-name", "acme", acme.id, ann.id, "ann", None, None, "admin", "bob", now + HOUR, None
     )
     by_link = Invitation(
-        "by-link", "acme", acme.id, None, None, "x@example.org", "s", "member", "bob", now + HOUR
-    )
+        "by-link", "acme", acme.id, None, None, "x@example.org", "s", "member", "ann", now + HOUR,
+        ann.id,
+    )  # fmt: skip
     with store.reading() as connection:
         assert list_invitations_to(connection, acme.id, now) == [by_name, by_link]
         assert list_invitations_of(connection, ann.id, now) == [by_name]
@@ -243,3 +246,25 @@ def test_invitations_go_one_by_one_by_role_and_by_time(store: Store) -> None:
     with store.writing() as tx:
         remove_invitation(tx, "author")
     assert ids() == {"member"}
+
+
+def test_what_somebody_has_invited_to_ends_for_one_organization_or_for_all(store: Store) -> None:
+    ann, bob, now = an_account(store, "ann"), an_account(store, "bob"), store.now_ms()
+    places = {slug: an_organization(store, slug).id for slug in ("acme", "other")}
+
+    def ids() -> set[str]:
+        with store.reading() as connection:
+            known = ("ann acme", "ann other", "bob acme")
+            return {it for it in known if find_invitation(connection, it, now)}
+
+    with store.writing() as tx:
+        for inviter, slug in ((ann, "acme"), (ann, "other"), (bob, "acme")):
+            add_invitation(
+                tx, id_=f"{inviter.username} {slug}", organization_id=places[slug], role="member",
+                invited_by=inviter.username, inviter_id=inviter.id, expires_at=now + HOUR,
+            )  # fmt: skip
+        remove_invitations_of_inviter(tx, ann.id, places["acme"])
+    assert ids() == {"ann other", "bob acme"}
+    with store.writing() as tx:
+        remove_invitations_of_inviter(tx, ann.id)
+    assert ids() == {"bob acme"}

@@ -2,9 +2,9 @@
 
 import hmac
 
-from ..domain.accounts import Account, Actor, Right, Role, email_fault
+from ..domain.accounts import Account, Actor, Right, Role, Via, email_fault, is_allowed
 from ..domain.errors import Conflict, InvalidRequest, NotFound
-from ..store.accounts import get_account
+from ..store.accounts import find_account_by_id, get_account
 from ..store.audit import record
 from ..store.engine import Snapshot, Store
 from ..store.invitations import (
@@ -16,7 +16,7 @@ from ..store.invitations import (
     remove_expired_invitations,
     remove_invitation,
 )
-from ..store.organizations import get_organization, list_members, put_member
+from ..store.organizations import get_organization, list_members, put_member, standing_of
 from .credentials import INVITATION_PREFIX, hash_secret, new_id, new_secret
 from .permissions import require, require_person
 
@@ -27,16 +27,14 @@ def invite_member(
     store: Store, actor: Actor, slug: str, role: Role, *, username: str = "", email: str = ""
 ) -> tuple[Invitation, str | None]:
     """An account by its name; or whoever gets the link, whose secret is told this once."""
-    require_person(actor)
+    inviter = require_person(actor)
     if bool(username) == bool(email):
         raise InvalidRequest("Give a username or an email, one of the two.")
     if email and (fault := email_fault(email)):
         raise InvalidRequest(f"email: {fault}")
     secret = new_secret(INVITATION_PREFIX) if email else None
     with store.writing() as tx:
-        require(tx.connection, actor, Right.MANAGE_MEMBERS, slug)
-        if role is Role.OWNER:
-            require(tx.connection, actor, Right.OWN, slug)
+        require(tx.connection, actor, _right_to_invite(role), slug)
         organization = get_organization(tx.connection, slug)
         remove_expired_invitations(tx)
         account = get_account(tx.connection, username) if username else None
@@ -54,6 +52,7 @@ def invite_member(
             secret_hash=hash_secret(secret) if secret else None,
             role=role.value,
             invited_by=actor.name,
+            inviter_id=inviter.id,
             expires_at=tx.at_ms + _LIFETIME_MS,
         )
         record(tx, actor, "invite", slug, who=username or email, role=role.value)
@@ -115,10 +114,35 @@ def answer_invitation(
 
 def _get(connection: Snapshot, account: Account, id_: str, secret: str, now_ms: int) -> Invitation:
     invitation = find_invitation(connection, id_, now_ms)
-    is_to_organization = invitation is not None and invitation.organization_id is not None
-    if invitation is None or not is_to_organization or not _is_for(invitation, account, secret):
-        raise NotFound("There is no such invitation for you, or it has expired.")
+    if (
+        invitation is None
+        or not _is_for(invitation, account, secret)
+        or not _may_still_invite(connection, invitation)
+    ):
+        raise NotFound(
+            "There is no such invitation for you, or it is no longer valid: it was used or "
+            "withdrawn, it has expired, or the person who made it may no longer invite. Ask an "
+            "owner of the organization for a new one."
+        )
     return invitation
+
+
+def _may_still_invite(connection: Snapshot, invitation: Invitation) -> bool:
+    """Whether its inviter could make it now: an invitation gives no more than its inviter has."""
+    if invitation.organization is None or invitation.inviter_id is None:
+        return False
+    inviter = find_account_by_id(connection, invitation.inviter_id)
+    if inviter is None or inviter.is_disabled:
+        return False
+    right = _right_to_invite(Role(invitation.role))
+    standing = standing_of(connection, inviter, invitation.organization, None)
+    actor = Actor(via=Via.SESSION, account=inviter)
+    return is_allowed(actor, right, standing, invitation.organization)
+
+
+def _right_to_invite(role: Role) -> Right:
+    """Owners are made by owners alone; every owner also manages members."""
+    return Right.OWN if role is Role.OWNER else Right.MANAGE_MEMBERS
 
 
 def _is_for(invitation: Invitation, account: Account, secret: str) -> bool:

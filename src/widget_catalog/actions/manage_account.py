@@ -8,6 +8,7 @@ from ..domain.names import Scope
 from ..store.accounts import end_account, find_credentials, get_account, update_account
 from ..store.audit import record
 from ..store.engine import Store, Transaction
+from ..store.invitations import remove_invitations_of_inviter
 from ..store.oauth import remove_grants
 from ..store.organizations import list_memberships
 from ..store.sessions import (
@@ -57,6 +58,7 @@ def set_disabled(store: Store, username: str, *, is_disabled: bool) -> None:
         update_account(tx, account.id, is_disabled=is_disabled)
         if is_disabled:
             _sign_out_everywhere(tx, account)
+            remove_invitations_of_inviter(tx, account.id)
         action = "disable account" if is_disabled else "enable account"
         record(tx, COMMAND_LINE, action, account.username)
 
@@ -79,6 +81,7 @@ def close_account(store: Store, visitor: Visitor, password: str) -> None:
         _unlist_all(tx, visitor.actor, account.username)
         end_account(tx, account.id)
         remove_tokens(tx, account.id)
+        remove_invitations_of_inviter(tx, account.id)
         _sign_out_everywhere(tx, account)
         record(tx, visitor.actor, "close account", account.username)
 

@@ -6,6 +6,7 @@ from ..domain.texts import line_fault
 from ..store.accounts import take_scope
 from ..store.audit import record
 from ..store.engine import Snapshot, Store, Transaction
+from ..store.invitations import remove_invitations_of_inviter
 from ..store.organizations import (
     Member,
     Membership,
@@ -68,6 +69,8 @@ def change_role(store: Store, actor: Actor, slug: str, username: str, role: Role
         if member.role is Role.OWNER:
             _keep_an_owner(tx.connection, organization, member)
         put_member(tx, organization.id, member.account_id, role)
+        if _is_lower(role, member.role):
+            remove_invitations_of_inviter(tx, member.account_id, organization.id)
         record(tx, actor, "change role", slug, member=username, role=role.value)
 
 
@@ -89,9 +92,11 @@ def end_membership(store: Store, actor: Actor, slug: str, username: str) -> None
 def take_out(
     tx: Transaction, actor: Actor, organization: Organization, account_id: int, username: str
 ) -> None:
-    """End a membership; what it allowed to publish is lost with it, and told in the log."""
+    """End a membership and what depends on it: the right to publish widgets, which is recorded,
+    and open invitations."""
     action = "leave organization" if actor.account_id == account_id else "remove member"
     lost = remove_member(tx, organization, account_id)
+    remove_invitations_of_inviter(tx, account_id, organization.id)
     details = {"member": username} | ({"publisherOf": lost} if lost else {})
     record(tx, actor, action, organization.slug, None, None, **details)
 
@@ -109,7 +114,13 @@ def transfer_organization(store: Store, actor: Actor, slug: str, username: str) 
             raise Conflict(f"{username} cannot sign in at present. Choose somebody else.")
         put_member(tx, organization.id, member.account_id, Role.OWNER)
         put_member(tx, organization.id, account.id, Role.ADMIN)
+        remove_invitations_of_inviter(tx, account.id, organization.id)
         record(tx, actor, "transfer organization", slug, member=username)
+
+
+def _is_lower(role: Role, than: Role) -> bool:
+    ranks = list(Role)  # From the highest.
+    return ranks.index(role) > ranks.index(than)
 
 
 def parse_role(text: str) -> Role:

@@ -22,6 +22,7 @@ class Invitation(NamedTuple):
     role: str
     invited_by: str
     expires_at: int
+    inviter_id: int | None
 
 
 _INVITATIONS = (
@@ -36,8 +37,13 @@ _INVITATIONS = (
         invitations.c.role,
         invitations.c.invited_by,
         invitations.c.expires_at,
+        invitations.c.inviter_id,
     )
-    .select_from(invitations.outerjoin(organizations).outerjoin(accounts))
+    .select_from(
+        invitations.outerjoin(organizations).outerjoin(
+            accounts, accounts.c.id == invitations.c.account_id
+        )
+    )
     .order_by(invitations.c.created_at, invitations.c.id)
 )
 
@@ -52,6 +58,7 @@ def add_invitation(
     secret_hash: str | None = None,
     role: str,
     invited_by: str,
+    inviter_id: int | None = None,
     expires_at: int,
 ) -> None:
     tx.connection.execute(
@@ -63,6 +70,7 @@ def add_invitation(
             secret_hash=secret_hash,
             role=role,
             invited_by=invited_by,
+            inviter_id=inviter_id,
             created_at=tx.at_ms,
             expires_at=expires_at,
         )
@@ -100,6 +108,16 @@ def remove_invitations_to_catalog(tx: Transaction, role: str) -> None:
 
 def remove_invitations_by(tx: Transaction, invited_by: str) -> None:
     tx.connection.execute(sa.delete(invitations).where(invitations.c.invited_by == invited_by))
+
+
+def remove_invitations_of_inviter(
+    tx: Transaction, inviter_id: int, organization_id: int | None = None
+) -> None:
+    """End what an account has invited to: to one organization, or to everything."""
+    query = sa.delete(invitations).where(invitations.c.inviter_id == inviter_id)
+    if organization_id is not None:
+        query = query.where(invitations.c.organization_id == organization_id)
+    tx.connection.execute(query)
 
 
 def remove_expired_invitations(tx: Transaction) -> None:

@@ -190,6 +190,8 @@ invitations = Table(
     Column("invited_by", Text, nullable=False),
     Column("created_at", BigInteger, nullable=False),
     Column("expires_at", BigInteger, nullable=False),
+    # Whose right to invite it depends on; none if it was made at the command line.
+    Column("inviter_id", Number, ForeignKey("accounts.id"), index=True),
 )
 
 # Members of an organization who may publish one widget, besides its admins.
@@ -214,6 +216,32 @@ access_tokens = Table(
     Column("created_at", BigInteger, nullable=False),
     Column("expires_at", BigInteger, nullable=False),
     Column("last_used_at", BigInteger),
+    # The OAuth sign-in that asked for it. It may expire before the token; if it is revoked, the
+    # token ends too.
+    Column("grant_id", Text, index=True),
+)
+
+# An access token that a program asks for and its person has to confirm; one a sign-in.
+token_requests = Table(
+    "token_requests",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column(
+        "grant_id",
+        Text,
+        ForeignKey("oauth_grants.id", ondelete="CASCADE"),
+        nullable=False,
+        unique=True,
+    ),
+    Column("account_id", Number, ForeignKey("accounts.id"), nullable=False, index=True),
+    Column("user_code", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("actions", Text, nullable=False),  # These three are JSON lists.
+    Column("scopes", Text, nullable=False),
+    Column("widgets", Text, nullable=False),
+    Column("days", Integer, nullable=False),
+    Column("expires_at", BigInteger, nullable=False),
+    Column("is_agreed", Boolean),  # Unknown until the person has decided.
 )
 
 # One sign-in of one client for one account; ending it ends all its codes and tokens.
@@ -306,7 +334,12 @@ audit = Table(
     Column("name", Name),
     Column("version", Text),
     Column("details", Text, nullable=False),
+    # The program or access token that acted for the actor, and the network address.
+    Column("client_id", Text),
+    Column("client_name", Text),
+    Column("address", Text),
     Index("ix_audit_scope_name_seq", "scope", "name", "seq"),
+    Index("ix_audit_actor_seq", "actor", "seq"),
 )
 
 # What this catalog signs with. Made by the migration, the same on every node.

@@ -2,11 +2,21 @@
 
 from typing import Any
 
-from api.internal.organizing import DONE, INVITATIONS, roles, told
-from support.village import Village
-from widget_catalog.actions.manage_account import set_disabled
+import pytest
 
-NOT_FOR_YOU = {"error": "There is no such invitation for you, or it has expired."}
+from api.internal.organizing import ACME, DONE, INVITATIONS, roles, told
+from support.people import PASSWORD, Person, a_person
+from support.village import Village, join
+from widget_catalog.actions.manage_account import set_disabled
+from widget_catalog.domain.accounts import Role
+from widget_catalog.store.accounts import get_account, update_account
+from widget_catalog.store.organizations import get_organization, put_member
+
+NOT_FOR_YOU = {
+    "error": "There is no such invitation for you, or it is no longer valid: it was used or "
+    "withdrawn, it has expired, or the person who made it may no longer invite. Ask an owner of "
+    "the organization for a new one."
+}
 
 
 def invite(village: Village, role: str = "member", **whom: str) -> dict[str, Any]:
@@ -133,3 +143,92 @@ def test_an_account_that_is_disabled_cannot_be_invited(village: Village) -> None
     answer = village.ann.post(INVITATIONS, {"username": "eve"})
 
     assert told(answer) == (404, {"error": "There is no account 'eve'."})
+
+
+def second_owner(village: Village) -> Person:
+    """Bob, who owns acme as ann does."""
+    bob = a_person(village.site, "bob")
+    assert join(village.ann, bob, "acme", "owner").status == 200
+    return bob
+
+
+def owner_link(person: Person, role: str = "owner") -> tuple[str, dict[str, str]]:
+    """The address that accepts an invitation by link which this person makes, and its body."""
+    made = person.post(INVITATIONS, {"role": role, "email": "x@example.org"}).json()
+    return f"/api/invitations/{made['id']}/accept", {
+        "secret": made["link"].partition("&secret=")[2]
+    }
+
+
+def test_an_owner_who_was_removed_does_not_come_back_by_an_own_link(village: Village) -> None:
+    bob = second_owner(village)
+    address, secret = owner_link(bob)
+    assert village.ann.delete(f"{ACME}/members/bob").status == 200
+
+    refused = bob.post(address, secret)
+
+    assert told(refused) == (404, NOT_FOR_YOU)
+    assert "bob" not in roles(village.ann)
+    assert village.eve.post(address, secret).status == 404
+    assert village.ann.get(INVITATIONS).json() == {"invitations": []}
+
+
+@pytest.mark.parametrize("role", ["admin", "member"])
+def test_whoever_is_demoted_leaves_no_open_invitations(village: Village, role: str) -> None:
+    bob = second_owner(village)
+    links = [owner_link(bob, invited_as) for invited_as in ("owner", "admin", "member")]
+    kept = owner_link(village.ann)
+    assert village.ann.put(f"{ACME}/members/bob", {"role": role}).status == 200
+
+    for address, secret in links:
+        assert told(village.eve.post(address, secret)) == (404, NOT_FOR_YOU)
+    assert village.eve.post(*kept).status == 200
+
+
+def test_whoever_is_promoted_keeps_their_invitations(village: Village) -> None:
+    link = owner_link(village.abe, "member")
+    assert village.ann.put(f"{ACME}/members/abe", {"role": "owner"}).status == 200
+
+    assert village.eve.post(*link).status == 200
+
+
+def test_leaving_transferring_and_closing_end_open_invitations(village: Village) -> None:
+    bob = second_owner(village)
+    ways: list[tuple[Person, str, str, object]] = [
+        (village.abe, "DELETE", f"{ACME}/members/abe", None),
+        (bob, "POST", f"{ACME}/transfer", {"username": "mia"}),
+        (bob, "POST", "/api/account/close", {"password": PASSWORD}),
+    ]
+
+    for person, method, address, body in ways:
+        owner_link(person, "member")
+        assert len(village.ann.get(INVITATIONS).json()["invitations"]) == 1
+        assert person.send(method, address, body).status == 200
+        assert village.ann.get(INVITATIONS).json() == {"invitations": []}
+
+
+def test_disabling_an_account_ends_its_open_invitations_for_good(village: Village) -> None:
+    link = owner_link(village.abe, "member")
+    store = village.site.node.store
+    set_disabled(store, "abe", is_disabled=True)
+    assert told(village.eve.post(*link)) == (404, NOT_FOR_YOU)
+    set_disabled(store, "abe", is_disabled=False)
+
+    assert told(village.eve.post(*link)) == (404, NOT_FOR_YOU)
+
+
+@pytest.mark.parametrize("loss", ["role", "account"])
+def test_an_invitation_whose_inviter_lost_the_right_unnoticed_is_not_valid(
+    village: Village, loss: str
+) -> None:
+    """The right itself counts, not only the events that end invitations."""
+    link = owner_link(village.abe, "member")
+    with village.site.node.store.writing() as tx:
+        abe = get_account(tx.connection, "abe")
+        if loss == "role":
+            put_member(tx, get_organization(tx.connection, "acme").id, abe.id, Role.MEMBER)
+        else:
+            update_account(tx, abe.id, is_disabled=True)
+
+    assert told(village.eve.post(*link)) == (404, NOT_FOR_YOU)
+    assert village.eve.post(link[0].replace("accept", "decline"), link[1]).status == 404
