@@ -6,13 +6,44 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from widget_catalog.domain.texts import line_fault, text_fault
+from widget_catalog.domain.texts import (
+    clean_line,
+    clean_name,
+    clean_text,
+    line_fault,
+    name_fault,
+    text_fault,
+)
 
 ANYTHING = st.text(st.characters())  # Half surrogates too.
 DIRECTION = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 CONTROL = [chr(it) for it in (*range(0x20), *range(0x7F, 0xA0))]
 UNWANTED = [*CONTROL, *DIRECTION, *"\u2028\u2029\ufeff", chr(0xD800), chr(0xDFFF)]
 EMPTY = "must not be empty."
+HIDDEN = [
+    chr(it)
+    for first, last in (
+        (0x2061, 0x2065), (0x206A, 0x206F), (0xFFF0, 0xFFFB), (0x1BCA0, 0x1BCA3),
+        (0x1D173, 0x1D17A), (0xE0000, 0xE00FF), (0xE01F0, 0xE0FFF),
+    )
+    for it in (first, (first + last) // 2, last)
+]  # fmt: skip
+# Default_Ignorable_Code_Point, from DerivedCoreProperties.txt of Unicode 16.
+DEFAULT_IGNORABLE = [
+    (0xAD, 0xAD), (0x34F, 0x34F), (0x61C, 0x61C), (0x115F, 0x1160), (0x17B4, 0x17B5),
+    (0x180B, 0x180F), (0x200B, 0x200F), (0x202A, 0x202E), (0x2060, 0x206F), (0x3164, 0x3164),
+    (0xFE00, 0xFE0F), (0xFEFF, 0xFEFF), (0xFFA0, 0xFFA0), (0xFFF0, 0xFFF8), (0x1BCA0, 0x1BCA3),
+    (0x1D173, 0x1D17A), (0xE0000, 0xE0FFF),
+]  # fmt: skip
+INVISIBLE = [chr(it) for first, last in DEFAULT_IGNORABLE for it in range(first, last + 1)]
+TRICKY = st.text(
+    st.sampled_from([
+        *"aé1# \n\t", "\u200d", "\u200c", "\u200b", "\u2060", "\xad", "\ufe0e", "\ufe0f", "\u20e3",
+        "\U000e0100", "\U000e0067", "\u180b", "\u1820", "\u094d", "\u0915", "\u06cc", "\u0301",
+        "👩", "❤", "🏽", "\u202e", "\x1b", "\x85", "\u2028",
+    ]),
+    max_size=12,
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -32,17 +63,96 @@ def test_what_people_write_is_taken(text: str) -> None:
 )  # fmt: skip
 def test_what_nobody_can_see_is_empty(text: str) -> None:
     """Else a widget could have no name at all, or seem to have another's."""
-    assert line_fault(text, 20) == EMPTY
-    assert line_fault(text * 3 + " ", 20) == EMPTY
+    for fault_of in (name_fault, line_fault):
+        assert fault_of(text, 20) == EMPTY
+        assert fault_of(text * 3 + " ", 20) == EMPTY
 
 
 @pytest.mark.parametrize("char", UNWANTED, ids=ascii)
 def test_what_hides_or_reorders_a_line_is_refused_and_named(char: str) -> None:
     for text in (f"a{char}b", f"{char}a", f"a{char}"):
         assert line_fault(text, 20) == (
-            f"holds the character U+{ord(char):04X}; control characters and marks that change the "
-            "direction of writing are not taken."
+            f"contains the character U+{ord(char):04X}; control characters, invisible characters "
+            "and marks that change the direction of writing are not allowed."
         )
+        assert name_fault(text, 20) == line_fault(text, 20)
+
+
+@pytest.mark.parametrize("char", HIDDEN, ids=ascii)
+def test_hidden_characters_of_no_use_are_refused_in_every_text(char: str) -> None:
+    for fault_of in (name_fault, line_fault, text_fault):
+        fault = fault_of(f"a{char}b", 20)
+        assert fault is not None
+        assert f"U+{ord(char):04X}" in fault
+
+
+def test_no_invisible_character_is_taken_in_a_name() -> None:
+    for char in [*INVISIBLE, "\u2800"]:
+        for text in (
+            f"Clo{char}ck",
+            f"Clock{char}",
+            f"{char}Clock",
+            f"時{char}計",
+            f"Clock {char}",
+        ):
+            fault = name_fault(text, 20)
+            assert fault is not None, ascii(text)
+            assert f"U+{ord(char):04X}" in fault
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["👩‍👩‍👧", "❤️‍🔥", "👩🏽‍🚀", "🏳️‍🌈", "🙂‍↔️", "1️⃣", "#️⃣", "☁️ Weather", "☎︎",
+     "می‌خواهم", "کار‌ها", "क्‍ष", "ক্‌ষ", "র‍্যাম", "ശ്രീ ന്‍", "ශ්‍රී", "ᠠᠨ᠋ᠠ"],
+)  # fmt: skip
+def test_joiners_and_selectors_that_are_part_of_the_writing_are_taken_in_a_name(text: str) -> None:
+    assert name_fault(text, 40) is None
+    assert clean_name(text) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a\u200db", "👩\u200d", "\u200d👩", "👩\u200d\u200d👩", "a\ufe0f", "1\ufe0f", "👩\ufe0f\ufe0f",
+     "a\ufe0f\u200d👩", "a\u200cb", "ی\u200c", "ی\u200c ", "क\u200cख", "葛\U000e0100", "a\u180b",
+     "🏴\U000e0067\U000e007f", "क्\u200d\u200d"],
+)  # fmt: skip
+def test_joiners_and_selectors_elsewhere_are_refused_in_a_name(text: str) -> None:
+    assert name_fault(text, 40) is not None
+
+
+def test_running_text_may_say_where_its_lines_break_but_carries_no_hidden_data() -> None:
+    for text in ("Donau\xaddampf", "ไทย\u200bไทย", "a\u2060b", "葛\U000e0100城", "می‌خواهم", "☁️"):
+        assert line_fault(text, 40) is None
+        assert text_fault(text, 40) is None
+    for text in ("👩\ufe00\ufe01", "a\U000e0100\U000e0101", "a\U000e0068\U000e0069"):
+        assert line_fault(text, 40) is not None
+        assert text_fault(text, 40) is not None
+
+
+def test_cleaning_removes_what_is_refused_and_keeps_words_apart() -> None:
+    assert clean_name("World\r\n\u202eClo\u200bck\U000e0041\t2") == "World Clock 2"
+    assert clean_line("World\u2028\x1bClo\xadck") == "World Clo\xadck"
+    assert clean_text("a\r\n\tb\x00\u202e\u2028c") == "a\r\n\tb\u2028c"
+
+
+@given(ANYTHING | TRICKY)
+def test_a_cleaned_text_has_no_fault_but_being_empty_and_stays_as_it_is(text: str) -> None:
+    for clean, fault_of in (
+        (clean_name, name_fault),
+        (clean_line, line_fault),
+        (clean_text, text_fault),
+    ):
+        cleaned = clean(text)
+        assert fault_of(cleaned, 1000) in (None, EMPTY)
+        assert clean(cleaned) == cleaned
+        if fault_of(text, 1000) is None:
+            assert cleaned == text
+
+
+@given(ANYTHING | TRICKY)
+def test_what_is_taken_as_a_name_is_taken_as_a_line(text: str) -> None:
+    if name_fault(text, 1000) is None:
+        assert line_fault(text, 1000) is None
 
 
 def test_several_lines_may_have_lines_and_tabs_and_no_other_control_characters() -> None:
@@ -55,7 +165,7 @@ def test_several_lines_may_have_lines_and_tabs_and_no_other_control_characters()
 
 
 def test_a_text_that_is_too_long_is_told_how_long_it_is_and_may_be() -> None:
-    for fault_of in (line_fault, text_fault):
+    for fault_of in (name_fault, line_fault, text_fault):
         assert fault_of("x" * 1000, 1000) is None
         assert fault_of("x" * 1001, 1000) == (
             "is too long: 1,001 characters, and at most 1,000 are taken."
@@ -80,7 +190,7 @@ def test_what_is_taken_can_be_stored_and_shown_anywhere(text: str) -> None:
 
 @given(ANYTHING, st.integers(1, 50))
 def test_no_text_is_a_fault_of_ours(text: str, most: int) -> None:
-    for fault_of in (line_fault, text_fault):
+    for fault_of in (name_fault, line_fault, text_fault):
         fault = fault_of(text, most)
         assert fault is None or (fault.endswith(".") and fault.isascii())
         if fault is None:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from ..domain.accounts import TOKEN_RIGHTS, Actor, Limits
 from ..domain.errors import InvalidName, InvalidRequest, NotFound
 from ..domain.names import Scope
-from ..domain.texts import line_fault
+from ..domain.texts import name_fault
 from ..store.audit import record
 from ..store.engine import Store
 from ..store.tokens import Token, add_token, list_tokens, remove_token
@@ -72,7 +72,7 @@ def _limits(
     name: str, actions: list[str], scopes: list[str], widgets: list[str], days: int
 ) -> Limits:
     faults = []
-    if fault := line_fault(name, _MAX_NAME):
+    if fault := name_fault(name, _MAX_NAME):
         faults.append(f"name: {fault}")
     known = [right.value for right in TOKEN_RIGHTS]
     if not actions or not set(actions) <= set(known):

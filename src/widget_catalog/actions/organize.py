@@ -2,7 +2,7 @@
 
 from ..domain.accounts import Actor, Right, Role, parse_username
 from ..domain.errors import Conflict, InvalidRequest, NotFound
-from ..domain.texts import line_fault
+from ..domain.texts import name_fault
 from ..store.accounts import take_scope
 from ..store.audit import record
 from ..store.engine import Snapshot, Store, Transaction
@@ -28,7 +28,7 @@ def create_organization(store: Store, actor: Actor, slug: str, display_name: str
     """Its slug becomes a scope; whoever makes it is its owner."""
     account = require_person(actor)
     name = parse_username(slug)
-    if fault := line_fault(display_name, _MAX_NAME):
+    if fault := name_fault(display_name, _MAX_NAME):
         raise InvalidRequest(f"displayName: {fault}")
     with store.writing() as tx:
         take_scope(tx, name, "organization", adopts=actor.is_operator)

@@ -9,7 +9,7 @@ import msgspec
 
 from .errors import InvalidAccount, NotAllowed
 from .names import Scope, is_name
-from .texts import line_fault
+from .texts import name_fault
 
 MIN_PASSWORD = 12
 MAX_PASSWORD = 1_000
@@ -172,7 +172,7 @@ def parse_username(text: str) -> Scope:
 
 
 def email_fault(email: str) -> str | None:
-    if line_fault(email, _MAX_EMAIL) or not _EMAIL.match(email):
+    if name_fault(email, _MAX_EMAIL) or not _EMAIL.match(email):
         return f"{email[:80]!r} is not an e-mail address."
     return None
 

@@ -14,7 +14,7 @@ import msgspec
 from .errors import InvalidManifest, InvalidName
 from .names import Scope, WidgetName
 from .semver import InvalidRange, InvalidVersion, Range, SemVer
-from .texts import line_fault, text_fault
+from .texts import line_fault, name_fault, text_fault
 from .widgets import Size
 
 T = TypeVar("T")
@@ -69,7 +69,7 @@ def parse_manifest(text: str, beside: Mapping[str, object] | None = None) -> Man
         "name": reader.parsed("name", WidgetName.parse),
         "version": reader.parsed("version", SemVer.parse),
         "scope": reader.parsed("scope", Scope.parse) if reader.has("scope") else None,
-        "display_name": reader.line("displayName", MAX_DISPLAY_NAME, is_required=True),
+        "display_name": reader.display_name(is_required=True),
         "description": reader.line("description", MAX_DESCRIPTION),
         "icon": reader.matching("icon", _ICON, _ICON_RULE),
         "min_size": reader.size("minSize"),
@@ -103,7 +103,7 @@ def read_texts(values: Mapping[str, object]) -> tuple[Texts, list[str]]:
     """The texts among these values, and what is wrong with them."""
     reader = _Reader(values)
     texts = Texts(
-        reader.line("displayName", MAX_DISPLAY_NAME),
+        reader.display_name(),
         reader.line("description", MAX_DESCRIPTION),
         reader.matching("icon", _ICON, _ICON_RULE),
     )
@@ -176,9 +176,12 @@ class _Reader:
             self.complain(key, str(error))
             return None
 
-    def line(self, key: str, max_length: int, *, is_required: bool = False) -> str | Any:
-        text = self._string(key, is_required=is_required)
-        return self._checked(key, text, line_fault, max_length)
+    def display_name(self, *, is_required: bool = False) -> str | Any:
+        text = self._string("displayName", is_required=is_required)
+        return self._checked("displayName", text, name_fault, MAX_DISPLAY_NAME)
+
+    def line(self, key: str, max_length: int) -> str | None:
+        return self._checked(key, self._string(key), line_fault, max_length)
 
     def text(self, key: str, max_length: int) -> str | None:
         return self._checked(key, self._string(key), text_fault, max_length)

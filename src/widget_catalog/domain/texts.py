@@ -1,44 +1,133 @@
-"""Which characters a text from outside may hold, and how long it may be."""
+"""Which characters a text from outside may contain, and how long it may be.
+
+There are three kinds of text: a *name* identifies something to people, so nothing in it may
+be invisible; a *line* is running text without line breaks; a *text* has several lines.
+"""
 
 import re
 import unicodedata
+from collections.abc import Callable
 
-# What could hide or reorder the text around it: embeddings, overrides, isolates, marks.
-_DIRECTION = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+_CONTROL = "\x00-\x1f\x7f-\x9f"
 _LINE_SEPARATORS = "\u2028\u2029"
 _SURROGATES = "\ud800-\udfff"
-# Letters and symbols by their category, and nothing on the screen: fillers, an empty pattern.
-_BLANK = "\u115f\u1160\u2800\u3164\uffa0"
-_CONTROL = "\x00-\x1f\x7f-\x9f"
-_UNWANTED_IN_LINE = re.compile(f"[{_CONTROL}{_DIRECTION}{_LINE_SEPARATORS}{_SURROGATES}\ufeff]")
-_UNWANTED_IN_TEXT = re.compile(
-    f"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f{_DIRECTION}{_SURROGATES}\ufeff]"
+# Bidirectional marks, embeddings, overrides and isolates: they reorder the text around them.
+_DIRECTION = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+# Invisible, and of no use in any text: invisible operators, deprecated and annotation controls,
+# shorthand and musical controls, and tags, which can carry a whole hidden message.
+_HIDDEN = (
+    "\u2061-\u2065\u206a-\u206f\ufeff\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+    "\U000e0000-\U000e00ff\U000e01f0-\U000e0fff"
 )
+_JOINERS = "\u200c\u200d"
+_MONGOLIAN_SELECTORS = "\u180b-\u180f"
+_SELECTORS = f"{_MONGOLIAN_SELECTORS}\ufe00-\ufe0f\U000e0100-\U000e01ef"
+# Letters and symbols by their category, yet blank on the screen: fillers, an empty pattern.
+_BLANK = "\u115f\u1160\u2800\u3164\uffa0"
+# The rest of what Unicode calls default ignorable: the soft hyphen, zero-width space and the
+# like. In running text they say where a line may break; in a name they only deceive.
+_HINTS = "\u00ad\u034f\u17b4\u17b5\u200b\u2060"
+_EMOJI = (
+    "\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u27bf\u2900-\u297f\u2b00-\u2bff"
+    "\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
+)
+
+_ALWAYS_UNWANTED = f"{_DIRECTION}{_SURROGATES}{_HIDDEN}"
+# One selector changes the character before it; several in a row are hidden data.
+_REPEATED_SELECTOR = f"(?<=[{_SELECTORS}])[{_SELECTORS}]"
+_IN_LINE = re.compile(f"[{_CONTROL}{_LINE_SEPARATORS}{_ALWAYS_UNWANTED}]|{_REPEATED_SELECTOR}")
+_IN_TEXT = re.compile(
+    f"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f{_ALWAYS_UNWANTED}]|{_REPEATED_SELECTOR}"
+)
+_IN_NAME = re.compile(
+    f"[{_CONTROL}{_LINE_SEPARATORS}{_ALWAYS_UNWANTED}{_BLANK}{_HINTS}{_JOINERS}{_SELECTORS}]"
+)
+# Where a joiner or selector is part of the writing; anywhere else in a name it is refused.
+_EMOJI_JOINER = re.compile(f"(?:(?<=[{_EMOJI}])|(?<=[{_EMOJI}]\ufe0f))\u200d(?=[{_EMOJI}])")
+_EMOJI_SELECTOR = re.compile(f"(?<=[{_EMOJI}])[\ufe0e\ufe0f]|(?<=[0-9#*])\ufe0f(?=\u20e3)")
+_ARABIC_JOINER = re.compile(f"(?<=[\u0620-\u08ff])[{_JOINERS}](?=[\u0620-\u08ff])")
+_MONGOLIAN_SELECTOR = re.compile(f"(?<=[\u1820-\u18aa])[{_MONGOLIAN_SELECTORS}]")
+_WRITTEN = (_EMOJI_JOINER, _EMOJI_SELECTOR, _ARABIC_JOINER, _MONGOLIAN_SELECTOR)
+_VIRAMA_CLASS = 9
+_WHITE_SPACE = f"\t\n\x0b\x0c\r\x1c-\x1f\x85{_LINE_SEPARATORS}"
+_BREAK = re.compile(f"[{_WHITE_SPACE}]+")
+
+
+def name_fault(text: str, max_length: int) -> str | None:
+    """What is wrong with a name for people: of a widget, an organization, a token."""
+    return _empty_fault(text, max_length) or _fault(text, max_length, _unwanted_in_name)
 
 
 def line_fault(text: str, max_length: int) -> str | None:
-    """What is wrong with a text that people see in one line: a name, a reason, a description."""
-    if not any(map(_is_seen, text[:max_length])):
-        return "must not be empty."
-    return _fault(text, max_length, _UNWANTED_IN_LINE)
+    """What is wrong with running text in one line: a description, a reason."""
+    return _empty_fault(text, max_length) or _fault(text, max_length, _unwanted_in_line)
 
 
 def text_fault(text: str, max_length: int) -> str | None:
     """What is wrong with a text of several lines, such as release notes."""
-    return _fault(text, max_length, _UNWANTED_IN_TEXT)
+    return _fault(text, max_length, _unwanted_in_text)
 
 
-def _is_seen(char: str) -> bool:
-    """A letter, number, mark of punctuation or symbol, and not one that is a blank."""
+def clean_name(text: str) -> str:
+    """The name without the characters that `name_fault` refuses; line breaks become spaces."""
+    return _cleaned(_BREAK.sub(" ", text), _unwanted_in_name)
+
+
+def clean_line(text: str) -> str:
+    """The line without the characters that `line_fault` refuses; line breaks become spaces."""
+    return _cleaned(_BREAK.sub(" ", text), _unwanted_in_line)
+
+
+def clean_text(text: str) -> str:
+    """The text without the characters that `text_fault` refuses."""
+    return _cleaned(text, _unwanted_in_text)
+
+
+def _unwanted_in_name(text: str) -> list[int]:
+    found = (it.start() for it in _IN_NAME.finditer(text))
+    return [at for at in found if not _is_written(text, at)]
+
+
+def _unwanted_in_line(text: str) -> list[int]:
+    return [it.start() for it in _IN_LINE.finditer(text)]
+
+
+def _unwanted_in_text(text: str) -> list[int]:
+    return [it.start() for it in _IN_TEXT.finditer(text)]
+
+
+def _is_written(text: str, at: int) -> bool:
+    """Whether an invisible character is part of how its neighbours are written: an emoji
+    sequence, a Persian or Mongolian word, or an Indic conjunct, which has a virama."""
+    if any(pattern.match(text, at) for pattern in _WRITTEN):
+        return True
+    neighbours = text[max(0, at - 1) : at + 2]
+    return text[at] in _JOINERS and any(
+        unicodedata.combining(it) == _VIRAMA_CLASS for it in neighbours
+    )
+
+
+def _is_visible(char: str) -> bool:
+    """A letter, number, punctuation mark or symbol, and not one that is blank."""
     return unicodedata.category(char)[0] in "LNPS" and char not in _BLANK
 
 
-def _fault(text: str, max_length: int, unwanted: re.Pattern[str]) -> str | None:
+def _empty_fault(text: str, max_length: int) -> str | None:
+    return None if any(map(_is_visible, text[:max_length])) else "must not be empty."
+
+
+def _fault(text: str, max_length: int, unwanted_in: Callable[[str], list[int]]) -> str | None:
     if len(text) > max_length:
         return f"is too long: {len(text):,} characters, and at most {max_length:,} are taken."
-    if found := unwanted.search(text):
+    if unwanted := unwanted_in(text):
         return (
-            f"holds the character U+{ord(found.group()):04X}; control characters and marks that "
-            "change the direction of writing are not taken."
+            f"contains the character U+{ord(text[unwanted[0]]):04X}; control characters, invisible "
+            "characters and marks that change the direction of writing are not allowed."
         )
     return None
+
+
+def _cleaned(text: str, unwanted_in: Callable[[str], list[int]]) -> str:
+    while unwanted := set(unwanted_in(text)):  # Again, as a joiner may have lost its neighbour.
+        text = "".join(char for at, char in enumerate(text) if at not in unwanted)
+    return text

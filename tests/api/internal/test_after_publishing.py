@@ -167,10 +167,10 @@ def test_another_reason_takes_the_place_of_the_first_and_the_log_keeps_both(
         ("", "must not be empty."),
         (" \u200b", "must not be empty."),
         ("x" * 501, "is too long: 501 characters, and at most 500 are taken."),
-        ("a\nb", "holds the character U+000A; control"),
-        ("a\u202eb", "holds the character U+202E; control"),
-        ("a\x00b", "holds the character U+0000; control"),
-        ("a\x1b[31mb", "holds the character U+001B; control"),
+        ("a\nb", "contains the character U+000A; control"),
+        ("a\u202eb", "contains the character U+202E; control"),
+        ("a\x00b", "contains the character U+0000; control"),
+        ("a\x1b[31mb", "contains the character U+001B; control"),
     ],
 )
 def test_a_reason_is_one_line_of_text(

@@ -44,6 +44,8 @@ def test_whoever_makes_an_organization_owns_it_and_may_publish_in_it(village: Vi
         ("new", "\u200b", 400),
         ("new", "x" * 101, 400),
         ("new", "a\u202eb", 400),
+        ("new", "Ac\u00adme", 400),
+        ("new", "Acme\U000e0041", 400),
     ],
 )
 def test_what_cannot_be_an_organization_is_refused(

@@ -50,7 +50,7 @@ def test_all_faults_are_told_at_once_and_each_once(quiet_village: Village) -> No
         "sdkVersion: must name the SDK it was made for, such as ^2.0.0, not any.",
         "permissions: names a permission twice.",
         "license: must not be empty.",
-        "releaseNotes: holds the character U+0000; control characters and marks that change ",
+        "releaseNotes: contains the character U+0000; control characters, invisible ",
         "configVersion: must be a whole number, 0 or more.",
     ]
     for i, fault in enumerate(wanted):

@@ -110,6 +110,7 @@ def test_when_a_token_was_used_is_told_within_minutes(village: Village) -> None:
     [
         ({"name": " "}, "name: must not be empty."),
         ({"name": "x" * 101}, "name: is too long: 101 characters, and at most 100 are taken."),
+        ({"name": "dep\u200bloy"}, "name: contains the character U+200B; "),
         ({"actions": []}, "actions: must be some of publish, yank, deprecate, list."),
         ({"actions": ["own"]}, "actions: must be some of publish, yank, deprecate, list."),
         ({"actions": ["publish", "view"]}, "actions: must be some of publish, yank, "),
