@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from widget_catalog.domain.errors import InvalidManifest
-from widget_catalog.domain.manifests import Manifest, Texts, parse_manifest, read_texts
+from widget_catalog.domain.manifests import Manifest, parse_manifest
 from widget_catalog.domain.semver import SemVer
+from widget_catalog.domain.texts import joined_lines
 from widget_catalog.domain.widgets import Size
 
 LEAST: dict[str, Any] = {
@@ -56,15 +57,15 @@ SOME = st.fixed_dictionaries(
 )
 
 
-def faults_of(said: dict[str, Any], beside: dict[str, Any] | None = None) -> list[str]:
+def faults_of(said: dict[str, Any], request: dict[str, Any] | None = None) -> list[str]:
     with pytest.raises(InvalidManifest) as raised:
-        parse_manifest(json.dumps(said), beside)
+        parse_manifest(json.dumps(said), request)
     return raised.value.faults
 
 
-def read_or_refused(text: str, beside: Any = None) -> Manifest | InvalidManifest:
+def read_or_refused(text: str, request: Any = None) -> Manifest | InvalidManifest:
     try:
-        return parse_manifest(text, beside)
+        return parse_manifest(text, request)
     except InvalidManifest as refused:
         return refused
 
@@ -147,7 +148,7 @@ def test_all_that_is_missing_is_told_at_once() -> None:
         ("icon", "mdi:clock\n", ICON_RULE),
         ("icon", "mdi:" + "a" * 200, ICON_RULE),
         ("icon", "javascript:alert(1)", ICON_RULE),
-        ("icon", "", ICON_RULE),
+        ("icon", " ", ICON_RULE),
         ("icon", 1, TEXT),
         ("minSize", {"w": 0, "h": 1}, SIZE_RULE),
         ("minSize", {"w": 1}, SIZE_RULE),
@@ -268,50 +269,86 @@ def test_of_a_key_that_stands_twice_the_last_counts() -> None:
     assert parse_manifest(text).version.text == "2.0.0"
 
 
-def test_what_a_request_says_stands_in_for_what_the_manifest_lacks() -> None:
-    beside = LEAST | {"description": "Beside.", "scope": "ann"}
+def test_a_request_decides_and_the_manifest_fills_in_what_it_leaves_out() -> None:
+    request = {
+        "scope": "acme",
+        "name": "other",
+        "version": "1.0.0",
+        "displayName": "Requested",
+        "icon": "mdi:requested",
+        "minSize": {"w": 2, "h": 2},
+        "maxSize": {"w": 3, "h": 3},
+    }
 
-    read = parse_manifest('{"displayName": "Said", "description": null}', beside)
+    read = parse_manifest(json.dumps(FULL), request)
 
-    assert (read.display_name, read.description, read.name) == ("Said", "Beside.", "clock")
-    assert read.scope == "ann"
+    assert (read.scope, read.name, read.version.text) == ("acme", "other", "1.0.0")
+    assert (read.display_name, read.icon) == ("Requested", "mdi:requested")
+    assert (read.min_size, read.max_size) == (Size(2, 2), Size(3, 3))
+    assert (read.description, read.sdk_version) == ("The time.", "^1.0.0")
+    assert (read.license, read.release_notes, read.config_version) == ("MIT", "# New\n\n\t- all", 3)
+    assert read.text == json.dumps(FULL)
+    # The request's own value is the one that must be right; the manifest's is not looked at.
+    assert parse_manifest(json.dumps(FULL | {"icon": 7, "minSize": "?"}), request) is not None
 
 
-def test_a_request_must_not_contradict_the_manifest() -> None:
-    beside = LEAST | {"scope": "eve", "name": "x", "version": "2.0.0", "sdkVersion": "^2.0.0"}
+@pytest.mark.parametrize("name", ["Clock", "Uhr für Mutter", "other-slug", "", 7, None])
+def test_the_name_in_the_manifest_may_be_anything_where_a_request_has_the_slug(name: Any) -> None:
+    read = parse_manifest(json.dumps(FULL | {"name": name}), LEAST | {"scope": "ann"})
 
-    assert faults_of(FULL, beside) == [
-        "scope: the manifest says 'ann', the request does not.",
-        "name: the manifest says 'clock', the request does not.",
-        "version: the manifest says '1.0.0', the request does not.",
-        "sdkVersion: the manifest says '^1.0.0', the request does not.",
+    assert (read.name, read.display_name) == ("clock", "Clock")
+
+
+def test_a_request_without_a_slug_takes_the_manifests() -> None:
+    assert parse_manifest(json.dumps(FULL), {"scope": "ann"}).name == "clock"
+    assert faults_of(FULL | {"name": "Clock"}, {})[0].startswith("name: 'Clock' is not a widget ")
+    without_scope = {key: value for key, value in FULL.items() if key != "scope"}
+    assert faults_of(without_scope, {}) == ["scope: is missing."]
+
+
+def test_manifest_and_request_must_agree_about_version_and_sdk() -> None:
+    request = LEAST | {"scope": "eve", "name": "x", "version": "2.0.0", "sdkVersion": "^2.0.0"}
+
+    assert faults_of(FULL, request) == [
+        "version: the manifest says '1.0.0', but the request says '2.0.0'.",
+        "sdkVersion: the manifest says '^1.0.0', but the request says '^2.0.0'.",
     ]
     # Which files they are is between the author and the tool.
-    assert parse_manifest(json.dumps(LEAST | {"main": "../x"}), LEAST).main == "index.js"
+    foreign = json.dumps(FULL | {"main": "../x"})
+    assert parse_manifest(foreign, LEAST).main == "index.js"
 
 
-def test_texts_are_read_from_a_request_by_the_same_rules() -> None:
-    assert read_texts({"displayName": "A", "icon": "mdi:a", "x": 1}) == (
-        Texts("A", None, "mdi:a"),
-        [],
-    )
-    assert read_texts({"displayName": "", "description": 1, "icon": "x"})[1] == [
-        f"displayName: {EMPTY}",
-        f"description: {TEXT}",
-        f"icon: {ICON_RULE}",
-    ]
+@pytest.mark.parametrize("key", ["description", "icon", "license", "releaseNotes"])
+def test_an_empty_optional_text_is_absent_in_manifest_and_request(key: str) -> None:
+    field = {"releaseNotes": "release_notes"}.get(key, key)
+    said = json.dumps(LEAST | {key: ""})
+
+    assert getattr(parse_manifest(said), field) is None
+    assert getattr(parse_manifest(said, {"scope": "ann", key: ""}), field) is None
+    assert getattr(parse_manifest(json.dumps(FULL), {key: ""}), field) is not None
+
+
+@pytest.mark.parametrize("line_break", ["\n", "\r\n", "\r", "\u2028", "\u2029", "\x85", "\v", "\f"])
+def test_line_breaks_in_a_description_become_spaces(line_break: str) -> None:
+    said = json.dumps(LEAST | {"description": f"The{line_break}time."})
+
+    assert parse_manifest(said).description == "The time."
+    assert parse_manifest(said, {"scope": "ann"}).description == "The time."
+    assert parse_manifest(said).text == said
+    request = {"scope": "ann", "description": f"a{line_break}b"}
+    assert parse_manifest(said, request).description == "a b"
 
 
 @settings(max_examples=300)
 @given(SOME, st.none() | SOME)
-def test_any_value_anywhere_is_read_or_refused(said: Any, beside: Any) -> None:
+def test_any_value_anywhere_is_read_or_refused(said: Any, request: Any) -> None:
     try:
         text = msgspec.json.encode(said).decode()
     except UnicodeEncodeError:
         text = json.dumps(said)
-    read = read_or_refused(text, beside)
+    read = read_or_refused(text, request)
     if isinstance(read, Manifest):
-        assert parse_manifest(read.text, beside) == read
+        assert parse_manifest(read.text, request) == read
     else:
         assert read.faults
         assert all(it.endswith((".", "…")) for it in read.faults)
@@ -348,9 +385,12 @@ def test_what_is_accepted_is_what_was_said_and_survives_being_read_again(said: A
         "permissions": list(read.permissions),
         "minSize": {"w": read.min_size.w, "h": read.min_size.h},
     }
-    assert {key: shown[key] for key in said if key in shown} == {
-        key: said[key] for key in said if key in shown
+    expected: dict[str, Any] = {
+        key: said[key] if said[key] != "" else None for key in said if key in shown
     }
+    if expected.get("description"):
+        expected["description"] = joined_lines(expected["description"])
+    assert {key: shown[key] for key in expected} == expected
     for text in (read.display_name, read.description, read.license, read.release_notes):
         (text or "").encode()
 

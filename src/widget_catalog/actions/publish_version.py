@@ -15,7 +15,7 @@ from ..bundles.uploads import LocalUploads
 from ..domain.accounts import Actor
 from ..domain.clock import from_ms
 from ..domain.errors import BundleNotFound, BundleRefused, InvalidRequest, NotFound
-from ..domain.manifests import Manifest, Texts, parse_manifest, read_texts
+from ..domain.manifests import Manifest, parse_manifest
 from ..domain.names import Scope
 from ..domain.widgets import Style, Version, Widget
 from ..store.audit import record
@@ -129,16 +129,17 @@ def _take_in(
 
 
 def _add_version(tx: Transaction, wanted: Wanted) -> None:
-    manifest, texts = wanted.manifest, wanted.texts
+    manifest = wanted.manifest
     version = _version(wanted, from_ms(tx.at_ms))
     stored = find_widget(tx.connection, wanted.scope, manifest.name)
     if stored is None:
         widget = Widget(
             scope=wanted.scope,
             name=manifest.name,
-            display_name=texts.display_name or manifest.display_name,
-            description=texts.description or manifest.description,
-            icon=texts.icon or manifest.icon,
+            display_name=manifest.display_name,
+            description=manifest.description,
+            icon=manifest.icon,
+            is_official=False,
             created_at=from_ms(tx.at_ms),
         ).with_versions([version])
         add_widgets(tx, [(widget, 0)])
@@ -148,9 +149,9 @@ def _add_version(tx: Transaction, wanted: Wanted) -> None:
         # The newest version sets the widget's own text.
         widget = msgspec.structs.replace(
             widget,
-            display_name=texts.display_name or manifest.display_name,
-            description=texts.description or manifest.description,
-            icon=texts.icon or manifest.icon,
+            display_name=manifest.display_name,
+            description=manifest.description,
+            icon=manifest.icon,
         )
     replace_widget(tx, stored, widget)
 
@@ -180,8 +181,6 @@ def _version(wanted: Wanted, published_at: datetime) -> Version:
 
 def _wanted(request: PublishRequest) -> Wanted:
     """What was asked for, read again: it was found right when it was taken in."""
-    beside = msgspec.json.decode(request.beside)
-    manifest: Manifest = parse_manifest(request.manifest, beside)
-    texts: Texts = read_texts(beside)[0]
+    manifest: Manifest = parse_manifest(request.manifest, msgspec.json.decode(request.beside))
     files = {file.kind: file.spec for file in _files(request)}
-    return Wanted(Scope(request.scope), manifest, texts, files["js"], files.get("css"))
+    return Wanted(Scope(request.scope), manifest, files["js"], files.get("css"))

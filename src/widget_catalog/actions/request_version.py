@@ -8,8 +8,8 @@ import msgspec
 
 from ..bundles.store import Kind
 from ..domain.accounts import Actor, Right
-from ..domain.errors import Conflict, InvalidManifest, InvalidName, NotFound, TooOften
-from ..domain.manifests import Manifest, Texts, parse_manifest, read_texts
+from ..domain.errors import Conflict, InvalidManifest, NotFound, TooOften
+from ..domain.manifests import Manifest, parse_manifest
 from ..domain.names import Scope
 from ..store.engine import Snapshot, Store
 from ..store.organizations import Place, list_publishing_places
@@ -36,11 +36,10 @@ class FileSpec(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """A request that holds together. `texts` are what it says of the widget itself."""
+    """A request without faults. `manifest` is read with the request's own fields on top."""
 
     scope: Scope
     manifest: Manifest
-    texts: Texts
     bundle: FileSpec
     style: FileSpec | None
 
@@ -67,7 +66,7 @@ def request_version(
             css_size=style.size_bytes or None,
             css_sha256_hash=style.sha256_hash or None,
             manifest=wanted.manifest.text,
-            beside=msgspec.json.encode(beside_of(body)).decode(),
+            beside=msgspec.json.encode(fields_of(body)).decode(),
             created_at=tx.at_ms,
             expires_at=tx.at_ms + LIFETIME_MS,
             confirmed_at=None,
@@ -129,51 +128,38 @@ def check_gates(connection: Snapshot, actor: Actor, wanted: Wanted) -> None:
 def read_wanted(body: Mapping[str, object], max_bundle_bytes: int) -> Wanted:
     """What is asked for, or InvalidManifest with everything that is wrong with it."""
     faults: list[str] = []
-    scope = _scope(body, faults)
     bundle = _file(body, "bundleSize", "sha256Hash", max_bundle_bytes, faults)
     style = None
     if body.get("cssSize") is not None or body.get("cssSha256Hash") is not None:
         style = _file(body, "cssSize", "cssSha256Hash", max_bundle_bytes, faults)
-    texts, wrong = read_texts(body)
-    faults += wrong
-    manifest = None
     text = body.get("manifestJson")
     if not isinstance(text, str):
         faults.append("manifestJson: must be the manifest as a text.")
-    else:
-        try:
-            manifest = parse_manifest(text, beside_of(body))
-        except InvalidManifest as error:
-            faults += [it for it in error.faults if it not in faults]
-    if faults or manifest is None or scope is None or bundle is None:
+        text = "{}"  # What else is wrong with the request is reported, too.
+    manifest = None
+    try:
+        manifest = parse_manifest(text, fields_of(body))
+    except InvalidManifest as error:
+        faults += error.faults
+    if faults or manifest is None or manifest.scope is None or bundle is None:
         raise InvalidManifest(faults)
-    return Wanted(scope, manifest, texts, bundle, style)
+    return Wanted(manifest.scope, manifest, bundle, style)
 
 
-def beside_of(body: Mapping[str, object]) -> dict[str, object]:
-    """What a request says of the version itself, besides the manifest."""
+def fields_of(body: Mapping[str, object]) -> dict[str, object]:
+    """What a request itself says about the version, apart from the manifest it carries."""
     keys = "scope name version displayName description icon minSize maxSize sdkVersion".split()
     return {key: body[key] for key in keys if body.get(key) is not None}
-
-
-def _scope(body: Mapping[str, object], faults: list[str]) -> Scope | None:
-    text = body.get("scope")
-    if not isinstance(text, str):
-        faults.append("scope: is missing." if text is None else "scope: must be a text.")
-        return None
-    try:
-        return Scope.parse(text)
-    except InvalidName as error:
-        faults.append(f"scope: {error}")
-        return None
 
 
 def _file(
     body: Mapping[str, object], size_key: str, hash_key: str, max_bytes: int, faults: list[str]
 ) -> FileSpec | None:
     size, sha256_hash = body.get(size_key), body.get(hash_key)
-    if type(size) is not int or size < 1:
+    if type(size) is not int or size < 0:
         faults.append(f"{size_key}: must be the size of the file in bytes.")
+    elif size == 0:
+        faults.append(f"{size_key}: the file is empty.")
     elif size > max_bytes:
         faults.append(f"{size_key}: the file has {size:,} bytes; at most {max_bytes:,} are taken.")
     if not isinstance(sha256_hash, str) or not _SHA256.match(sha256_hash):

@@ -41,6 +41,10 @@ class LocalUploads:
                             )
                         # Into the page cache: some 20 µs, not worth a thread.
                         file.write(chunk)
+                if left == size_bytes:
+                    raise BundleRefused(
+                        f"The file is empty: nothing was sent; {size_bytes:,} bytes were announced."
+                    )
                 if left:
                     raise BundleRefused(
                         f"{size_bytes - left:,} bytes were sent; {size_bytes:,} were announced."

@@ -7,14 +7,14 @@ disagree.
 import json
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
 from .errors import InvalidManifest, InvalidName
 from .names import Scope, WidgetName
 from .semver import InvalidRange, InvalidVersion, Range, SemVer
-from .texts import line_fault, name_fault, text_fault
+from .texts import joined_lines, line_fault, name_fault, text_fault
 from .widgets import Size
 
 T = TypeVar("T")
@@ -54,23 +54,26 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     style: str | None = None
 
 
-def parse_manifest(text: str, beside: Mapping[str, object] | None = None) -> Manifest:
+def parse_manifest(text: str, request: Mapping[str, object] | None = None) -> Manifest:
     """The manifest in this text, or InvalidManifest with all its faults.
 
-    `beside` is what a request says besides it: it stands in for keys that the manifest
-    lacks, and must not contradict it about `scope`, `name`, `version` and `sdkVersion`.
+    `request` holds the fields of a publish request. They take precedence, and the manifest
+    fills in what the request leaves out; about `version` and `sdkVersion` the two must agree.
+    The manifest's `name` may be a name for people then: the slug is the request's.
     """
-    given = {key: value for key, value in _read_object(text).items() if value is not None}
-    reader = _Reader({**(beside or {}), **given})
+    manifest, requested = _said(_read_object(text)), _said(request or {})
+    reader = _Reader({**manifest, **requested})
     for key in _AGREED:
-        if beside and key in given and given[key] != beside.get(key):
-            reader.complain(key, f"the manifest says {_shown(given[key])}, the request does not.")
+        if key in manifest and key in requested and manifest[key] != requested[key]:
+            said, wanted = _shown(manifest[key]), _shown(requested[key])
+            reader.complain(key, f"the manifest says {said}, but the request says {wanted}.")
+    has_scope = request is not None or reader.has("scope")
     fields: dict[str, Any] = {
         "name": reader.parsed("name", WidgetName.parse),
         "version": reader.parsed("version", SemVer.parse),
-        "scope": reader.parsed("scope", Scope.parse) if reader.has("scope") else None,
-        "display_name": reader.display_name(is_required=True),
-        "description": reader.line("description", MAX_DESCRIPTION),
+        "scope": reader.parsed("scope", Scope.parse) if has_scope else None,
+        "display_name": reader.display_name(),
+        "description": reader.joined_line("description", MAX_DESCRIPTION),
         "icon": reader.matching("icon", _ICON, _ICON_RULE),
         "min_size": reader.size("minSize"),
         "max_size": reader.size("maxSize"),
@@ -80,7 +83,7 @@ def parse_manifest(text: str, beside: Mapping[str, object] | None = None) -> Man
         "release_notes": reader.text("releaseNotes", MAX_RELEASE_NOTES),
         "config_version": reader.whole_number("configVersion"),
     }
-    if beside is None:  # Which files they are matters where the files are, and nowhere else.
+    if request is None:  # The names of the files matter only where the files are.
         fields["main"] = reader.matching("main", _FILE, _FILE_RULE) or "index.js"
         fields["style"] = reader.matching("style", _FILE, _FILE_RULE)
     smallest, largest = fields["min_size"], fields["max_size"]
@@ -91,28 +94,19 @@ def parse_manifest(text: str, beside: Mapping[str, object] | None = None) -> Man
     return Manifest(text=text, **fields)
 
 
-class Texts(NamedTuple):
-    """What a widget is shown with."""
-
-    display_name: str | None
-    description: str | None
-    icon: str | None
-
-
-def read_texts(values: Mapping[str, object]) -> tuple[Texts, list[str]]:
-    """The texts among these values, and what is wrong with them."""
-    reader = _Reader(values)
-    texts = Texts(
-        reader.display_name(),
-        reader.line("description", MAX_DESCRIPTION),
-        reader.matching("icon", _ICON, _ICON_RULE),
-    )
-    return texts, reader.faults
-
-
-_AGREED = ("scope", "name", "version", "sdkVersion")
+_AGREED = ("version", "sdkVersion")
+_OPTIONAL_TEXTS = ("description", "icon", "license", "releaseNotes")
 _ICON_RULE = "must be an Iconify name, such as mdi:clock."
 _FILE_RULE = "must be a file below the manifest's folder, such as index.js."
+
+
+def _said(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values without those that mean "absent": null, and an empty optional text."""
+    return {
+        key: value
+        for key, value in values.items()
+        if value is not None and not (value == "" and key in _OPTIONAL_TEXTS)
+    }
 
 
 def _read_object(text: str) -> dict[str, Any]:
@@ -176,12 +170,16 @@ class _Reader:
             self.complain(key, str(error))
             return None
 
-    def display_name(self, *, is_required: bool = False) -> str | Any:
-        text = self._string("displayName", is_required=is_required)
+    def display_name(self) -> str | Any:
+        text = self._string("displayName", is_required=True)
         return self._checked("displayName", text, name_fault, MAX_DISPLAY_NAME)
 
     def line(self, key: str, max_length: int) -> str | None:
         return self._checked(key, self._string(key), line_fault, max_length)
+
+    def joined_line(self, key: str, max_length: int) -> str | None:
+        text = self._string(key)
+        return self._checked(key, text and joined_lines(text), line_fault, max_length)
 
     def text(self, key: str, max_length: int) -> str | None:
         return self._checked(key, self._string(key), text_fault, max_length)

@@ -11,6 +11,7 @@ from collections.abc import Callable
 _CONTROL = "\x00-\x1f\x7f-\x9f"
 _LINE_SEPARATORS = "\u2028\u2029"
 _SURROGATES = "\ud800-\udfff"
+_LINE_BREAK = re.compile(f"\r\n|[\n\v\f\r\x85{_LINE_SEPARATORS}]")
 # Bidirectional marks, embeddings, overrides and isolates: they reorder the text around them.
 _DIRECTION = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 # Invisible, and of no use in any text: invisible operators, deprecated and annotation controls,
@@ -56,6 +57,11 @@ _BREAK = re.compile(f"[{_WHITE_SPACE}]+")
 def name_fault(text: str, max_length: int) -> str | None:
     """What is wrong with a name for people: of a widget, an organization, a token."""
     return _empty_fault(text, max_length) or _fault(text, max_length, _unwanted_in_name)
+
+
+def joined_lines(text: str) -> str:
+    """The text in one line: each line break becomes a space."""
+    return _LINE_BREAK.sub(" ", text)
 
 
 def line_fault(text: str, max_length: int) -> str | None:

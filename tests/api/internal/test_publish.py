@@ -76,6 +76,8 @@ def test_three_steps_publish_a_version_at_once(village: Village) -> None:
     assert bundle.headers["content-type"] == "text/javascript; charset=utf-8"
     found = site.get("/api/v1/widgets/search?scope=ann").json()
     assert sorted(it["name"] for it in found["widgets"]) == ["clock", "new"]
+    registry = site.get("/api/widgets/ann/registry.json").json()
+    assert {it["isOfficial"] for it in found["widgets"] + registry["widgets"]} == {False}
     assert files(village)["uploads"] == []
     (entry,) = ann.get("/api/widgets/ann/new/audit").json()["entries"]
     assert entry["details"] == {"sha256Hash": sha(BUNDLE), "bundleSize": len(BUNDLE)}

@@ -28,7 +28,6 @@ def test_all_faults_are_told_at_once_and_each_once(quiet_village: Village) -> No
         license="\u202e",
         releaseNotes="\x00",
         configVersion=-1,
-        scope="eve",
     )
     body |= {"bundleSize": 2_097_153, "sha256Hash": "AB" * 32, "cssSize": 0}
 
@@ -37,12 +36,11 @@ def test_all_faults_are_told_at_once_and_each_once(quiet_village: Village) -> No
     wanted = [
         "bundleSize: the file has 2,097,153 bytes; at most 2,097,152 are taken.",
         "sha256Hash: must be the SHA-256 of the file, 64 hexadecimal digits.",
-        "cssSize: must be the size of the file in bytes.",
+        "cssSize: the file is empty.",
         "cssSha256Hash: must be the SHA-256 of the file, 64 hexadecimal digits.",
         "displayName: must not be empty.",
         "description: is too long: 1,001 characters, and at most 1,000 are taken.",
         "icon: must be an Iconify name, such as mdi:clock.",
-        "scope: the manifest says 'eve', the request does not.",
         "name: 'Clock' is not a widget name: ",
         'version: "v1" is not a semantic version: write three numbers, such as 1.0.0.',
         'minSize: must be like {"w": 2, "h": 1}, in whole cells from 1 to 100.',
@@ -66,7 +64,7 @@ def test_all_faults_are_told_at_once_and_each_once(quiet_village: Village) -> No
         ({"scope": 7}, "scope: must be a text."),
         ({"scope": "../ann"}, "scope: '../ann' is not a scope: "),
         ({"bundleSize": None}, "bundleSize: must be the size of the file in bytes."),
-        ({"bundleSize": 0}, "bundleSize: must be the size of the file in bytes."),
+        ({"bundleSize": 0}, "bundleSize: the file is empty."),
         ({"bundleSize": -1}, "bundleSize: must be the size of the file in bytes."),
         ({"bundleSize": True}, "bundleSize: must be the size of the file in bytes."),
         ({"bundleSize": 10.0}, "bundleSize: must be the size of the file in bytes."),
@@ -78,12 +76,16 @@ def test_all_faults_are_told_at_once_and_each_once(quiet_village: Village) -> No
         ({"cssSha256Hash": "ab" * 32}, "cssSize: must be the size of the file in bytes."),
         ({"manifestJson": None}, "manifestJson: must be the manifest as a text."),
         ({"manifestJson": {}}, "manifestJson: must be the manifest as a text."),
+        (
+            {"manifestJson": {}, "icon": "clock"},
+            "(1) manifestJson: must be the manifest as a text. (2) icon: must be an Iconify name",
+        ),
         ({"manifestJson": "{"}, "the manifest is not JSON: look at line 1, column 2."),
         ({"manifestJson": "[]"}, "the manifest must be a JSON object."),
         ({"manifestJson": "9" * 65_537}, "the manifest has 65,537 bytes; at most 65,536 "),
-        ({"name": "other"}, "name: the manifest says 'new', the request does not."),
-        ({"version": "2.0.0"}, "version: the manifest says '1.0.0', the request does not."),
-        ({"sdkVersion": "^2"}, "sdkVersion: the manifest says '^1.0.0', the request does not."),
+        ({"name": "Other"}, "name: 'Other' is not a widget name: "),
+        ({"version": "2.0.0"}, "version: the manifest says '1.0.0', but the request says '2.0.0'."),
+        ({"sdkVersion": "^2"}, "sdkVersion: the manifest says '^1.0.0', but the request says '^2'"),
         ({"displayName": 5}, "displayName: must be a text."),
         ({"action": "Request"}, "action: must be request, check or confirm."),
         ({"action": None}, "action: must be request, check or confirm."),
@@ -119,7 +121,7 @@ def test_a_smallest_size_above_the_largest_is_refused(
     assert faults(answer) == "minSize: must not be larger than maxSize."
 
 
-def test_what_the_manifest_lacks_is_taken_from_beside_it(village: Village) -> None:
+def test_what_the_manifest_lacks_is_taken_from_the_request(village: Village) -> None:
     body = request_body("ann/short")
     body["manifestJson"] = '{"displayName": null, "license": "MIT"}'
     requested = village.ann.post(PUBLISH, body).json()

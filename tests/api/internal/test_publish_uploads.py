@@ -51,7 +51,8 @@ def test_a_file_of_another_size_than_announced_is_refused_on_the_way_in(village:
     sentence = f"More than the {size} bytes that were announced were sent."
     assert told(more) == (400, {"error": sentence})
     assert told(fewer) == (400, {"error": f"{size - 1} bytes were sent; {size} were announced."})
-    assert told(none) == (400, {"error": f"0 bytes were sent; {size} were announced."})
+    empty = f"The file is empty: nothing was sent; {size} bytes were announced."
+    assert told(none) == (400, {"error": empty})
     assert files(village)["uploads"] == []
     assert told(ann.confirm(requested["versionId"])) == (
         400,
