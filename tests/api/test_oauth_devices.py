@@ -192,11 +192,21 @@ def test_who_is_not_signed_in_does_so_first(house: InProcessSite) -> None:
     )
 
 
-def test_nobody_has_many_machines_wait(house: InProcessSite) -> None:
-    for _ in range(30):
-        begin(house)
+def test_nobody_has_many_machines_wait_not_from_a_whole_ipv6_network(tmp_path: Path) -> None:
+    with InProcessSite(tmp_path, oauth_clients=CLIENTS, trust_forwarded_for=True) as site:
+        answers = [
+            site.request(
+                "POST",
+                "/api/auth/oauth2/device",
+                b"client_id=widget-cli",
+                content_type="application/x-www-form-urlencoded",
+                x_forwarded_for=f"2001:db8::{i}:1",
+            )
+            for i in range(31)
+        ]
 
-    answer = ask(house, "device", client_id="widget-cli")
+    assert [it.status for it in answers] == [200] * 30 + [429]
+    answer = answers[-1]
 
     assert answer.status == 429
     assert answer.json()["error"].startswith("Too many machines ask to be let in from here.")

@@ -1,6 +1,7 @@
 """What an operator can switch on around the site: the rate limit and the access log."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import structlog
@@ -62,6 +63,22 @@ def test_the_limit_is_a_clients_own_and_says_when_to_come_back(tmp_path: Path) -
     assert refused.json() == {
         "error": f"Too many requests: at most 3/hour are answered. Try again in {wait} s."
     }
+
+
+def test_a_64_of_ipv6_is_one_client_and_the_log_keeps_the_whole_address(tmp_path: Path) -> None:
+    switches: dict[str, Any] = {"rate_limit": "2/hour", "trust_forwarded_for": True}
+    addresses = ["2001:db8::1", "2001:db8:0:0:ffff::2", "[2001:db8::3]:99", "2001:db8:0:1::1"]
+    with (
+        InProcessSite(tmp_path, access_log=True, **switches) as site,
+        structlog.testing.capture_logs() as log,
+    ):
+        answers = [site.get(VERSION, x_forwarded_for=it) for it in addresses]
+        mapped = [site.get(VERSION, x_forwarded_for="::ffff:192.0.2.1") for _ in range(2)]
+        plain = site.get(VERSION, x_forwarded_for="192.0.2.1")
+
+    assert [it.status for it in answers] == [200, 200, 429, 200]
+    assert [it.status for it in (*mapped, plain)] == [200, 200, 429]
+    assert [it["client"] for it in log][:4] == addresses
 
 
 def test_health_is_always_answered_and_uses_nothing_up(tmp_path: Path) -> None:

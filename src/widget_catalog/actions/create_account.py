@@ -11,6 +11,7 @@ from ..domain.accounts import (
 )
 from ..domain.errors import InvalidAccount, NotAllowed
 from ..domain.names import Scope
+from ..domain.networks import network_of
 from ..store.accounts import add_account, has_accounts, take_scope
 from ..store.audit import record
 from ..store.engine import Snapshot, Store, Transaction
@@ -74,7 +75,7 @@ def register(
     """By the person, if registration is open or an invitation is brought along; signs them in,
     in place of the former session."""
     invited = check_may_register(store, registration, secret) is not None
-    limits = {} if invited else {f"registrations {address}": _MOST_FROM_ONE_ADDRESS}
+    limits = {} if invited else {f"registrations {network_of(address)}": _MOST_FROM_ONE_ADDRESS}
     check_failures(store, limits, "Too many accounts were made from your address.")
     name, password_hash = _checked(username, email, password)
     with store.writing() as tx:

@@ -5,6 +5,7 @@ from typing import NamedTuple
 from ..domain.accounts import Account, Actor, Via
 from ..domain.errors import NotSignedIn
 from ..domain.names import is_name
+from ..domain.networks import network_of
 from ..store.accounts import find_credentials, update_account
 from ..store.engine import Store, Transaction
 from ..store.oauth import find_access
@@ -179,8 +180,9 @@ def _limits(username: str, address: str) -> dict[str, int]:
     third is high, so that nobody can lock somebody else out by a few wrong guesses.
     """
     name = username if is_name(username) else "-"
+    network = network_of(address)
     return {
-        f"both {name} {address}": _PER_ACCOUNT_AND_ADDRESS,
-        f"address {address}": _PER_ADDRESS,
+        f"both {name} {network}": _PER_ACCOUNT_AND_ADDRESS,
+        f"address {network}": _PER_ADDRESS,
         f"account {name}": _PER_ACCOUNT,
     }

@@ -9,6 +9,7 @@ import time
 
 import structlog
 
+from ..domain.networks import network_of
 from .http import Answer, Body, Request, Response
 from .metrics import Metrics
 from .public import cors_of, error
@@ -49,7 +50,7 @@ def rate_limited(answer: Answer, limits: str, *, trust_forwarded_for: bool) -> A
         # Whoever watches the service must always hear, and a preflight is not yet a request.
         if request.path == "/api/health" or request.method == "OPTIONS":
             return await answer(request, body)
-        client = client_of(request, trust_forwarded_for=trust_forwarded_for)
+        client = network_of(client_of(request, trust_forwarded_for=trust_forwarded_for))
         for item in items:
             if not limiter.hit(item, client):
                 reset_at = limiter.get_window_stats(item, client).reset_time

@@ -116,6 +116,20 @@ def test_after_five_failures_an_account_is_closed_to_that_address_for_a_while(
         assert try_password(village.site, "ann", PASSWORD, **here).status == 200
 
 
+def test_guesses_from_all_over_one_ipv6_network_are_guesses_of_one(
+    built_village: BuiltVillage, tmp_path: Path
+) -> None:
+    with Village(built_village, tmp_path / "d", trust_forwarded_for=True) as village:
+        for i in range(5):
+            answer = try_password(village.site, "ann", "wrong", x_forwarded_for=f"2001:db8::{i}:1")
+            assert answer.status == 401
+
+        same = try_password(village.site, "ann", PASSWORD, x_forwarded_for="2001:db8::abcd")
+        other = try_password(village.site, "ann", PASSWORD, x_forwarded_for="2001:db8:0:1::1")
+
+    assert (same.status, other.status) == (429, 200)
+
+
 def test_a_success_forgives_the_failures_before_it(village: Village) -> None:
     for _ in range(2):
         for _ in range(4):

@@ -5,6 +5,7 @@ from typing import NamedTuple
 from authlib.oauth2 import OAuth2Error
 
 from ...domain.accounts import Account
+from ...domain.networks import network_of
 from ...store.engine import Store, Transaction
 from ..attempts import add_failures, check_failures
 from .grants import S256, CodeGrant, DeviceEndpoint, DeviceGrant, RefreshGrant, Revocation
@@ -73,7 +74,7 @@ def revoke(store: Store, house: House, pairs: Pairs) -> Answer:
 
 def start_device(store: Store, house: House, pairs: Pairs, address: str) -> Answer:
     """Let a machine wait for somebody. Each makes codes easier to guess: nobody has many."""
-    limits = {f"devices {address}": _DEVICES_PER_ADDRESS}
+    limits = {f"devices {network_of(address)}": _DEVICES_PER_ADDRESS}
     check_failures(store, limits, "Too many machines ask to be let in from here.")
     with store.writing() as tx:
         add_failures(tx, limits)

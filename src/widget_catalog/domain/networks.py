@@ -1,0 +1,26 @@
+"""What a limit counts a client by: its address, or the network that its address is from."""
+
+from ipaddress import AddressValueError, IPv6Address
+
+# Whoever has one IPv6 address usually has all of its /64: 2^64 of them.
+_PREFIX_BITS = 64
+_MOST_CHARACTERS = 100
+
+
+def network_of(address: str) -> str:
+    """The /64 of an IPv6 address; an IPv4 address itself, also where it is written as IPv6.
+
+    Used by limits alone: logs keep the whole address. What is no address stays as it is, since
+    a proxy may send what it likes in `X-Forwarded-For`.
+    """
+    if address.count(":") < 2:  # IPv4, perhaps with a port.
+        return address.partition(":")[0][:_MOST_CHARACTERS]
+    written = address[1:].partition("]")[0] if address.startswith("[") else address
+    try:
+        parsed = IPv6Address(written.partition("%")[0])
+    except AddressValueError:
+        return address[:_MOST_CHARACTERS]
+    if parsed.ipv4_mapped is not None:
+        return str(parsed.ipv4_mapped)
+    prefix = int(parsed) >> _PREFIX_BITS << _PREFIX_BITS
+    return f"{IPv6Address(prefix)}/{_PREFIX_BITS}"
