@@ -1,32 +1,28 @@
-"""The operator's command, `widget-catalog`. What each command does lives in `actions/`."""
+"""The operator's command, `widget-catalog`. What each command does lives in `actions/`.
+
+A command imports what it needs when it runs: `--help` must not wait for a second's imports.
+"""
 
 import contextlib
 import os
 import sqlite3
 import sys
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 from rich.markup import escape
 
 from . import release
-from .actions.check_catalog import check_catalog, remove_orphans
-from .actions.create_account import invite_first_operator
-from .actions.export_catalog import copied_to, export_catalog, linked_to
-from .actions.import_catalog import ImportSummary, import_catalog
-from .actions.tidy_uploads import tidy_uploads
 from .commands.accounts import accounts, scopes
 from .commands.context import ConfigOption, DataOption, existing_node, fail, require_catalog, say
 from .commands.widgets import versions, widgets
 from .domain.errors import CatalogError, InvalidSettings, StoreUnavailable
-from .greeting import counted, greet
-from .logs import configure_logs
-from .progress import counting, reading_lines
 from .settings import Settings, load_settings
-from .store.engine import check_file
-from .store.widgets import count_widgets
-from .wiring import DataFolder, Node, check_writable, make_index_ready, open_catalog, prepare_node
+
+if TYPE_CHECKING:
+    from .actions.import_catalog import ImportSummary
+    from .wiring import Node
 
 _DEMO_FOLDER = Path("data-demo")
 _DEMO_CATALOG = Path(__file__).parent / "demo" / "catalog.ndjson"
@@ -107,8 +103,13 @@ def serve(
 
     Stop it with Ctrl-C or SIGTERM: requests in flight are finished, counts are kept.
     """
+    from .actions.create_account import invite_first_operator
+    from .actions.tidy_uploads import tidy_uploads
+    from .greeting import greet
+    from .logs import configure_logs
     from .server import check_port
     from .server import serve as run_server
+    from .wiring import prepare_node
 
     flags: dict[str, Any] = {
         "host": host, "port": port, "data": data, "workers": workers, "base_url": base_url,
@@ -149,6 +150,9 @@ def import_(
 
     What is there already is skipped; a published version that would change is an error.
     """
+    from .greeting import counted
+    from .wiring import make_index_ready, prepare_node
+
     settings = load_settings({"data": data}, config)
     source = None if file == "-" else Path(file)
     if source is not None and not source.exists():
@@ -178,6 +182,11 @@ def export(
 
     To standard output, or with --no-bundles, stored bundles are named by their address.
     """
+    from .actions.export_catalog import copied_to, export_catalog, linked_to
+    from .greeting import counted
+    from .progress import counting
+    from .store.widgets import count_widgets
+
     settings = load_settings({"data": data}, config)
     node = existing_node(settings)
     with node.store.reading() as connection:
@@ -216,6 +225,13 @@ def doctor(
 
     Whatever in the read model differs from the database is made anew. The service may run.
     """
+    from .actions.check_catalog import check_catalog, remove_orphans
+    from .greeting import counted
+    from .progress import counting
+    from .store.engine import check_file
+    from .store.widgets import count_widgets
+    from .wiring import DataFolder, check_writable, prepare_node
+
     settings = load_settings({"data": data}, config)
     require_catalog(settings)
     check_writable(settings.data)
@@ -256,6 +272,8 @@ def doctor(
 @app.command()
 def stats(data: DataOption = None, config: ConfigOption = None) -> None:
     """Print the catalog's numbers as JSON, the same as /api/stats."""
+    from .wiring import open_catalog
+
     settings = load_settings({"data": data}, config)
     node = existing_node(settings)
     catalog = open_catalog(node, settings)
@@ -296,12 +314,17 @@ def _name_and_value(text: str) -> tuple[str, str]:
     return name.strip(), value
 
 
-def _is_empty(node: Node) -> bool:
+def _is_empty(node: "Node") -> bool:
+    from .store.widgets import count_widgets
+
     with node.store.reading() as connection:
         return count_widgets(connection) == 0
 
 
-def _import(node: Node, file: Path | None, settings: Settings) -> ImportSummary:
+def _import(node: "Node", file: Path | None, settings: Settings) -> "ImportSummary":
+    from .actions.import_catalog import import_catalog
+    from .progress import reading_lines
+
     with reading_lines(say, file) as (lines, advance):
         beside = Path.cwd() if file is None else file.parent
         return import_catalog(

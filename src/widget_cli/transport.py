@@ -1,24 +1,23 @@
 """HTTP as the tool speaks it: time limits, and trying again where that can do no harm."""
 
 import random
-import ssl
 import time
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple, Self
-
-import httpx
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from .console import plain, say
 from .errors import ToolError, wrong_usage
 from .exits import ExitCode
 from .release import VERSION
 
+if TYPE_CHECKING:  # It takes a tenth of a second to load, and not every command needs it.
+    import httpx
+
 Pause = Callable[[float], None]
 
 _ATTEMPTS = 4
 _FIRST_PAUSE_S = 0.5
 _LONGEST_PAUSE_S = 30
-_TIMEOUT = httpx.Timeout(30, connect=10, write=60)
 # A gateway that has lost its service, a service that cannot write just now: these pass.
 _PASSING = frozenset({502, 503, 504})
 _TOO_MANY = 429
@@ -47,9 +46,12 @@ class Transport:
         timeout_s: float | None = None,
         pause: Pause = time.sleep,
     ) -> None:
+        import httpx
+
         self._attempts = attempts
         self._pause = pause
-        timeout = _TIMEOUT if timeout_s is None else httpx.Timeout(timeout_s)
+        usual = httpx.Timeout(30, connect=10, write=60)
+        timeout = usual if timeout_s is None else httpx.Timeout(timeout_s)
         headers = {"User-Agent": f"widget-cli/{VERSION}", "Accept": "application/json"}
         self._client = httpx.Client(timeout=timeout, headers=headers)
 
@@ -76,6 +78,8 @@ class Transport:
         arrived: no connection came about, or the answer was that there are too many requests.
         `content` is called for each attempt; `options` are httpx's `json`, `data` and `params`.
         """
+        import httpx
+
         given = dict(headers or {})
         if token is not None:
             given["Authorization"] = f"Bearer {token}"
@@ -118,7 +122,9 @@ def _growing(attempt: int) -> float:
     return float(_FIRST_PAUSE_S * 2 ** (attempt - 1) * random.uniform(0.8, 1.2))  # noqa: S311
 
 
-def _unreachable(address: str, error: httpx.TransportError) -> ToolError:
+def _unreachable(address: str, error: "httpx.TransportError") -> ToolError:
+    import httpx
+
     host = _host(address)
     if _is_untrusted(error):
         return ToolError(
@@ -140,6 +146,8 @@ def _unreachable(address: str, error: httpx.TransportError) -> ToolError:
 
 
 def _is_untrusted(error: BaseException | None) -> bool:
+    import ssl
+
     while error is not None:
         if isinstance(error, ssl.SSLCertVerificationError):
             return True

@@ -10,13 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from support.commands import Said, widget_catalog
+from support.commands import Said, loaded_by, widget_catalog
 from support.folders import filled_folder
 from support.service import clean_environment
 from support.widgets import ndjson, widget_line
 from widget_catalog import release
 
 _COMMANDS = ["serve", "import", "export", "doctor", "stats", "version"]
+_HEAVY = {"alembic", "authlib", "granian", "httpx", "jinja2", "numpy", "sqlalchemy", "structlog"}
 _COMMAND = [sys.executable, "-m", "widget_catalog"]
 
 
@@ -46,6 +47,12 @@ def test_every_command_has_help() -> None:
 def test_the_release_is_told_both_ways() -> None:
     assert widget_catalog("version") == Said(0, f"{release.VERSION}\n", "")
     assert widget_catalog("--version") == Said(0, f"{release.VERSION}\n", "")
+
+
+def test_help_and_version_load_neither_database_nor_server_nor_numbers() -> None:
+    """They answer at once: each of these takes longer to load than all the rest."""
+    assert loaded_by("widget_catalog", "--version") & _HEAVY == set()
+    assert loaded_by("widget_catalog", "--help") & _HEAVY == set()
 
 
 def test_wrong_usage_is_told_on_standard_error_with_code_2() -> None:

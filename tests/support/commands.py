@@ -1,10 +1,12 @@
 """`widget-catalog` as a person uses it: what it says, where, and with which exit code."""
 
+import subprocess
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from support.service import run_command
+from support.service import clean_environment, run_command
 
 
 class Said(NamedTuple):
@@ -27,3 +29,17 @@ def widget_catalog(
     said = Said(done.returncode, done.stdout.decode(), done.stderr.decode())
     assert "Traceback" not in said.out + said.err, said
     return said
+
+
+def loaded_by(module: str, *arguments: str) -> set[str]:
+    """The packages that are loaded when a command of ours ran, by their first names."""
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", module, *arguments],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=clean_environment(),
+    )
+    names = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert f"{module}.main" in names  # Otherwise nothing was looked at.
+    return {name.partition(".")[0] for name in names}

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from support.commands import loaded_by
 from support.scripted import Scripted, ScriptedServer
 from support.tool import Tool
 from widget_cli.exits import ExitCode
@@ -41,6 +42,13 @@ def test_every_command_has_help_that_fits_80_columns_and_speaks_json(
 
 def test_the_release_is_printed(tool: Tool) -> None:
     assert tool.run("--version").out == f"{VERSION}\n"
+
+
+def test_help_and_version_load_no_network_and_no_parser() -> None:
+    """They answer at once: each of these takes longer to load than all the rest."""
+    heavy = {"httpx", "ssl", "http", "tree_sitter"}
+    assert loaded_by("widget_cli", "--version") & heavy == set()
+    assert loaded_by("widget_cli", "--help") & heavy == set()
 
 
 def test_without_a_catalog_the_way_to_one_is_told(tool: Tool) -> None:

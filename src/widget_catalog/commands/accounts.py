@@ -3,16 +3,11 @@
 import getpass
 import json
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..actions.create_account import AUTHOR, OPERATOR, create_account, invite, reserve_scope
-from ..actions.manage_account import reset_password, set_disabled
-from ..domain.accounts import Account
-from ..domain.clock import iso
 from ..settings import load_settings
-from ..store.accounts import list_accounts
 from .context import (
     ConfigOption,
     DataOption,
@@ -23,6 +18,9 @@ from .context import (
     open_existing,
     told,
 )
+
+if TYPE_CHECKING:
+    from ..domain.accounts import Account
 
 accounts = command_group("account", "People who may sign in and publish.")
 scopes = command_group("scope", "Names that widgets are published under.")
@@ -49,10 +47,11 @@ def create(
 
     If there are widgets in that scope already, from an import, they are its own from now on.
     """
-    password = _password(password_stdin)
-    # The folder may be new: an operator may make accounts before the first start.
+    from ..actions.create_account import create_account
     from ..wiring import prepare_node
 
+    password = _password(password_stdin)
+    # The folder may be new: an operator may make accounts before the first start.
     node = prepare_node(load_settings({"data": data}, config).data)
     account = create_account(node.store, name, email, password, is_operator=operator)
     told(f"Made the account {account.username}{' (operator)' if operator else ''}.")
@@ -63,6 +62,8 @@ def list_(
     as_json: JsonOption = False, data: DataOption = None, config: ConfigOption = None
 ) -> None:
     """List all accounts."""
+    from ..store.accounts import list_accounts
+
     node = open_existing(data, config)
     with node.store.reading() as connection:
         found = list_accounts(connection)
@@ -79,6 +80,8 @@ def list_(
 @accounts.command()
 def disable(name: Name, data: DataOption = None, config: ConfigOption = None) -> None:
     """Let somebody in no more. What they have published stays as it is."""
+    from ..actions.manage_account import set_disabled
+
     set_disabled(open_existing(data, config).store, name, is_disabled=True)
     told(f"{name} cannot sign in any more, and is signed out everywhere.")
 
@@ -86,6 +89,8 @@ def disable(name: Name, data: DataOption = None, config: ConfigOption = None) ->
 @accounts.command()
 def enable(name: Name, data: DataOption = None, config: ConfigOption = None) -> None:
     """Let somebody in again."""
+    from ..actions.manage_account import set_disabled
+
     set_disabled(open_existing(data, config).store, name, is_disabled=False)
     told(f"{name} can sign in again.")
 
@@ -98,6 +103,8 @@ def reset_password_(
     config: ConfigOption = None,
 ) -> None:
     """Set another password. Whoever was signed in with the old one is signed out."""
+    from ..actions.manage_account import reset_password
+
     node = open_existing(data, config)
     reset_password(node.store, name, _password(password_stdin))
     told(f"{name} has a new password, and is signed out everywhere.")
@@ -113,6 +120,8 @@ def invite_(
     config: ConfigOption = None,
 ) -> None:
     """Print a link with which one person can make an account, within a week."""
+    from ..actions.create_account import AUTHOR, OPERATOR, invite
+
     settings = load_settings({"data": data}, config)
     secret = invite(existing_node(settings).store, OPERATOR if operator else AUTHOR, email)
     if settings.registration == "closed" and not operator:
@@ -127,6 +136,8 @@ def reserve(
     config: ConfigOption = None,
 ) -> None:
     """Keep a name back: no account and no organization can take it."""
+    from ..actions.create_account import reserve_scope
+
     reserve_scope(open_existing(data, config).store, name)
     told(f"{name} is reserved.")
 
@@ -145,7 +156,7 @@ def _password(from_input: bool) -> str:
     return first
 
 
-def _marks(account: Account) -> dict[str, bool]:
+def _marks(account: "Account") -> dict[str, bool]:
     return {
         "operator": account.is_operator,
         "closed": account.is_closed,
@@ -153,7 +164,9 @@ def _marks(account: Account) -> dict[str, bool]:
     }
 
 
-def _shown(account: Account) -> dict[str, object]:
+def _shown(account: "Account") -> dict[str, object]:
+    from ..domain.clock import iso
+
     return {
         "username": account.username,
         "email": account.email,

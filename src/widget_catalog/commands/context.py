@@ -2,14 +2,16 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 
 from ..settings import Settings, load_settings
-from ..wiring import DataFolder, Node, prepare_node
+
+if TYPE_CHECKING:
+    from ..wiring import Node
 
 say = Console(stderr=True, highlight=False, soft_wrap=True)
 
@@ -35,17 +37,21 @@ def command_group(name: str, about: str, *, is_a_command: bool = False) -> typer
     )
 
 
-def open_existing(data: Path | None, config: Path | None) -> Node:
+def open_existing(data: Path | None, config: Path | None) -> "Node":
     """The catalog in a folder; the service may be running, and shows what changes at once."""
     return existing_node(load_settings({"data": data}, config))
 
 
-def existing_node(settings: Settings) -> Node:
+def existing_node(settings: Settings) -> "Node":
+    from ..wiring import prepare_node
+
     require_catalog(settings)
     return prepare_node(settings.data)
 
 
 def require_catalog(settings: Settings) -> None:
+    from ..wiring import DataFolder
+
     if not settings.data.exists():
         fail(f"There is no data folder {settings.data}.")
     if settings.data.is_dir() and not DataFolder(settings.data).database.exists():

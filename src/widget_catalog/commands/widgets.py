@@ -5,9 +5,6 @@ from typing import Annotated
 import typer
 
 from .. import release
-from ..actions.change_version import unyank_version, yank_version
-from ..actions.change_widget import list_widget, set_official, unlist_widget
-from ..domain.accounts import COMMAND_LINE
 from .context import ConfigOption, DataOption, command_group, open_existing, told
 
 widgets = command_group("widget", "Widgets as a whole.")
@@ -32,6 +29,9 @@ def official(
     config: ConfigOption = None,
 ) -> None:
     """Say that a widget is maintained by the operator of this catalog, or that it is not."""
+    from ..actions.change_widget import set_official
+    from ..domain.accounts import COMMAND_LINE
+
     set_official(open_existing(data, config).store, COMMAND_LINE, widget, is_official)
     told(f"{widget} is {'official' if is_official else 'not official'}.")
 
@@ -41,6 +41,9 @@ def unlist(
     widget: Key, reason: Reason = None, data: DataOption = None, config: ConfigOption = None
 ) -> None:
     """Hide a widget from search, detail and registry. Dashboards that have it keep it."""
+    from ..actions.change_widget import unlist_widget
+    from ..domain.accounts import COMMAND_LINE
+
     unlist_widget(open_existing(data, config).store, COMMAND_LINE, widget, reason)
     told(f"{widget} is not listed any more.")
 
@@ -50,6 +53,9 @@ def list_(
     widget: Key, reason: Reason = None, data: DataOption = None, config: ConfigOption = None
 ) -> None:
     """Show a widget again that was unlisted."""
+    from ..actions.change_widget import list_widget
+    from ..domain.accounts import COMMAND_LINE
+
     list_widget(open_existing(data, config).store, COMMAND_LINE, widget, reason)
     told(f"{widget} is listed.")
 
@@ -69,6 +75,9 @@ def yank(
     config: ConfigOption = None,
 ) -> None:
     """Take a version back: it is never offered any more. Dashboards that have it keep it."""
+    from ..actions.change_version import yank_version
+    from ..domain.accounts import COMMAND_LINE
+
     yank_version(open_existing(data, config).store, COMMAND_LINE, widget, number, reason)
     told(f"{widget} {number} is yanked.")
 
@@ -78,5 +87,8 @@ def unyank(
     widget: Key, number: Number, data: DataOption = None, config: ConfigOption = None
 ) -> None:
     """Offer a version again that was yanked."""
+    from ..actions.change_version import unyank_version
+    from ..domain.accounts import COMMAND_LINE
+
     unyank_version(open_existing(data, config).store, COMMAND_LINE, widget, number)
     told(f"{widget} {number} is offered again.")

@@ -15,7 +15,6 @@ from ..exits import ExitCode
 from ..oauth import OAuth, OAuthError
 from ..options import CatalogOption, JsonOption
 from ..session import machine_token, opened
-from ..signing_in import sign_in_with_browser, sign_in_with_device
 from ..transport import Transport
 
 
@@ -48,6 +47,8 @@ def login(
     json: JsonOption = False,
 ) -> None:
     """Sign in to a catalog, which the other commands then ask."""
+    from ..signing_in import sign_in_with_browser, sign_in_with_device
+
     with opened(parse_url(url) if url else None) as session:
         if newer := check_cli_version(session):
             warn(f"A newer release of this tool is out: {newer}.")

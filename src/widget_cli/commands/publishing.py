@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 
 from ..addresses import WidgetKey
 from ..catalog import check_cli_version, get_settings
@@ -108,6 +107,8 @@ def _read(notes: str) -> str:
 @contextlib.contextmanager
 def _progress(local: LocalWidget) -> Iterator[Advance]:
     """A bar for a person, and for nobody else."""
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
+
     total = local.bundle.size_bytes + (local.style.size_bytes if local.style else 0)
     columns = (TextColumn("Uploading"), BarColumn(), DownloadColumn(binary_units=True))
     with Progress(*columns, console=say, transient=True, disable=not say.is_terminal) as bar:
