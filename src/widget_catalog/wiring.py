@@ -3,6 +3,7 @@
 import hmac
 import os
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,10 +11,10 @@ import structlog
 
 from . import release
 from .actions.count_download import DownloadCounter
-from .actions.oauth import House
+from .actions.oauth import House, forget_successors
 from .actions.oidc import Provider
 from .actions.sign_in import Lifetimes
-from .actions.tidy_uploads import Tidier
+from .actions.tidy_uploads import Tidier, tidy_uploads
 from .bundles.local import LocalBundles
 from .bundles.uploads import LocalUploads
 from .domain import clock
@@ -169,7 +170,10 @@ def build_worker(settings: Settings, now: Clock = clock.now) -> Worker:
     # What people do is on disk when they are told so.
     durable = open_node(settings.data, now=now).store
     services = _services(node, durable, settings)
-    tidier = Tidier(durable, node.bundles, node.uploads)
+    tidier = Tidier(
+        partial(tidy_uploads, durable, node.bundles, node.uploads),
+        partial(forget_successors, durable),
+    )
     threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="internal")
     people = InternalApi(services, Routes((*ROUTES.all, *PEOPLE)), threads)
     told = public_settings(settings)

@@ -15,6 +15,7 @@ from widget_catalog.actions.oauth import (
     authorize,
     decide_device,
     exchange,
+    forget_successors,
     start_device,
 )
 from widget_catalog.actions.sign_in import Visitor, identify_bearer
@@ -182,15 +183,48 @@ def test_wrong_codes_are_forgiven_after_a_while(
     assert poll(store, again).status == 200
 
 
-@pytest.mark.parametrize("kind", ["code", "refresh"])
-def test_of_many_that_come_at_once_one_wins_and_then_all_is_over(
-    store: Store, ann: Account, kind: str
+@pytest.mark.parametrize(("seconds", "is_refreshed"), [(0, True), (30, True), (30.001, False)])
+def test_an_old_refresh_token_gets_the_same_pair_for_thirty_seconds_then_ends_the_sign_in(
+    store: Store, ann: Account, moving: MovingClock, seconds: float, is_refreshed: bool
+) -> None:
+    old = refresh_fields(sign_in(store, ann)["refresh_token"])
+    new = ask(store, old).body
+    moving.forward(seconds=seconds)
+
+    answer = ask(store, old)
+
+    expected = new | {"expires_in": 3600 - int(seconds)}
+    assert (answer.body == expected) is is_refreshed
+    assert is_good(store, new) is is_refreshed
+    assert (ask(store, refresh_fields(new["refresh_token"])).status == 200) is is_refreshed
+
+
+def test_a_pair_is_kept_for_others_only_as_long_as_they_may_have_it(
+    store: Store, ann: Account, moving: MovingClock
+) -> None:
+    def kept() -> int:
+        with store.reading() as connection:
+            query = "SELECT count(successor) FROM oauth_tokens"
+            return int(connection.exec_driver_sql(query).scalar_one())
+
+    first, second = sign_in(store, ann), sign_in(store, ann)
+    ask(store, refresh_fields(first["refresh_token"]))
+    moving.forward(seconds=30)
+    forget_successors(store)
+    assert kept() == 1
+    moving.forward(seconds=1)
+    ask(store, refresh_fields(second["refresh_token"]))  # A refresh clears up behind others.
+    assert kept() == 1
+    moving.forward(seconds=31)
+    forget_successors(store)
+    assert kept() == 0
+
+
+def test_of_many_that_come_at_once_with_a_code_one_wins_and_then_all_is_over(
+    store: Store, ann: Account
 ) -> None:
     """The others are indistinguishable from a thief; so nothing of it stays."""
-    if kind == "code":
-        fields = code_fields(new_code(store, ann))
-    else:
-        fields = refresh_fields(sign_in(store, ann)["refresh_token"])
+    fields = code_fields(new_code(store, ann))
 
     with ThreadPoolExecutor(8) as threads:
         answers = list(threads.map(lambda _: ask(store, fields), range(8)))

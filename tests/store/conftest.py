@@ -17,15 +17,20 @@ _numbers = itertools.count()
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+def empty_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     if request.param == "sqlite":
         made = Store(sqlite_engine(tmp_path / "catalog.db"), tmp_path / "lock", now=lambda: NOW)
     else:
         url = _fresh_database(request.getfixturevalue("postgresql_url"))
         made = Store(postgresql_engine(url), now=lambda: NOW)
-    migrate(made)
     yield made
     made.close()
+
+
+@pytest.fixture
+def store(empty_store: Store) -> Store:
+    migrate(empty_store)
+    return empty_store
 
 
 def _fresh_database(server_url: str) -> str:

@@ -1,6 +1,7 @@
 """Migrations make the schema that the code is written against."""
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,9 +13,9 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
 from widget_catalog.domain.errors import NewerDatabase
-from widget_catalog.store.engine import Store, sqlite_engine
+from widget_catalog.store.engine import Store, Transaction, sqlite_engine
 from widget_catalog.store.migrate import MIGRATIONS, SCHEMA, migrate
-from widget_catalog.store.schema import metadata
+from widget_catalog.store.schema import metadata, widgets
 
 
 def test_the_migrated_schema_is_the_one_in_the_code(store: Store) -> None:
@@ -44,11 +45,7 @@ def test_a_database_from_a_newer_release_is_refused(store: Store) -> None:
 def older(tmp_path: Path) -> Iterator[Store]:
     """A database of the release before invitations depended on their inviter."""
     made = Store(sqlite_engine(tmp_path / "older.db"), tmp_path / "lock")
-    config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS))
-    with made.writing() as tx:
-        config.attributes["connection"] = tx.connection
-        command.upgrade(config, "0002")
+    upgrade_to(made, "0002")
     yield made
     made.close()
 
@@ -56,14 +53,7 @@ def older(tmp_path: Path) -> Iterator[Store]:
 def test_only_invitations_that_could_still_be_made_outlive_the_upgrade(older: Store) -> None:
     people = {"ann": "owner", "abe": "admin", "mia": "member", "dis": "owner", "gone": None}
     with older.writing() as tx:
-
-        def add(table: str, **values: object) -> None:
-            names = ", ".join(values)
-            places = ", ".join(f":{name}" for name in values)
-            tx.connection.execute(
-                sa.text(f"INSERT INTO {table} ({names}) VALUES ({places})"), values
-            )
-
+        add = partial(insert, tx)
         add("scopes", name="acme", kind="organization", created_at=0)
         add("organizations", id=1, slug="acme", display_name="Acme", created_at=0)
         for number, (name, role) in enumerate(people.items()):
@@ -90,3 +80,44 @@ def test_only_invitations_that_could_still_be_made_outlive_the_upgrade(older: St
         query = sa.text("SELECT id, inviter_id FROM invitations ORDER BY id")
         kept = [tuple(row) for row in connection.execute(query)]
     assert kept == [("abe member", 1), ("ann member", 0), ("ann owner", 0), ("catalog", None)]
+
+
+def test_widgets_made_by_publishing_are_not_official_and_imported_ones_stay_unsaid(
+    empty_store: Store,
+) -> None:
+    """An audit entry at the very moment a widget was made says that it was published."""
+    upgrade_to(empty_store, "0003")
+    known = {"scope": "ann", "display_name": "x", "is_listed": True, "created_at": 1000}
+    entry = {"actor": "ann", "via": "oauth", "action": "publish", "scope": "ann", "details": "{}"}
+    with empty_store.writing() as tx:
+        for id_, name, is_official, published_at in (
+            (1, "published", None, 1000),
+            (2, "imported", None, 2000),
+            (3, "marked", True, 1000),
+        ):
+            insert(tx, "widgets", id=id_, name=name, is_official=is_official, **known)
+            insert(tx, "audit", at=published_at, name=name, **entry)
+
+    migrate(empty_store)
+
+    with empty_store.reading() as connection:
+        query = sa.select(widgets.c.name, widgets.c.is_official).order_by(widgets.c.id)
+        assert [tuple(row) for row in connection.execute(query)] == [
+            ("published", False),
+            ("imported", None),
+            ("marked", True),
+        ]
+
+
+def upgrade_to(store: Store, revision: str) -> None:
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    with store.writing() as tx:
+        config.attributes["connection"] = tx.connection
+        command.upgrade(config, revision)
+
+
+def insert(tx: Transaction, table: str, **values: object) -> None:
+    names = ", ".join(values)
+    places = ", ".join(f":{name}" for name in values)
+    tx.connection.execute(sa.text(f"INSERT INTO {table} ({names}) VALUES ({places})"), values)

@@ -1,6 +1,7 @@
 """Cleaning up after requests that were never confirmed: at every start, and now and then."""
 
 import threading
+from collections.abc import Callable
 
 import structlog
 
@@ -44,10 +45,10 @@ def tidy_uploads(store: Store, bundles: LocalBundles, uploads: LocalUploads) -> 
 
 
 class Tidier:
-    """Tidies up every ten minutes, in a thread of its own."""
+    """Runs these jobs every ten minutes, in a thread of its own."""
 
-    def __init__(self, store: Store, bundles: LocalBundles, uploads: LocalUploads) -> None:
-        self._what = (store, bundles, uploads)
+    def __init__(self, *jobs: Callable[[], None]) -> None:
+        self._jobs = jobs
         self._ended = threading.Event()
         threading.Thread(target=self._run, name="tidier", daemon=True).start()
 
@@ -56,12 +57,16 @@ class Tidier:
 
     def _run(self) -> None:
         while not self._ended.wait(_INTERVAL_S):
-            try:
-                tidy_uploads(*self._what)
-            except StoreUnavailable as fault:
-                _log.warning("Old uploads cannot be removed.", fault=fault.message)
-            except Exception:
-                _log.exception("Old uploads cannot be removed.")
+            for job in self._jobs:
+                self._run_job(job)
+
+    def _run_job(self, job: Callable[[], None]) -> None:
+        try:
+            job()
+        except StoreUnavailable as fault:
+            _log.warning("Tidying up failed.", fault=fault.message)
+        except Exception:
+            _log.exception("Tidying up failed.")
 
 
 def _remove_unused(

@@ -19,7 +19,7 @@ from .rendering import Document
 _LISTED = Document._fields.index("description") + 1
 
 # Counted up whenever the tables or the rendering change: documents are then made anew.
-FORMAT = 2
+FORMAT = 3
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS listings (

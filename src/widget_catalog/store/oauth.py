@@ -26,6 +26,8 @@ class Code(NamedTuple):
 
 
 class TokenPair(NamedTuple):
+    """`successor` is the pair that it was exchanged for, encrypted, for a short while."""
+
     access_hash: str
     refresh_hash: str
     grant_id: str
@@ -33,6 +35,7 @@ class TokenPair(NamedTuple):
     access_expires_at: int
     refresh_expires_at: int
     rotated_at: int | None
+    successor: str | None = None
 
 
 class Grant(NamedTuple):
@@ -116,6 +119,21 @@ def rotate_pair(tx: Transaction, access_hash: str) -> None:
     tx.connection.execute(rotated.values(rotated_at=tx.at_ms))
 
 
+def keep_successor(tx: Transaction, access_hash: str, successor: str) -> None:
+    rotated = sa.update(oauth_tokens).where(oauth_tokens.c.access_hash == access_hash)
+    tx.connection.execute(rotated.values(successor=successor))
+
+
+def has_successors(connection: Connection, rotated_before: int) -> bool:
+    query = sa.select(sa.exists().where(_succeeded_before(rotated_before)))
+    return bool(connection.execute(query).scalar())
+
+
+def remove_successors(tx: Transaction, rotated_before: int) -> None:
+    over = sa.update(oauth_tokens).where(_succeeded_before(rotated_before))
+    tx.connection.execute(over.values(successor=None))
+
+
 def find_access(connection: Connection, access_hash: str, now_ms: int) -> Account | None:
     """Whose access token this is, as long as it is good."""
     query = (
@@ -162,6 +180,10 @@ def remove_expired(tx: Transaction) -> None:
     tx.connection.execute(sa.delete(oauth_tokens).where(over))
     alive = sa.exists().where(oauth_tokens.c.grant_id == oauth_grants.c.id)
     tx.connection.execute(sa.delete(oauth_grants).where(~alive))
+
+
+def _succeeded_before(instant: int) -> sa.ColumnElement[bool]:
+    return oauth_tokens.c.successor.is_not(None) & (oauth_tokens.c.rotated_at < instant)
 
 
 def _find_pair(connection: Connection, which: sa.ColumnElement[bool]) -> TokenPair | None:

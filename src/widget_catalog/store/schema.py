@@ -285,6 +285,7 @@ oauth_tokens = Table(
     Column("access_expires_at", BigInteger, nullable=False),
     Column("refresh_expires_at", BigInteger, nullable=False),
     Column("rotated_at", BigInteger),
+    Column("successor", Text),
 )
 
 # A machine without a browser that waits for somebody to let it in.

@@ -13,6 +13,7 @@ from .serving import (
     revoke,
     start_device,
 )
+from .successors import forget_successors
 
 __all__ = [
     "ACCESS_SECONDS",
@@ -26,6 +27,7 @@ __all__ = [
     "decide_device",
     "exchange",
     "find_device_request",
+    "forget_successors",
     "revoke",
     "start_device",
 ]

@@ -1,4 +1,4 @@
-"""The grants: Authlib's own, told where things are kept. Who comes twice loses everything."""
+"""The grants: Authlib's own, with our store behind them. Reuse of a code or token is theft."""
 
 from typing import Any
 
@@ -23,8 +23,10 @@ from ...store.oauth import (
     find_grant,
     find_pair,
     find_pair_by_refresh,
+    keep_successor,
     remove_expired,
     remove_grant,
+    remove_successors,
     rotate_pair,
     update_device,
     use_code,
@@ -32,6 +34,7 @@ from ...store.oauth import (
 from ..credentials import CODE_PREFIX, DEVICE_PREFIX, hash_secret, new_id, new_secret
 from .devices import plain_code
 from .server import Client
+from .successors import GRACE_MS, open_successor, seal_successor
 
 _CODE_MS = 120_000
 _DEVICE_S = 900
@@ -156,6 +159,9 @@ class CodeGrant(grants.AuthorizationCodeGrant):
 
 
 class RefreshGrant(grants.RefreshTokenGrant):
+    """Rotates refresh tokens. Two processes may use the same one within seconds of each other:
+    both get the same new pair. Later use means that it was stolen, and ends the sign-in."""
+
     TOKEN_ENDPOINT_AUTH_METHODS = _NO_SECRET
     INCLUDE_NEW_REFRESH_TOKEN = True
 
@@ -165,8 +171,10 @@ class RefreshGrant(grants.RefreshTokenGrant):
         grant = find_grant(tx.connection, pair.grant_id) if pair is not None else None
         if pair is None or grant is None:
             return None
-        if pair.rotated_at is not None:
+        if pair.rotated_at is not None and tx.at_ms - pair.rotated_at > GRACE_MS:
             remove_grant(tx, pair.grant_id)
+            return None
+        if pair.rotated_at is not None and pair.successor is None:
             return None
         if pair.refresh_expires_at <= tx.at_ms or not _enabled(tx, grant.account_id):
             return None
@@ -177,6 +185,18 @@ class RefreshGrant(grants.RefreshTokenGrant):
 
     def revoke_old_credential(self, refresh_token: StoredPair) -> None:
         rotate_pair(self.server.tx, refresh_token.pair.access_hash)
+
+    def create_token_response(self) -> tuple[int, dict[str, Any], Any]:
+        tx: Transaction = self.server.tx
+        presented, old = self.request.form["refresh_token"], self.request.refresh_token.pair
+        remove_successors(tx, rotated_before=tx.at_ms - GRACE_MS)
+        if old.successor is not None:
+            answer = open_successor(presented, old.successor)
+            answer["expires_in"] -= (tx.at_ms - old.rotated_at) // 1000
+            return 200, answer, self.TOKEN_RESPONSE_HEADER
+        status, answer, headers = super().create_token_response()
+        keep_successor(tx, old.access_hash, seal_successor(presented, answer))
+        return status, answer, headers
 
 
 class DeviceGrant(DeviceCodeGrant):
