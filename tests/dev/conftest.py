@@ -1,0 +1,10 @@
+from pathlib import Path
+
+import pytest
+
+from support.dev_project import DevProject
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> DevProject:
+    return DevProject(tmp_path / "project with a space")

@@ -1,0 +1,68 @@
+"""`./dev test` and `./dev lint`: what runs, and what decides the exit code."""
+
+import pytest
+
+from support.dev_project import DevProject
+
+_PYTEST = """
+import os, sys
+print("pytest", *sys.argv[1:])
+sys.exit(int(os.environ["PYTEST_CODE"]))
+"""
+_LINTER = '#!/bin/sh\necho "$0 found something"\nexit ${LINT_CODE:-0}\n'
+
+
+@pytest.fixture
+def ready(project: DevProject) -> DevProject:
+    """One that is set up; a linter ends with $LINT_CODE, pytest with $PYTEST_CODE."""
+    project.add_program(project.programs / "chromium", "#!/bin/sh\n")
+    project.run("test", "-k", "nothing")
+    for library in (project.folder / ".venv" / "lib").glob("python*/site-packages"):
+        (library / "pytest.py").write_text(_PYTEST)
+    for name in ("ruff", "mypy", "lint-imports"):
+        project.add_program(project.folder / ".venv" / "bin" / name, _LINTER)
+    return project
+
+
+@pytest.mark.parametrize(
+    ("lint", "tests", "said", "code"),
+    [
+        ("0", "0", ["Lint: passed", "Tests: passed"], 0),
+        ("0", "3", ["Lint: passed", "Tests: failed"], 3),
+        (
+            "1",
+            "0",
+            ["Lint: failed (ruff check, ruff format, mypy, lint-imports)", "Tests: passed"],
+            1,
+        ),
+    ],
+)
+def test_everything_is_linted_and_tested_and_both_decide(
+    ready: DevProject, lint: str, tests: str, said: list[str], code: int
+) -> None:
+    done = ready.run("test", LINT_CODE=lint, PYTEST_CODE=tests)
+
+    assert done.returncode == code
+    assert done.stderr.splitlines()[-2:] == said
+    assert "--durations 30" in done.stdout
+    assert ("mypy found something" in done.stdout) is (lint == "1")
+
+
+def test_a_part_of_the_tests_is_not_linted(ready: DevProject) -> None:
+    done = ready.run("test", "-k", "semver", LINT_CODE="1", PYTEST_CODE="0")
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "pytest -k semver\n", "")
+
+
+def test_lint_alone_says_what_failed(ready: DevProject) -> None:
+    done = ready.run("lint", LINT_CODE="1")
+
+    assert done.returncode == 1
+    assert done.stderr == "Lint failed: ruff check, ruff format, mypy, lint-imports.\n"
+
+
+def test_a_command_that_is_unknown_shows_the_help(project: DevProject) -> None:
+    done = project.run("tests")
+
+    assert done.returncode == 1
+    assert done.stderr.startswith("Unknown command: ./dev tests\n\nUsage: ./dev COMMAND")
