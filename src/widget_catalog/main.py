@@ -15,6 +15,7 @@ from rich.markup import escape
 
 from . import release
 from .commands.accounts import accounts, scopes
+from .commands.audit import audit
 from .commands.context import ConfigOption, DataOption, existing_node, fail, require_catalog, say
 from .commands.widgets import versions, widgets
 from .domain.errors import CatalogError, InvalidSettings, StoreUnavailable
@@ -39,6 +40,7 @@ app = typer.Typer(
 )
 for group in (accounts, scopes, widgets, versions):
     app.add_typer(group)
+app.command()(audit)
 
 
 def _print_version(is_wanted: bool) -> None:

@@ -36,6 +36,7 @@ from .web.cdn import Cdn
 from .web.http import Answer, Worker
 from .web.internal.api import InternalApi
 from .web.internal.call import Services
+from .web.internal.hashing import HashingPool
 from .web.internal.routes import ROUTES
 from .web.internal.routing import Routes
 from .web.look import Look
@@ -48,7 +49,7 @@ from .web.uploads import Uploads
 
 _log = structlog.get_logger("widget_catalog.start")
 
-# Password hashing and writes wait in them; more would only wait for each other.
+# Writes wait in them; more would only wait for each other.
 _THREADS = 8
 # A new data folder is its owner's alone: password hashes and addresses of people are in it.
 _PRIVATE = 0o700
@@ -175,7 +176,8 @@ def build_worker(settings: Settings, now: Clock = clock.now) -> Worker:
         partial(forget_successors, durable),
     )
     threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="internal")
-    people = InternalApi(services, Routes((*ROUTES.all, *PEOPLE)), threads)
+    hashing = HashingPool()
+    people = InternalApi(services, Routes((*ROUTES.all, *PEOPLE)), threads, hashing)
     told = public_settings(settings)
     api = PublicApi(catalog, counter, node.bundles.check, told, people.answer)
     pages = Pages(catalog, settings.service_name, settings.public_url)
@@ -194,6 +196,7 @@ def build_worker(settings: Settings, now: Clock = clock.now) -> Worker:
 
     def close() -> None:
         threads.shutdown()
+        hashing.close()
         tidier.close()
         durable.close()
         counter.close()

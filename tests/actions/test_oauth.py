@@ -68,7 +68,7 @@ def new_code(store: Store, account: Account) -> str:
 
 
 def ask(store: Store, fields: dict[str, str]) -> Answer:
-    return exchange(store, HOUSE, list(fields.items()))
+    return exchange(store, HOUSE, list(fields.items()), "192.0.2.1")
 
 
 def sign_in(store: Store, account: Account) -> dict[str, str]:
@@ -86,7 +86,7 @@ def poll(store: Store, begun: dict[str, str]) -> Answer:
 
 def is_good(store: Store, tokens: dict[str, str]) -> bool:
     try:
-        return identify_bearer(store, tokens["access_token"]).actor.name == "ann"
+        return identify_bearer(store, tokens["access_token"], "203.0.113.7").actor.name == "ann"
     except NotSignedIn:
         return False
 

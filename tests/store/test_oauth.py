@@ -76,7 +76,7 @@ def test_a_pair_is_found_by_either_secret_until_its_grant_is_ended(
         assert find_pair(connection, "refresh g") == a_pair("g", "g", now)
         assert find_pair_by_refresh(connection, "refresh g") == a_pair("g", "g", now)
         assert find_pair_by_refresh(connection, "access g") is None
-        assert find_access(connection, "access g", now) == ann
+        assert find_access(connection, "access g", now) == (a_grant(ann, "g"), ann)
         assert find_access(connection, "access g", now + 100) is None
 
     with store.writing() as tx:
@@ -85,7 +85,7 @@ def test_a_pair_is_found_by_either_secret_until_its_grant_is_ended(
     with store.reading() as connection:
         assert find_grant(connection, "g") is None
         assert find_pair(connection, "access g") is None
-        assert find_access(connection, "access h", now) == ann
+        assert find_access(connection, "access h", now) == (a_grant(ann, "h"), ann)
 
 
 def test_a_rotated_pair_is_good_for_nothing_but_still_known(store: Store, ann: Account) -> None:

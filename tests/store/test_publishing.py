@@ -105,7 +105,14 @@ def test_whether_a_stored_file_is_referred_to(store: Store) -> None:
 
 
 def test_the_log_tells_everything_newest_first_in_pages(store: Store) -> None:
-    ann = Actor(via=Via.OAUTH, account=an_account(store))
+    ann = Actor(
+        via=Via.OAUTH,
+        account=an_account(store),
+        client_id="an-id",
+        client_name="A name",
+        address="203.0.113.7",
+    )
+    by = ("an-id", "A name", "203.0.113.7")
     with store.writing() as tx:
         record(tx, ann, "publish", "ann", "clock", "1.0.0", bundleSize=3, why=None)
         record(tx, COMMAND_LINE, "reserve scope", "kept")
@@ -114,11 +121,19 @@ def test_the_log_tells_everything_newest_first_in_pages(store: Store) -> None:
 
     at = store.now_ms()
     entries = [
-        Entry(at, "ann", "oauth", "unlist", "ann", "clock", None, {}),
-        Entry(at, "ann", "oauth", "yank", "ann", "board", "1.0.0", {"reason": "“Broken” ✗"}),
+        Entry(at, "ann", "oauth", "unlist", "ann", "clock", None, {}, *by),
+        Entry(at, "ann", "oauth", "yank", "ann", "board", "1.0.0", {"reason": "“Broken” ✗"}, *by),
         Entry(at, "operator", "command", "reserve scope", "kept", None, None, {}),
         Entry(
-            at, "ann", "oauth", "publish", "ann", "clock", "1.0.0", {"bundleSize": 3, "why": None}
+            at,
+            "ann",
+            "oauth",
+            "publish",
+            "ann",
+            "clock",
+            "1.0.0",
+            {"bundleSize": 3, "why": None},
+            *by,
         ),
     ]
     with store.reading() as connection:

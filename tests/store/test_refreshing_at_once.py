@@ -38,7 +38,7 @@ def sign_in(store: Store, account: Account) -> dict[str, Any]:
     answer = authorize(store, HOUSE, list(WANTED.items()), account)
     assert isinstance(answer, Answer)
     code = dict(parse_qsl(urlsplit(answer.location or "").query))["code"]
-    return exchange(store, HOUSE, list(code_fields(code).items())).body
+    return exchange(store, HOUSE, list(code_fields(code).items()), "192.0.2.1").body
 
 
 def test_all_who_refresh_at_once_get_the_same_pair_and_stay_signed_in(
@@ -49,7 +49,9 @@ def test_all_who_refresh_at_once_get_the_same_pair_and_stay_signed_in(
 
     def refresh(_: int) -> Answer:
         together.wait()
-        return exchange(store, HOUSE, list(refresh_fields(tokens["refresh_token"]).items()))
+        return exchange(
+            store, HOUSE, list(refresh_fields(tokens["refresh_token"]).items()), "192.0.2.1"
+        )
 
     with ThreadPoolExecutor(AT_ONCE) as threads:
         answers = list(threads.map(refresh, range(AT_ONCE)))
@@ -57,8 +59,8 @@ def test_all_who_refresh_at_once_get_the_same_pair_and_stay_signed_in(
     assert {it.status for it in answers} == {200}
     (access_token,) = {it.body["access_token"] for it in answers}
     (refresh_token,) = {it.body["refresh_token"] for it in answers}
-    assert identify_bearer(store, access_token).actor.name == "ann"
-    again = exchange(store, HOUSE, list(refresh_fields(refresh_token).items()))
+    assert identify_bearer(store, access_token, "192.0.2.1").actor.name == "ann"
+    again = exchange(store, HOUSE, list(refresh_fields(refresh_token).items()), "192.0.2.1")
     assert again.status == 200
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -11,6 +12,9 @@ from widget_catalog.domain.clock import Clock
 from widget_catalog.settings import Settings
 from widget_catalog.web.http import FileBody, PlainRequest, Response, SentBody
 from widget_catalog.wiring import build_worker, open_node, prepare_node
+
+# A request: method, address, body, headers.
+Sent = tuple[str, str, bytes, Mapping[str, str]]
 
 
 class Answer:
@@ -71,7 +75,25 @@ class InProcessSite:
 
     def request(self, method: str, address: str, body: bytes = b"", /, **headers: str) -> Answer:
         """Header names are written with underscores: `if_none_match='*'`."""
+        return self._loop.run_until_complete(self._answer(method, address, body, headers))
+
+    def together(self, requests: Sequence[Sent]) -> list[tuple[int, Answer]]:
+        """Send all at the same time; gives the number and the answer of each, as they came."""
+        arrived: list[tuple[int, Answer]] = []
+
+        async def send(number: int, sent: Sent) -> None:
+            arrived.append((number, await self._answer(*sent)))
+
+        async def send_all() -> None:
+            await asyncio.gather(*(send(*it) for it in enumerate(requests)))
+
+        self._loop.run_until_complete(send_all())
+        return arrived
+
+    async def _answer(
+        self, method: str, address: str, body: bytes, headers: Mapping[str, str]
+    ) -> Answer:
         path, _, query = address.partition("?")
         given = {key.replace("_", "-"): value for key, value in headers.items()}
         request = PlainRequest(method, path, query, given, "127.0.0.1:1")
-        return Answer(self._loop.run_until_complete(self._worker.answer(request, SentBody(body))))
+        return Answer(await self._worker.answer(request, SentBody(body)))

@@ -1,13 +1,20 @@
-"""How often somebody may fail: failures are counted by keys, within a window of time."""
+"""How often somebody may fail: failures are counted by keys, within a window of time. Failed
+sign-ins are also recorded in the audit log, but not every one."""
 
 import math
 from collections.abc import Mapping
 
+from ..domain.accounts import Account
 from ..domain.errors import TooOften
+from ..store.audit import record_unknown
 from ..store.engine import Snapshot, Store, Transaction
 from ..store.sessions import add_attempt, list_attempts
 
 _WINDOW_MS = 15 * 60_000
+
+# Nobody can fill the audit log: this many failed sign-ins are recorded in a window, in all.
+_RECORDED = 200
+_RECORDED_KEY = "failed sign-ins recorded"
 
 
 def check_failures(store: Store, limits: Mapping[str, int], sentence: str) -> None:
@@ -32,6 +39,22 @@ def count_attempt(store: Store, limits: Mapping[str, int], sentence: str) -> Non
     with store.writing() as tx:
         _check(tx.connection, tx.at_ms, limits, sentence)
         add_failures(tx, limits)
+
+
+def record_failed_sign_in(
+    store: Store, account: Account | None, address: str, key: str, limit: int
+) -> None:
+    """Record the first failure that `key` counts, and the one after which it is locked.
+
+    The name is recorded only if there is such an account: people type passwords there, too.
+    """
+    with store.writing() as tx:
+        counted = list_attempts(tx.connection, [key, _RECORDED_KEY], tx.at_ms)
+        count, recorded = (counted.get(it, (0, 0))[0] for it in (key, _RECORDED_KEY))
+        if count in (1, limit) and recorded < _RECORDED:
+            add_attempt(tx, _RECORDED_KEY, _WINDOW_MS)
+            scope = account.username if account is not None else None
+            record_unknown(tx, "failed sign-in", scope, address, attempts=count)
 
 
 def add_failures(tx: Transaction, limits: Mapping[str, int]) -> None:

@@ -1,5 +1,7 @@
 """Making accounts: by the operator, by registration, and by invitation."""
 
+import msgspec
+
 from ..domain.accounts import (
     COMMAND_LINE,
     Account,
@@ -9,10 +11,10 @@ from ..domain.accounts import (
     parse_username,
     password_fault,
 )
-from ..domain.errors import InvalidAccount, NotAllowed
+from ..domain.errors import Conflict, InvalidAccount, NotAllowed
 from ..domain.names import Scope
 from ..domain.networks import network_of
-from ..store.accounts import add_account, has_accounts, take_scope
+from ..store.accounts import add_account, has_accounts, is_email_used, take_scope
 from ..store.audit import record
 from ..store.engine import Snapshot, Store, Transaction
 from ..store.invitations import (
@@ -24,7 +26,7 @@ from ..store.invitations import (
     remove_invitations_by,
     remove_invitations_to_catalog,
 )
-from .attempts import add_failures, check_failures
+from .attempts import count_attempt
 from .credentials import INVITATION_PREFIX, hash_password, hash_secret, new_id, new_secret
 from .sign_in import Lifetimes, SignedIn, open_session
 
@@ -39,8 +41,11 @@ def create_account(
     store: Store, username: str, email: str, password: str, *, is_operator: bool = False
 ) -> Account:
     """By the operator, who may also give away a scope whose widgets have no owner yet."""
-    name, password_hash = _checked(username, email, password)
+    name = _checked(username, email, password)
+    password_hash = hash_password(password)
     with store.writing() as tx:
+        if is_email_used(tx.connection, email):
+            raise Conflict(f"There is an account with the e-mail address {email} already.")
         return _create(tx, COMMAND_LINE, name, email, password_hash, is_operator, adopts=True)
 
 
@@ -72,31 +77,39 @@ def register(
     secret: str = "",
     former: str | None = None,
 ) -> SignedIn:
-    """By the person, if registration is open or an invitation is brought along; signs them in,
-    in place of the former session."""
+    """By the person, if registration is open or they have an invitation; signs them in, in place
+    of the former session.
+
+    Every attempt is counted before it costs anything, and stays counted if it is refused. An
+    e-mail address that another account has is no reason to refuse one: nobody has proven whose
+    it is, and a refusal would tell everybody that it has an account.
+    """
     invited = check_may_register(store, registration, secret) is not None
-    limits = {} if invited else {f"registrations {network_of(address)}": _MOST_FROM_ONE_ADDRESS}
-    check_failures(store, limits, "Too many accounts were made from your address.")
-    name, password_hash = _checked(username, email, password)
+    name = _checked(username, email, password)
+    limits = {f"registrations {network_of(address)}": _MOST_FROM_ONE_ADDRESS}
+    count_attempt(store, limits, "Too many accounts were asked for from your address.")
+    password_hash = hash_password(password)
     with store.writing() as tx:
-        add_failures(tx, limits)
         invitation = _find(tx.connection, secret, tx.at_ms)
         if invited and invitation is None:
             raise NotAllowed("This invitation has just been used. Ask for a new one.")
         is_operator = invitation is not None and invitation.role == OPERATOR
-        actor = Actor(via=Via.SESSION)
+        actor = Actor(via=Via.SESSION, address=address)
         account = _create(tx, actor, name, email, password_hash, is_operator, adopts=is_operator)
         if invitation is not None:
             remove_invitation(tx, invitation.id)
-        return open_session(tx, account, lifetimes, former=former)
+        return open_session(
+            tx, account, lifetimes, way="registration", address=address, former=former
+        )
 
 
-def create_without_password(tx: Transaction, username: str, email: str) -> Account:
+def create_without_password(tx: Transaction, username: str, email: str, address: str) -> Account:
     """For somebody whom another provider has signed in."""
     name = parse_username(username)
     if fault := email_fault(email):
         raise InvalidAccount([fault])
-    return _create(tx, Actor(via=Via.SESSION), name, email, None, False, adopts=False)
+    actor = Actor(via=Via.SESSION, address=address)
+    return _create(tx, actor, name, email, None, False, adopts=False)
 
 
 def invite(
@@ -150,8 +163,8 @@ def _find(connection: Snapshot, secret: str, now_ms: int) -> Invitation | None:
     return found if found is not None and found.organization_id is None else None
 
 
-def _checked(username: str, email: str, password: str) -> tuple[Scope, str]:
-    """The name and the password's hash, or InvalidAccount with all that is wrong."""
+def _checked(username: str, email: str, password: str) -> Scope:
+    """The name, or InvalidAccount with everything that is wrong."""
     faults = [fault for fault in (email_fault(email), password_fault(password)) if fault]
     try:
         name = parse_username(username)
@@ -159,7 +172,7 @@ def _checked(username: str, email: str, password: str) -> tuple[Scope, str]:
         raise InvalidAccount([*error.faults, *faults]) from None
     if faults:
         raise InvalidAccount(faults)
-    return name, hash_password(password)
+    return name
 
 
 def _create(
@@ -176,6 +189,7 @@ def _create(
     account = add_account(tx, name, email, password_hash, is_operator=is_operator)
     # What the first start has printed is for the first account, whoever made it.
     remove_invitations_by(tx, _FIRST_START)
-    who = actor if actor.via is Via.COMMAND else Actor(via=actor.via, account=account)
-    record(tx, who, "create account", name, isOperator=is_operator)
+    if actor.via is not Via.COMMAND:
+        actor = msgspec.structs.replace(actor, account=account)
+    record(tx, actor, "create account", name, isOperator=is_operator)
     return account

@@ -98,6 +98,7 @@ def end_session(store: Store, visitor: Visitor, id_: str) -> None:
     with store.writing() as tx:
         if not remove_session(tx, account.id, id_):
             raise NotFound("There is no such session.")
+        record(tx, visitor.actor, "end session", account.username, session=id_)
 
 
 def end_other_sessions(store: Store, visitor: Visitor) -> None:
@@ -106,6 +107,7 @@ def end_other_sessions(store: Store, visitor: Visitor) -> None:
     with store.writing() as tx:
         remove_sessions(tx, account.id, but=visitor.session.id if visitor.session else None)
         remove_grants(tx, account.id)
+        record(tx, visitor.actor, "sign out everywhere else", account.username)
 
 
 def _get_open(tx: Transaction, username: str) -> Account:

@@ -1,7 +1,10 @@
-"""Reading the audit log: of a widget, of an organization, of the whole catalog."""
+"""Reading the audit log: of a widget, of an organization, of an account, of the whole catalog.
+
+From which address somebody acted is personal: it is shown to that person and to the operator.
+"""
 
 from ..domain.accounts import Actor, Right
-from ..store.audit import Entry, list_entries
+from ..store.audit import UNKNOWN, Entry, list_entries
 from ..store.engine import Store
 from ..store.organizations import get_organization
 from ..store.widgets import get_widget
@@ -16,21 +19,38 @@ def read_widget_audit(
     with store.reading() as connection:
         require(connection, actor, Right.READ_AUDIT, scope, name)
         get_widget(connection, scope, name)
-        return list_entries(connection, scope, name, page, limit)
+        entries, total = list_entries(connection, scope, name, page, limit)
+    return _readable_by(actor, entries), total
 
 
 def read_organization_audit(
     store: Store, actor: Actor, slug: str, page: int, limit: int
 ) -> tuple[list[Entry], int]:
-    """All that happens in its scope: to its members, and to its widgets."""
+    """Everything that happens in its scope: to its members, and to its widgets."""
     require_person(actor)
     with store.reading() as connection:
         require(connection, actor, Right.READ_AUDIT, slug)
         get_organization(connection, slug)
-        return list_entries(connection, slug, None, page, limit)
+        entries, total = list_entries(connection, slug, None, page, limit)
+    return _readable_by(actor, entries), total
+
+
+def read_own_audit(store: Store, actor: Actor, limit: int) -> list[Entry]:
+    """What a person did last, and what happened to their account."""
+    account = require_person(actor)
+    with store.reading() as connection:
+        entries, _ = list_entries(connection, None, None, 1, limit, about=account.username)
+    return _readable_by(actor, entries)
 
 
 def read_whole_audit(store: Store, actor: Actor, page: int, limit: int) -> tuple[list[Entry], int]:
     require_operator(actor)
     with store.reading() as connection:
         return list_entries(connection, None, None, page, limit)
+
+
+def _readable_by(actor: Actor, entries: list[Entry]) -> list[Entry]:
+    if actor.is_operator:
+        return entries
+    shown = (actor.name, UNKNOWN)  # Of a failed sign-in, the address is all that is known.
+    return [it if it.actor in shown else it._replace(address=None) for it in entries]

@@ -7,6 +7,7 @@ from ..domain.errors import NotSignedIn
 from ..domain.names import is_name
 from ..domain.networks import network_of
 from ..store.accounts import find_credentials, update_account
+from ..store.audit import record
 from ..store.engine import Store, Transaction
 from ..store.oauth import find_access
 from ..store.sessions import (
@@ -21,7 +22,7 @@ from ..store.sessions import (
     touch_session,
 )
 from ..store.tokens import find_token, touch_token
-from .attempts import count_attempt
+from .attempts import count_attempt, record_failed_sign_in
 from .credentials import (
     OAUTH_PREFIX,
     SESSION_PREFIX,
@@ -59,10 +60,11 @@ class SignedIn(NamedTuple):
 
 
 class Visitor(NamedTuple):
-    """Who is behind a request; with a session, which one."""
+    """Who is behind a request; and the session or the OAuth sign-in they came with."""
 
     actor: Actor
     session: Session | None = None
+    grant_id: str | None = None
 
 
 def sign_in(
@@ -81,7 +83,10 @@ def sign_in(
     with store.reading() as connection:
         found = find_credentials(connection, username)
     is_right = is_password(found.password_hash if found else None, password)
+    own, *others = limits
     if found is None or not is_right or found.account.is_disabled:
+        account = found.account if found is not None else None
+        record_failed_sign_in(store, account, address, own, limits[own])
         raise NotSignedIn("The user name or the password is wrong.")
     renewed = None
     if found.password_hash is not None and is_outdated(found.password_hash):
@@ -90,25 +95,34 @@ def sign_in(
         # A password that was changed meanwhile, to shut somebody out, opens nothing any more.
         if find_credentials(tx.connection, username) != found:
             raise NotSignedIn("The user name or the password is wrong.")
-        own, *others = limits
         remove_attempts(tx, [own])
         take_back_attempts(tx, others)
         if renewed is not None:
             update_account(tx, found.account.id, password_hash=renewed)
-        return open_session(tx, found.account, lifetimes, former=former)
+        return open_session(
+            tx, found.account, lifetimes, way="password", address=address, former=former
+        )
 
 
 def open_session(
-    tx: Transaction, account: Account, lifetimes: Lifetimes, *, former: str | None
+    tx: Transaction,
+    account: Account,
+    lifetimes: Lifetimes,
+    *,
+    way: str,
+    address: str,
+    former: str | None,
 ) -> SignedIn:
-    """A new session for somebody who has been recognised, in place of the browser's former one:
-    whoever knew its secret has nothing of it any more."""
-    if former is not None:
-        remove_session_by_secret(tx, hash_secret(former))
+    """A new session for somebody who was recognised, in this `way`. It replaces the browser's
+    former one: whoever knew that secret cannot use it any more."""
+    replaced = remove_session_by_secret(tx, hash_secret(former)) if former is not None else None
     remove_ended_sessions(tx, idle_since=tx.at_ms - lifetimes.idle_ms)
     secret = new_secret(SESSION_PREFIX)
     expires_at = tx.at_ms + lifetimes.most_ms
     session = add_session(tx, new_id(), hash_secret(secret), account.id, expires_at)
+    actor = Actor(via=Via.SESSION, account=account, address=address)
+    details = {"way": way, "session": session.id} | ({"replaces": replaced} if replaced else {})
+    record(tx, actor, "sign in", account.username, None, None, **details)
     return SignedIn(secret, session, account)
 
 
@@ -116,10 +130,13 @@ def sign_out(store: Store, visitor: Visitor) -> None:
     session = visitor.session
     if session is not None:
         with store.writing() as tx:
-            remove_session(tx, session.account_id, session.id)
+            if remove_session(tx, session.account_id, session.id):
+                record(tx, visitor.actor, "sign out", visitor.actor.name, session=session.id)
 
 
-def identify_session(store: Store, secret: str, lifetimes: Lifetimes) -> Visitor | None:
+def identify_session(
+    store: Store, secret: str, lifetimes: Lifetimes, address: str
+) -> Visitor | None:
     """Who holds this session; None if it is unknown, over, or its account is disabled."""
     if not secret.startswith(SESSION_PREFIX):
         return None
@@ -135,22 +152,22 @@ def identify_session(store: Store, secret: str, lifetimes: Lifetimes) -> Visitor
     if session.last_seen_at + _LAG_MS <= now_ms:
         with store.writing() as tx:
             touch_session(tx, session.id)
-    return Visitor(Actor(via=Via.SESSION, account=account), session)
+    return Visitor(Actor(via=Via.SESSION, account=account, address=address), session)
 
 
-def identify_bearer(store: Store, secret: str) -> Visitor:
+def identify_bearer(store: Store, secret: str, address: str) -> Visitor:
     """Who holds this token, or NotSignedIn."""
     visitor = None
     if secret.startswith(TOKEN_PREFIX):
-        visitor = _identify_token(store, secret)
+        visitor = _identify_token(store, secret, address)
     elif secret.startswith(OAUTH_PREFIX):
-        visitor = _identify_oauth(store, secret)
+        visitor = _identify_oauth(store, secret, address)
     if visitor is None:
         raise NotSignedIn("This token is unknown, expired or revoked. Sign in again.")
     return visitor
 
 
-def _identify_token(store: Store, secret: str) -> Visitor | None:
+def _identify_token(store: Store, secret: str, address: str) -> Visitor | None:
     now_ms = store.now_ms()
     with store.reading() as connection:
         found = find_token(connection, hash_secret(secret))
@@ -162,15 +179,31 @@ def _identify_token(store: Store, secret: str) -> Visitor | None:
     if token.last_used_at is None or token.last_used_at + _LAG_MS <= now_ms:
         with store.writing() as tx:
             touch_token(tx, token.id)
-    return Visitor(Actor(via=Via.TOKEN, account=account, limits=token.limits))
+    actor = Actor(
+        via=Via.TOKEN,
+        account=account,
+        limits=token.limits,
+        client_id=token.id,
+        client_name=token.name,
+        address=address,
+    )
+    return Visitor(actor)
 
 
-def _identify_oauth(store: Store, secret: str) -> Visitor | None:
+def _identify_oauth(store: Store, secret: str, address: str) -> Visitor | None:
     with store.reading() as connection:
-        account = find_access(connection, hash_secret(secret), store.now_ms())
-    if account is None or account.is_disabled:
+        found = find_access(connection, hash_secret(secret), store.now_ms())
+    if found is None:
         return None
-    return Visitor(Actor(via=Via.OAUTH, account=account))
+    grant, account = found
+    if account.is_disabled:
+        return None
+    # Its name is a setting and may change; the id is what was registered.
+    client = grant.client_id
+    actor = Actor(
+        via=Via.OAUTH, account=account, client_id=client, client_name=client, address=address
+    )
+    return Visitor(actor, grant_id=grant.id)
 
 
 def _limits(username: str, address: str) -> dict[str, int]:

@@ -120,6 +120,11 @@ class Actor(msgspec.Struct, frozen=True, kw_only=True):
     via: Via
     account: Account | None = None
     limits: Limits | None = None
+    client_id: str | None = None
+    """The OAuth client or the access token that acts for the account."""
+    client_name: str | None = None
+    address: str | None = None
+    """The network address it acts from."""
 
     @property
     def name(self) -> str:

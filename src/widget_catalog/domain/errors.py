@@ -73,6 +73,15 @@ class TooOften(CatalogError):
         self.wait_s = wait_s
 
 
+class Busy(CatalogError):
+    """More of this is asked for at the same time than the service does; `wait_s` says when to
+    try again."""
+
+    def __init__(self, message: str, wait_s: int) -> None:
+        super().__init__(message)
+        self.wait_s = wait_s
+
+
 class ProviderFailed(CatalogError):
     """The OpenID Connect provider cannot be asked, or answers what cannot be believed."""
 

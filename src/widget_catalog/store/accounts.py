@@ -39,21 +39,26 @@ def take_scope(tx: Transaction, name: Scope, kind: str, *, adopts: bool = False)
 def add_account(
     tx: Transaction, username: Scope, email: str, password_hash: str | None, *, is_operator: bool
 ) -> Account:
-    """Add an account whose name is already taken for it."""
+    """Add an account whose name is already taken for it. Others may have the same address."""
+    key = email.casefold()
     values = {
         "username": username,
         "email": email,
-        "email_key": email.casefold(),
+        # No address holds a space, so nothing else can have this key.
+        "email_key": f"{key} {username}" if is_email_used(tx.connection, email) else key,
         "password_hash": password_hash,
         "is_operator": is_operator,
         "is_disabled": False,
         "created_at": tx.at_ms,
     }
-    known = sa.select(accounts.c.id).where(accounts.c.email_key == values["email_key"])
-    if tx.connection.execute(known).first():
-        raise Conflict(f"There is an account with the e-mail address {email} already.")
     tx.connection.execute(sa.insert(accounts).values(values))
     return get_account(tx.connection, username)
+
+
+def is_email_used(connection: Connection, email: str) -> bool:
+    """Whether an open account has this address, however it is written."""
+    known = sa.select(accounts.c.id).where(accounts.c.email_key == email.casefold())
+    return connection.execute(known).first() is not None
 
 
 def find_account(connection: Connection, username: str) -> Account | None:

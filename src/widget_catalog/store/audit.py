@@ -6,9 +6,11 @@ import msgspec
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from ..domain.accounts import Actor
+from ..domain.accounts import Actor, Via
 from .engine import Transaction
 from .schema import audit
+
+_MAX_ADDRESS = 64
 
 
 class Entry(NamedTuple):
@@ -20,6 +22,13 @@ class Entry(NamedTuple):
     name: str | None
     version: str | None
     details: dict[str, Any]
+    client_id: str | None = None
+    client_name: str | None = None
+    address: str | None = None
+
+
+# The actor of entries about people who were not recognised. No account can have this name.
+UNKNOWN = "-"
 
 
 def record(
@@ -31,7 +40,7 @@ def record(
     version: str | None = None,
     **details: object,
 ) -> None:
-    """Add an entry; it is there when what it tells of is committed, and not otherwise."""
+    """Add an entry. It is committed with the change that it describes."""
     tx.connection.execute(
         sa.insert(audit).values(
             at=tx.at_ms,
@@ -42,19 +51,50 @@ def record(
             name=name,
             version=version,
             details=msgspec.json.encode(details).decode(),
+            client_id=actor.client_id,
+            client_name=actor.client_name,
+            address=_short(actor.address),
+        )
+    )
+
+
+def record_unknown(
+    tx: Transaction, action: str, scope: str | None, address: str, **details: object
+) -> None:
+    """Add an entry about somebody who was not recognised."""
+    tx.connection.execute(
+        sa.insert(audit).values(
+            at=tx.at_ms,
+            actor=UNKNOWN,
+            via=Via.SESSION.value,
+            action=action,
+            scope=scope,
+            details=msgspec.json.encode(details).decode(),
+            address=_short(address),
         )
     )
 
 
 def list_entries(
-    connection: Connection, scope: str | None, name: str | None, page: int, limit: int
+    connection: Connection,
+    scope: str | None,
+    name: str | None,
+    page: int,
+    limit: int,
+    *,
+    about: str | None = None,
 ) -> tuple[list[Entry], int]:
-    """A page of the log of a widget, of a scope or of all, newest first; and how many in all."""
+    """A page of the log of a widget, of a scope or of all, newest first; and how many in all.
+
+    `about`: only what this account did, and what happened to it or in its scope.
+    """
     query = sa.select(audit)
     if scope is not None:
         query = query.where(audit.c.scope == scope)
     if name is not None:
         query = query.where(audit.c.name == name)
+    if about is not None:
+        query = query.where((audit.c.actor == about) | (audit.c.scope == about))
     total = connection.execute(
         sa.select(sa.func.count()).select_from(query.subquery())
     ).scalar_one()
@@ -64,6 +104,22 @@ def list_entries(
     return [_entry_from(row) for row in rows], total
 
 
+def _short(address: str | None) -> str | None:
+    """A proxy's header may claim to be an address and be anything."""
+    return address[:_MAX_ADDRESS] if address is not None else None
+
+
 def _entry_from(row: Any) -> Entry:
-    details = msgspec.json.decode(row.details)
-    return Entry(row.at, row.actor, row.via, row.action, row.scope, row.name, row.version, details)
+    return Entry(
+        at=row.at,
+        actor=row.actor,
+        via=row.via,
+        action=row.action,
+        scope=row.scope,
+        name=row.name,
+        version=row.version,
+        details=msgspec.json.decode(row.details),
+        client_id=row.client_id,
+        client_name=row.client_name,
+        address=row.address,
+    )

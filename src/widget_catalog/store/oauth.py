@@ -134,10 +134,12 @@ def remove_successors(tx: Transaction, rotated_before: int) -> None:
     tx.connection.execute(over.values(successor=None))
 
 
-def find_access(connection: Connection, access_hash: str, now_ms: int) -> Account | None:
-    """Whose access token this is, as long as it is good."""
+def find_access(
+    connection: Connection, access_hash: str, now_ms: int
+) -> tuple[Grant, Account] | None:
+    """The sign-in and the account of an access token, while it is valid."""
     query = (
-        sa.select(accounts)
+        sa.select(oauth_tokens.c.grant_id, accounts)
         .select_from(oauth_tokens.join(oauth_grants).join(accounts))
         .where(
             oauth_tokens.c.access_hash == access_hash,
@@ -146,7 +148,8 @@ def find_access(connection: Connection, access_hash: str, now_ms: int) -> Accoun
         )
     )
     row = connection.execute(query).first()
-    return account_from(row) if row is not None else None
+    grant = find_grant(connection, row.grant_id) if row is not None else None
+    return (grant, account_from(row)) if grant is not None else None
 
 
 def add_device(tx: Transaction, device: Device) -> None:

@@ -121,7 +121,9 @@ accounts = Table(
     Column("id", Number, primary_key=True),
     Column("username", Name, ForeignKey("scopes.name"), nullable=False, unique=True),
     Column("email", Text, nullable=False),
-    Column("email_key", Text, nullable=False, unique=True),  # In small letters, while it is open.
+    # The address in small letters while the account is open, with the user name behind it if
+    # another account has the same: addresses are not proven.
+    Column("email_key", Text, nullable=False, unique=True),
     Column("password_hash", Text),
     Column("is_operator", Boolean, nullable=False),
     Column("is_disabled", Boolean, nullable=False),

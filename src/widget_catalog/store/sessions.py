@@ -65,8 +65,12 @@ def remove_session(tx: Transaction, account_id: int, id_: str) -> bool:
     return tx.connection.execute(sa.delete(sessions).where(here)).rowcount > 0
 
 
-def remove_session_by_secret(tx: Transaction, secret_hash: str) -> None:
-    tx.connection.execute(sa.delete(sessions).where(sessions.c.secret_hash == secret_hash))
+def remove_session_by_secret(tx: Transaction, secret_hash: str) -> str | None:
+    """End a session; gives its id, if there was one."""
+    here = sessions.c.secret_hash == secret_hash
+    found = tx.connection.execute(sa.select(sessions.c.id).where(here)).scalar()
+    tx.connection.execute(sa.delete(sessions).where(here))
+    return found
 
 
 def remove_sessions(tx: Transaction, account_id: int, but: str | None = None) -> None:

@@ -92,8 +92,9 @@ def test_closing_an_account_unlists_its_widgets_and_leaves_its_bundles(village: 
     assert site.get("/api/v1/widgets/eve/clock").status == 404
     assert site.get("/api/v1/widgets/ann/clock").status == 200
     assert site.get(eve_clock.removeprefix("https://catalog.example")).status == 200
-    entries = village.olly.get("/api/audit?limit=2").json()["entries"]
+    entries = village.olly.get("/api/audit?limit=3").json()["entries"]
     assert [(it["actor"], it["action"], it["details"]) for it in entries] == [
+        ("-", "failed sign-in", {"attempts": 1}),
         ("eve", "close account", {}),
         ("eve", "unlist", {"reason": "Account closed."}),
     ]

@@ -259,11 +259,15 @@ def test_the_log_tells_who_did_what_when_by_what_means_and_why(village: Village)
 
     at = iso(village.clock.at)
     place = {"scope": "acme", "name": "clock"}
+    (token,) = village.ann.get("/api/tokens").json()["tokens"]
     assert log(village.ann, "?limit=2") == [
         {
             "at": at,
             "actor": "olly",
             "via": "session",
+            "clientId": None,
+            "clientName": None,
+            "address": None,
             "action": "unlist",
             **place,
             "version": None,
@@ -273,6 +277,9 @@ def test_the_log_tells_who_did_what_when_by_what_means_and_why(village: Village)
             "at": at,
             "actor": "ann",
             "via": "token",
+            "clientId": token["id"],
+            "clientName": "a token",
+            "address": "127.0.0.1",
             "action": "deprecate",
             **place,
             "version": "1.0.0",

@@ -4,12 +4,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import argon2
 import pytest
 
 from support.people import PASSWORD, Person, nobody, signed_in
 from support.site import Answer, InProcessSite
 from support.village import BuiltVillage, Village
 from support.widgets import widget_line
+from widget_catalog.actions import credentials
 from widget_catalog.actions.create_account import (
     OPERATOR,
     create_account,
@@ -94,7 +96,7 @@ def test_whoever_registers_is_signed_in_and_may_publish(open_village: Village) -
     }
     assert zoe.publish("zoe/clock").status == 200
     assert signed_in(open_village.site, "zoe").get("/api/auth/session").status == 200
-    entry = open_village.olly.get("/api/audit?limit=2").json()["entries"][1]
+    entry = open_village.olly.get("/api/audit?limit=4").json()["entries"][3]
     assert (entry["actor"], entry["action"], entry["details"]) == (
         "zoe",
         "create account",
@@ -137,15 +139,33 @@ def test_names_of_the_service_itself_are_reserved(open_village: Village, name: s
         )
 
 
-def test_an_address_is_good_for_one_account_however_it_is_written(open_village: Village) -> None:
-    answer = register(open_village.site, email="ANN@Example.org")
+def test_nobody_learns_from_registering_whether_an_e_mail_address_has_an_account(
+    open_village: Village,
+) -> None:
+    def shown(answer: Answer) -> tuple[int, set[str], set[str]]:
+        return answer.status, set(answer.json()), set(answer.headers)
 
-    assert (answer.status, answer.json()) == (
-        409,
-        {"error": "There is an account with the e-mail address ANN@Example.org already."},
-    )
-    # And the name that was asked for is still free.
-    assert register(open_village.site).status == 201
+    known = [register(open_village.site, f"a{i}", email="ANN@Example.org") for i in range(3)]
+    unknown = register(open_village.site, "b", email="nobody@example.org")
+    refused = [
+        register(open_village.site, "ann", email=email).json()
+        for email in ("ann@example.org", "nobody2@example.org")
+    ]
+
+    assert {it.status for it in known} == {201}
+    assert shown(known[0]) == shown(known[1]) == shown(known[2])
+    assert shown(known[0])[1:] == shown(unknown)[1:]
+    assert refused == [{"error": "The name ann is taken. Choose another."}] * 2
+    # Each account is its own: nothing is given to one because of its address.
+    assert person(known[0], open_village.site).get("/api/widgets/scopes").json() == {
+        "scopes": [{"name": "a0", "type": "personal", "displayName": "a0"}]
+    }
+    assert open_village.ann.get("/api/auth/session").json()["email"] == "ann@example.org"
+
+
+def test_the_operator_is_told_that_an_address_has_an_account(open_village: Village) -> None:
+    with pytest.raises(Conflict, match="There is an account with the e-mail address ANN@"):
+        create_account(open_village.site.node.store, "zoe", "ANN@Example.org", PASSWORD)
 
 
 def test_a_stranger_cannot_take_the_scope_of_imported_widgets(open_village: Village) -> None:
@@ -245,7 +265,8 @@ def test_the_first_operator_is_invited_while_there_is_no_account(site: InProcess
     assert (answer.status, answer.json()["isOperator"]) == (201, True)
     olly = person(answer, site)
     actions = [it["action"] for it in olly.get("/api/audit").json()["entries"]]
-    assert actions == ["create account", "invite to the catalog", "invite to the catalog"]
+    invited = ["invite to the catalog"] * 2
+    assert actions == ["sign in", "create account", *invited]
     # The operator may adopt what was imported.
     assert olly.publish("olly/clock", "2.0.0").status == 200
     assert invite_first_operator(store) is None
@@ -296,6 +317,35 @@ def test_one_address_makes_only_so_many_accounts(open_village: Village) -> None:
     made = [register(open_village.site, f"zoe{i}").status for i in range(21)]
 
     assert made == [201] * 20 + [429]
+
+
+def test_registrations_that_are_refused_count_and_cost_no_hash_after_that(
+    open_village: Village, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hashed: list[bytes] = []
+
+    class Counting(argon2.PasswordHasher):
+        def hash(self, password: str | bytes, *, salt: bytes | None = None) -> str:
+            hashed.append(b"")
+            return super().hash(password, salt=salt)
+
+    monkeypatch.setattr(credentials, "_hasher", Counting(1, 8, 1))
+
+    told = [register(open_village.site, "ann", email=f"{i}@example.org") for i in range(60)]
+
+    assert [it.status for it in told] == [409] * 20 + [429] * 40
+    assert told[-1].headers["retry-after"] == "900"
+    assert len(hashed) == 20
+
+
+def test_registrations_by_invitation_count_as_well(inviting_village: Village) -> None:
+    secret = invite(inviting_village.site.node.store)
+
+    told = [register(inviting_village.site, "ann", invitation=secret).status for _ in range(21)]
+
+    assert told == [409] * 20 + [429]
+    inviting_village.clock.forward(minutes=15)
+    assert register(inviting_village.site, "zoe", invitation=secret).status == 201
 
 
 def test_the_link_of_the_first_start_ends_with_the_first_account(site: InProcessSite) -> None:

@@ -25,7 +25,6 @@ from ...store.oauth import (
     find_pair_by_refresh,
     keep_successor,
     remove_expired,
-    remove_grant,
     remove_successors,
     rotate_pair,
     update_device,
@@ -145,7 +144,7 @@ class CodeGrant(grants.AuthorizationCodeGrant):
         if found is None or found.client_id != client.get_client_id():
             return None
         if found.used_at is not None:
-            remove_grant(tx, found.grant_id)
+            self.server.end_grant(found.grant_id, "The code was used twice.")
             return None
         if found.expires_at <= tx.at_ms:
             return None
@@ -172,7 +171,7 @@ class RefreshGrant(grants.RefreshTokenGrant):
         if pair is None or grant is None:
             return None
         if pair.rotated_at is not None and tx.at_ms - pair.rotated_at > GRACE_MS:
-            remove_grant(tx, pair.grant_id)
+            self.server.end_grant(grant.id, "A refresh token was used twice.")
             return None
         if pair.rotated_at is not None and pair.successor is None:
             return None
@@ -272,7 +271,7 @@ class Revocation(RevocationEndpoint):
         return StoredPair(pair, grant)
 
     def revoke_token(self, token: StoredPair, _request: Any) -> None:
-        remove_grant(self.server.tx, token.grant.id)
+        self.server.end_grant(token.grant.id, "The program signed out.")
 
 
 def _enabled(tx: Transaction, account_id: int) -> Account | None:

@@ -15,10 +15,20 @@ from authlib.oauth2.rfc6749 import (
 from authlib.oauth2.rfc6749.requests import BasicOAuth2Payload
 from authlib.oauth2.rfc6750 import BearerTokenGenerator
 
-from ...domain.accounts import Account
+from ...domain.accounts import Account, Actor, Via
 from ...domain.oauth_clients import OAuthClient
+from ...store.accounts import find_account_by_id
+from ...store.audit import record
 from ...store.engine import Transaction
-from ...store.oauth import Grant, TokenPair, add_grant, add_pair, remove_device
+from ...store.oauth import (
+    Grant,
+    TokenPair,
+    add_grant,
+    add_pair,
+    find_grant,
+    remove_device,
+    remove_grant,
+)
 from ..credentials import OAUTH_PREFIX, REFRESH_PREFIX, hash_secret, new_id, new_secret
 
 Pairs = Sequence[tuple[str, str]]
@@ -95,9 +105,11 @@ class Client(ClientMixin):
 
 
 class Server(AuthorizationServer):
-    def __init__(self, house: House, tx: Transaction | None = None) -> None:
+    def __init__(self, house: House, tx: Transaction | None = None, address: str = "") -> None:
+        """`address` is where the request comes from, for the audit log."""
         super().__init__()
         self.house = house
+        self.address = address
         self._tx = tx
         generator = BearerTokenGenerator(
             lambda **_: new_secret(OAUTH_PREFIX),
@@ -141,8 +153,29 @@ class Server(AuthorizationServer):
         user: Account = request.user
         scope = token.get("scope", "")
         client_id = request.client.get_client_id()
-        add_grant(self.tx, Grant(grant_id, user.id, client_id, scope, self.tx.at_ms))
+        grant = Grant(grant_id, user.id, client_id, scope, self.tx.at_ms)
+        add_grant(self.tx, grant)
+        way = "device" if device is not None else "browser"
+        self.record(grant, user, "grant access", way=way)
         return grant_id
+
+    def end_grant(self, grant_id: str, reason: str) -> None:
+        """End a sign-in with everything that came from it."""
+        grant = find_grant(self.tx.connection, grant_id)
+        user = find_account_by_id(self.tx.connection, grant.account_id) if grant else None
+        if grant is not None and user is not None:
+            remove_grant(self.tx, grant_id)
+            self.record(grant, user, "end access", reason=reason)
+
+    def record(self, grant: Grant, user: Account, action: str, **details: str) -> None:
+        actor = Actor(
+            via=Via.OAUTH,
+            account=user,
+            client_id=grant.client_id,
+            client_name=grant.client_id,
+            address=self.address,
+        )
+        record(self.tx, actor, action, user.username, None, None, grant=grant.id, **details)
 
     def send_signal(self, name: str, *args: object, **values: object) -> None:
         """Nobody listens."""

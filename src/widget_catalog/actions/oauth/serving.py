@@ -53,14 +53,14 @@ def authorize(
         return answer
 
 
-def exchange(store: Store, house: House, pairs: Pairs) -> Answer:
+def exchange(store: Store, house: House, pairs: Pairs, address: str) -> Answer:
     """Tokens for a code, a refresh token or a device code.
 
     An error is an answer like any other here, so what it has changed is kept: a code or token
     that came twice has ended its sign-in.
     """
     with store.writing() as tx:
-        server = _server(house, tx)
+        server = _server(house, tx, address)
         try:
             answer: Answer = server.create_token_response(Parameters("POST", pairs))
         except OAuth2Error as error:
@@ -68,8 +68,8 @@ def exchange(store: Store, house: House, pairs: Pairs) -> Answer:
         return answer
 
 
-def revoke(store: Store, house: House, pairs: Pairs) -> Answer:
-    return _at_endpoint(store, house, Revocation.ENDPOINT_NAME, pairs)
+def revoke(store: Store, house: House, pairs: Pairs, address: str) -> Answer:
+    return _at_endpoint(store, house, Revocation.ENDPOINT_NAME, pairs, address)
 
 
 def start_device(store: Store, house: House, pairs: Pairs, address: str) -> Answer:
@@ -78,12 +78,12 @@ def start_device(store: Store, house: House, pairs: Pairs, address: str) -> Answ
     check_failures(store, limits, "Too many machines ask to be let in from here.")
     with store.writing() as tx:
         add_failures(tx, limits)
-    return _at_endpoint(store, house, DeviceEndpoint.ENDPOINT_NAME, pairs)
+    return _at_endpoint(store, house, DeviceEndpoint.ENDPOINT_NAME, pairs, address)
 
 
-def _at_endpoint(store: Store, house: House, name: str, pairs: Pairs) -> Answer:
+def _at_endpoint(store: Store, house: House, name: str, pairs: Pairs, address: str) -> Answer:
     with store.writing() as tx:
-        server = _server(house, tx)
+        server = _server(house, tx, address)
         try:
             answer: Answer = server.create_endpoint_response(name, Parameters("POST", pairs))
         except OAuth2Error as error:
@@ -91,8 +91,8 @@ def _at_endpoint(store: Store, house: House, name: str, pairs: Pairs) -> Answer:
         return answer
 
 
-def _server(house: House, tx: Transaction | None = None) -> Server:
-    server = Server(house, tx)
+def _server(house: House, tx: Transaction | None = None, address: str = "") -> Server:
+    server = Server(house, tx, address)
     server.register_grant(CodeGrant, [S256(required=True)])
     server.register_grant(RefreshGrant)
     server.register_grant(DeviceGrant)

@@ -9,7 +9,7 @@ import msgspec
 
 from ...domain.accounts import Account, Actor, email_fault, parse_username
 from ...domain.errors import Conflict, InvalidAccount, NotAllowed
-from ...store.accounts import add_identity, find_account_by_identity
+from ...store.accounts import add_identity, find_account_by_identity, is_email_used
 from ...store.audit import record
 from ...store.engine import Store, Transaction
 from ..create_account import create_without_password
@@ -35,31 +35,41 @@ def sign_in_identity(
     person: Person,
     lifetimes: Lifetimes,
     *,
+    address: str,
     may_create: bool,
     next_: str = "",
     former: str | None = None,
 ) -> SignedIn | Newcomer:
     """Sign in whoever is known, in place of the former session; make an account for whoever is
-    not, or ask for its name."""
+    not, or ask for its name. Somebody whose address has an account is asked, too: that page also
+    says how to connect an account one has."""
     with store.writing() as tx:
         account = find_account_by_identity(tx.connection, person.issuer, person.subject)
         if account is not None:
-            return _open(tx, account, lifetimes, former)
+            return _open(tx, account, lifetimes, address, former)
+        may_have_one = is_email_used(tx.connection, person.email)
     if not may_create:
         raise NotAllowed("You have no account here. Ask the operator for one.")
     newcomer = Newcomer(
         person.issuer, person.subject, _name_from(person.username), person.email, next_
     )
+    if may_have_one:
+        return newcomer
     try:
-        return sign_in_newcomer(store, newcomer, lifetimes, former=former)
+        return sign_in_newcomer(store, newcomer, lifetimes, address=address, former=former)
     except (InvalidAccount, Conflict):
         return newcomer
 
 
 def sign_in_newcomer(
-    store: Store, newcomer: Newcomer, lifetimes: Lifetimes, *, former: str | None = None
+    store: Store,
+    newcomer: Newcomer,
+    lifetimes: Lifetimes,
+    *,
+    address: str,
+    former: str | None = None,
 ) -> SignedIn:
-    """Make the account; InvalidAccount or Conflict if name or address will not do."""
+    """Make the account; InvalidAccount or Conflict if the name or e-mail cannot be used."""
     faults = [fault] if (fault := email_fault(newcomer.email)) else []
     try:
         parse_username(newcomer.username)
@@ -70,9 +80,9 @@ def sign_in_newcomer(
     with store.writing() as tx:
         account = find_account_by_identity(tx.connection, newcomer.issuer, newcomer.subject)
         if account is None:  # Else the form was sent twice.
-            account = create_without_password(tx, newcomer.username, newcomer.email)
+            account = create_without_password(tx, newcomer.username, newcomer.email, address)
             add_identity(tx, newcomer.issuer, newcomer.subject, account.id)
-        return _open(tx, account, lifetimes, former)
+        return _open(tx, account, lifetimes, address, former)
 
 
 def connect_identity(store: Store, actor: Actor, person: Person) -> None:
@@ -87,10 +97,12 @@ def connect_identity(store: Store, actor: Actor, person: Person) -> None:
             record(tx, actor, "connect identity", account.username, issuer=person.issuer)
 
 
-def _open(tx: Transaction, account: Account, lifetimes: Lifetimes, former: str | None) -> SignedIn:
+def _open(
+    tx: Transaction, account: Account, lifetimes: Lifetimes, address: str, former: str | None
+) -> SignedIn:
     if account.is_disabled:
         raise NotAllowed("Your account is disabled. Ask the operator.")
-    return open_session(tx, account, lifetimes, former=former)
+    return open_session(tx, account, lifetimes, way="provider", address=address, former=former)
 
 
 def _name_from(text: str) -> str:

@@ -7,12 +7,14 @@ from concurrent.futures import ThreadPoolExecutor
 from ...actions.sign_in import Visitor, identify_bearer, identify_session
 from ...domain.accounts import Right, Via
 from ...domain.errors import (
+    Busy,
     CatalogError,
     InvalidManifest,
     NotAllowed,
     NotFound,
     NotSignedIn,
 )
+from ...domain.networks import network_of
 from ..around import client_of
 from ..http import Body, Request, Response
 from .call import OAUTH_BASE, Call, Services, cookie_of, is_asked_by_program
@@ -26,6 +28,7 @@ from .failures import (
     failure_page,
     oauth_failure,
 )
+from .hashing import HashingPool
 from .routing import Door, Found, Route, Routes, Who, allowed
 
 _UNSAFE = ("POST", "PUT", "PATCH", "DELETE")
@@ -34,10 +37,17 @@ _CLOSED = "This address is for signed-in people only."
 
 
 class InternalApi:
-    def __init__(self, services: Services, routes: Routes, threads: ThreadPoolExecutor) -> None:
+    def __init__(
+        self,
+        services: Services,
+        routes: Routes,
+        threads: ThreadPoolExecutor,
+        hashing: HashingPool,
+    ) -> None:
         self._services = services
         self._routes = routes
         self._threads = threads
+        self._hashing = hashing
 
     def knows(self, path: str) -> bool:
         return self._routes.find(path) is not None
@@ -73,12 +83,12 @@ class InternalApi:
                 sent = fault
             except TimeoutError:
                 sent = TooSlow("The body did not come in time.")
-        loop = asyncio.get_running_loop()
         params = found.params if found is not None else {}
+        address = client_address(self._services, request)
 
         def work() -> Response:
             try:
-                visitor = identify(self._services, request, door)
+                visitor = identify(self._services, request, door, address)
                 # Before anything else is told: strangers learn nothing about what is here.
                 if visitor is None and not is_open:
                     raise NotSignedIn(_CLOSED)
@@ -91,14 +101,20 @@ class InternalApi:
                 if isinstance(sent, CatalogError):
                     raise sent
                 check_content_type(request, route, sent)
-                address = client_address(self._services, request)
                 call = Call(request, address, params, sent, visitor)
                 check_csrf(call, route)
                 return route.handler(self._services, call)
             except tuple(STATUSES) as fault:
                 return fail(fault)
 
-        response = await loop.run_in_executor(self._threads, work)
+        if route is not None and route.hashes:
+            try:
+                response = await self._hashing.run(network_of(address), work)
+            except Busy as fault:
+                response = fail(fault)
+        else:
+            loop = asyncio.get_running_loop()
+            response = await loop.run_in_executor(self._threads, work)
         return response._replace(body=None) if request.method == "HEAD" else response
 
 
@@ -112,7 +128,7 @@ def has_credentials(request: Request) -> bool:
     return request.headers.get("authorization") is not None or cookie_of(request) is not None
 
 
-def identify(services: Services, request: Request, door: Door) -> Visitor | None:
+def identify(services: Services, request: Request, door: Door, address: str) -> Visitor | None:
     """Who is asking; NotSignedIn for a bearer token that is not good (any more)."""
     if door in (Door.SIGN_IN, Door.OAUTH, Door.OAUTH_ASIDE, Door.ENTRANCE):
         return None
@@ -121,11 +137,11 @@ def identify(services: Services, request: Request, door: Door) -> Visitor | None
         scheme, _, token = given.partition(" ")
         if scheme.lower() != "bearer" or not token:
             raise NotSignedIn("Authorization must be `Bearer` and a token.")
-        return identify_bearer(services.store, token.strip())
+        return identify_bearer(services.store, token.strip(), address)
     secret = cookie_of(request)
     if secret is None:
         return None
-    return identify_session(services.store, secret, services.lifetimes)
+    return identify_session(services.store, secret, services.lifetimes, address)
 
 
 def check_csrf(call: Call, route: Route) -> None:

@@ -25,6 +25,22 @@ def get_audit(services: Services, call: Call) -> Response:
     return _shown(*found, page, limit)
 
 
+def shown_entry(entry: Entry) -> dict[str, object]:
+    return {
+        "at": iso(from_ms(entry.at)),
+        "actor": entry.actor,
+        "via": entry.via,
+        "clientId": entry.client_id,
+        "clientName": entry.client_name,
+        "address": entry.address,
+        "action": entry.action,
+        "scope": entry.scope,
+        "name": entry.name,
+        "version": entry.version,
+        "details": entry.details,
+    }
+
+
 def _shown(entries: list[Entry], total: int, page: int, limit: int) -> Response:
-    shown = [{**entry._asdict(), "at": iso(from_ms(entry.at))} for entry in entries]
+    shown = [shown_entry(entry) for entry in entries]
     return reply({"entries": shown, "total": total, "page": page, "limit": limit})

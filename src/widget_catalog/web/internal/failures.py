@@ -4,6 +4,7 @@ import msgspec
 
 from ...domain.errors import (
     BundleRefused,
+    Busy,
     CatalogError,
     Conflict,
     InvalidAccount,
@@ -75,6 +76,7 @@ STATUSES: dict[type[CatalogError], int] = {
     TooOften: 429,
     ProviderFailed: 502,
     StoreUnavailable: 503,
+    Busy: 503,
 }
 
 
@@ -114,7 +116,7 @@ def failure_page(look: Look, request: Request, fault: CatalogError) -> Response:
 
 def headers_of(fault: CatalogError) -> Headers:
     match fault:
-        case TooOften():
+        case TooOften() | Busy():
             return [("retry-after", str(fault.wait_s))]
         case StoreUnavailable():
             return [("retry-after", "5")]

@@ -10,11 +10,12 @@ from .call import OAUTH_BASE, Call, Services, reply
 
 
 def post_token(services: Services, call: Call) -> Response:
-    return _told(exchange(services.store, services.house, call.form_pairs()))
+    return _told(exchange(services.store, services.house, call.form_pairs(), call.address))
 
 
 def post_revoke(services: Services, call: Call) -> Response:
-    return _told_aside(revoke(services.store, services.house, call.form_pairs()))
+    told = revoke(services.store, services.house, call.form_pairs(), call.address)
+    return _told_aside(told)
 
 
 def post_device(services: Services, call: Call) -> Response:
@@ -27,7 +28,7 @@ def get_userinfo(services: Services, call: Call) -> Response:
     scheme, _, token = given.partition(" ")
     if scheme.lower() != "bearer" or not token:
         raise NotSignedIn("Authorization must be `Bearer` and a token.")
-    account = identify_bearer(services.store, token.strip()).actor.account
+    account = identify_bearer(services.store, token.strip(), call.address).actor.account
     if account is None:
         raise NotSignedIn("This token belongs to nobody.")
     return reply(

@@ -11,14 +11,28 @@ _ORGANIZATION = "/api/organizations/{slug}"
 _MANIFEST_AND_MORE = 262_144
 
 ACCOUNT = (
-    Route("POST", "/api/auth/sign-in", sessions.post_sign_in, Who.ANYONE, door=Door.SIGN_IN),
+    Route(
+        "POST",
+        "/api/auth/sign-in",
+        sessions.post_sign_in,
+        Who.ANYONE,
+        door=Door.SIGN_IN,
+        hashes=True,
+    ),
     Route("POST", "/api/auth/sign-out", sessions.post_sign_out, Who.ANYONE),
-    Route("POST", "/api/auth/register", sessions.post_register, Who.ANYONE, door=Door.SIGN_IN),
+    Route(
+        "POST",
+        "/api/auth/register",
+        sessions.post_register,
+        Who.ANYONE,
+        door=Door.SIGN_IN,
+        hashes=True,
+    ),
     Route("GET", "/api/auth/session", sessions.get_session, Who.SIGNED_IN),
-    Route("POST", "/api/auth/password", sessions.post_password, Who.PERSON),
+    Route("POST", "/api/auth/password", sessions.post_password, Who.PERSON, hashes=True),
     Route("GET", "/api/auth/sessions", sessions.get_sessions, Who.PERSON),
     Route("DELETE", "/api/auth/sessions/{id}", sessions.delete_session, Who.PERSON),
-    Route("POST", "/api/account/close", sessions.post_close, Who.PERSON),
+    Route("POST", "/api/account/close", sessions.post_close, Who.PERSON, hashes=True),
     Route("GET", "/api/tokens", tokens.get_tokens, Who.PERSON),
     Route("POST", "/api/tokens", tokens.post_token, Who.PERSON),
     Route("DELETE", "/api/tokens/{id}", tokens.delete_token, Who.PERSON),

@@ -45,6 +45,8 @@ class Route(NamedTuple):
     needs: Who | Right
     max_body: int = _SMALL
     door: Door = Door.API
+    hashes: bool = False
+    """Whether the handler hashes a password: it then runs in the small pool for that."""
 
     @property
     def takes_form(self) -> bool:

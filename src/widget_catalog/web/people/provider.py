@@ -62,6 +62,7 @@ def get_callback(services: Services, call: Call) -> Response:
         services.store,
         person,
         services.lifetimes,
+        address=call.address,
         may_create=settings.oidc_creates_accounts or settings.registration == "open",
         next_=begun.next,
         former=cookie_of(call.request),
@@ -85,7 +86,9 @@ def post_name(services: Services, call: Call) -> Response:
     )
     try:
         former = cookie_of(call.request)
-        signed_in = sign_in_newcomer(services.store, newcomer, services.lifetimes, former=former)
+        signed_in = sign_in_newcomer(
+            services.store, newcomer, services.lifetimes, address=call.address, former=former
+        )
     except InvalidAccount as fault:
         return _ask(services, newcomer, fault.faults, status_of(fault))
     except Conflict as fault:

@@ -5,16 +5,24 @@ from ..internal.routing import Door, Handler, Route, Who
 from . import account, consent, devices, invitations, joining, provider, sign_in
 
 
-def _page(method: str, path: str, handler: Handler, needs: Who, door: Door = Door.PAGE) -> Route:
-    return Route(method, path, handler, needs, door=door)
+def _page(
+    method: str,
+    path: str,
+    handler: Handler,
+    needs: Who,
+    door: Door = Door.PAGE,
+    *,
+    hashes: bool = False,
+) -> Route:
+    return Route(method, path, handler, needs, door=door, hashes=hashes)
 
 
 COMING_IN = (
     _page("GET", "/sign-in", sign_in.get_sign_in, Who.ANYONE),
-    _page("POST", "/sign-in", sign_in.post_sign_in, Who.ANYONE, Door.ENTRANCE),
+    _page("POST", "/sign-in", sign_in.post_sign_in, Who.ANYONE, Door.ENTRANCE, hashes=True),
     _page("POST", "/sign-out", sign_in.post_sign_out, Who.ANYONE),
     _page("GET", "/join", joining.get_join, Who.ANYONE, Door.ENTRANCE),
-    _page("POST", "/join", joining.post_join, Who.ANYONE, Door.ENTRANCE),
+    _page("POST", "/join", joining.post_join, Who.ANYONE, Door.ENTRANCE, hashes=True),
 )
 
 THROUGH_A_PROVIDER = (

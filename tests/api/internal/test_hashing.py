@@ -1,0 +1,70 @@
+"""Hashing passwords has a pool of its own: a crowd that signs in keeps nobody else waiting."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+from support.people import PASSWORD
+from support.site import Sent
+from support.village import BuiltVillage, Village
+
+_JSON = {"content_type": "application/json"}
+
+
+def a_sign_in(address: str) -> Sent:
+    body = json.dumps({"username": "ann", "password": "not the password"}).encode()
+    return "POST", "/api/auth/sign-in", body, {**_JSON, "x_forwarded_for": address}
+
+
+def a_registration(number: int) -> Sent:
+    body = {"username": "ann", "email": f"{number}@example.org", "password": PASSWORD}
+    headers = {**_JSON, "x_forwarded_for": f"198.51.100.{number}"}
+    return "POST", "/api/auth/register", json.dumps(body).encode(), headers
+
+
+def test_signed_in_people_do_not_wait_for_a_crowd_that_signs_in(
+    built_village: BuiltVillage, tmp_path: Path
+) -> None:
+    settings = {"trust_forwarded_for": True, "registration": "open"}
+    with Village(built_village, tmp_path / "d", **settings) as village:
+        crowd = [a_sign_in(f"203.0.113.{i}") for i in range(16)]
+        crowd += [a_registration(i) for i in range(16)]
+        signed_in: Sent = ("GET", "/api/auth/session", b"", village.ann.headers)
+
+        arrived = village.site.together([*crowd, signed_in])
+
+    numbers = [number for number, _ in arrived]
+    statuses = Counter(answer.status for _, answer in arrived)
+    assert statuses == {401: 16, 409: 16, 200: 1}
+    # It was asked last, and all of the crowd before it waits for a thread of theirs.
+    assert numbers.index(len(crowd)) < len(crowd) / 4
+
+
+def test_one_address_cannot_take_every_place_where_passwords_are_hashed(
+    built_village: BuiltVillage, tmp_path: Path
+) -> None:
+    with Village(built_village, tmp_path / "d", trust_forwarded_for=True) as village:
+        flood = [a_sign_in("203.0.113.1") for _ in range(40)]
+
+        arrived = dict(village.site.together([*flood, a_sign_in("203.0.113.2")]))
+
+    busy = [it for it in arrived.values() if it.status == 503]
+    assert len(busy) == 24
+    assert (busy[0].headers["retry-after"], busy[0].json()) == (
+        "2",
+        {"error": "Too many people are signing in at this moment. Try again in a few seconds."},
+    )
+    assert arrived[len(flood)].status == 401
+
+
+def test_more_than_the_pool_takes_are_told_to_come_back(
+    built_village: BuiltVillage, tmp_path: Path
+) -> None:
+    with Village(built_village, tmp_path / "d", trust_forwarded_for=True) as village:
+        crowd = [a_sign_in(f"203.0.113.{i}") for i in range(80)]
+
+        statuses = Counter(it.status for _, it in village.site.together(crowd))
+        after = village.site.together([a_sign_in("203.0.113.200")])
+
+    assert statuses == {401: 64, 503: 16}
+    assert after[0][1].status == 401
