@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from .domain.errors import InvalidSettings
 from .domain.oauth_clients import OWN_CLIENTS, parse_clients
+from .domain.semver import InvalidVersion, SemVer
 
 _DATA = Path("data")
 PREFIX = "WIDGET_CATALOG_"
@@ -39,6 +40,9 @@ class Settings:
     cdn_base_url: str = _setting("", "Where bundles are fetched from; default: `{base_url}/cdn`.")
     service_name: str = _setting("Widget Catalog", "The name shown to people.")
     max_bundle_bytes: int = _setting(2_097_152, "The largest bundle that is taken in.")
+    min_cli_version: str = _setting(
+        "0.0.0", "The oldest release of the authors' tool that may publish; `0.0.0`: any."
+    )
     registration: str = _setting(
         "closed", "Who may make an account: `closed` (the operator), `invitation` or `open`."
     )
@@ -207,6 +211,10 @@ def _check(values: Mapping[str, Any], given: Mapping[str, tuple[Any, str]]) -> l
         parse_clients(values["oauth_clients"])
     except ValueError as error:
         require("oauth_clients", False, str(error))
+    try:
+        SemVer.parse(values["min_cli_version"])
+    except InvalidVersion as error:
+        require("min_cli_version", False, str(error))
     require("host", bool(values["host"]), "must not be empty.")
     require("service_name", bool(values["service_name"].strip()), "must not be empty.")
     if values["rate_limit"]:

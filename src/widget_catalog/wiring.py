@@ -179,7 +179,9 @@ def build_worker(settings: Settings, now: Clock = clock.now) -> Worker:
     hashing = HashingPool()
     people = InternalApi(services, Routes((*ROUTES.all, *PEOPLE)), threads, hashing)
     told = public_settings(settings)
-    api = PublicApi(catalog, counter, node.bundles.check, told, people.answer)
+    api = PublicApi(
+        catalog, counter, node.bundles.check, told, people.answer, settings.min_cli_version
+    )
     pages = Pages(catalog, settings.service_name, settings.public_url)
     uploads = Uploads(services, threads)
     answer: Answer = Site(api, Cdn(catalog, node.bundles), uploads, people, pages).answer

@@ -9,7 +9,8 @@ from support.oauth import BASE, CALLBACK, CHALLENGE, authorize_address, query_of
 from support.site import InProcessSite
 
 ISSUER = "https://catalog.example"
-STRANGE = "This program asks in a wrong way"
+STRANGE = "This program's request is wrong"
+UNKNOWN = "This program is not registered"
 
 
 def test_who_is_not_signed_in_is_sent_to_do_so_and_comes_back(house: InProcessSite) -> None:
@@ -125,8 +126,6 @@ def test_no_bearer_token_can_agree(ann: Browsing) -> None:
     ("changes", "sentence"),
     [
         ({"client_id": None}, "There is no such client here."),
-        ({"client_id": "nobody"}, "There is no such client here."),
-        ({"client_id": 'x"é\\'}, "There is no such client here."),
         ({"redirect_uri": None}, "redirect_uri is not an address of this client."),
         ({"redirect_uri": ""}, "redirect_uri is not an address of this client."),
         ({"redirect_uri": "https://evil.example/callback"}, "redirect_uri is not an address of "),
@@ -154,6 +153,34 @@ def test_nobody_is_ever_sent_to_an_address_that_is_not_registered(
     assert "location" not in answer.headers
     assert browsing.title == STRANGE
     assert browsing.page.one("p", class_="lead").text.startswith(sentence)
+
+
+@pytest.mark.parametrize(
+    ("client_id", "shown"),
+    [
+        ("acme-publish", "'acme-publish'"),
+        ('x"é\\', r"""'x"\xe9\\'"""),
+        ("<b>bold</b>\u202e\x1b[2J", r"'<b>bold</b>\u202e\x1b[2J'"),
+        ("x" * 5000, f"'{'x' * 79}…"),
+    ],
+)
+def test_a_client_that_is_not_registered_is_named_with_the_setting_that_registers_it(
+    house: InProcessSite, client_id: str, shown: str
+) -> None:
+    browsing = Browsing(house)
+
+    answer = browsing.get(authorize_address(client_id=client_id))
+
+    assert (answer.status, browsing.title) == (400, UNKNOWN)
+    assert "location" not in answer.headers
+    sentence = (
+        f"The program that sent you here calls itself {shown}, and no program with this client id "
+        "is registered. If you operate this catalog, register it with the setting oauth_clients: "
+        "its id, its name and its redirect address."
+    )
+    assert browsing.page.one("p", class_="lead").text == sentence
+    plain = house.get(authorize_address(client_id=client_id))
+    assert plain.json() == {"error": "invalid_request", "error_description": sentence}
 
 
 def test_the_form_cannot_lead_there_either(ann: Browsing) -> None:

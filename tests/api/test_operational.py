@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -70,9 +71,17 @@ def test_version_tells_the_release(site: InProcessSite) -> None:
 
 def test_cli_version_tells_what_the_tool_must_be(site: InProcessSite) -> None:
     assert site.get("/api/widgets/cli-version").json() == {
-        "minSupported": release.CLI_MIN_SUPPORTED,
+        "minSupported": "0.0.0",
         "latest": release.CLI_LATEST,
     }
+
+
+def test_the_oldest_tool_that_may_publish_is_a_setting(tmp_path: Path) -> None:
+    with InProcessSite(tmp_path / "data", min_cli_version="0.9.0-rc.1") as site:
+        assert site.get("/api/widgets/cli-version").json() == {
+            "minSupported": "0.9.0-rc.1",
+            "latest": release.CLI_LATEST,
+        }
 
 
 def test_stats_count_listed_widgets_only(site: InProcessSite) -> None:

@@ -49,6 +49,14 @@ _REQUESTS: list[tuple[int, str, str, dict[str, str]]] = [
     *[(304, "HEAD", address, {"if-none-match": "*"}) for address in (_DETAIL, _BUNDLE)],
     *[(200, "GET", _DETAIL, {"accept-encoding": it}) for it in ("zstd", "br", "gzip", "identity")],
     (200, "HEAD", _DETAIL, {"accept-encoding": "br"}),
+    *[
+        (308, method, f"{slashes}{_DETAIL[1:]}?x=%20y", {})
+        for method in ("GET", "POST")
+        for slashes in ("//", "///", "/%2f", "/%2F/")
+    ],
+    (308, "GET", "//evil.example/x", {}),
+    (308, "GET", "//%5Cevil.example", {}),
+    (308, "GET", "/%2f%5cevil.example/%FF", {}),
     (200, "GET", _SEARCH, {"accept-encoding": "gzip, br;q=0.5"}),
     (200, "GET", _REGISTRY, {"accept-encoding": "zstd"}),
     (200, "GET", _BUNDLE, {"accept-encoding": "gzip"}),

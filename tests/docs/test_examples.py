@@ -138,9 +138,10 @@ def test_the_settings_file_is_taken(tmp_path: Path) -> None:
     for example in (*blocks(SETTINGS, "toml"), *blocks(OPERATING, "toml")):
         file.write_text(example)
         taken.append(load_settings(file=file, environment={}))
-    whole, clients, provider = taken
+    whole, clients, another_tool, provider = taken
     assert (whole.workers, whole.metrics_port) == (2, 9108)
     assert list(parse_clients(clients.oauth_clients)) == ["widget-cli", "dashboard"]
+    assert list(parse_clients(another_tool.oauth_clients)) == ["widget-cli", "acme-publish"]
     assert provider.oidc_name == "Example Login"
 
 

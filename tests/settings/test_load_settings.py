@@ -87,6 +87,8 @@ def test_every_fault_is_told_at_once_and_names_where_it_is(tmp_path: Path) -> No
         ({"service_name": " "}, "--service-name: must not be empty."),
         ({"port": 9000, "metrics_port": 9000}, "--metrics-port: must not be the port"),
         ({"data": ""}, "--data: must be a path."),
+        ({"min_cli_version": "1.0"}, '--min-cli-version: "1.0" is not a semantic version: '),
+        ({"min_cli_version": ""}, '--min-cli-version: "" is not a semantic version: '),
     ],
 )
 def test_a_value_that_cannot_be_used_is_refused(flags: dict[str, object], complaint: str) -> None:

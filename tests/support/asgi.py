@@ -30,9 +30,11 @@ class AsgiClient:
     async def _ask(self, method: str, address: str, headers: list[tuple[str, str]]) -> WireAnswer:
         # The application is typed for its own needs, the transport for those of all.
         transport = httpx.ASGITransport(app=self._app, client=("127.0.0.1", 1))  # type: ignore[arg-type]
-        async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:
+        async with httpx.AsyncClient(transport=transport) as client:
             client.headers.clear()  # It would tell by itself what it accepts.
-            async with client.stream(method, address, headers=headers) as response:
+            # Whole: a path that begins with two slashes would be taken for another host.
+            whole = f"http://service{address}"
+            async with client.stream(method, whole, headers=headers) as response:
                 body = b"".join([chunk async for chunk in response.aiter_raw()])
             return WireAnswer(response.status_code, dict(response.headers), body)
 

@@ -66,12 +66,13 @@ class PublicApi:
         bundles_check: Callable[[], None],
         public_settings: dict[str, object],
         internal: Answer,
+        min_cli_version: str,
     ) -> None:
         self._catalog = catalog
         self._counter = counter
         self._bundles_check = bundles_check
         self._internal = internal
-        cli_version = {"minSupported": release.CLI_MIN_SUPPORTED, "latest": release.CLI_LATEST}
+        cli_version = {"minSupported": min_cli_version, "latest": release.CLI_LATEST}
         version = {
             "version": release.VERSION,
             "releasedAt": release.RELEASED_AT,

@@ -14,6 +14,7 @@ from .server import ACCESS_SECONDS, Answer, House, Pairs, Parameters, Server, se
 __all__ = ["ACCESS_SECONDS", "Answer", "House"]
 
 _DEVICES_PER_ADDRESS = 30
+_SHOWN_CHARACTERS = 80
 
 
 class Consent(NamedTuple):
@@ -24,9 +25,13 @@ class Consent(NamedTuple):
 
 
 class Refused(NamedTuple):
-    """A request that cannot be answered to its client, as it is not known who that is."""
+    """A request that cannot be answered to its client, as it is not known who that is.
+
+    `is_unknown_client`: the operator has not registered it.
+    """
 
     sentence: str
+    is_unknown_client: bool = False
 
 
 def check_authorization(house: House, pairs: Pairs) -> Consent | Answer | Refused:
@@ -34,7 +39,7 @@ def check_authorization(house: House, pairs: Pairs) -> Consent | Answer | Refuse
     try:
         grant = _server(house).get_consent_grant(Parameters("GET", pairs))
     except OAuth2Error as error:
-        return _refusal(house, error)
+        return _refusal(house, error, pairs)
     return Consent(grant.client.about.name, grant.redirect_uri)
 
 
@@ -48,7 +53,7 @@ def authorize(
             request = server.create_oauth2_request(Parameters("GET", pairs))
             grant = server.get_consent_grant(request, account)
         except OAuth2Error as error:
-            return _refusal(house, error)
+            return _refusal(house, error, pairs)
         answer: Answer = server.create_authorization_response(request, account, grant)
         return answer
 
@@ -101,7 +106,21 @@ def _server(house: House, tx: Transaction | None = None, address: str = "") -> S
     return server
 
 
-def _refusal(house: House, error: OAuth2Error) -> Answer | Refused:
+def _refusal(house: House, error: OAuth2Error, pairs: Pairs) -> Answer | Refused:
     if error.redirect_uri:
         return Server(house).refusal(error)
+    client_id = dict(pairs).get("client_id")
+    if error.error == "invalid_client" and client_id:
+        return Refused(
+            f"The program that sent you here calls itself {_shown(client_id)}, and no program "
+            "with this client id is registered. If you operate this catalog, register it with "
+            "the setting oauth_clients: its id, its name and its redirect address.",
+            is_unknown_client=True,
+        )
     return Refused(sentence_of(error))
+
+
+def _shown(client_id: str) -> str:
+    """Short, and without characters that could deceive whoever reads it."""
+    shown = ascii(client_id)
+    return shown if len(shown) <= _SHOWN_CHARACTERS else f"{shown[:_SHOWN_CHARACTERS]}…"

@@ -1,6 +1,7 @@
 """The operations of the OpenAPI document: every public address, its parameters and answers."""
 
 from ... import release
+from ...settings import Settings
 from .answers import (
     Answer,
     detail_example,
@@ -180,7 +181,7 @@ def _operational_paths(base_url: str) -> dict[str, object]:
         "releasedAt": release.RELEASED_AT,
         "apiVersions": list(release.API_VERSIONS),
     }
-    tool = {"minSupported": release.CLI_MIN_SUPPORTED, "latest": release.CLI_LATEST}
+    tool = {"minSupported": Settings.min_cli_version, "latest": release.CLI_LATEST}
     stats = {"widgets": 18, "versions": 49, "scopes": 4, "downloads": 99670}
     settings = {
         "serviceName": "Widget Catalog",

@@ -266,7 +266,7 @@ def _cli_version() -> Schema:
     return exact(
         "Which command-line tools this service works with.",
         {
-            "minSupported": version("Oldest tool that may publish here.", "0.1.0"),
+            "minSupported": version("Oldest tool that may publish here.", "0.0.0"),
             "latest": version("Newest tool there is.", "0.1.0"),
         },
     )

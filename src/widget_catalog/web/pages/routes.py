@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from functools import cache, partial
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 from ...reading.catalog import Catalog
 from ...reading.content import Content
@@ -10,9 +11,12 @@ from ..content_response import content_response
 from ..http import NOSNIFF, Headers, Request, Response
 from ..look import HTML, STATIC, Look, safety
 from ..openapi import openapi, printed
+from ..public import cors_of
 from .front_door import FrontDoor
 
 _ALLOWED = "GET, HEAD"
+_MAX_PATH_AND_QUERY = 8192
+_PATH_CHARACTERS = "/:@!$&'()*+,;="  # Besides letters, digits and the like (RFC 3986, 3.3).
 
 _VARY = ("vary", "accept-encoding")
 _REVALIDATED = ("cache-control", "no-cache")
@@ -61,6 +65,8 @@ class Pages:
     def answer(self, request: Request) -> Response:
         resource = self._resources.get(request.path)
         if resource is None:
+            if (target := _single_slash(request)) is not None:
+                return self._look.redirect(target, NOSNIFF, *cors_of(target), status=308)
             return content_response(request, self._message(404).content, _HTML, status=404)
         if request.method != "GET" and request.method != "HEAD":
             headers = [*_HTML, ("allow", _ALLOWED)]
@@ -78,6 +84,21 @@ class Pages:
     def _render_message(self, status: int) -> _Resource:
         title, sentence = _MESSAGES[status]
         return self._render("message.html", title=title, sentence=sentence)
+
+
+def _single_slash(request: Request) -> str | None:
+    """Where a path that begins with several slashes leads: the same with one; None for others.
+
+    Everything but the usual characters is encoded, and a single slash comes first: whatever the
+    path is, no browser takes it for another host.
+    """
+    path, query = request.path, request.query_string
+    if not path.startswith("//") or len(path) + len(query) > _MAX_PATH_AND_QUERY:
+        return None
+    target = "/" + quote(path.lstrip("/"), safe=_PATH_CHARACTERS, errors="replace")
+    if not query:
+        return target
+    return f"{target}?{quote(query, safe=_PATH_CHARACTERS + '?%', errors='replace')}"
 
 
 def _resource(body: bytes, content_type: str, caching: tuple[str, str]) -> _Resource:

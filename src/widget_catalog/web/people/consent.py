@@ -51,6 +51,9 @@ def _sent(services: Services, call: Call, answer: Answer | Refused, status: int)
     if isinstance(answer, Refused):
         if is_asked_by_program(call.request):
             return oauth_failure(InvalidRequest(answer.sentence))
-        title = "This program asks in a wrong way"
+        is_unknown = answer.is_unknown_client
+        title = (
+            "This program is not registered" if is_unknown else "This program's request is wrong"
+        )
         return services.look.message(400, title, answer.sentence)
     return leave(answer.location or "", status=status)

@@ -1,0 +1,73 @@
+"""Paths that begin with several slashes: redirected within this origin, never to another."""
+
+from urllib.parse import urljoin, urlsplit
+
+import pytest
+
+from support.site import InProcessSite
+from support.widgets import widget_line
+
+ORIGIN = "https://catalog.example"
+
+
+@pytest.mark.parametrize(
+    ("address", "target"),
+    [
+        ("//", "/"),
+        ("///", "/"),
+        ("//docs/api", "/docs/api"),
+        ("//api/v1/widgets/acme/clock", "/api/v1/widgets/acme/clock"),
+        ("////api/v1/widgets/search?q=a%20b&page=2", "/api/v1/widgets/search?q=a%20b&page=2"),
+        ("//api/widgets/publish", "/api/widgets/publish"),
+        ("//cdn/@acme/clock/1.0.0+b/index.js", "/cdn/@acme/clock/1.0.0+b/index.js"),
+        ("//evil.example/x", "/evil.example/x"),
+        ("//evil.example", "/evil.example"),
+        ("///evil.example/%2e%2e", "/evil.example/%252e%252e"),  # In process, % is a plain %.
+        ("//\\evil.example", "/%5Cevil.example"),
+        ("//\\/evil.example", "/%5C/evil.example"),
+        ("//\t/evil.example", "/%09/evil.example"),
+        ("//\r\nx: y", "/%0D%0Ax:%20y"),
+        ("//@evil.example", "/@evil.example"),
+        ("//user:pw@evil.example:80/", "/user:pw@evil.example:80/"),
+        ("//Größe?ö=\\", "/Gr%C3%B6%C3%9Fe?%C3%B6=%5C"),
+        ("//\ud800?\ud800", "/%3F??"),
+        ("//x#y", "/x%23y"),
+    ],
+)
+@pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"])
+def test_several_slashes_at_the_beginning_become_one(
+    site: InProcessSite, method: str, address: str, target: str
+) -> None:
+    answer = site.request(method, address)
+
+    assert (answer.status, answer.body) == (308, b"")
+    assert answer.headers["location"] == target
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert target.isascii()
+    assert target.isprintable()
+    landed = urlsplit(urljoin(f"{ORIGIN}{address.partition('?')[0]}", target))
+    assert f"{landed.scheme}://{landed.netloc}" == ORIGIN
+
+
+@pytest.mark.parametrize("address", ["/\\evil.example", "/./evil.example", "/docs//api", "/x//y"])
+def test_other_paths_are_not_redirected(site: InProcessSite, address: str) -> None:
+    answer = site.get(address)
+
+    assert (answer.status, "location" in answer.headers) == (404, False)
+
+
+def test_a_page_on_another_origin_can_follow_the_redirect_where_it_may_read(
+    site: InProcessSite,
+) -> None:
+    site.add(widget_line("acme/clock"))
+
+    for path in ("/api/v1/widgets/acme/clock", "/cdn/@acme/clock/1.0.0/index.js"):
+        answer = site.get(f"/{path}")
+        assert answer.headers["access-control-allow-origin"] == "*"
+    assert site.get(site.get("//api/v1/widgets/acme/clock").headers["location"]).status == 200
+    for path in ("//api/health", "//docs/api"):
+        assert "access-control-allow-origin" not in site.get(path).headers
+
+
+def test_a_path_that_is_too_long_is_not_redirected(site: InProcessSite) -> None:
+    assert site.get("//" + "x" * 9000).status == 404
