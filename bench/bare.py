@@ -29,8 +29,9 @@ def bare_app(status: int, body: bytes) -> Any:
 def main(port: int, status: int, body_file: Path) -> None:
     app = bare_app(status, body_file.read_bytes())
     # Not a copy of the configuration, which would grow old, but the thing itself.
-    with patch.object(server, "_load", lambda *_: app):
-        server.serve(Settings(port=port), on_ready=lambda: None)
+    settings = Settings(port=port)
+    with patch.object(server, "_load", lambda *_, **__: app):
+        server.serve(settings, on_ready=lambda: None, read_settings=lambda: settings)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import contextlib
 import os
 import sqlite3
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
@@ -19,7 +20,7 @@ from .commands.audit import audit
 from .commands.context import ConfigOption, DataOption, existing_node, fail, require_catalog, say
 from .commands.widgets import versions, widgets
 from .domain.errors import CatalogError, InvalidSettings, StoreUnavailable
-from .settings import Settings, load_settings
+from .settings import Settings, load_settings, passed_sockets
 
 if TYPE_CHECKING:
     from .actions.import_catalog import ImportSummary
@@ -103,7 +104,8 @@ def serve(
 ) -> None:
     """Run the service. The first start makes the folder and the database by itself.
 
-    Stop it with Ctrl-C or SIGTERM: requests in flight are finished, counts are kept.
+    Stop it with Ctrl-C or SIGTERM: requests in flight are finished, counts are kept. SIGHUP
+    replaces the workers one by one, with the settings of that moment; no request is refused.
     """
     from .actions.create_account import invite_first_operator
     from .actions.tidy_uploads import tidy_uploads
@@ -120,8 +122,11 @@ def serve(
     }  # fmt: skip
     others = dict(_name_and_value(given) for given in set_ or [])
     defaults = {"data": _DEMO_FOLDER} if demo else None
-    settings = load_settings(flags, config, others, defaults=defaults)
-    check_port(settings.host, settings.port, "--port")
+    read_settings = partial(load_settings, flags, config, others, defaults=defaults)
+    settings = read_settings()
+    sockets = passed_sockets()
+    if not sockets:
+        check_port(settings.host, settings.port, "--port")
     if settings.metrics_port:
         check_port(settings.metrics_host, settings.metrics_port, "--metrics-port")
     node = prepare_node(settings.data)
@@ -137,7 +142,12 @@ def serve(
         say.print(f"[yellow]Warning:[/] {escape(fault.message)} What is there can be read.")
     node.store.close()
     configure_logs(settings.log_format, settings.log_level)
-    run_server(settings, on_ready=lambda: greet(say, settings, invitation))
+    run_server(
+        settings,
+        on_ready=lambda: greet(say, settings, invitation),
+        read_settings=read_settings,
+        passed_sockets=sockets,
+    )
 
 
 @app.command("import")

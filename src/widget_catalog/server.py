@@ -11,10 +11,10 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
-from granian import Granian
 from granian.constants import HTTPModes, Interfaces, Loops, RuntimeModes, TaskImpl
 from granian.http import HTTP1Settings
 from granian.log import LogLevels
@@ -22,6 +22,8 @@ from granian.log import LogLevels
 from .domain.errors import CatalogError
 from .logs import configure_logs
 from .settings import Settings
+from .supervisor import DRAIN_SIGNAL, Supervisor, WorkerStatus, connection_limit
+from .web.http import Worker
 from .web.metrics import prepare_metrics, serve_metrics
 from .web.rsgi import RsgiApp
 from .wiring import DataFolder, build_worker
@@ -32,6 +34,7 @@ _START_PATIENCE_S = 300
 _SLOW_HEADERS_MS = 15_000
 _PR_SET_PDEATHSIG = 1
 _STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_OF_THE_PARENT = ("data", "host", "port", "workers", "metrics_host", "metrics_port")
 
 
 class PortTaken(CatalogError):
@@ -63,11 +66,23 @@ def resolve(host: str) -> str:
         ) from None
 
 
-def serve(settings: Settings, on_ready: Callable[[], None]) -> None:
-    """Serve until SIGTERM or SIGINT; requests in flight are finished, counts are committed."""
+def serve(
+    settings: Settings,
+    on_ready: Callable[[], None],
+    read_settings: Callable[[], Settings],
+    passed_sockets: Sequence[socket.socket] = (),
+) -> None:
+    """Serve until SIGTERM or SIGINT; requests in flight are finished, counts are committed.
+
+    SIGHUP replaces the workers by new ones with the settings of that moment.
+    """
+    status = WorkerStatus(settings.workers)
     # The Rust task driver doubles the rate of small answers; it exists up to Python 3.11.
     tasks = TaskImpl.rust if sys.version_info < (3, 12) else TaskImpl.asyncio
-    server = Granian(
+    server = Supervisor(
+        passed_sockets,
+        status,
+        renew_loader=lambda: partial(_load, _kept(settings, read_settings())),
         target="widget_catalog.server",
         address=resolve(settings.host),
         port=settings.port,
@@ -81,23 +96,23 @@ def serve(settings: Settings, on_ready: Callable[[], None]) -> None:
         http=HTTPModes.http1,
         websockets=False,
         backlog=4096,
-        backpressure=4096,
+        backpressure=connection_limit(),
         http1_settings=HTTP1Settings(header_read_timeout=_SLOW_HEADERS_MS),
         # Its lines go where ours go, and only the serious ones: above all, that a worker has died.
         log_level=LogLevels.error,
         log_dictconfig={"formatters": {}, "handlers": {}, "loggers": {"_granian": {}}},
-        respawn_failed_workers=True,
-        respawn_interval=0.5,
         workers_kill_timeout=_KILL_TIMEOUT_S,
         process_name=None,
     )
     if settings.metrics_port:
         prepare_metrics(DataFolder(settings.data).metrics)
-        server.on_startup(partial(serve_metrics, settings.metrics_host, settings.metrics_port))
+        server.on_startup(
+            partial(serve_metrics, settings.metrics_host, settings.metrics_port, status)
+        )
     server.on_startup(lambda: _when_it_answers(settings, on_ready))
     _let_signals_end_a_starting_worker()
     try:
-        server.serve(target_loader=partial(_load, settings), wrap_loader=False)  # type: ignore[arg-type]
+        server.serve(target_loader=partial(_load, settings), wrap_loader=False)
     except SystemExit:
         # Ctrl-C reaches the workers too; one that ends before its parent heard of it is no fault.
         if not server.interrupt_signal:
@@ -111,13 +126,15 @@ def _let_signals_end_a_starting_worker() -> None:
     While it is forked they are held back, so that none falls between.
     """
 
+    parent = os.getpid()
+
     def release() -> None:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOP_SIGNALS)
 
     def release_in_worker() -> None:
         for number in _STOP_SIGNALS:
             signal.signal(number, signal.SIG_DFL)
-        _end_with_parent()
+        _end_with_parent(parent)
         release()
 
     os.register_at_fork(
@@ -127,23 +144,16 @@ def _let_signals_end_a_starting_worker() -> None:
     )
 
 
-def _end_with_parent() -> None:
-    """Be told to stop when the parent dies, however it dies: nobody else would end a worker."""
+def _end_with_parent(parent: int) -> None:
+    """Let the kernel end this worker when its parent dies, however that happens.
+
+    It needs nothing of this process, which may hang; and one that went on alone would hold the
+    writer lock against the next start.
+    """
     if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-
-
-def _do_not_outlive_parent() -> None:
-    """Who is told to stop has some seconds for it; a parent that is dead cannot see to that."""
-    parent = os.getppid()
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(1)
-        time.sleep(_KILL_TIMEOUT_S)
-        os.kill(os.getpid(), signal.SIGKILL)
-
-    threading.Thread(target=watch, name="orphan", daemon=True).start()
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:  # It died before the kernel knew.
+            os._exit(1)
 
 
 def _when_it_answers(settings: Settings, on_ready: Callable[[], None]) -> None:
@@ -171,6 +181,20 @@ def _when_it_answers(settings: Settings, on_ready: Callable[[], None]) -> None:
 class _Application(RsgiApp):
     """Ended by a signal to stop as long as its loop does not run: uvloop would lose the signal."""
 
+    def __init__(
+        self,
+        build: Callable[[], Worker],
+        on_ready: Callable[[], None],
+        on_drain: Callable[[], None],
+    ) -> None:
+        super().__init__(build)
+        self._on_ready = on_ready
+        self._on_drain = on_drain
+
+    def drain(self) -> None:
+        self._on_drain()
+        super().drain()
+
     def __rsgi_init__(self, loop: asyncio.AbstractEventLoop) -> None:
         handlers = [(number, signal.signal(number, signal.SIG_DFL)) for number in _STOP_SIGNALS]
         super().__rsgi_init__(loop)
@@ -179,10 +203,21 @@ class _Application(RsgiApp):
         gc.freeze()
         for number, handler in handlers:
             loop.call_soon(signal.signal, number, handler)
-        _do_not_outlive_parent()
+        loop.add_signal_handler(DRAIN_SIGNAL, self.drain)
+        loop.call_soon(self._on_ready)
 
 
-def _load(settings: Settings, *_: object) -> RsgiApp:
+def _load(
+    settings: Settings,
+    on_ready: Callable[[], None],
+    on_drain: Callable[[], None],
+    status: WorkerStatus,
+) -> RsgiApp:
     """The application of a worker process, made there."""
     configure_logs(settings.log_format, settings.log_level)
-    return _Application(partial(build_worker, settings))
+    return _Application(partial(build_worker, settings, status=status), on_ready, on_drain)
+
+
+def _kept(first: Settings, renewed: Settings) -> Settings:
+    """The settings of new workers. What belongs to the parent stays as it was at the start."""
+    return replace(renewed, **{name: getattr(first, name) for name in _OF_THE_PARENT})

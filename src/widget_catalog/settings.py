@@ -5,6 +5,7 @@ a test holds the two against each other.
 """
 
 import os
+import socket
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -21,6 +22,7 @@ PREFIX = "WIDGET_CATALOG_"
 # What else begins so: which file to read, and where the authors' tool finds its catalog.
 _OF_OTHERS = ("config", "url")
 _URL_RULE = "must be an http(s) address without query, fragment or user name."
+_FIRST_PASSED = 3
 _LOG_FORMATS = ("console", "json")
 _REGISTRATION = ("closed", "invitation", "open")
 _LOG_LEVELS = ("debug", "info", "warning", "error")
@@ -237,3 +239,15 @@ def _is_url(text: str) -> bool:
     is_plain = not (parts.query or parts.fragment or "@" in parts.netloc or '"' in text)
     is_plain = is_plain and text.isascii() and text.isprintable() and " " not in text
     return parts.scheme in ("http", "https") and bool(parts.hostname) and has_port and is_plain
+
+
+def passed_sockets(environment: Mapping[str, str] | None = None) -> list[socket.socket]:
+    """Listening sockets that whoever started this process opened for it: systemd's protocol."""
+    environment = os.environ if environment is None else environment
+    if environment.get("LISTEN_PID") != str(os.getpid()):
+        return []
+    try:
+        count = int(environment.get("LISTEN_FDS", "0"))
+        return [socket.socket(fileno=_FIRST_PASSED + number) for number in range(count)]
+    except (ValueError, OSError) as error:
+        raise InvalidSettings([f"LISTEN_FDS: these sockets cannot be used ({error})."]) from None

@@ -33,7 +33,7 @@ from .store.engine import Store, sqlite_engine
 from .store.migrate import migrate
 from .web.around import access_logged, metered, rate_limited
 from .web.cdn import Cdn
-from .web.http import Answer, Worker
+from .web.http import Answer, Worker, WorkerCounts
 from .web.internal.api import InternalApi
 from .web.internal.call import Services
 from .web.internal.hashing import HashingPool
@@ -162,8 +162,11 @@ def open_catalog(node: Node, settings: Settings) -> Catalog:
     )
 
 
-def build_worker(settings: Settings, now: Clock = clock.now) -> Worker:
-    """Everything one worker process needs. `now` is what time it is for people's doings."""
+def build_worker(
+    settings: Settings, now: Clock = clock.now, status: WorkerCounts | None = None
+) -> Worker:
+    """Everything one worker process needs. `now` is the clock for what people do; `status` says
+    how the other workers are, where there are any."""
     # Counts need to survive a killed process, not a power cut: no fsync a commit.
     node = open_node(settings.data, is_durable=False)
     catalog = open_catalog(node, settings)
@@ -180,7 +183,13 @@ def build_worker(settings: Settings, now: Clock = clock.now) -> Worker:
     people = InternalApi(services, Routes((*ROUTES.all, *PEOPLE)), threads, hashing)
     told = public_settings(settings)
     api = PublicApi(
-        catalog, counter, node.bundles.check, told, people.answer, settings.min_cli_version
+        catalog,
+        counter,
+        node.bundles.check,
+        told,
+        people.answer,
+        settings.min_cli_version,
+        status,
     )
     pages = Pages(catalog, settings.service_name, settings.public_url)
     uploads = Uploads(services, threads)

@@ -11,7 +11,7 @@ import pytest
 
 from support.folders import filled_folder
 from support.load import CountingLoad
-from support.service import Service, run_command, running_service
+from support.service import Service, is_running, run_command, running_service, wait_for
 from support.widgets import widget_line
 from support.wire import connections_to_every_worker
 
@@ -88,21 +88,9 @@ def test_workers_end_when_only_their_parent_is_killed(data: Path) -> None:
         load.wait_for(50)
         service.process.kill()
         service.process.wait()
-        deadline = time.monotonic() + 20
-        while any(map(_is_running, found)):
-            assert time.monotonic() < deadline, "A worker goes on without its parent."
-            time.sleep(0.05)
+        wait_for(lambda: not any(map(is_running, found)), timeout_s=5)
     with running_service(data) as service:
         _assert_within(service, load.acknowledged, load.attempted)
-
-
-def _is_running(pid: int) -> bool:
-    """A process that has ended may still be listed, as a zombie, until somebody asks for it."""
-    try:
-        status = Path(f"/proc/{pid}/status").read_text()
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-    return "State:\tZ" not in status
 
 
 def _wait_until_replaced(service: Service, victim: int) -> None:

@@ -1,4 +1,4 @@
-"""Clients that count downloads as fast as they can, and remember what they were promised."""
+"""Clients that ask as fast as they can, and remember what they were promised or refused."""
 
 import http.client
 import random
@@ -64,4 +64,51 @@ class CountingLoad:
             except _FAULTS:
                 connection.close()
                 time.sleep(0.01)
+        connection.close()
+
+
+class ReadingLoad:
+    """Several clients that read in threads, every second one with a new connection each time.
+
+    A client sends a request again over a new connection only where it was asked to: `failures`
+    are requests that got no answer, or another than 200.
+    """
+
+    def __init__(self, port: int, path: str, clients: int = 4) -> None:
+        self.answered = 0
+        self.failures: list[str] = []
+        self._port = port
+        self._path = path
+        self._lock = threading.Lock()
+        self._is_over = threading.Event()
+        self._threads = [threading.Thread(target=self._read, args=(i,)) for i in range(clients)]
+
+    def __enter__(self) -> Self:
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._is_over.set()
+        for thread in self._threads:
+            thread.join()
+
+    def _read(self, number: int) -> None:
+        is_kept = number % 2 == 0
+        connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=60)
+        while not self._is_over.is_set():
+            try:
+                connection.request("GET", self._path)
+                response = connection.getresponse()
+                response.read()
+                with self._lock:
+                    self.answered += 1
+                    if response.status != 200:
+                        self.failures.append(f"{response.status}")
+                if not is_kept:
+                    connection.close()
+            except _FAULTS as fault:
+                with self._lock:
+                    self.failures.append(f"{'kept' if is_kept else 'new'} connection: {fault!r}")
+                connection.close()
         connection.close()

@@ -32,6 +32,7 @@ class Service:
         environment: Mapping[str, str] | None = None,
         before: Callable[[], None] | None = None,
         through: tuple[str, ...] = (),
+        pass_fds: tuple[int, ...] = (),
     ) -> None:
         """`before` runs in the new process, before the program; `through` is a program that
         starts the service's in its turn."""
@@ -51,6 +52,7 @@ class Service:
                 start_new_session=True,
                 env=clean_environment(environment),
                 preexec_fn=before,
+                pass_fds=pass_fds,
             )
         self._wait_until_it_answers()
 
@@ -139,3 +141,20 @@ def clean_environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
         key: value for key, value in os.environ.items() if not key.startswith("WIDGET_CATALOG_")
     }
     return {**kept, "NO_COLOR": "1", **(more or {})}
+
+
+def wait_for(condition: Callable[[], object], timeout_s: float = 60) -> None:
+    """Until this is true; fails if it takes longer."""
+    deadline = time.monotonic() + timeout_s
+    while not condition():
+        assert time.monotonic() < deadline, "It did not happen in time."
+        time.sleep(0.02)
+
+
+def is_running(pid: int) -> bool:
+    """A process that has ended may still be listed, as a zombie, until its parent asks for it."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return "State:\tZ" not in status

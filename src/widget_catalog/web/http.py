@@ -89,3 +89,14 @@ class Worker(NamedTuple):
 
     answer: Answer
     close: Callable[[], None]
+
+
+class WorkerCounts(Protocol):
+    """How the workers are, as the parent knows."""
+
+    @property
+    def workers(self) -> int: ...
+    @property
+    def missing(self) -> int: ...
+    @property
+    def deaths(self) -> int: ...

@@ -2,10 +2,11 @@
 
 import os
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 from ..reading.revision import allocate
-from .http import Request
+from .http import Request, WorkerCounts
 
 _BUCKETS_S = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5, 10)
 _FILE_BYTES = 1 << 19
@@ -19,13 +20,29 @@ def prepare_metrics(folder: Path) -> None:
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(folder)
 
 
-def serve_metrics(host: str, port: int) -> None:
-    """Serve `/metrics` from a thread of this process."""
+def serve_metrics(host: str, port: int, counts: WorkerCounts) -> None:
+    """Serve `/metrics` from a thread of this process, which is the parent."""
     from prometheus_client import CollectorRegistry, start_http_server
+    from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
     from prometheus_client.multiprocess import MultiProcessCollector
+    from prometheus_client.registry import Collector
+
+    class Workers(Collector):
+        def collect(self) -> Iterator[Metric]:
+            missing = GaugeMetricFamily(
+                "widget_catalog_workers_missing", "Workers that died and are not back."
+            )
+            missing.add_metric([], counts.missing)
+            yield missing
+            deaths = CounterMetricFamily(
+                "widget_catalog_worker_deaths", "Workers that died without being told to."
+            )
+            deaths.add_metric([], counts.deaths)
+            yield deaths
 
     registry = CollectorRegistry()
     MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+    registry.register(Workers())
     start_http_server(port, addr=host, registry=registry)
 
 

@@ -16,7 +16,7 @@ from ..reading.catalog import Catalog
 from ..reading.content import Content
 from .conditional import http_date
 from .content_response import content_response
-from .http import NOSNIFF, Answer, Body, Headers, Request, Response
+from .http import NOSNIFF, Answer, Body, Headers, Request, Response, WorkerCounts
 from .query import parse_search
 
 WIDGETS = "/api/v1/widgets/"
@@ -67,11 +67,13 @@ class PublicApi:
         public_settings: dict[str, object],
         internal: Answer,
         min_cli_version: str,
+        workers: WorkerCounts | None = None,
     ) -> None:
         self._catalog = catalog
         self._counter = counter
         self._bundles_check = bundles_check
         self._internal = internal
+        self._workers = workers
         cli_version = {"minSupported": min_cli_version, "latest": release.CLI_LATEST}
         version = {
             "version": release.VERSION,
@@ -176,6 +178,11 @@ class PublicApi:
         except CatalogError as fault:
             checks["bundles"] = "failing"
             faults.append(fault.message)
+        workers = self._workers
+        if workers is not None and workers.missing:
+            # No fault of this answer: the others go on. But whoever watches should know.
+            running = workers.workers - workers.missing
+            checks["workers"] = f"{running} of {workers.workers} running"
         body: dict[str, object] = {"status": "ok", "checks": checks}
         if faults:
             body = {"status": "unavailable", "checks": checks, "error": " ".join(faults)}

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from .http import FileBody, Worker
+from .http import Body, FileBody, Request, Response, Worker
 
 
 class RsgiApp:
@@ -18,6 +18,16 @@ class RsgiApp:
 
     def __rsgi_del__(self, _loop: asyncio.AbstractEventLoop) -> None:
         self._close()
+
+    def drain(self) -> None:
+        """Ask every client to send its next request over a new connection."""
+        answer = self._answer
+
+        async def answer_last(request: Request, body: Body) -> Response:
+            response = await answer(request, body)
+            return response._replace(headers=[*response.headers, ("connection", "close")])
+
+        self._answer = answer_last
 
     async def __rsgi__(self, scope: Any, protocol: Any) -> None:
         status, headers, body = await self._answer(scope, protocol)

@@ -1,0 +1,320 @@
+"""Keeps the workers of a service running: starts, replaces and stops them.
+
+Granian runs one worker; this decides how many there are and when. Granian's own loop does not
+fit: it ends the whole service when a worker dies twice within seconds, and a worker that it
+replaces takes the connections with it that were still waiting to be accepted.
+
+The parent holds a listening socket for each worker, so no connection is refused or reset while a
+worker is replaced: the new one accepts from the same queue.
+"""
+
+import contextlib
+import mmap
+import os
+import resource
+import signal
+import socket
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import structlog
+from granian import Granian
+from granian._granian import SocketHolder
+
+_log = structlog.get_logger("widget_catalog.workers")
+
+# Tells a worker to answer with `Connection: close`, so that clients move to its successor.
+DRAIN_SIGNAL = signal.SIGUSR1
+# How long a client with an open connection has to send its next request to a worker that drains.
+_DRAIN_S = 2.0
+_DRAIN_BEFORE_STOP_S = 0.2
+_READY_TIMEOUT_S = 300
+# A worker that lived this long did not die of what killed the one before it.
+_STABLE_S = 60
+_BACKOFF_S = (0.0, 0.5, 1, 2, 4, 8, 16, 30)
+# A service none of whose workers was ever ready gives up after so many attempts.
+_START_ATTEMPTS = 3
+_CONNECTIONS = 4096
+# Descriptors that are not connections: the database, bundles, log, event loop.
+_RESERVED_DESCRIPTORS = 128
+_LOOK_EVERY_S = 5
+_NEARLY_ALL = 7 / 8
+
+
+class WorkerStatus:
+    """What the parent and its workers know of each other, in memory they share.
+
+    Must be created before the workers are forked.
+    """
+
+    _DEAD = (1 << 64) - 1
+
+    def __init__(self, workers: int) -> None:
+        self.workers = workers
+        # One word a worker: 0 while it first starts, its process id when ready, or _DEAD.
+        # Then one for how many have died.
+        self._words = memoryview(mmap.mmap(-1, 8 * (workers + 1))).cast("Q")
+
+    def set_ready(self, index: int) -> None:
+        self._words[index] = os.getpid()
+
+    def set_dead(self, index: int) -> None:
+        self._words[index] = self._DEAD
+        self._words[self.workers] += 1
+
+    def is_ready(self, index: int, pid: int | None) -> bool:
+        return self._words[index] == pid
+
+    @property
+    def is_any_ready(self) -> bool:
+        return any(word not in (0, self._DEAD) for word in self._words[: self.workers])
+
+    @property
+    def missing(self) -> int:
+        """How many workers have died and are not back yet."""
+        return sum(word == self._DEAD for word in self._words[: self.workers])
+
+    @property
+    def deaths(self) -> int:
+        return self._words[self.workers]
+
+
+def listen(address: str, port: int, backlog: int) -> socket.socket:
+    """A listening socket that shares its port with others of the same user."""
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    made = socket.socket(family)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    made.bind((address, port))
+    made.listen(backlog)
+    return made
+
+
+def stop_accepting(listening: socket.socket) -> None:
+    """Leave the connections that wait in the queue to the other process that has this socket.
+
+    Granian has no such call, and its copy of the descriptor is out of reach: so all copies in
+    this process become a socket that nobody connects to.
+    """
+    inode = os.fstat(listening.fileno()).st_ino
+    with socket.socket(socket.AF_UNIX) as silent:
+        silent.bind("")  # A name in the kernel's own namespace, not in a folder.
+        silent.listen()
+        silent.setblocking(False)
+        for name in os.listdir("/proc/self/fd"):  # noqa: PTH208
+            with contextlib.suppress(OSError):
+                if os.fstat(int(name)).st_ino == inode:
+                    os.dup2(silent.fileno(), int(name))
+
+
+def connection_limit() -> int:
+    """How many connections a worker accepts at once, so that it never runs out of descriptors.
+
+    Those beyond wait in the queue of the listening socket; at the limit of descriptors they would
+    be accepted in vain, again and again.
+    """
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    if hard == resource.RLIM_INFINITY:
+        return _CONNECTIONS
+    return max(1, min(_CONNECTIONS, hard - _RESERVED_DESCRIPTORS))
+
+
+class Supervisor(Granian):  # type: ignore[misc,valid-type]
+    """Granian with this module's rules for when workers are started and stopped."""
+
+    def __init__(
+        self,
+        passed_sockets: Sequence[socket.socket],
+        status: WorkerStatus,
+        renew_loader: Callable[[], Callable[..., Any]],
+        **options: Any,
+    ) -> None:
+        """`renew_loader` gives what loads a worker's application, or raises what forbids it."""
+        super().__init__(**options)
+        self._passed_sockets = passed_sockets
+        self._listening: dict[int, socket.socket] = {}
+        self._status = status
+        self._renew_loader = renew_loader
+        self._failures: dict[int, int] = {}
+        self._due: dict[int, float] = {}
+        self._was_ready = False
+        self._is_start_failed = False
+        self._is_crowded = False
+        self.reload_signal = False
+
+    # Sockets
+
+    def _init_shared_socket(self) -> None:
+        self._ssp = None
+        for index in range(self.workers):
+            self._open_socket(index)
+
+    def _open_socket(self, index: int) -> None:
+        if index in self._listening:
+            return
+        if self._passed_sockets:
+            opened = self._passed_sockets[index % len(self._passed_sockets)]
+        else:
+            opened = listen(self.bind_addr, self.bind_port, self.backlog)
+        self._listening[index] = opened
+
+    def _drop_shared_socket(self) -> None:
+        for opened in self._listening.values():
+            opened.close()
+        self._listening.clear()
+
+    # Starting
+
+    def _spawn_worker(self, idx: int, target: Any, callback_loader: Any) -> Any:
+        self._sso = self._listening[idx]
+        self._shd = SocketHolder(self._sso.fileno(), False, self.backlog)  # type: ignore[call-arg]
+        load = partial(self._load_in_worker, idx, self._sso, callback_loader)
+        return super()._spawn_worker(idx, target, load)
+
+    def _load_in_worker(self, index: int, own: socket.socket, load: Callable[..., Any]) -> Any:
+        # A descriptor that was inherited keeps a socket open that the parent means to close.
+        for other in self._listening.values():
+            if other is not own:
+                other.close()
+        on_ready = partial(self._status.set_ready, index)
+        return load(on_ready=on_ready, on_drain=partial(stop_accepting, own), status=self._status)
+
+    def _start(self, index: int, spawn_target: Any, load: Any) -> Any:
+        self._open_socket(index)
+        worker = self._spawn_worker(index, spawn_target, load)
+        worker.start()
+        return worker
+
+    # While it runs
+
+    def _serve_loop(self, spawn_target: Any, target_loader: Any) -> None:
+        load = target_loader
+        while not (self.interrupt_signal or self._is_start_failed):
+            self.main_loop_interrupt.wait(self._wait_s())
+            self.main_loop_interrupt.clear()
+            self._note_deaths()
+            for index in [it for it, at in self._due.items() if at <= time.monotonic()]:
+                del self._due[index]
+                self.wrks[index] = self._start(index, spawn_target, load)
+            self._warn_when_crowded()
+            if self.reload_signal and not self.interrupt_signal:
+                self.reload_signal = False
+                load = self._replace_workers(spawn_target, load)
+
+    def _wait_s(self) -> float:
+        now = time.monotonic()
+        return max(0.0, min([_LOOK_EVERY_S, *(at - now for at in self._due.values())]))
+
+    def _note_deaths(self) -> None:
+        while self.interrupt_children:
+            index = self.interrupt_children.pop()
+            dead = self.wrks[index]
+            now = time.monotonic()
+            is_repeated = now - dead.birth < _STABLE_S
+            failures = self._failures.get(index, 0) + 1 if is_repeated else 1
+            self._failures[index] = failures
+            self._was_ready = self._was_ready or self._status.is_any_ready
+            self._status.set_dead(index)
+            if failures >= _START_ATTEMPTS and not self._was_ready:
+                _log.error("No worker starts. The service stops.", attempts=failures)
+                self._is_start_failed = True
+                return
+            delay_s = _BACKOFF_S[min(failures, len(_BACKOFF_S)) - 1]
+            self._due[index] = now + delay_s
+            if delay_s and not self._passed_sockets:
+                # New connections go to the other workers, instead of waiting for this one.
+                self._listening.pop(index).close()
+            _log.error(
+                "A worker died. Another is started.",
+                worker=index + 1,
+                exit_code=dead.inner.exitcode,
+                in_seconds=delay_s,
+            )
+
+    def _warn_when_crowded(self) -> None:
+        """Say once that a worker is near the limit, and once that it no longer is."""
+        many = self.backpressure * _NEARLY_ALL
+        is_crowded = any(_descriptors(it.inner.pid) > many for it in self.wrks)
+        if is_crowded and not self._is_crowded:
+            _log.warning(
+                "A worker has as many connections open as it may; more have to wait.",
+                limit=self.backpressure,
+            )
+        self._is_crowded = is_crowded
+
+    # Replacing, without a connection lost
+
+    def _replace_workers(self, spawn_target: Any, load: Any) -> Any:
+        """One by one, each when its successor is ready. Gives what loads workers from now on."""
+        try:
+            renewed = self._renew_loader()
+        except Exception as fault:
+            _log.error("The workers are not replaced: the settings have faults.", faults=str(fault))
+            return load
+        for index in range(self.workers):
+            if index in self._due:
+                continue
+            former = self.wrks[index]
+            successor = self._spawn_worker(index, spawn_target, renewed)
+            successor.interrupt_by_parent = True  # It is not yet missed if it dies.
+            successor.start()
+            if not self._wait_until_ready(index, successor):
+                successor.kill()
+                successor.join()
+                _log.error("A new worker did not start; the former ones go on.", worker=index + 1)
+                return load
+            self.wrks[index] = successor
+            successor.interrupt_by_parent = False
+            if not successor.is_alive():
+                self.interrupt_children.append(index)
+                self.main_loop_interrupt.set()
+            self._retire(former)
+        _log.info("All workers are replaced.", workers=self.workers)
+        return renewed
+
+    def _wait_until_ready(self, index: int, worker: Any) -> bool:
+        deadline = time.monotonic() + _READY_TIMEOUT_S
+        while worker.is_alive() and time.monotonic() < deadline and not self.interrupt_signal:
+            if self._status.is_ready(index, worker.inner.pid):
+                return True
+            time.sleep(0.02)
+        return False
+
+    def _retire(self, worker: Any) -> None:
+        worker.interrupt_by_parent = True
+        if worker.is_alive():
+            os.kill(worker.inner.pid, DRAIN_SIGNAL)
+            deadline = time.monotonic() + _DRAIN_S
+            while time.monotonic() < deadline and not self.interrupt_signal:
+                time.sleep(0.02)
+        worker.terminate()
+        worker.join(self.workers_kill_timeout)
+        if worker.is_alive():
+            worker.kill()
+            worker.join()
+
+    # Stopping
+
+    def _stop_workers(self) -> None:
+        ready = [it for it in self.wrks if self._status.is_ready(it.idx, it.inner.pid)]
+        for worker in ready:
+            if worker.is_alive():
+                os.kill(worker.inner.pid, DRAIN_SIGNAL)
+        if ready:
+            time.sleep(_DRAIN_BEFORE_STOP_S)
+        super()._stop_workers()
+
+    def shutdown(self, exit_code: int = 0) -> None:
+        # Deaths while all are being stopped are no failure; none that starts is one.
+        self.interrupt_children.clear()
+        super().shutdown(1 if self._is_start_failed else exit_code)
+
+
+def _descriptors(pid: int) -> int:
+    try:
+        return len(os.listdir(f"/proc/{pid}/fd"))  # noqa: PTH208  Twice as fast for thousands.
+    except OSError:
+        return 0

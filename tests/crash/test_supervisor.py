@@ -1,0 +1,125 @@
+"""Workers that die, hang, or are left without their parent."""
+
+import os
+import resource
+import signal
+import socket
+import subprocess
+import sys
+import time
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from support.folders import filled_folder
+from support.service import Service, free_port, is_running, running_service, wait_for
+from support.widgets import widget_line
+
+_CLOCK = "/api/v1/widgets/acme/clock"
+_DESCRIPTORS = 256
+_NEVER_STARTS = """
+import sys
+from unittest.mock import patch
+from widget_catalog import server
+from widget_catalog.settings import Settings
+
+def fail(*_, **__):
+    raise SystemExit("This worker cannot start.")
+
+settings = Settings(port=int(sys.argv[1]))
+with patch.object(server, "_load", fail):
+    server.serve(settings, on_ready=lambda: None, read_settings=lambda: settings)
+"""
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    return filled_folder(tmp_path / "data", widget_line("acme/clock"))
+
+
+def test_a_worker_that_dies_again_and_again_does_not_end_the_others(data: Path) -> None:
+    with running_service(data, "--workers", "2") as service, service.client() as client:
+        survivor = min(set(service.worker_pids()))
+        for deaths in range(1, 4):
+            wait_for(lambda: len(set(service.worker_pids())) == 2)
+            for victim in set(service.worker_pids()) - {survivor}:
+                os.kill(victim, signal.SIGKILL)
+            wait_for(partial(_has_logged, service, "A worker died", deaths))
+        health = client.get("/api/health")
+
+        assert health.status_code == 200
+        assert health.json()["checks"]["workers"] == "1 of 2 running"
+        for _ in range(20):
+            # Over new connections: none may end up with the one that is not there.
+            with service.client() as stranger:
+                assert stranger.get(_CLOCK).status_code == 200
+        wait_for(lambda: client.get("/api/health").json()["checks"].get("workers") is None)
+        assert survivor in set(service.worker_pids())
+        assert service.stop() == 0
+
+
+def test_metrics_count_workers_that_died(data: Path) -> None:
+    port = free_port()
+    with running_service(data, "--metrics-port", str(port)) as service:
+        with service.client() as client:
+            os.kill(set(service.worker_pids()).pop(), signal.SIGKILL)
+            wait_for(lambda: "A worker died" in service.log)
+            text = client.get(f"http://127.0.0.1:{port}/metrics").text
+        assert "widget_catalog_worker_deaths_total 1.0" in text
+        assert "widget_catalog_workers_missing" in text
+
+
+def test_a_service_whose_workers_never_start_ends_with_a_fault() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _NEVER_STARTS, str(free_port())],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "No worker starts" in done.stdout + done.stderr
+
+
+def test_a_worker_that_hangs_ends_with_its_parent(data: Path) -> None:
+    """Stopped, it cannot hear a signal nor run a thread: only the kernel can end it."""
+    with running_service(data, "--workers", "2") as service:
+        hung, other = service.worker_pids()
+        os.kill(hung, signal.SIGSTOP)
+        service.process.kill()
+        service.process.wait()
+        wait_for(lambda: not (is_running(hung) or is_running(other)), timeout_s=5)
+
+
+def test_more_connections_than_descriptors_wait_their_turn_and_cost_nothing(data: Path) -> None:
+    def few_descriptors() -> None:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (_DESCRIPTORS, _DESCRIPTORS))
+
+    with running_service(data, before=few_descriptors) as service:
+        (worker,) = set(service.worker_pids())
+        idle = [_connected(service) for _ in range(_DESCRIPTORS + 50)]
+        wait_for(lambda: "as many connections open as it may" in service.log)
+        before_s = _cpu_seconds(worker)
+        time.sleep(2)
+        assert _cpu_seconds(worker) - before_s < 0.5
+        for connection in idle:
+            connection.close()
+        with service.client() as client:
+            assert client.get(_CLOCK).status_code == 200
+
+
+def _has_logged(service: Service, text: str, times: int) -> bool:
+    return service.log.count(text) == times
+
+
+def _connected(service: Service) -> socket.socket:
+    connection = socket.socket()
+    connection.setblocking(False)
+    connection.connect_ex(("127.0.0.1", service.port))
+    return connection
+
+
+def _cpu_seconds(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
