@@ -16,6 +16,7 @@ from widget_catalog.actions.import_catalog import import_catalog
 from widget_catalog.domain.oauth_clients import parse_clients
 from widget_catalog.domain.semver import SemVer, is_compatible
 from widget_catalog.settings import PREFIX, load_settings
+from widget_catalog.store.migrate import SCHEMA
 
 ROOT = Path(__file__).parents[2]
 README, INTEGRATING, OPERATING, SETTINGS, ERRORS = (
@@ -150,6 +151,11 @@ def test_the_environment_file_is_taken(page: str) -> None:
     (example, *_) = [it for it in blocks(page, "ini") if it.startswith(PREFIX)]
     environment = dict(line.split("=", 1) for line in example.splitlines())
     assert load_settings(environment=environment).base_url == "https://catalog.example"
+
+
+def test_the_database_that_is_refused_has_a_schema_beyond_this_release() -> None:
+    (schema,) = re.findall(r"\(its schema is '(\d+)'\)", OPERATING)
+    assert int(schema) > int(SCHEMA)
 
 
 def test_the_line_of_the_import_format_is_taken(site: InProcessSite, tmp_path: Path) -> None:
