@@ -9,10 +9,11 @@ import pytest
 from hypothesis import HealthCheck, settings
 from playwright.sync_api import Browser, sync_playwright
 
+from support.folders import empty_folder
 from support.postgresql import start_postgresql
 from support.service import Service, running_service
 from support.site import InProcessSite
-from widget_catalog.wiring import Node, open_node, prepare_node
+from widget_catalog.wiring import Node, open_node
 
 settings.register_profile(
     "catalog", deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
@@ -20,22 +21,10 @@ settings.register_profile(
 settings.load_profile("catalog")
 
 
-@pytest.fixture(scope="session")
-def prepared_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The database of an empty catalog, to be copied: to make one takes ten times as long."""
-    node = prepare_node(tmp_path_factory.mktemp("prepared") / "data")
-    node.store.close()
-    return node.folder.database
-
-
 @pytest.fixture
-def node(tmp_path: Path, prepared_database: Path) -> Iterator[Node]:
+def node(tmp_path: Path) -> Iterator[Node]:
     """A data folder that is opened without a server."""
-    folder = tmp_path / "data"
-    for needed in (folder / "bundles", folder / "run"):
-        needed.mkdir(parents=True)
-    shutil.copy(prepared_database, folder)
-    made = open_node(folder, is_durable=False)
+    made = open_node(empty_folder(tmp_path / "data"), is_durable=False)
     yield made
     made.store.close()
 

@@ -1,7 +1,6 @@
 """Export: ordered, the same bytes for the same catalog, and a way back through import."""
 
 import json
-import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actions.looking import exported, state_of, stored_line, take
+from support.folders import empty_folder
 from support.widgets import ndjson, version_line, widget_line
 from widget_catalog.actions.export_catalog import copied_to, export_catalog, linked_to
 from widget_catalog.store.downloads import add_downloads
@@ -169,11 +169,8 @@ def _lines(draw: st.DrawFn) -> list[dict[str, Any]]:
 
 
 @contextmanager
-def _empty_node(prepared: Path, folder: Path) -> Iterator[Node]:
-    for needed in (folder / "bundles", folder / "run"):
-        needed.mkdir(parents=True)
-    shutil.copy(prepared, folder)
-    node = open_node(folder, is_durable=False)
+def _empty_node(folder: Path) -> Iterator[Node]:
+    node = open_node(empty_folder(folder), is_durable=False)
     try:
         yield node
     finally:
@@ -183,15 +180,15 @@ def _empty_node(prepared: Path, folder: Path) -> Iterator[Node]:
 @settings(max_examples=60)
 @given(_lines())
 def test_an_exported_catalog_imported_elsewhere_is_exported_as_the_same_bytes(
-    prepared_database: Path, lines: list[dict[str, Any]]
+    lines: list[dict[str, Any]],
 ) -> None:
     with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as made:
         folder = Path(made)
         (folder / "a.js").write_bytes(b"a")
         (folder / "b.js").write_bytes(b"b")
         with (
-            _empty_node(prepared_database, folder / "one") as one,
-            _empty_node(prepared_database, folder / "two") as two,
+            _empty_node(folder / "one") as one,
+            _empty_node(folder / "two") as two,
         ):
             take(one, ndjson(*lines), folder)
             first = _export_with_bundles(one, folder / "out")
@@ -211,12 +208,10 @@ def _hashes(node: Node) -> list[str]:
 
 
 @pytest.mark.parametrize("count", [1, 499, 500, 501])
-def test_batches_of_any_size_come_back_whole(
-    prepared_database: Path, node: Node, beside: Path, count: int
-) -> None:
+def test_batches_of_any_size_come_back_whole(node: Node, beside: Path, count: int) -> None:
     take(node, ndjson(*(widget_line(f"a/w{i}", downloadCount=i) for i in range(count))), beside)
     first = exported(node)
-    with _empty_node(prepared_database, beside / "other") as other:
+    with _empty_node(beside / "other") as other:
         take(other, first, beside)
 
         assert exported(other) == first

@@ -6,8 +6,15 @@ import pytest
 
 from support.browsing import Browsing
 from support.oauth import CLIENTS
+from support.passwords import quick_passwords
 from support.people import a_person
 from support.site import InProcessSite
+
+
+@pytest.fixture(scope="module", autouse=True)
+def passwords_are_quick() -> Iterator[None]:
+    with quick_passwords():
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,14 @@ from collections.abc import Iterator
 import pytest
 
 from support.demo import import_demo
+from support.passwords import quick_passwords
 from support.site import InProcessSite
+
+
+@pytest.fixture(scope="module", autouse=True)
+def passwords_are_quick() -> Iterator[None]:
+    with quick_passwords():
+        yield
 
 
 @pytest.fixture(scope="module")

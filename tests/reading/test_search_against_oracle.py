@@ -3,7 +3,6 @@
 Between searches the catalog changes: widgets come, get new texts, are hidden, shown and counted.
 """
 
-import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
@@ -18,6 +17,7 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from reading.oracle import Key, Search, Shown, check_search
+from support.folders import empty_folder
 from support.widgets import import_widgets, version_line, widget_line
 from widget_catalog.domain.clock import from_ms, iso
 from widget_catalog.domain.names import Scope, WidgetName
@@ -201,13 +201,9 @@ class Played:
 
 
 @contextmanager
-def _playing(
-    prepared_database: Path, initial: list[Add], rebuild_over: int, cache_bytes: int
-) -> Iterator[Played]:
+def _playing(initial: list[Add], rebuild_over: int, cache_bytes: int) -> Iterator[Played]:
     with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as folder:
-        (Path(folder) / "run").mkdir()
-        shutil.copy(prepared_database, folder)
-        node = open_node(Path(folder), is_durable=False)
+        node = open_node(empty_folder(Path(folder) / "data"), is_durable=False)
         documents = Documents(node.folder.database)
         catalog = Catalog(documents, node.revision, node.counts, "https://x", cache_bytes)
         played = Played(node, catalog)
@@ -230,14 +226,13 @@ def _playing(
     st.sampled_from([0, 1 << 14, 1 << 22]),
 )
 def test_search_agrees_with_the_oracle_through_any_history(
-    prepared_database: Path,
     initial: list[Add],
     history: list[Ask | list[Any]],
     final: list[Ask],
     rebuild_over: int,
     cache_bytes: int,
 ) -> None:
-    with _playing(prepared_database, initial, rebuild_over, cache_bytes) as played:
+    with _playing(initial, rebuild_over, cache_bytes) as played:
         last = Ask("", None, None, 1, 100)
         for step in [*history, *final, last]:
             if isinstance(step, Ask):

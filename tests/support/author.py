@@ -6,7 +6,7 @@ from typing import Any, Self
 import httpx
 
 from support.people import BUNDLE, PASSWORD, request_body
-from support.service import Service
+from support.service import NO_CERTIFICATES, Service
 from widget_catalog.actions.create_account import create_account
 from widget_catalog.wiring import Node
 
@@ -16,7 +16,9 @@ class Author:
 
     def __init__(self, url: str, token: str) -> None:
         headers = {"authorization": f"Bearer {token}"}
-        self.client = httpx.Client(base_url=url, headers=headers, timeout=60)
+        self.client = httpx.Client(
+            base_url=url, headers=headers, timeout=60, verify=NO_CERTIFICATES
+        )
 
     def __enter__(self) -> Self:
         return self

@@ -16,7 +16,7 @@ import httpx
 from joserfc import jwt
 from joserfc.jwk import OctKey, RSAKey
 
-from support.service import free_port
+from support.service import NO_CERTIFICATES, free_port, wait_until_it_answers
 
 PEOPLE: tuple[dict[str, Any], ...] = (
     {"sub": "1", "preferred_username": "Bob.Smith@example.com", "email": "bob@example.com"},
@@ -35,12 +35,15 @@ class Provider:
 
     def sign_in(self, address: str, subject: str) -> str:
         """Go to the address, sign in, and give the address that one is sent back to."""
-        answer = httpx.post(address, data={"sub": subject}, timeout=30)
+        answer = self._post(address, {"sub": subject})
         assert answer.status_code in (302, 303), answer.text
         return answer.headers["location"]
 
     def deny(self, address: str) -> str:
-        return httpx.post(address, data={"action": "deny"}, timeout=30).headers["location"]
+        return self._post(address, {"action": "deny"}).headers["location"]
+
+    def _post(self, address: str, form: dict[str, str]) -> httpx.Response:
+        return httpx.post(address, data=form, timeout=30, verify=NO_CERTIFICATES)
 
 
 @contextlib.contextmanager
@@ -53,21 +56,11 @@ def running_provider(folder: Path) -> Iterator[Provider]:
     with (folder / "provider.log").open("wb") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
     try:
-        _wait_for(f"http://127.0.0.1:{port}/.well-known/openid-configuration", process)
+        wait_until_it_answers(process, port, "/.well-known/openid-configuration")
         yield Provider(f"http://127.0.0.1:{port}")
     finally:
         process.kill()
         process.wait(10)
-
-
-def _wait_for(address: str, process: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline and process.poll() is None:
-        with contextlib.suppress(httpx.TransportError):
-            httpx.get(address, timeout=5)
-            return
-        time.sleep(0.05)
-    raise RuntimeError("The OpenID Connect provider did not start.")
 
 
 class LyingProvider:

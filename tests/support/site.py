@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
+from support.folders import empty_folder
 from support.widgets import import_widgets
 from widget_catalog.domain import clock
 from widget_catalog.domain.clock import Clock
@@ -42,11 +43,13 @@ class InProcessSite:
     def __init__(
         self, data: Path, now: Clock = clock.now, *, is_prepared: bool = False, **settings: Any
     ) -> None:
-        """`is_prepared` spares the time it takes to look whether the folder is."""
+        """A folder that is not there is made; `is_prepared` spares the look at one that is."""
         given = {"base_url": "https://catalog.example", **settings}
         self.settings = Settings(data=data, **given)
         self._now = now
-        if not is_prepared:
+        if not data.exists():
+            empty_folder(data)
+        elif not is_prepared:
             prepare_node(data).store.close()
         self.node = open_node(data, now=now)
 
