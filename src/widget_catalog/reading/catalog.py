@@ -5,76 +5,40 @@ feed is dropped from the caches and, at the next search, taken into the index.
 """
 
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 import msgspec
-import xxhash
 
 from ..domain import clock
-from ..domain.clock import Clock, from_ms, iso
+from ..domain.clock import Clock, iso
 from ..domain.names import is_name
 from ..domain.semver import SemVer
 from ..domain.widgets import runs_on
 from .cache import ByteBoundedCache
 from .content import Content
-from .documents import DetailRow, Documents
+from .details import Detail, LargeDetail, SmallDetail, UnloadedDetail
+from .documents import Documents, SummaryRow
 from .index_follower import IndexFollower, IndexSource
-from .rendering import is_stored_here, with_cdn
+from .large_content import AnyContent, Packer
+from .loading import Loader, Registry, read_detail, read_registry, registry_pieces
+from .rendering import Outline, is_stored_here, with_cdn
 from .revision import Counts, Revision
 from .search import Query, SearchIndex
-
-
-class _Detail:
-    """A detail document. The count stands at `start:stop` of the content last shown."""
-
-    __slots__ = ("content", "count", "id", "is_listed", "start", "stop", "tag")
-
-    def __init__(self, row: DetailRow, cdn_url: str, count: int) -> None:
-        # Here alone it is never null: the fields of a detail keep their types.
-        head = row.head.removesuffix(b"null") + b"false" if row.head.endswith(b"null") else row.head
-        before = b'{"widget":' + head + b',"downloadCount":'
-        after = b',"createdAt":"%b"},"versions":%b,"latestVersion":%b}' % (
-            row.created_at.encode(),
-            with_cdn(row.entries, cdn_url),
-            _json_text(row.latest_version),
-        )
-        self.id = row.id
-        self.is_listed = row.is_listed
-        self.tag = xxhash.xxh3_64_hexdigest(before + after)
-        self.start = self.stop = len(before)
-        self.content = Content(before + after, "-")
-        self.show(count)
-
-    def show(self, count: int) -> None:
-        body = self.content.body
-        digits = b"%d" % count
-        self.content = Content(
-            body[: self.start] + digits + body[self.stop :], f"{self.tag}-{count:x}"
-        )
-        self.stop = self.start + len(digits)
-        self.count = count
 
 
 class _Summary:
     """A search result around its count, and its versions that fit the SDKs asked for so far."""
 
-    __slots__ = ("after", "before", "compatible")
+    __slots__ = ("before", "compatible", "latest")
 
-    def __init__(self, head: bytes, latest: bytes) -> None:
-        self.before = head + b',"downloadCount":'
-        self.after = b',"latestVersion":' + latest
+    def __init__(self, row: SummaryRow, cdn_url: str) -> None:
+        self.latest = with_cdn(row.latest, cdn_url) or b"null"
+        self.before = row.head + b',"downloadCount":'
         self.compatible: dict[SemVer, bytes] = {}
 
 
-class _Candidate(msgspec.Struct, rename="camel"):
-    """What decides whether a version is compatible."""
-
-    yanked: bool
-    sdk_version: str
-
-
 class _Bundle(msgspec.Struct, rename="camel"):
-    version: str
     bundle_url: str
     bundle_size: int
     sha256_hash: str
@@ -85,20 +49,14 @@ class BundleRef(NamedTuple):
     size_bytes: int
 
 
-class Registry(NamedTuple):
-    content: Content
-    changed_at: int
-
-
 # What an object costs in memory beside its bytes.
 _OVERHEAD_BYTES = 600
 _REMEMBERED_SDKS = 8
 _MANY_CHANGES = 10_000
 
-_decode_entries = msgspec.json.Decoder(list[msgspec.Raw]).decode
-_decode_bundles = msgspec.json.Decoder(list[_Bundle]).decode
+_decode_bundle = msgspec.json.Decoder(_Bundle).decode
 _decode_styles = msgspec.json.Decoder(dict[str, tuple[int, str]]).decode
-_decode_candidates = msgspec.json.Decoder(list[_Candidate]).decode
+_decode_outline = msgspec.json.Decoder(list[Outline]).decode
 
 
 class Catalog:
@@ -121,17 +79,22 @@ class Catalog:
         self._cdn_url = cdn_url
         self._now = now
         share = cache_bytes // 8
-        self._details: ByteBoundedCache[str, _Detail] = ByteBoundedCache(4 * share)
+        self.packer = Packer()
+        self._details: ByteBoundedCache[str, Detail] = ByteBoundedCache(3 * share)
         self._summaries: ByteBoundedCache[int, _Summary] = ByteBoundedCache(share)
-        self._registries: ByteBoundedCache[str, Registry] = ByteBoundedCache(share)
-        self._answers: ByteBoundedCache[object, Content] = ByteBoundedCache(2 * share)
+        self._registries: ByteBoundedCache[str, Registry] = ByteBoundedCache(share // 2)
+        self._answers: ByteBoundedCache[object, AnyContent] = ByteBoundedCache(share)
+        self._loader = Loader(documents, self.packer, max_bytes=cache_bytes * 5 // 16)
         self._bundles: ByteBoundedCache[tuple[str, str, str], BundleRef] = ByteBoundedCache(1 << 20)
         self._answers_at = (-1, -1)
         self._follower = IndexFollower(documents, counts, index_source)
         self._seen = self._follower.seq
 
-    def detail(self, key: str) -> Content | None:
-        """The detail of the listed widget with this `scope/name`."""
+    def detail(self, key: str) -> AnyContent | None:
+        """The detail of the listed widget with this `scope/name`.
+
+        None also where it is large: `load_detail` has it.
+        """
         detail = self._find(key)
         if detail is None or not detail.is_listed:
             return None
@@ -140,53 +103,86 @@ class Catalog:
             detail.show(count)
         return detail.content
 
+    async def load_detail(self, key: str) -> AnyContent | None:
+        """The same, however large."""
+        detail = self._find(key)
+        if detail is None or not detail.is_listed or detail.content is not None:
+            return self.detail(key)
+        scope, _, name = key.partition("/")
+        read = partial(read_detail, scope, name, self._cdn_url)
+        loaded = await self._loader.load(key, read)
+        if not isinstance(loaded, LargeDetail):
+            return None
+        count = self._slots[loaded.id]
+        if count != loaded.count:
+            loaded.show(count)
+        return loaded.content
+
     def find_id(self, key: str) -> int | None:
         """The number of the widget with this `scope/name`, listed or not."""
         detail = self._find(key)
         return None if detail is None else detail.id
 
-    def search(self, query: Query, sdk: SemVer | None, page: str, limit: int) -> Content:
+    def search(self, query: Query, sdk: SemVer | None, page: str, limit: int) -> AnyContent:
         """A page of results. `page` is decimal digits, however many."""
         asked = (query, sdk and str(sdk), page, limit)
         content = self._remembered().get(asked)
         if content is None:
-            content = Content(self._search(query, sdk, page, limit))
+            content = self._search(query, sdk, page, limit)
             # An order that lags is asked for again, until it has caught up.
             if self._follower.index.is_in_order and not self._follower.is_behind:
-                size = len(content.body) * 3 // 2 + 4 * len(query.text) + len(page)
+                size = content.size * 3 // 2 + 4 * len(query.text) + len(page)
                 self._answers.put(asked, content, size + _OVERHEAD_BYTES)
         return content
 
     def registry(self, scope: str) -> Registry | None:
-        """All listed widgets of a scope; None if there is no such scope."""
+        """All listed widgets of a scope; None if there is no such scope.
+
+        None also where it is large and not in memory: `load_registry` has it.
+        """
         self._follow()
-        registry = self._registries.items.get(scope)
+        registry = self._registries.items.get(scope) or self._loader.find_registry(scope)
         if registry is None:
-            changed_at = self._documents.find_scope_change(scope)
-            if changed_at is None:
-                return None
-            registry = Registry(Content(self._registry(scope, changed_at)), changed_at)
-            self._registries.put(scope, registry, len(registry.content.body) * 3 // 2)
+            with self._documents.snapshot():
+                changed_at = self._documents.find_scope_change(scope)
+                if changed_at is None or self._documents.is_registry_large(scope):
+                    return None
+                pieces = registry_pieces(self._documents, scope, changed_at, self._cdn_url)
+                registry = Registry(self.packer.content(list(pieces)), changed_at)
+            self._registries.put(scope, registry, registry.content.size * 3 // 2)
         return registry
+
+    async def load_registry(self, scope: str) -> Registry | None:
+        """The same, however large."""
+        registry = self.registry(scope)
+        if registry is not None:
+            return registry
+        loaded = await self._loader.load(scope, partial(read_registry, scope, self._cdn_url))
+        return loaded if isinstance(loaded, Registry) else None
 
     def find_bundle(self, scope: str, name: str, version: str) -> BundleRef | None:
         """The bundle of this version, if it is stored here; its widget may be unlisted."""
         key = (scope, name, version)
         found = self._bundles.items.get(key)
         if found is None and is_name(scope) and is_name(name):
-            row = self._documents.find_detail(scope, name)
-            entries = _decode_bundles(row.entries) if row is not None else []
-            found = next(
-                (
-                    BundleRef(entry.sha256_hash, entry.bundle_size)
-                    for entry in entries
-                    if entry.version == version and is_stored_here(entry.bundle_url)
-                ),
-                None,
-            )
+            found = self._find_bundle(*key)
             if found is not None:
                 self._bundles.put(key, found, 500)
         return found
+
+    def _find_bundle(self, scope: str, name: str, version: str) -> BundleRef | None:
+        with self._documents.snapshot():
+            outlined = self._documents.find_outline(scope, name)
+            if outlined is None:
+                return None
+            widget_id, outline = outlined
+            for it in _decode_outline(outline):
+                if it.version == version:
+                    entry = self._documents.read_entries(widget_id, it.start, it.length)
+                    bundle = _decode_bundle(entry)
+                    if is_stored_here(bundle.bundle_url):
+                        return BundleRef(bundle.sha256_hash, bundle.bundle_size)
+        return None
 
     def find_style(self, scope: str, name: str, version: str) -> BundleRef | None:
         """The style sheet of this version, if it has one."""
@@ -196,7 +192,7 @@ class Catalog:
         found = _decode_styles(styles).get(version) if styles else None
         return None if found is None else BundleRef(found[1], found[0])
 
-    def stats(self) -> Content:
+    def stats(self) -> AnyContent:
         content = self._remembered().get("stats")
         if content is None:
             totals = self._current_index().totals()
@@ -225,9 +221,11 @@ class Catalog:
 
     def close(self) -> None:
         self._follower.close()
+        self._loader.close()
+        self.packer.close()
         self._documents.close()
 
-    def _find(self, key: str) -> _Detail | None:
+    def _find(self, key: str) -> Detail | None:
         if self._revision.current() > self._seen:
             self._follow()
         detail = self._details.items.get(key)
@@ -236,13 +234,17 @@ class Catalog:
             if not (is_name(scope) and is_name(name)):
                 return None
             row = self._documents.find_detail(scope, name)
-            if row is not None:
-                detail = _Detail(row, self._cdn_url, self._slots[row.id])
+            if row is not None and row.entries is not None:
+                entries = with_cdn(row.entries, self._cdn_url)
+                detail = SmallDetail(row, entries, self._slots[row.id])
                 # Compressed forms come on top: most clients ask for the same one, a fourth of it.
-                self._details.put(key, detail, len(detail.content.body) + _OVERHEAD_BYTES)
+                self._details.put(key, detail, len(entries) + 2 * _OVERHEAD_BYTES)
+            elif row is not None:
+                detail = UnloadedDetail(row)
+                self._details.put(key, detail, _OVERHEAD_BYTES)
         return detail
 
-    def _remembered(self) -> dict[object, Content]:
+    def _remembered(self) -> dict[object, AnyContent]:
         """Whole answers, as long as neither the catalog nor any count has changed."""
         self._follow()
         at = (self._seen, self._counts.revision())
@@ -262,7 +264,7 @@ class Catalog:
             # To forget everything takes less than to read what can be kept.
             self._seen = newest
             self._follower.is_outdated = True
-            for cache in (self._summaries, self._registries, self._details):
+            for cache in (self._summaries, self._registries, self._details, self._loader):
                 cache.clear()
             return
         for seq, widget_id, scope, name in self._documents.list_changes(self._seen):
@@ -271,6 +273,8 @@ class Catalog:
             self._summaries.drop(widget_id)
             self._registries.drop(scope)
             self._details.drop(f"{scope}/{name}")
+            self._loader.drop(scope)
+            self._loader.drop(f"{scope}/{name}")
         self._seen = max(self._seen, newest)
 
     def _current_index(self) -> SearchIndex:
@@ -281,29 +285,23 @@ class Catalog:
                 self._follower.follow()
         return self._follower.index
 
-    def _search(self, query: Query, sdk: SemVer | None, page: str, limit: int) -> bytes:
+    def _search(self, query: Query, sdk: SemVer | None, page: str, limit: int) -> AnyContent:
         # No catalog is so large that a page of eighteen digits is not past its end.
         offset = (int(page) - 1) * limit if len(page) <= 18 else 1 << 62
         ids, total = self._current_index().find(query, offset, limit)
-        summaries = self._summaries_of(ids)
         slots = self._slots
-        if sdk is None:
-            results = [
-                b"%b%d%b}" % (it.before, slots[i], it.after)
-                for i, it in zip(ids, summaries, strict=True)
-            ]
-        else:
-            results = [
-                b'%b%d%b,"latestCompatibleVersion":%b}'
-                % (it.before, slots[i], it.after, self._compatible(i, it, sdk))
-                for i, it in zip(ids, summaries, strict=True)
-            ]
-        return b'{"widgets":[%b],"total":%d,"page":%b,"limit":%d}' % (
-            b",".join(results),
-            total,
-            page.encode(),
-            limit,
-        )
+        # Joined once, at the end: formatting each result would cost three times as much.
+        parts = [b'{"widgets":[']
+        for widget_id, it in zip(ids, self._summaries_of(ids), strict=True):
+            parts += (it.before, b'%d,"latestVersion":' % slots[widget_id], it.latest)
+            if sdk is not None:
+                parts += (b',"latestCompatibleVersion":', self._compatible(widget_id, it, sdk))
+            parts.append(b"},")
+        end = b'],"total":%d,"page":%b,"limit":%d}' % (total, page.encode(), limit)
+        if ids:
+            parts[-1] = b"}"
+        parts.append(end)
+        return self.packer.content(parts)
 
     def _summaries_of(self, ids: Sequence[int]) -> list[_Summary]:
         cached = self._summaries.items
@@ -312,40 +310,28 @@ class Catalog:
             return [cached[widget_id] for widget_id in ids]
         found = {widget_id: cached[widget_id] for widget_id in ids if widget_id in cached}
         for row in self._documents.list_summaries(missing):
-            latest = with_cdn(row.latest, self._cdn_url) or b"null"
-            summary = found[row.id] = _Summary(row.head, latest)
-            self._summaries.put(row.id, summary, len(row.head) + len(latest) + _OVERHEAD_BYTES)
+            summary = found[row.id] = _Summary(row, self._cdn_url)
+            size = len(summary.before) + len(summary.latest) + _OVERHEAD_BYTES
+            self._summaries.put(row.id, summary, size)
         return [found[widget_id] for widget_id in ids]
 
     def _compatible(self, widget_id: int, summary: _Summary, sdk: SemVer) -> bytes:
         """The newest version that fits, as JSON; remembered, for few SDKs are asked for often."""
         entry = summary.compatible.get(sdk)
         if entry is None:
-            entry = self._find_compatible(widget_id, sdk)
-            if len(summary.compatible) < _REMEMBERED_SDKS:
+            entry = self._find_compatible(widget_id, summary, sdk)
+            if len(summary.compatible) < _REMEMBERED_SDKS and (
+                entry is summary.latest or self._summaries.grow(widget_id, summary, len(entry))
+            ):
                 summary.compatible[sdk] = entry
         return entry
 
-    def _find_compatible(self, widget_id: int, sdk: SemVer) -> bytes:
-        entries = self._documents.find_entries(widget_id)
-        for i, candidate in enumerate(_decode_candidates(entries)):
-            if runs_on(sdk, sdk_version=candidate.sdk_version, is_yanked=candidate.yanked):
-                return with_cdn(bytes(_decode_entries(entries)[i]), self._cdn_url)
+    def _find_compatible(self, widget_id: int, summary: _Summary, sdk: SemVer) -> bytes:
+        with self._documents.snapshot():
+            for it in _decode_outline(self._documents.get_outline(widget_id)):
+                if runs_on(sdk, sdk_version=it.sdk_version, is_yanked=it.is_yanked):
+                    entry = self._documents.read_entries(widget_id, it.start, it.length)
+                    entry = with_cdn(entry, self._cdn_url)
+                    # Nearly always it is the latest one, and need not be in memory twice.
+                    return summary.latest if entry == summary.latest else entry
         return b"null"
-
-    def _registry(self, scope: str, changed_at: int) -> bytes:
-        widgets = [
-            b'%b,"latestVersion":%b,"versions":%b}'
-            % (head, _json_text(latest), with_cdn(entries, self._cdn_url))
-            for head, latest, entries in self._documents.list_registry(scope)
-        ]
-        return b'{"version":1,"scope":%b,"generatedAt":%b,"baseUrl":%b,"widgets":[%b]}' % (
-            _json_text(scope),
-            _json_text(iso(from_ms(changed_at))),
-            _json_text(self._cdn_url + "/"),
-            b",".join(widgets),
-        )
-
-
-def _json_text(text: str | None) -> bytes:
-    return msgspec.json.encode(text)

@@ -9,9 +9,14 @@ import zstandard
 
 Encoding = Literal["zstd", "br", "gzip"]
 
+# In our order of preference: best size for its time first.
+ENCODINGS: tuple[Encoding, ...] = ("zstd", "br", "gzip")
 # Below this, compression saves nothing worth its header.
 MIN_COMPRESSED_BYTES = 256
-_LARGE_BYTES = 1 << 20
+# Up to this, the levels below take about a millisecond at most, which the event loop can spare.
+# What is larger is a LargeContent.
+MAX_INLINE_BYTES = 1 << 16
+_FAST_FROM_BYTES = 3 << 13
 
 
 class Content:
@@ -24,18 +29,22 @@ class Content:
         self.tag = tag or xxhash.xxh3_64_hexdigest(body)
         self._encoded: dict[Encoding, bytes] = {}
 
+    @property
+    def size(self) -> int:
+        return len(self.body)
+
     def encoded(self, encoding: Encoding) -> bytes:
         found = self._encoded.get(encoding)
         if found is None:
-            found = self._encoded[encoding] = compress(self.body, encoding)
+            found = self._encoded[encoding] = _compress(self.body, encoding)
         return found
 
 
-def compress(body: bytes, encoding: Encoding) -> bytes:
-    """The same bytes for the same body. Large ones are packed faster, so that nobody waits long."""
-    is_large = len(body) > _LARGE_BYTES
+def _compress(body: bytes, encoding: Encoding) -> bytes:
+    """The same bytes for the same body."""
+    is_fast = len(body) > _FAST_FROM_BYTES
     if encoding == "zstd":
-        return zstandard.ZstdCompressor(level=1 if is_large else 3).compress(body)
+        return zstandard.ZstdCompressor(level=3).compress(body)
     if encoding == "br":
-        return bytes(brotli.compress(body, quality=1 if is_large else 5))
-    return gzip.compress(body, compresslevel=1 if is_large else 6, mtime=0)
+        return bytes(brotli.compress(body, quality=1 if is_fast else 4))
+    return gzip.compress(body, compresslevel=1 if is_fast else 6, mtime=0)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .content import MAX_INLINE_BYTES
 from .ordinals import Array
 from .rendering import Document
 
@@ -19,7 +20,7 @@ from .rendering import Document
 _LISTED = Document._fields.index("description") + 1
 
 # Counted up whenever the tables or the rendering change: documents are then made anew.
-FORMAT = 3
+FORMAT = 4
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS listings (
@@ -41,22 +42,32 @@ CREATE TABLE IF NOT EXISTS documents (
     latest_start INTEGER NOT NULL,
     latest_length INTEGER NOT NULL,
     head BLOB NOT NULL,
-    entries BLOB NOT NULL,
-    styles BLOB NOT NULL
+    styles BLOB NOT NULL,
+    outline BLOB NOT NULL,
+    entries BLOB NOT NULL
 );
 CREATE TABLE IF NOT EXISTS read_model (format INTEGER NOT NULL);
 """
 
+# Entries are the last column, and SQLite knows their length without reading them: what is
+# larger than the event loop can spare the time for is left out, or read in slices.
 _DETAIL = """
-SELECT id, is_listed, head, created_at, latest_version, entries
+SELECT id, is_listed, head, created_at, latest_version,
+    CASE WHEN length(entries) <= ? THEN entries END
 FROM listings JOIN documents USING (id) WHERE scope = ? AND name = ?
 """
 _SUMMARIES = """
-SELECT id, head, substr(entries, latest_start + 1, latest_length) FROM documents WHERE id IN
+SELECT id, head, latest_start, latest_length,
+    CASE WHEN length(entries) <= ? THEN substr(entries, latest_start + 1, latest_length) END
+FROM documents WHERE id IN
 """
 _REGISTRY = """
-SELECT head, latest_version, entries FROM listings JOIN documents USING (id)
-WHERE scope = ? AND is_listed ORDER BY name
+SELECT id, head, latest_version, CASE WHEN length(entries) <= ? THEN entries END
+FROM listings JOIN documents USING (id) WHERE scope = ? AND is_listed ORDER BY name
+"""
+_REGISTRY_SIZE = """
+SELECT count(*), coalesce(sum(length(head) + length(entries)), 0)
+FROM (SELECT id FROM listings WHERE scope = ? AND is_listed LIMIT ?) JOIN documents USING (id)
 """
 _LISTINGS = """
 SELECT id, scope, name, is_official, version_count, display_name, coalesce(description, '')
@@ -76,6 +87,8 @@ SELECT max(widget_id), group_concat(widget_id), group_concat(count)
 FROM (SELECT * FROM downloads WHERE widget_id > ? ORDER BY widget_id LIMIT 100000)
 """
 
+_MOST_IN_A_SMALL_REGISTRY = 64
+
 # Stands between joined texts. A NUL is in no text: it is refused at the edge.
 TEXT_SEPARATOR = " \0 "
 
@@ -90,18 +103,29 @@ class FeedEntry(NamedTuple):
 
 
 class DetailRow(NamedTuple):
+    """`entries` is None where they are large: they are read with `stream_entries`."""
+
     id: int
     is_listed: bool
     head: bytes
     created_at: str
     latest_version: str | None
-    entries: bytes
+    entries: bytes | None
 
 
 class SummaryRow(NamedTuple):
     id: int
     head: bytes
     latest: bytes
+
+
+class RegistryRow(NamedTuple):
+    """`entries` is None where they are large."""
+
+    id: int
+    head: bytes
+    latest_version: str | None
+    entries: bytes | None
 
 
 class ListingRow(NamedTuple):
@@ -131,6 +155,7 @@ class Documents:
     """A reader's own connection. Every call sees the newest committed state."""
 
     def __init__(self, path: Path) -> None:
+        self.path = path
         # The server runs on one thread, but it is not the thread that opens this.
         self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         self._db.execute("PRAGMA query_only = ON")
@@ -154,15 +179,49 @@ class Documents:
         self._db.execute("SELECT 1 FROM listings LIMIT 1").fetchone()
 
     def find_detail(self, scope: str, name: str) -> DetailRow | None:
-        row = self._db.execute(_DETAIL, (scope, name)).fetchone()
+        row = self._db.execute(_DETAIL, (MAX_INLINE_BYTES, scope, name)).fetchone()
         return None if row is None else DetailRow(*row)
 
     def list_summaries(self, ids: Sequence[int]) -> list[SummaryRow]:
         marks = ",".join("?" * len(ids))
-        return [SummaryRow(*row) for row in self._db.execute(f"{_SUMMARIES} ({marks})", ids)]
+        query = f"{_SUMMARIES} ({marks})"
+        with self.snapshot():
+            return [
+                SummaryRow(
+                    id_,
+                    head,
+                    self.read_entries(id_, start, length) if latest is None else latest,
+                )
+                for id_, head, start, length, latest in self._db.execute(
+                    query, (MAX_INLINE_BYTES, *ids)
+                ).fetchall()
+            ]
 
-    def find_entries(self, widget_id: int) -> bytes:
-        query = "SELECT entries FROM documents WHERE id = ?"
+    def read_entries(self, widget_id: int, start: int, length: int) -> bytes:
+        """A part of a widget's entries, whatever their size. Inside a snapshot."""
+        if not length:
+            return b""
+        with self._db.blobopen("documents", "entries", widget_id, readonly=True) as blob:
+            blob.seek(start)
+            return blob.read(length)
+
+    def stream_entries(self, widget_id: int, piece_bytes: int) -> Iterator[bytes]:
+        """All of a widget's entries, piece by piece. Inside a snapshot."""
+        with self._db.blobopen("documents", "entries", widget_id, readonly=True) as blob:
+            while piece := blob.read(piece_bytes):
+                yield piece
+
+    def find_outline(self, scope: str, name: str) -> tuple[int, bytes] | None:
+        """A widget's number, and where its versions stand among its entries."""
+        query = """
+            SELECT id, outline FROM listings JOIN documents USING (id)
+            WHERE scope = ? AND name = ?
+        """
+        found: tuple[int, bytes] | None = self._db.execute(query, (scope, name)).fetchone()
+        return found
+
+    def get_outline(self, widget_id: int) -> bytes:
+        query = "SELECT outline FROM documents WHERE id = ?"
         return bytes(self._db.execute(query, (widget_id,)).fetchone()[0])
 
     def find_styles(self, scope: str, name: str) -> bytes:
@@ -171,8 +230,16 @@ class Documents:
         row = self._db.execute(query, (scope, name)).fetchone()
         return b"" if row is None else bytes(row[0])
 
-    def list_registry(self, scope: str) -> list[tuple[bytes, str | None, bytes]]:
-        return self._db.execute(_REGISTRY, (scope,)).fetchall()
+    def stream_registry(self, scope: str) -> Iterator[RegistryRow]:
+        """The listed widgets of a scope, by name."""
+        rows = self._db.execute(_REGISTRY, (MAX_INLINE_BYTES, scope))
+        return (RegistryRow(*row) for row in rows)
+
+    def is_registry_large(self, scope: str) -> bool:
+        """Whether the event loop should not read this registry."""
+        most = _MOST_IN_A_SMALL_REGISTRY
+        count, size = self._db.execute(_REGISTRY_SIZE, (scope, most + 1)).fetchone()
+        return bool(count > most or size > MAX_INLINE_BYTES)
 
     def find_scope_change(self, scope: str) -> int | None:
         """When anything in this scope last changed, in milliseconds; None for no such scope."""
@@ -283,7 +350,7 @@ def put(db: sqlite3.Connection, documents: Iterable[tuple[int, int, Document]]) 
         listings.append((number, *listing, changed_at, display_name, description))
         contents.append((number, *document[_LISTED:]))
     db.executemany("INSERT OR REPLACE INTO listings VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", listings)
-    db.executemany("INSERT OR REPLACE INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?)", contents)
+    db.executemany("INSERT OR REPLACE INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", contents)
 
 
 def get_documents(db: sqlite3.Connection, ids: Sequence[int]) -> dict[int, Document]:

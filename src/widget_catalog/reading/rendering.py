@@ -14,7 +14,7 @@ from ..domain.widgets import Size, Version, Widget
 # Where the CDN's address goes: it is a setting, so it is filled in when a document is read.
 # An encoded NUL cannot come from anybody's text, which holds none.
 _CDN = "\0"
-_CDN_MARK = b'"\\u0000/'
+CDN_MARK = b'"\\u0000/'
 
 
 class Document(NamedTuple):
@@ -22,6 +22,7 @@ class Document(NamedTuple):
     newest first.
 
     `styles` are the style sheets of those that have one: JSON, `{version: [size, hash]}`.
+    `outline` says where each version stands in `entries`: JSON, an array of `Outline`.
     """
 
     scope: str
@@ -36,8 +37,19 @@ class Document(NamedTuple):
     latest_start: int
     latest_length: int
     head: bytes
-    entries: bytes
     styles: bytes
+    outline: bytes
+    entries: bytes
+
+
+class Outline(NamedTuple):
+    """What decides whether a version is meant, and its place among the entries."""
+
+    version: str
+    sdk_version: str
+    is_yanked: bool
+    start: int
+    length: int
 
 
 class _Head(msgspec.Struct, rename="camel"):
@@ -87,11 +99,15 @@ def render(widget: Widget) -> Document:
         widget.is_official,
     )
     entries = [_encode(_entry(widget, version)) for version in widget.versions]
-    latest, start, length = widget.latest, 0, 0
-    if latest is not None:
-        at = widget.versions.index(latest)
-        start = 1 + sum(map(len, entries[:at])) + at
-        length = len(entries[at])
+    outline = []
+    latest, latest_start, latest_length, start = widget.latest, 0, 0, 1
+    for version, entry in zip(widget.versions, entries, strict=True):
+        length = len(entry)
+        # A plain tuple: an import makes millions of these.
+        outline.append((version.number, version.sdk_version, version.is_yanked, start, length))
+        if version is latest:
+            latest_start, latest_length = start, length
+        start += length + 1
     return Document(
         scope=str(widget.scope),
         name=str(widget.name),
@@ -102,11 +118,12 @@ def render(widget: Widget) -> Document:
         description=widget.description,
         created_at=iso(widget.created_at),
         latest_version=None if latest is None else latest.number,
-        latest_start=start,
-        latest_length=length,
+        latest_start=latest_start,
+        latest_length=latest_length,
         head=_encode(head)[:-1],
-        entries=b"[" + b",".join(entries) + b"]",
         styles=_styles(widget),
+        outline=_encode(outline),
+        entries=b"[" + b",".join(entries) + b"]",
     )
 
 
@@ -160,7 +177,7 @@ def _styles(widget: Widget) -> bytes:
 
 def with_cdn(entries: bytes, cdn_url: str) -> bytes:
     """Fill the CDN's address in. `cdn_url` has no slash at its end."""
-    return entries.replace(_CDN_MARK, b'"' + cdn_url.encode() + b"/")
+    return entries.replace(CDN_MARK, b'"' + cdn_url.encode() + b"/")
 
 
 def is_stored_here(bundle_url: str) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from typing import Any
 
-from .http import FileBody, PlainRequest, Worker
+from .http import FileBody, LargeBody, PlainRequest, Worker
 
 _CHUNK_BYTES = 1 << 16
 
@@ -28,13 +28,24 @@ class AsgiApp:
             scope["method"], scope["path"], query, headers, f"{client[0]}:{client[1]}"
         )
         status, response_headers, body = await self._answer(request, _received(receive))
+        chunks: Iterable[bytes] = ()
+        length: int | None = None
+        match body:
+            case bytes():
+                chunks, length = [body], len(body)
+            case FileBody():
+                chunks, length = _chunks(body), body.stop - body.start
+            case LargeBody() if request.method == "HEAD":
+                length = body.length
+            case LargeBody():
+                chunks = await body.pieces()
+                length = sum(map(len, chunks))
         raw = [(key.encode(), value.encode("latin-1")) for key, value in response_headers]
-        if body is not None:
-            length = len(body) if isinstance(body, bytes) else body.stop - body.start
+        if length is not None:
             raw.append((b"content-length", str(length).encode()))
         await send({"type": "http.response.start", "status": status, "headers": raw})
-        if body is not None and request.method != "HEAD":
-            for chunk in [body] if isinstance(body, bytes) else _chunks(body):
+        if request.method != "HEAD":
+            for chunk in chunks:
                 await send({"type": "http.response.body", "body": chunk, "more_body": True})
         await send({"type": "http.response.body", "body": b""})
 

@@ -4,30 +4,29 @@ import re
 from email.utils import formatdate
 from functools import lru_cache
 
-from ..reading.content import Encoding
+from ..reading.content import ENCODINGS, Encoding
 from .http import HeaderLookup
 
-# Our order of preference where the client has none: best size for its time first.
-_ENCODINGS: tuple[Encoding, ...] = ("zstd", "br", "gzip")
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})\Z", re.IGNORECASE)
 _TAG = re.compile(r'(?:\A|,)[ \t]*(?:W/)?("[^"]*"|\*)[ \t]*(?=,|\Z)')
 _WEIGHT = re.compile(r";\s*q\s*=\s*([0-9.]+)\s*(?:;|\Z)")
 
 
-def choose_encoding(accept: str) -> Encoding | None:
+def choose_encoding(accept: str, offered: tuple[Encoding, ...] = ENCODINGS) -> Encoding | None:
     """The best encoding an Accept-Encoding header admits; None for the bytes as they are."""
-    found = _CHOSEN.get(accept)
+    known = _CHOSEN.setdefault(offered, {})
+    found = known.get(accept)
     if found is None:
-        found = (_choose(accept),)
-        if len(_CHOSEN) < 1000 and len(accept) < 200:
-            _CHOSEN[accept] = found
+        found = (_choose(accept, offered),)
+        if len(known) < 1000 and len(accept) < 200:
+            known[accept] = found
     return found[0]
 
 
-_CHOSEN: dict[str, tuple[Encoding | None]] = {}
+_CHOSEN: dict[tuple[Encoding, ...], dict[str, tuple[Encoding | None]]] = {}
 
 
-def _choose(accept: str) -> Encoding | None:
+def _choose(accept: str, offered: tuple[Encoding, ...]) -> Encoding | None:
     weights: dict[str, float] = {}
     for part in accept.lower().split(","):
         name = part.partition(";")[0]
@@ -37,7 +36,7 @@ def _choose(accept: str) -> Encoding | None:
     others = weights.get("*", 0.0)
     best: Encoding | None = None
     best_weight = weights.get("identity", 0.0)
-    for encoding in _ENCODINGS:
+    for encoding in offered:
         weight = weights.get(encoding, others)
         if (weight > 0 and weight > best_weight) or (weight == best_weight > 0 and best is None):
             best, best_weight = encoding, weight

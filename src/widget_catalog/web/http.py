@@ -1,9 +1,12 @@
 """The small request and response values that the server bindings and the API share."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple, Protocol
+
+from ..reading.content import Encoding
+from ..reading.large_content import LargeContent
 
 Headers = list[tuple[str, str]]
 
@@ -73,12 +76,27 @@ class FileBody(NamedTuple):
     is_whole: bool
 
 
+class LargeBody(NamedTuple):
+    """A large content, compressed and sent piece by piece by the binding."""
+
+    content: LargeContent
+    encoding: Encoding | None
+
+    @property
+    def length(self) -> int | None:
+        """None: not known before it is compressed."""
+        return self.content.length(self.encoding)
+
+    async def pieces(self) -> Sequence[bytes]:
+        return await self.content.pieces(self.encoding)
+
+
 class Response(NamedTuple):
     """`body` None: there is none, and the headers say what there would be (HEAD, 304)."""
 
     status: int
     headers: Headers
-    body: bytes | FileBody | None
+    body: bytes | FileBody | LargeBody | None
 
 
 Answer = Callable[[Request, Body], Awaitable[Response]]

@@ -93,7 +93,7 @@ class PublicApi:
         if not path.startswith(WIDGETS):
             if path == _STATS:
                 await self._catalog.catch_up()
-            public = self._answer_closed(request)
+            public = await self._answer_closed(request)
             return await self._internal(request, body) if public is None else public
         key = path[_WIDGETS_LENGTH:]
         method = request.method
@@ -111,7 +111,8 @@ class PublicApi:
         if not _is_widget_key(key):
             return error(404, f"There is nothing at {path[:200]}.", _CORS)
         if method == "GET" or method == "HEAD":
-            return _no_widget(key)
+            content = await self._catalog.load_detail(key)
+            return _no_widget(key) if content is None else content_response(request, content, _OPEN)
         if method == "POST":
             return await self._count(key)
         return _wrong_method(request, _READ_COUNT_OPEN, _CORS)
@@ -136,7 +137,7 @@ class PublicApi:
             return error(503, fault.message, _CORS, ("retry-after", "5"))
         return _COUNTED
 
-    def _answer_closed(self, request: Request) -> Response | None:
+    async def _answer_closed(self, request: Request) -> Response | None:
         """Everything public under /api/ that has no CORS header; None for what is not public."""
         path = request.path
         if len(path) + len(request.query_string) > _MAX_PATH_AND_QUERY:
@@ -149,15 +150,15 @@ class PublicApi:
         if path.startswith(_REGISTRY_PREFIX) and path.endswith(_REGISTRY_SUFFIX):
             scope = path[len(_REGISTRY_PREFIX) : -len(_REGISTRY_SUFFIX)]
             if scope and "/" not in scope:
-                return self._registry(request, scope)
+                return await self._registry(request, scope)
         if path.startswith("/api/v1/"):
             return error(404, f"There is nothing at {path[:200]}.")
         return None
 
-    def _registry(self, request: Request, scope: str) -> Response:
+    async def _registry(self, request: Request, scope: str) -> Response:
         if request.method != "GET" and request.method != "HEAD":
             return _wrong_method(request, _READ)
-        registry = self._catalog.registry(scope) if is_name(scope) else None
+        registry = await self._catalog.load_registry(scope) if is_name(scope) else None
         if registry is None:
             return error(404, f"There is no scope {scope[:80]!r}.")
         response = content_response(request, registry.content, _CLOSED)

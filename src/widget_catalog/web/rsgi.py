@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from .http import Body, FileBody, Request, Response, Worker
+from ..reading.large_content import WHOLE_BYTES, coalesced
+from .http import Body, FileBody, Headers, LargeBody, Request, Response, Worker
 
 
 class RsgiApp:
@@ -35,19 +36,37 @@ class RsgiApp:
             protocol.response_empty(status, headers)
         elif isinstance(body, bytes):
             protocol.response_bytes(status, headers, body)
+        elif isinstance(body, LargeBody):
+            await _send_large(scope.method, protocol, status, headers, body)
         else:
             _send_file(scope.method, protocol, status, headers, body)
 
 
-def _send_file(
-    method: str, protocol: Any, status: int, headers: list[tuple[str, str]], file: FileBody
+async def _send_large(
+    method: str, protocol: Any, status: int, headers: Headers, body: LargeBody
 ) -> None:
-    length = ("content-length", str(file.stop - file.start))
     if method == "HEAD":
-        protocol.response_empty(status, [*headers, length])
+        protocol.response_empty(status, [*headers, *_length(body.length)])
+        return
+    pieces = await body.pieces()
+    size = sum(map(len, pieces))
+    if size <= WHOLE_BYTES:
+        protocol.response_bytes(status, headers, b"".join(pieces))
+        return
+    transport = protocol.response_stream(status, [*headers, *_length(size)])
+    for piece in coalesced(pieces):
+        await transport.send_bytes(piece)
+
+
+def _length(size: int | None) -> Headers:
+    return [] if size is None else [("content-length", str(size))]
+
+
+def _send_file(method: str, protocol: Any, status: int, headers: Headers, file: FileBody) -> None:
+    described = [*headers, *_length(file.stop - file.start)]
+    if method == "HEAD":
+        protocol.response_empty(status, described)
     elif file.is_whole:
-        protocol.response_file(status, [*headers, length], str(file.path))
+        protocol.response_file(status, described, str(file.path))
     else:
-        protocol.response_file_range(
-            status, [*headers, length], str(file.path), file.start, file.stop
-        )
+        protocol.response_file_range(status, described, str(file.path), file.start, file.stop)

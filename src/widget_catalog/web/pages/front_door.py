@@ -6,6 +6,7 @@ from jinja2 import Environment
 from ...domain.widgets import Size
 from ...reading.catalog import Catalog
 from ...reading.content import Content
+from ...reading.large_content import AnyContent
 from ...reading.search import Query
 
 _POPULAR = 6
@@ -59,9 +60,9 @@ class FrontDoor:
         self._catalog = catalog
         self._templates = templates
         self._shows = ("", "")
-        self._content = Content(b"")
+        self._content: AnyContent = Content(b"")
 
-    def content(self) -> Content:
+    def content(self) -> AnyContent:
         stats = self._catalog.stats()
         popular = self._catalog.search(_EVERYTHING, None, "1", _POPULAR)
         shows = (stats.tag, popular.tag)
@@ -71,7 +72,7 @@ class FrontDoor:
                 stats=_decode_stats(stats.body),
                 popular=[(widget, _footprint(widget.latest_version)) for widget in widgets],
             )
-            self._content = Content(page.encode())
+            self._content = self._catalog.packer.content([page.encode()])
             self._shows = shows
         return self._content
 

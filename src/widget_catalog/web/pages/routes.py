@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from ...reading.catalog import Catalog
-from ...reading.content import Content
+from ...reading.large_content import AnyContent
 from ..content_response import content_response
 from ..http import NOSNIFF, Headers, Request, Response
 from ..look import HTML, STATIC, Look, safety
@@ -37,7 +37,7 @@ _MESSAGES = {
 class _Resource(NamedTuple):
     """What an address holds, ready to be sent."""
 
-    content: Content
+    content: AnyContent
     headers: Headers
 
 
@@ -46,20 +46,21 @@ class Pages:
 
     def __init__(self, catalog: Catalog, service_name: str, public_url: str) -> None:
         self._look = look = Look(service_name, public_url)
+        self._content_of = catalog.packer.content
         document = cache(partial(openapi, service_name, public_url))
         front_door = FrontDoor(catalog, look.templates)
-        icon = _fixed((STATIC / "favicon.svg").read_bytes(), "image/svg+xml", _A_DAY)
+        icon = self._fixed((STATIC / "favicon.svg").read_bytes(), "image/svg+xml", _A_DAY)
         self._message = cache(self._render_message)
         self._resources: dict[str, Callable[[], _Resource]] = {
             "/": lambda: _Resource(front_door.content(), _HTML),
             "/docs/api": cache(lambda: self._render_reference(document())),
             "/openapi.json": cache(
-                lambda: _resource(printed(document()).encode(), _JSON, _REVALIDATED)
+                lambda: self._resource(printed(document()).encode(), _JSON, _REVALIDATED)
             ),
             "/favicon.svg": icon,
             "/favicon.ico": icon,
-            "/robots.txt": _fixed(_ROBOTS, "text/plain; charset=utf-8", _A_DAY),
-            look.style_path: _fixed(look.style, "text/css; charset=utf-8", _FOR_GOOD),
+            "/robots.txt": self._fixed(_ROBOTS, "text/plain; charset=utf-8", _A_DAY),
+            look.style_path: self._fixed(look.style, "text/css; charset=utf-8", _FOR_GOOD),
         }
 
     def answer(self, request: Request) -> Response:
@@ -74,7 +75,7 @@ class Pages:
         return content_response(request, *resource())
 
     def _render(self, template: str, **values: object) -> _Resource:
-        return _Resource(Content(self._look.render(template, **values)), _HTML)
+        return _Resource(self._content_of([self._look.render(template, **values)]), _HTML)
 
     def _render_reference(self, document: dict[str, Any]) -> _Resource:
         from .reference import reference  # Markdown takes a while to load, and few ask for this.
@@ -84,6 +85,16 @@ class Pages:
     def _render_message(self, status: int) -> _Resource:
         title, sentence = _MESSAGES[status]
         return self._render("message.html", title=title, sentence=sentence)
+
+    def _resource(self, body: bytes, content_type: str, caching: tuple[str, str]) -> _Resource:
+        headers = [("content-type", content_type), _VARY, caching, NOSNIFF]
+        return _Resource(self._content_of([body]), headers)
+
+    def _fixed(
+        self, body: bytes, content_type: str, caching: tuple[str, str]
+    ) -> Callable[[], _Resource]:
+        resource = self._resource(body, content_type, caching)
+        return lambda: resource
 
 
 def _single_slash(request: Request) -> str | None:
@@ -99,13 +110,3 @@ def _single_slash(request: Request) -> str | None:
     if not query:
         return target
     return f"{target}?{quote(query, safe=_PATH_CHARACTERS + '?%', errors='replace')}"
-
-
-def _resource(body: bytes, content_type: str, caching: tuple[str, str]) -> _Resource:
-    headers = [("content-type", content_type), _VARY, caching, NOSNIFF]
-    return _Resource(Content(body), headers)
-
-
-def _fixed(body: bytes, content_type: str, caching: tuple[str, str]) -> Callable[[], _Resource]:
-    resource = _resource(body, content_type, caching)
-    return lambda: resource
