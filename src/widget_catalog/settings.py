@@ -50,6 +50,9 @@ class Settings:
     )
     session_idle_hours: int = _setting(336, "How long a session lasts unused.")
     session_max_days: int = _setting(90, "How long a session lasts at all.")
+    oauth_max_days: int = _setting(
+        180, "How long a program stays signed in at all, however often it renews its access."
+    )
     oauth_clients: str = _setting(
         OWN_CLIENTS, "Programs that may sign people in: id, name and addresses; `;` between them."
     )
@@ -191,6 +194,7 @@ def _check(values: Mapping[str, Any], given: Mapping[str, tuple[Any, str]]) -> l
         ("cache_mb", 1, 1 << 20),
         ("session_idle_hours", 1, 24 * 366),
         ("session_max_days", 1, 366),
+        ("oauth_max_days", 1, 3660),
     ):
         require(name, least <= values[name] <= most, f"must be from {least} to {most}.")
     for name in ("base_url", "cdn_base_url", "oidc_issuer"):

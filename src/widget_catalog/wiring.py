@@ -231,7 +231,11 @@ def _services(node: Node, store: Store, settings: Settings) -> Services:
         settings=settings,
         lifetimes=lifetimes,
         upload_key=upload_key,
-        house=House(parse_clients(settings.oauth_clients), settings.public_url),
+        house=House(
+            clients=parse_clients(settings.oauth_clients),
+            issuer=settings.public_url,
+            grant_ms=settings.oauth_max_days * 86_400_000,
+        ),
         look=Look(settings.service_name, settings.public_url),
         sealing_key=hmac.digest(upload_key, b"signing in", "sha256"),
         provider=_provider(settings),

@@ -37,7 +37,7 @@ def sign_in_with_browser(
             "scope": SCOPE,
         }
         address = f"{url}/api/auth/oauth2/authorize?{urlencode(query)}"
-        is_opened = opens_browser and _open_browser(address)
+        is_opened = opens_browser and open_browser(address)
         say.print("Sign in with your browser" + (", which should open now:" if is_opened else ":"))
         say.print(f"\n  [cyan]{plain(address)}[/]\n")
         say.print("[dim]Waiting for you … Ctrl-C stops. No browser here? widget login --device[/]")
@@ -95,7 +95,7 @@ def sign_in_with_device(
     )
 
 
-def _open_browser(address: str) -> bool:
+def open_browser(address: str) -> bool:
     """Open it beside us, in a process whose output we do not see; False where no screen is.
 
     Without a screen, Python would choose a browser that takes the terminal over.

@@ -26,7 +26,7 @@ from widget_catalog.domain.oauth_clients import parse_clients
 from widget_catalog.store.engine import Store
 from widget_catalog.wiring import Node
 
-HOUSE = House(parse_clients(CLIENTS), "https://catalog.example")
+HOUSE = House(parse_clients(CLIENTS), "https://catalog.example", 180 * 86_400_000)
 
 
 class MovingClock:

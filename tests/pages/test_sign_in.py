@@ -173,6 +173,12 @@ def test_no_other_site_can_send_one_s_forms(
     assert browsing.get("/account").status == 200
 
 
+def browsers(browsing: Browsing) -> list[str]:
+    """Where the page says that one is signed in."""
+    names = [it.text for it in browsing.page.all("strong")]
+    return [it for it in names if it.endswith("browser")]
+
+
 def test_the_account_tells_where_one_is_signed_in_and_ends_it(tmp_path: Path) -> None:
     with InProcessSite(tmp_path / "data") as site:
         a_person(site, "ann", is_operator=True)
@@ -180,7 +186,7 @@ def test_the_account_tells_where_one_is_signed_in_and_ends_it(tmp_path: Path) ->
         here.get("/account")
         lead = here.page.one("p", class_="lead").text
         assert lead == "ann@example.org · operator of this catalog"
-        assert [it.text for it in here.page.all("strong")] == ["Another browser", "This browser"]
+        assert browsers(here) == ["Another browser", "This browser"]
         (end,) = [
             it.attributes["value"] or ""
             for it in here.page.all("button", name="end")
@@ -191,7 +197,7 @@ def test_the_account_tells_where_one_is_signed_in_and_ends_it(tmp_path: Path) ->
 
         assert (answer.status, answer.headers["location"]) == (303, "/account")
         here.get("/account")
-        assert [it.text for it in here.page.all("strong")] == ["This browser"]
+        assert browsers(here) == ["This browser"]
         assert here.submit("/account", end=end).status == 404
 
 
@@ -244,9 +250,11 @@ def test_an_invitation_to_an_organization_is_answered_on_a_page(
         made = ann.post("/api/organizations/acme/invitations", body).json()
         address = made["link"].removeprefix("https://catalog.example")
         mia = Browsing(site)
-        asked = mia.get(address)
-        assert asked.headers["location"].startswith("/sign-in?next=%2Finvitation%3Fid%3D")
-        mia.get(asked.headers["location"])
+        assert mia.get(address).status == 200
+        assert mia.title == "You are invited to acme"
+        place = mia.page.one("a", class_="button").attributes["href"] or ""
+        assert place.startswith("/sign-in?next=/invitation%3Fid%3D")
+        mia.get(place)
         back = mia.submit("/sign-in", username="mia", password=PASSWORD)
         assert back.headers["location"] == address
         mia.get(address)
@@ -261,6 +269,36 @@ def test_an_invitation_to_an_organization_is_answered_on_a_page(
         assert roles == ({"ann", "mia"} if decision == "accept" else {"ann"})
         assert mia.get(address).status == 404
         assert ann.get("/api/organizations/acme/invitations").json() == {"invitations": []}
+
+
+@pytest.mark.parametrize(
+    ("registration", "hint"),
+    [
+        ("open", "No account yet? Make one, and you come back here."),
+        ("invitation", "No account yet? You also need an invitation to this catalog: ask @ann or "),
+        ("closed", "No account yet? Registration is closed here: ask @ann to have the operator "),
+    ],
+)
+def test_whoever_has_the_link_of_an_invitation_is_told_what_to_do(
+    tmp_path: Path, registration: str, hint: str
+) -> None:
+    with InProcessSite(tmp_path / "data", registration=registration) as site:
+        ann, stranger = a_person(site, "ann"), Browsing(site)
+        ann.post("/api/organizations", {"slug": "acme", "displayName": "Acme"})
+        made = ann.post("/api/organizations/acme/invitations", {"email": "x@example.org"}).json()
+        address = made["link"].removeprefix("https://catalog.example")
+
+        answer = stranger.get(address)
+
+        assert (answer.status, answer.headers) == (200, PERSONAL)
+        assert stranger.title == "You are invited to acme"
+        assert "@ann invites you to the organization acme as a member." in (
+            stranger.page.one("p", class_="lead").text
+        )
+        assert stranger.page.one("p", class_="hint").text.startswith(hint)
+        # Without the secret, nobody is told anything.
+        asked = stranger.get(address[:-1])
+        assert (asked.status, asked.body) == (302, b"")
 
 
 @pytest.mark.parametrize("query", ["", "?id=x", "?id=x&secret=y", "?id=%00&secret=%FF"])

@@ -23,7 +23,7 @@ from widget_catalog.store.oauth import (
     rotate_pair,
 )
 
-HOUSE = House(parse_clients(CLIENTS), "https://catalog.example")
+HOUSE = House(parse_clients(CLIENTS), "https://catalog.example", 180 * 86_400_000)
 AT_ONCE = 6
 
 

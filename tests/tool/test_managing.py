@@ -127,6 +127,77 @@ def test_a_new_token_goes_to_standard_output_alone(signed_in: Tool, server: Scri
     }
 
 
+REQUESTED = {
+    "requestId": "r1",
+    "userCode": "BCDF-GHJK",
+    "confirmUrl": "https://catalog.example/account/token",
+    "confirmUrlComplete": "https://catalog.example/account/token?code=BCDF-GHJK",
+    "expiresInSeconds": 60,
+    "intervalSeconds": 1,
+}
+
+
+def test_a_token_is_made_when_it_was_confirmed_in_a_browser(
+    signed_in: Tool, server: ScriptedServer
+) -> None:
+    made = {"id": "t1", "name": "ci", "token": "wct_new"}
+    server.on("POST", "/api/tokens", Scripted(202, REQUESTED))
+    pending = Scripted(202, {"status": "pending"})
+    server.on("POST", "/api/tokens/requests/r1", pending, Scripted(201, made))
+
+    said = signed_in.run("tokens", "create", "ci", "--json")
+
+    assert (said.code, json.loads(said.out)) == (0, made)
+    assert said.err == (
+        "Confirm the token in any browser. It must show the same code:\n\n"
+        "  https://catalog.example/account/token?code=BCDF-GHJK\n"
+        "  code BCDF-GHJK\n\n"
+        "Waiting for you … Ctrl-C stops.\n"
+    )
+    assert len(server.of("POST", "/api/tokens/requests/r1")) == 2
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (
+            Scripted(403, {"error": "The token was refused in the browser."}),
+            (
+                "Error: The token was refused in the browser.\n"
+                "       Nothing was made. Try again: widget tokens create\n"
+            ),
+        ),
+        (
+            Scripted(404, {"error": "There is no such request."}),
+            (
+                "Error: The request for the token has ended before anybody confirmed it.\n"
+                "       Try again: widget tokens create\n"
+            ),
+        ),
+    ],
+)
+def test_a_token_that_is_not_confirmed_is_not_made(
+    signed_in: Tool, server: ScriptedServer, answer: Scripted, told: str
+) -> None:
+    server.on("POST", "/api/tokens", Scripted(202, REQUESTED))
+    server.on("POST", "/api/tokens/requests/r1", answer)
+
+    said = signed_in.run("tokens", "create", "ci")
+
+    assert (said.code, said.out) == (4, "")
+    assert said.err.endswith(told)
+
+
+def test_a_note_about_an_invitation_is_shown(signed_in: Tool, server: ScriptedServer) -> None:
+    made = {"id": "i1", "link": "https://x/invitation", "note": "Registration is closed."}
+    server.on("POST", "/api/organizations/acme/invitations", Scripted(201, made))
+
+    said = signed_in.run("org", "invite", "acme", "bob@example.org")
+
+    assert said.out == "https://x/invitation\n"
+    assert said.err.endswith("Note: Registration is closed.\n")
+
+
 @pytest.mark.parametrize(("days", "told"), [("1", "1 day,"), ("30", "30 days,")])
 def test_how_long_a_token_is_good_is_told(
     signed_in: Tool, server: ScriptedServer, days: str, told: str

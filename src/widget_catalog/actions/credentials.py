@@ -33,6 +33,15 @@ def new_id() -> str:
     return secrets.token_hex(12)
 
 
+def plain_code(user_code: str) -> str:
+    """A code that people type, as it is stored: with or without hyphens, in any case."""
+    return "".join(it for it in user_code[:40].upper() if it.isalnum())
+
+
+def shown_code(user_code: str) -> str:
+    return f"{user_code[:4]}-{user_code[4:]}"
+
+
 def hash_secret(secret: str) -> str:
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 

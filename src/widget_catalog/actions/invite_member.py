@@ -87,6 +87,15 @@ def withdraw_invitation(store: Store, actor: Actor, slug: str, id_: str) -> None
         record(tx, actor, "withdraw invitation", slug, who=invitation.username or invitation.email)
 
 
+def preview_invitation(store: Store, id_: str, secret: str) -> Invitation | None:
+    """One by link, for whoever has the link and is not signed in yet."""
+    with store.reading() as connection:
+        found = find_invitation(connection, id_, store.now_ms())
+        if found is None or found.secret_hash is None or not _may_still_invite(connection, found):
+            return None
+    return found if hmac.compare_digest(found.secret_hash, hash_secret(secret)) else None
+
+
 def view_invitation(store: Store, actor: Actor, id_: str, secret: str) -> Invitation:
     """One that this person may accept or decline, or NotFound."""
     account = require_person(actor)

@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from ..domain.accounts import TOKEN_RIGHTS, Actor, Limits
+from ..domain.accounts import TOKEN_RIGHTS, Account, Actor, Limits
 from ..domain.errors import InvalidName, InvalidRequest, NotFound
 from ..domain.names import Scope
 from ..domain.texts import name_fault
 from ..store.audit import record
-from ..store.engine import Store
+from ..store.engine import Store, Transaction
 from ..store.tokens import Token, add_token, list_tokens, remove_token
 from .change_version import parse_key
 from .credentials import TOKEN_PREFIX, hash_secret, new_id, new_secret
@@ -27,30 +27,35 @@ class IssuedToken(NamedTuple):
     token: Token
 
 
-def issue_token(
-    store: Store,
+def issue_token(store: Store, actor: Actor, *, name: str, limits: Limits, days: int) -> IssuedToken:
+    """By a person with a session. A program has to ask for confirmation: `confirm_token.py`."""
+    account = require_person(actor)
+    with store.writing() as tx:
+        return add_new_token(tx, actor, account, name=name, limits=limits, days=days)
+
+
+def add_new_token(
+    tx: Transaction,
     actor: Actor,
+    account: Account,
     *,
     name: str,
-    actions: list[str],
-    scopes: list[str],
-    widgets: list[str],
+    limits: Limits,
     days: int,
+    grant_id: str | None = None,
 ) -> IssuedToken:
-    account = require_person(actor)
-    limits = _limits(name, actions, scopes, widgets, days)
     secret = new_secret(TOKEN_PREFIX)
-    with store.writing() as tx:
-        token = add_token(
-            tx,
-            id_=new_id(),
-            secret_hash=hash_secret(secret),
-            account_id=account.id,
-            name=name.strip(),
-            limits=limits,
-            expires_at=tx.at_ms + days * _DAY_MS,
-        )
-        record(tx, actor, "create token", account.username, token=name.strip())
+    token = add_token(
+        tx,
+        id_=new_id(),
+        secret_hash=hash_secret(secret),
+        account_id=account.id,
+        name=name,
+        limits=limits,
+        expires_at=tx.at_ms + days * _DAY_MS,
+        grant_id=grant_id,
+    )
+    record(tx, actor, "create token", account.username, token=name, id=token.id)
     return IssuedToken(secret, token)
 
 
@@ -68,9 +73,10 @@ def revoke_token(store: Store, actor: Actor, id_: str) -> None:
         record(tx, actor, "revoke token", account.username, id=id_)
 
 
-def _limits(
+def parse_limits(
     name: str, actions: list[str], scopes: list[str], widgets: list[str], days: int
 ) -> Limits:
+    """What a token is to be good for, or InvalidRequest with everything that is wrong."""
     faults = []
     if fault := name_fault(name, _MAX_NAME):
         faults.append(f"name: {fault}")

@@ -9,7 +9,7 @@ from ..store.accounts import end_account, find_credentials, get_account, update_
 from ..store.audit import record
 from ..store.engine import Store, Transaction
 from ..store.invitations import remove_invitations_of_inviter
-from ..store.oauth import remove_grants
+from ..store.oauth import Grant, find_grant, list_grants, remove_grant, remove_grants
 from ..store.organizations import list_memberships
 from ..store.sessions import (
     Session,
@@ -27,10 +27,14 @@ from .permissions import require_person
 from .sign_in import Lifetimes, Visitor
 
 _MOST_WRONG = 5
+_FRESH_MS = 10 * 60_000
 
 
-def change_password(store: Store, visitor: Visitor, current: str, new: str) -> None:
-    """Another password; whoever else was signed in with the old one is not any more."""
+def change_password(
+    store: Store, visitor: Visitor, current: str, new: str, *, keeps_tokens: bool = False
+) -> None:
+    """Another password. Every other session and program is signed out; access tokens end, unless
+    the person says otherwise."""
     account = require_person(visitor.actor)
     _check_password(store, account, current)
     password_hash = _hash(new)
@@ -38,11 +42,13 @@ def change_password(store: Store, visitor: Visitor, current: str, new: str) -> N
         update_account(tx, account.id, password_hash=password_hash)
         remove_sessions(tx, account.id, but=visitor.session.id if visitor.session else None)
         remove_grants(tx, account.id)
-        record(tx, visitor.actor, "change password", account.username)
+        if not keeps_tokens:
+            remove_tokens(tx, account.id)
+        record(tx, visitor.actor, "change password", account.username, keepsTokens=keeps_tokens)
 
 
 def reset_password(store: Store, username: str, new: str) -> None:
-    """By the operator. Everybody signed in with the old one is signed out."""
+    """By the operator. Everybody is signed out, and access tokens end."""
     password_hash = _hash(new)
     with store.writing() as tx:
         account = _get_open(tx, username)
@@ -52,7 +58,7 @@ def reset_password(store: Store, username: str, new: str) -> None:
 
 
 def set_disabled(store: Store, username: str, *, is_disabled: bool) -> None:
-    """By the operator. A disabled account cannot sign in, and neither can its tokens."""
+    """By the operator. A disabled account cannot sign in; its access tokens end for good."""
     with store.writing() as tx:
         account = _get_open(tx, username)
         update_account(tx, account.id, is_disabled=is_disabled)
@@ -64,11 +70,19 @@ def set_disabled(store: Store, username: str, *, is_disabled: bool) -> None:
 
 
 def close_account(store: Store, visitor: Visitor, password: str) -> None:
-    """By the person. Widgets are unlisted, bundles stay: no dashboard breaks. The name stays
+    """By the person, with their password or a session that has just begun; a program's access
+    alone is not enough. Widgets are unlisted, bundles stay: no dashboard breaks. The name stays
     taken, the e-mail address does not."""
     account = require_person(visitor.actor)
-    if account.has_password:
+    session = visitor.session
+    is_fresh = session is not None and session.created_at + _FRESH_MS > store.now_ms()
+    if account.has_password and (password or not is_fresh):
         _check_password(store, account, password)
+    elif not is_fresh:
+        raise NotAllowed(
+            "Sign in again with a browser first: to close an account that has no password, the "
+            "session must be younger than 10 minutes."
+        )
     with store.writing() as tx:
         for organization, role in list_memberships(tx.connection, account.id):
             is_owner = role is Role.OWNER
@@ -80,7 +94,6 @@ def close_account(store: Store, visitor: Visitor, password: str) -> None:
             take_out(tx, visitor.actor, organization, account.id, str(account.username))
         _unlist_all(tx, visitor.actor, account.username)
         end_account(tx, account.id)
-        remove_tokens(tx, account.id)
         remove_invitations_of_inviter(tx, account.id)
         _sign_out_everywhere(tx, account)
         record(tx, visitor.actor, "close account", account.username)
@@ -102,12 +115,37 @@ def end_session(store: Store, visitor: Visitor, id_: str) -> None:
 
 
 def end_other_sessions(store: Store, visitor: Visitor) -> None:
-    """Sign out everywhere else: browsers by their sessions, programs by what they were granted."""
+    """Sign out everywhere else: other browsers, programs, and access tokens."""
     account = require_person(visitor.actor)
     with store.writing() as tx:
         remove_sessions(tx, account.id, but=visitor.session.id if visitor.session else None)
         remove_grants(tx, account.id)
+        remove_tokens(tx, account.id)
         record(tx, visitor.actor, "sign out everywhere else", account.username)
+
+
+def list_own_programs(store: Store, visitor: Visitor) -> list[Grant]:
+    account = require_person(visitor.actor)
+    with store.reading() as connection:
+        return list_grants(connection, account.id, store.now_ms())
+
+
+def sign_out_program(store: Store, visitor: Visitor, grant_id: str) -> None:
+    """End a program's sign-in, and the access tokens that it asked for."""
+    account = require_person(visitor.actor)
+    with store.writing() as tx:
+        grant = find_grant(tx.connection, grant_id)
+        if grant is None or grant.account_id != account.id:
+            raise NotFound("There is no such program.")
+        remove_grant(tx, grant_id)
+        record(
+            tx,
+            visitor.actor,
+            "end access",
+            account.username,
+            grant=grant_id,
+            program=grant.client_id,
+        )
 
 
 def _get_open(tx: Transaction, username: str) -> Account:
@@ -127,6 +165,7 @@ def _unlist_all(tx: Transaction, actor: Actor, scope: Scope) -> None:
 def _sign_out_everywhere(tx: Transaction, account: Account) -> None:
     remove_sessions(tx, account.id)
     remove_grants(tx, account.id)
+    remove_tokens(tx, account.id)
 
 
 def _check_password(store: Store, account: Account, password: str) -> None:

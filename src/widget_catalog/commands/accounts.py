@@ -126,6 +126,12 @@ def invite_(
     secret = invite(existing_node(settings).store, OPERATOR if operator else AUTHOR, email)
     if settings.registration == "closed" and not operator:
         told("Note: registration is closed here; nobody can use this before it is `invitation`.")
+    source = "base_url" if settings.base_url else "host and port, as base_url is not set"
+    told(
+        f"The link assumes that people reach the service at {settings.public_url} ({source}). If "
+        "that is not so, set base_url as for serve (WIDGET_CATALOG_BASE_URL, or --config), or "
+        "replace the beginning of the link."
+    )
     print(f"{settings.public_url}/join?invitation={secret}")  # noqa: T201
 
 

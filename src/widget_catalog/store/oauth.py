@@ -8,7 +8,7 @@ from sqlalchemy.engine import Connection
 from ..domain.accounts import Account
 from .accounts import account_from
 from .engine import Transaction
-from .schema import accounts, oauth_codes, oauth_devices, oauth_grants, oauth_tokens
+from .schema import access_tokens, accounts, oauth_codes, oauth_devices, oauth_grants, oauth_tokens
 
 
 class Code(NamedTuple):
@@ -87,8 +87,24 @@ def find_grant(connection: Connection, id_: str) -> Grant | None:
 
 
 def remove_grant(tx: Transaction, id_: str) -> None:
-    """End a sign-in: its tokens go with it."""
+    """End a sign-in with its tokens, and the access tokens that it asked for."""
+    tx.connection.execute(sa.delete(access_tokens).where(access_tokens.c.grant_id == id_))
     tx.connection.execute(sa.delete(oauth_grants).where(oauth_grants.c.id == id_))
+
+
+def list_grants(connection: Connection, account_id: int, now_ms: int) -> list[Grant]:
+    """The sign-ins of an account whose program can still renew its access."""
+    alive = sa.exists().where(
+        oauth_tokens.c.grant_id == oauth_grants.c.id,
+        oauth_tokens.c.rotated_at.is_(None),
+        oauth_tokens.c.refresh_expires_at > now_ms,
+    )
+    query = (
+        sa.select(oauth_grants)
+        .where(oauth_grants.c.account_id == account_id, alive)
+        .order_by(oauth_grants.c.created_at, oauth_grants.c.id)
+    )
+    return [Grant(*row) for row in connection.execute(query)]
 
 
 def remove_grants(tx: Transaction, account_id: int) -> None:

@@ -24,6 +24,7 @@ class Token(NamedTuple):
     created_at: int
     expires_at: int
     last_used_at: int | None
+    grant_id: str | None = None
 
 
 def add_token(
@@ -35,21 +36,22 @@ def add_token(
     name: str,
     limits: Limits,
     expires_at: int,
+    grant_id: str | None = None,
 ) -> Token:
+    """`grant_id` is the OAuth sign-in that asked for it: if that is revoked, the token ends."""
     tx.connection.execute(
         sa.insert(access_tokens).values(
             id=id_,
             secret_hash=secret_hash,
             account_id=account_id,
             name=name,
-            actions=_encode(limits.rights).decode(),
-            scopes=_encode(limits.scopes).decode(),
-            widgets=_encode(limits.widgets).decode(),
             created_at=tx.at_ms,
             expires_at=expires_at,
+            grant_id=grant_id,
+            **limits_values(limits),
         )
     )
-    return Token(id_, account_id, name, limits, tx.at_ms, expires_at, None)
+    return Token(id_, account_id, name, limits, tx.at_ms, expires_at, None, grant_id)
 
 
 def find_token(connection: Connection, secret_hash: str) -> tuple[Token, Account] | None:
@@ -83,11 +85,23 @@ def remove_tokens(tx: Transaction, account_id: int) -> None:
     tx.connection.execute(sa.delete(access_tokens).where(access_tokens.c.account_id == account_id))
 
 
-def _token_from(row: Any) -> Token:
-    limits = Limits(
+def limits_values(limits: Limits) -> dict[str, str]:
+    """The columns that say what a token is good for."""
+    return {
+        "actions": _encode(limits.rights).decode(),
+        "scopes": _encode(limits.scopes).decode(),
+        "widgets": _encode(limits.widgets).decode(),
+    }
+
+
+def limits_from(row: Any) -> Limits:
+    return Limits(
         rights=tuple(map(Right, _decode(row.actions))),
         scopes=_decode(row.scopes),
         widgets=_decode(row.widgets),
     )
+
+
+def _token_from(row: Any) -> Token:
     times = (row.created_at, row.expires_at, row.last_used_at)
-    return Token(row.id, row.account_id, row.name, limits, *times)
+    return Token(row.id, row.account_id, row.name, limits_from(row), *times, row.grant_id)

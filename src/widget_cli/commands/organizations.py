@@ -7,7 +7,7 @@ import typer
 
 from ..addresses import path_part
 from ..answers import not_a_catalog
-from ..console import ask, out, plain, say, show_json, show_table
+from ..console import ask, out, plain, say, show_json, show_table, warn
 from ..errors import wrong_usage
 from ..exits import ExitCode
 from ..options import CatalogOption, JsonOption, YesOption
@@ -110,6 +110,8 @@ def invite(
     if link := made.get("link"):
         say.print("The catalog sends no mail. Pass this link on; it is shown this once:")
         out.print(plain(link))
+    if note := made.get("note"):
+        warn(str(note))
 
 
 @app.command()

@@ -8,6 +8,7 @@ import typer
 
 from ..addresses import path_part
 from ..answers import not_a_catalog, shaped
+from ..confirming import TokenRequest, wait_for_confirmation
 from ..console import counted, plain, say, show_json, show_table
 from ..options import CatalogOption, JsonOption
 from ..session import opened
@@ -51,10 +52,16 @@ def create(
         typer.Option(metavar="SCOPE/NAME", help="Only this widget; may be given again."),
     ] = None,
     days: Annotated[int, typer.Option(min=1, help="How long it is good.")] = 90,
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="Open it, or print the address only.")
+    ] = True,
     catalog: CatalogOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Make a token, and print it to standard output. It is shown this once."""
+    """Make a token, and print it to standard output. It is shown this once.
+
+    You confirm it in a browser. `widget logout` also ends the tokens made with this sign-in.
+    """
     body = {
         "name": name,
         "actions": [it.value for it in action or [TokenAction.PUBLISH]],
@@ -64,6 +71,9 @@ def create(
     }
     with opened(catalog) as session:
         made = session.post("/api/tokens", body)
+        if "requestId" in made:
+            request = shaped(made, TokenRequest, session.url)
+            made = wait_for_confirmation(session, request, opens_browser=browser)
         secret = made.get("token")
         if not isinstance(secret, str):
             raise not_a_catalog(session.url)

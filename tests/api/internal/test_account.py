@@ -8,12 +8,12 @@ from support.village import Village
 from widget_catalog.actions.create_account import create_account
 from widget_catalog.actions.manage_account import set_disabled
 from widget_catalog.domain.errors import Conflict
-from widget_catalog.store.accounts import list_accounts
+from widget_catalog.store.accounts import get_account, list_accounts, update_account
 
 WRONG_CURRENT = {"error": "The current password is wrong."}
 
 
-def test_a_new_password_ends_every_other_session_and_oauth_token(village: Village) -> None:
+def test_a_new_password_ends_every_other_session_and_every_token(village: Village) -> None:
     ann, other = village.ann, signed_in(village.site, "ann")
     by_oauth, by_token = with_oauth(ann), with_token(ann)
     new = "another long password"
@@ -21,11 +21,22 @@ def test_a_new_password_ends_every_other_session_and_oauth_token(village: Villag
     answer = ann.post("/api/auth/password", {"currentPassword": PASSWORD, "newPassword": new})
 
     assert (answer.status, answer.json()) == (200, {"success": True})
-    assert [is_in(it) for it in (ann, other, by_oauth)] == [True, False, False]
-    assert is_in(by_token)  # It was never made with the password.
+    assert [is_in(it) for it in (ann, other, by_oauth, by_token)] == [True, False, False, False]
     assert try_password(village.site, "ann", PASSWORD).json() == WRONG
     assert try_password(village.site, "ann", new).status == 200
     assert is_in(village.eve)
+
+
+def test_access_tokens_outlive_a_new_password_only_if_the_person_says_so(village: Village) -> None:
+    token, access = with_token(village.ann), with_oauth(village.ann)
+    body = {"currentPassword": PASSWORD, "newPassword": PASSWORD + "!", "keepTokens": True}
+
+    assert village.ann.post("/api/auth/password", body).status == 200
+
+    assert [is_in(it) for it in (token, access)] == [True, False]
+    body = {"currentPassword": PASSWORD + "!", "newPassword": PASSWORD, "keepTokens": "yes"}
+    answer = village.ann.post("/api/auth/password", body)
+    assert (answer.status, answer.json()) == (400, {"error": "keepTokens: must be true or false."})
 
 
 @pytest.mark.parametrize(
@@ -69,7 +80,7 @@ def test_a_disabled_account_is_out_at_once_and_so_are_its_tokens(village: Villag
 
     assert [is_in(it) for it in (village.ann, token, access)] == [False] * 3
     set_disabled(store, "ann", is_disabled=False)
-    assert [is_in(it) for it in (village.ann, token, access)] == [False, True, False]
+    assert [is_in(it) for it in (village.ann, token, access)] == [False] * 3
 
 
 def test_closing_an_account_unlists_its_widgets_and_leaves_its_bundles(village: Village) -> None:
@@ -123,11 +134,42 @@ def test_the_e_mail_address_of_a_closed_account_is_free_and_its_name_is_not(
     assert closed == ["eve@example.org", "mia@example.org"]
 
 
-def test_closing_an_account_needs_its_password(village: Village) -> None:
-    answer = village.eve.post("/api/account/close", {})
+def test_closing_an_account_needs_its_password_or_a_session_that_has_just_begun(
+    village: Village,
+) -> None:
+    eve, program = signed_in(village.site, "eve"), with_oauth(village.eve)
+    village.clock.forward(minutes=10)
+    for person in (eve, program):
+        answer = person.post("/api/account/close", {})
+        assert (answer.status, answer.json()) == (403, WRONG_CURRENT)
+    eve = signed_in(village.site, "eve")
+    wrong = eve.post("/api/account/close", {"password": "not the password"})
+    assert (wrong.status, wrong.json()) == (403, WRONG_CURRENT)
+    assert is_in(eve)
+    village.clock.forward(minutes=9, seconds=59)
 
-    assert (answer.status, answer.json()) == (403, WRONG_CURRENT)
-    assert is_in(village.eve)
+    assert eve.post("/api/account/close", {}).status == 200
+    assert not is_in(program)
+
+
+def test_an_account_without_a_password_is_closed_by_a_session_that_has_just_begun(
+    village: Village,
+) -> None:
+    """As one has who signs in through a provider."""
+    village.clock.forward(minutes=10)
+    eve, program = signed_in(village.site, "eve"), with_oauth(village.eve)
+    with village.site.node.store.writing() as tx:
+        update_account(tx, get_account(tx.connection, "eve").id, password_hash=None)
+    sentence = (
+        "Sign in again with a browser first: to close an account that has no password, the session "
+        "must be younger than 10 minutes."
+    )
+
+    by_program = program.post("/api/account/close", {"password": ""})
+    assert (by_program.status, by_program.json()) == (403, {"error": sentence})
+    old = village.eve.post("/api/account/close", {})
+    assert (old.status, old.json()) == (403, {"error": sentence})
+    assert eve.post("/api/account/close", {}).status == 200
 
 
 def test_who_closes_an_account_leaves_its_organizations(village: Village) -> None:

@@ -1,12 +1,13 @@
 """Invitations to an organization: by name and by link, answered, withdrawn, over."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from api.internal.organizing import ACME, DONE, INVITATIONS, roles, told
 from support.people import PASSWORD, Person, a_person
-from support.village import Village, join
+from support.village import BuiltVillage, Village, join
 from widget_catalog.actions.manage_account import set_disabled
 from widget_catalog.domain.accounts import Role
 from widget_catalog.store.accounts import get_account, update_account
@@ -232,3 +233,31 @@ def test_an_invitation_whose_inviter_lost_the_right_unnoticed_is_not_valid(
 
     assert told(village.eve.post(*link)) == (404, NOT_FOR_YOU)
     assert village.eve.post(link[0].replace("accept", "decline"), link[1]).status == 404
+
+
+@pytest.mark.parametrize(
+    ("registration", "note"),
+    [
+        ("open", None),
+        (
+            "invitation",
+            (
+                "Somebody without an account cannot use the link yet: they also need an invitation "
+                "to the catalog, from the operator (widget-catalog account invite)."
+            ),
+        ),
+        (
+            "closed",
+            (
+                "Registration is closed in this catalog: only somebody who has an account can use "
+                "the link. The operator makes accounts (widget-catalog account create)."
+            ),
+        ),
+    ],
+)
+def test_whoever_invites_by_e_mail_is_told_what_the_link_cannot_do(
+    built_village: BuiltVillage, tmp_path: Path, registration: str, note: str | None
+) -> None:
+    with Village(built_village, tmp_path / "d", registration=registration) as village:
+        assert invite(village, email="x@example.org")["note"] == note
+        assert "note" not in invite(village, username="eve")

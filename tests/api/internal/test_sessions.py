@@ -6,8 +6,11 @@ from pathlib import Path
 import pytest
 
 from api.internal.signing_in import is_in, secret_of
+from support.browsing import Browsing
+from support.oauth import ask, refresh_fields, sign_in_program
 from support.people import PASSWORD, Person, nobody, signed_in, with_oauth, with_token
-from support.village import Village
+from support.site import Answer
+from support.village import BuiltVillage, Village
 from widget_catalog.domain.clock import iso
 
 GATE = {"error": "This address is for signed-in people only."}
@@ -98,7 +101,7 @@ def test_a_session_says_what_it_is_by_oauth_and_by_token_too(village: Village) -
     by_token = with_token(village.olly).get("/api/auth/session").json()
 
     assert by_oauth == {**who, "via": "oauth"}
-    assert by_token == {**who, "via": "token"}
+    assert by_token == {**who, "email": None, "via": "token"}
 
 
 def test_a_bearer_token_counts_before_a_cookie(village: Village) -> None:
@@ -154,3 +157,24 @@ def test_a_change_by_cookie_needs_the_csrf_token_of_that_session(village: Villag
         )
     assert Person(village.site, "ann", {"cookie": cookie}).get("/api/organizations").status == 200
     assert ann.post("/api/organizations", body).status == 201
+
+
+def test_a_program_is_signed_out_after_a_time_however_often_it_renews(
+    built_village: BuiltVillage, tmp_path: Path
+) -> None:
+    with Village(built_village, tmp_path / "data", oauth_max_days=100) as village:
+
+        def renewed(token: str) -> Answer:
+            return ask(village.site, "token", **refresh_fields(token))
+
+        first = sign_in_program(Browsing(village.site).sign_in("ann"))["refresh_token"]
+        village.clock.forward(days=50)
+        second = renewed(first).json()["refresh_token"]
+        village.clock.forward(days=49, hours=23)
+        third = renewed(second)
+        assert third.status == 200
+        village.clock.forward(hours=1)
+
+        over = renewed(third.json()["refresh_token"])
+
+    assert (over.status, over.json()["error"]) == (400, "invalid_grant")

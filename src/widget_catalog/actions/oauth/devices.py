@@ -6,6 +6,7 @@ from ...domain.errors import NotFound
 from ...store.engine import Snapshot, Store
 from ...store.oauth import Device, find_device_by_user_code, update_device
 from ..attempts import add_failures, check_failures
+from ..credentials import plain_code, shown_code
 from ..permissions import require_person
 from ..sign_in import Visitor
 from .server import House
@@ -52,15 +53,6 @@ def decide_device(
         else:
             update_device(tx, device.device_hash, is_denied=True)
     return found
-
-
-def plain_code(user_code: str) -> str:
-    """As it is kept: people type hyphens and small letters as they like."""
-    return "".join(it for it in user_code[:40].upper() if it.isalnum())
-
-
-def shown_code(user_code: str) -> str:
-    return f"{user_code[:4]}-{user_code[4:]}"
 
 
 def _find(connection: Snapshot, user_code: str, now_ms: int) -> Device | None:

@@ -30,8 +30,7 @@ from ...store.oauth import (
     update_device,
     use_code,
 )
-from ..credentials import CODE_PREFIX, DEVICE_PREFIX, hash_secret, new_id, new_secret
-from .devices import plain_code
+from ..credentials import CODE_PREFIX, DEVICE_PREFIX, hash_secret, new_id, new_secret, plain_code
 from .server import Client
 from .successors import GRACE_MS, open_successor, seal_successor
 
@@ -175,7 +174,9 @@ class RefreshGrant(grants.RefreshTokenGrant):
             return None
         if pair.rotated_at is not None and pair.successor is None:
             return None
-        if pair.refresh_expires_at <= tx.at_ms or not _enabled(tx, grant.account_id):
+        # The setting may have been lowered since the pair was made.
+        ends_at = min(pair.refresh_expires_at, grant.created_at + self.server.house.grant_ms)
+        if ends_at <= tx.at_ms or not _enabled(tx, grant.account_id):
             return None
         return StoredPair(pair, grant)
 

@@ -60,10 +60,12 @@ _SENTENCES = {
 
 
 class House(NamedTuple):
-    """Who may ask here, and under which name the service answers."""
+    """Who may ask here, under which name the service answers, and how long a program stays signed
+    in, however often it renews its access."""
 
     clients: Mapping[str, OAuthClient]
     issuer: str
+    grant_ms: int
 
 
 class Answer(NamedTuple):
@@ -130,21 +132,23 @@ class Server(AuthorizationServer):
         return Client(about) if about is not None else None
 
     def save_token(self, token: dict[str, Any], request: Any) -> None:
+        grant = self._grant(token, request)
+        ends_at = grant.created_at + self.house.grant_ms
         pair = TokenPair(
             access_hash=hash_secret(token["access_token"]),
             refresh_hash=hash_secret(token["refresh_token"]),
-            grant_id=self._grant_id(token, request),
+            grant_id=grant.id,
             issued_at=self.tx.at_ms,
             access_expires_at=self.tx.at_ms + ACCESS_SECONDS * 1000,
-            refresh_expires_at=self.tx.at_ms + _REFRESH_MS,
+            refresh_expires_at=min(self.tx.at_ms + _REFRESH_MS, ends_at),
             rotated_at=None,
         )
         add_pair(self.tx, pair)
 
-    def _grant_id(self, token: dict[str, Any], request: Any) -> str:
+    def _grant(self, token: dict[str, Any], request: Any) -> Grant:
         """The sign-in that a new pair belongs to, begun here if it is the first."""
         if request.refresh_token is not None:
-            known: str = request.refresh_token.pair.grant_id
+            known: Grant = request.refresh_token.grant
             return known
         code, device = request.authorization_code, request.credential
         if device is not None:
@@ -157,7 +161,7 @@ class Server(AuthorizationServer):
         add_grant(self.tx, grant)
         way = "device" if device is not None else "browser"
         self.record(grant, user, "grant access", way=way)
-        return grant_id
+        return grant
 
     def end_grant(self, grant_id: str, reason: str) -> None:
         """End a sign-in with everything that came from it."""

@@ -16,6 +16,7 @@ _RULES: dict[object, str] = {
     str: "must be a text.",
     str | None: "must be a text.",
     int: "must be a whole number.",
+    bool: "must be true or false.",
     bool | None: "must be true, false or null.",
     list[str]: "must be a list of texts.",
 }

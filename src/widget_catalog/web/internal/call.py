@@ -120,6 +120,11 @@ class Call:
         return int(page), min(int(limit), 100)
 
 
+def email_for(actor: Actor) -> str | None:
+    """The person's address, for the person: a machine's token has no use for it."""
+    return actor.account.email if actor.account is not None and actor.limits is None else None
+
+
 def is_asked_by_program(request: Request) -> bool:
     """Whether an address under /api/ that has pages is asked by somebody who wants none."""
     wants_page = "text/html" in (request.headers.get("accept") or "")

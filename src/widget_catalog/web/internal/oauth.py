@@ -6,7 +6,7 @@ from ...actions.sign_in import identify_bearer
 from ...domain.errors import NotSignedIn
 from ..http import Response
 from ..public import error
-from .call import OAUTH_BASE, Call, Services, reply
+from .call import OAUTH_BASE, Call, Services, email_for, reply
 
 
 def post_token(services: Services, call: Call) -> Response:
@@ -28,14 +28,15 @@ def get_userinfo(services: Services, call: Call) -> Response:
     scheme, _, token = given.partition(" ")
     if scheme.lower() != "bearer" or not token:
         raise NotSignedIn("Authorization must be `Bearer` and a token.")
-    account = identify_bearer(services.store, token.strip(), call.address).actor.account
+    actor = identify_bearer(services.store, token.strip(), call.address).actor
+    account = actor.account
     if account is None:
         raise NotSignedIn("This token belongs to nobody.")
     return reply(
         {
             "sub": str(account.id),
             "name": account.username,
-            "email": account.email,
+            "email": email_for(actor),
             "username": account.username,
         }
     )

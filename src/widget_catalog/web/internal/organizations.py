@@ -24,6 +24,14 @@ from ...store.organizations import Organization
 from ..http import Response
 from .call import Call, Services, done, reply
 
+# What an invitation by link cannot do, by the setting `registration`.
+_NOTES = {
+    "closed": "Registration is closed in this catalog: only somebody who has an account can use "
+    "the link. The operator makes accounts (widget-catalog account create).",
+    "invitation": "Somebody without an account cannot use the link yet: they also need an "
+    "invitation to the catalog, from the operator (widget-catalog account invite).",
+}
+
 
 class OrganizationBody(msgspec.Struct, rename="camel"):
     slug: str
@@ -83,6 +91,7 @@ def post_invitation(services: Services, call: Call) -> Response:
     if secret is not None:
         place = f"{services.settings.public_url}/invitation"
         shown["link"] = f"{place}?id={invitation.id}&secret={secret}"
+        shown["note"] = _NOTES.get(services.settings.registration)
     return reply(shown, status=201)
 
 

@@ -35,6 +35,7 @@ ACCOUNT = (
     Route("POST", "/api/account/close", sessions.post_close, Who.PERSON, hashes=True),
     Route("GET", "/api/tokens", tokens.get_tokens, Who.PERSON),
     Route("POST", "/api/tokens", tokens.post_token, Who.PERSON),
+    Route("POST", "/api/tokens/requests/{id}", tokens.post_token_request, Who.PERSON),
     Route("DELETE", "/api/tokens/{id}", tokens.delete_token, Who.PERSON),
 )
 

@@ -15,7 +15,7 @@ from ...actions.sign_in import SignedIn, sign_in, sign_out
 from ...domain.clock import from_ms, iso
 from ...domain.errors import NotAllowed
 from ..http import Response
-from .call import COOKIE, Call, Services, cookie_of, csrf_token, done, reply
+from .call import COOKIE, Call, Services, cookie_of, csrf_token, done, email_for, reply
 
 
 class SignInBody(msgspec.Struct):
@@ -33,6 +33,7 @@ class RegisterBody(msgspec.Struct):
 class PasswordBody(msgspec.Struct, rename="camel"):
     current_password: str
     new_password: str
+    keep_tokens: bool = False
 
 
 class CloseBody(msgspec.Struct):
@@ -78,10 +79,9 @@ def post_sign_out(services: Services, call: Call) -> Response:
 
 def get_session(_services: Services, call: Call) -> Response:
     visitor = call.visitor
-    account = visitor.actor.account
     shown: dict[str, object] = {
         "username": visitor.actor.name,
-        "email": account.email if account is not None else None,
+        "email": email_for(visitor.actor),
         "isOperator": visitor.actor.is_operator,
         "via": visitor.actor.via.value,
     }
@@ -93,7 +93,13 @@ def get_session(_services: Services, call: Call) -> Response:
 
 def post_password(services: Services, call: Call) -> Response:
     body = call.json(PasswordBody)
-    change_password(services.store, call.visitor, body.current_password, body.new_password)
+    change_password(
+        services.store,
+        call.visitor,
+        body.current_password,
+        body.new_password,
+        keeps_tokens=body.keep_tokens,
+    )
     return done()
 
 

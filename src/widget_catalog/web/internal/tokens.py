@@ -2,11 +2,21 @@
 
 import msgspec
 
-from ...actions.issue_token import issue_token, list_own_tokens, revoke_token
+from ...actions.confirm_token import REQUEST_S, claim_token, code_of, request_token
+from ...actions.issue_token import (
+    IssuedToken,
+    issue_token,
+    list_own_tokens,
+    parse_limits,
+    revoke_token,
+)
+from ...actions.permissions import require_person
 from ...domain.clock import from_ms, iso
 from ...store.tokens import Token
 from ..http import Response
 from .call import Call, Services, done, reply
+
+_INTERVAL_S = 3
 
 
 class TokenBody(msgspec.Struct, rename="camel", kw_only=True):
@@ -18,17 +28,30 @@ class TokenBody(msgspec.Struct, rename="camel", kw_only=True):
 
 
 def post_token(services: Services, call: Call) -> Response:
+    """With a session the token; with a program's sign-in a request that the person confirms."""
+    require_person(call.actor)
     body = call.json(TokenBody)
-    issued = issue_token(
-        services.store,
-        call.actor,
-        name=body.name,
-        actions=body.actions,
-        scopes=body.scopes,
-        widgets=body.widgets,
-        days=body.expires_in_days,
-    )
-    return reply({**_shown(issued.token), "token": issued.secret}, status=201)
+    days, name = body.expires_in_days, body.name.strip()
+    limits = parse_limits(body.name, body.actions, body.scopes, body.widgets, days)
+    if call.visitor.grant_id is None:
+        return _made(issue_token(services.store, call.actor, name=name, limits=limits, days=days))
+    request = request_token(services.store, call.visitor, name=name, limits=limits, days=days)
+    place = f"{services.settings.public_url}/account/token"
+    shown = {
+        "requestId": request.id,
+        "userCode": code_of(request),
+        "confirmUrl": place,
+        "confirmUrlComplete": f"{place}?code={code_of(request)}",
+        "expiresInSeconds": REQUEST_S,
+        "intervalSeconds": _INTERVAL_S,
+    }
+    return reply(shown, status=202)
+
+
+def post_token_request(services: Services, call: Call) -> Response:
+    """A program asks whether its person has decided."""
+    issued = claim_token(services.store, call.visitor, call.params["id"])
+    return reply({"status": "pending"}, status=202) if issued is None else _made(issued)
 
 
 def get_tokens(services: Services, call: Call) -> Response:
@@ -39,6 +62,10 @@ def get_tokens(services: Services, call: Call) -> Response:
 def delete_token(services: Services, call: Call) -> Response:
     revoke_token(services.store, call.actor, call.params["id"])
     return done()
+
+
+def _made(issued: IssuedToken) -> Response:
+    return reply({**_shown(issued.token), "token": issued.secret}, status=201)
 
 
 def _shown(token: Token) -> dict[str, object]:

@@ -1,9 +1,19 @@
-"""The page of one's own account: who one is here, and where one is signed in."""
+"""The page of one's own account: sessions, programs, access tokens, and what happened last."""
 
-from ...actions.manage_account import end_other_sessions, end_session, list_own_sessions
+from ...actions.issue_token import list_own_tokens, revoke_token
+from ...actions.manage_account import (
+    end_other_sessions,
+    end_session,
+    list_own_programs,
+    list_own_sessions,
+    sign_out_program,
+)
+from ...actions.read_audit import read_own_audit
 from ..http import Response
 from ..internal.call import Call, Services
 from .own_page import own_page
+
+_ENTRIES = 20
 
 
 def get_account(services: Services, call: Call) -> Response:
@@ -16,14 +26,23 @@ def get_account(services: Services, call: Call) -> Response:
         current_id=current.id if current is not None else None,
         provider=services.provider.name if services.provider is not None else None,
         sessions=list_own_sessions(services.store, call.visitor, services.lifetimes),
+        programs=list_own_programs(services.store, call.visitor),
+        client_names={it.id: it.name for it in services.house.clients.values()},
+        tokens=list_own_tokens(services.store, call.actor),
+        entries=read_own_audit(services.store, call.actor, _ENTRIES),
     )
 
 
 def post_account(services: Services, call: Call) -> Response:
-    """End a session, or all but this."""
-    which = call.form().get("end", "")
+    """End a session, a program's sign-in, an access token; or everything but this session."""
+    form = call.form()
+    which = form.get("end", "")
     if which == "others":
         end_other_sessions(services.store, call.visitor)
+    elif "revoke" in form:
+        revoke_token(services.store, call.actor, form["revoke"])
+    elif "program" in form:
+        sign_out_program(services.store, call.visitor, form["program"])
     else:
         end_session(services.store, call.visitor, which)
     return services.look.redirect("/account")

@@ -46,9 +46,12 @@ def _ask(
     return own_page(
         services,
         call,
-        "device.html",
+        "code.html",
         *(headers_of(fault) if fault is not None else []),
         status=status_of(fault) if fault is not None else 200,
+        heading="Let a machine in",
+        lead="Type the code that the machine shows.",
+        action="/device",
         user_code=code[:40],
         faults=[fault.message] if fault is not None else [],
     )

@@ -1,12 +1,22 @@
 """The page where an invitation to an organization is accepted or declined."""
 
-from ...actions.invite_member import answer_invitation, view_invitation
+from ...actions.invite_member import answer_invitation, preview_invitation, view_invitation
 from ..http import Response
 from ..internal.call import Call, Services
 from .own_page import done_page, own_page
 
 
 def get_invitation(services: Services, call: Call) -> Response:
+    if not call.is_signed_in:
+        invitation = preview_invitation(services.store, *_named(call))
+        if invitation is None:
+            return services.look.sign_in_first(call.address_here)
+        return services.look.page(
+            "invited.html",
+            invitation=invitation,
+            next=call.address_here,
+            registration=services.settings.registration,
+        )
     invitation = view_invitation(services.store, call.actor, *_named(call))
     return own_page(
         services, call, "invitation.html", invitation=invitation, here=call.address_here

@@ -2,7 +2,7 @@
 
 from ..internal.call import OAUTH_BASE
 from ..internal.routing import Door, Handler, Route, Who
-from . import account, consent, devices, invitations, joining, provider, sign_in
+from . import account, consent, devices, invitations, joining, provider, sign_in, tokens
 
 
 def _page(
@@ -36,7 +36,9 @@ THROUGH_A_PROVIDER = (
 BEING_HERE = (
     _page("GET", "/account", account.get_account, Who.PERSON),
     _page("POST", "/account", account.post_account, Who.PERSON),
-    _page("GET", "/invitation", invitations.get_invitation, Who.PERSON),
+    _page("GET", "/account/token", tokens.get_token_request, Who.PERSON),
+    _page("POST", "/account/token", tokens.post_token_request, Who.PERSON),
+    _page("GET", "/invitation", invitations.get_invitation, Who.ANYONE),
     _page("POST", "/invitation", invitations.post_invitation, Who.PERSON),
 )
 

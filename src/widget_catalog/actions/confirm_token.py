@@ -1,0 +1,118 @@
+"""A program asks for an access token; its person confirms it in a browser; the program gets it.
+
+A program that was signed in by OAuth could otherwise turn an hour's access into a year's, and
+keep it when it is signed out.
+"""
+
+import secrets
+
+from ..domain.accounts import Account, Limits
+from ..domain.errors import NotAllowed, NotFound
+from ..store.audit import record
+from ..store.engine import Snapshot, Store
+from ..store.oauth import find_grant
+from ..store.token_requests import (
+    TokenRequest,
+    add_token_request,
+    decide_token_request,
+    find_token_request,
+    find_token_request_by_code,
+    remove_token_request,
+)
+from .credentials import new_id, plain_code, shown_code
+from .issue_token import IssuedToken, add_new_token
+from .permissions import require_person
+from .sign_in import Visitor
+
+REQUEST_S = 600
+# No vowels, so that no code is a word, and none that look like others.
+_LETTERS = "BCDFGHJKLMNPQRSTVWXZ"
+
+
+def request_token(
+    store: Store, visitor: Visitor, *, name: str, limits: Limits, days: int
+) -> TokenRequest:
+    """Have a program wait for its person. One request a sign-in: the last."""
+    account = require_person(visitor.actor)
+    if visitor.grant_id is None:
+        raise NotAllowed("Only a program that was signed in by OAuth asks for confirmation.")
+    with store.writing() as tx:
+        request = TokenRequest(
+            id=new_id(),
+            grant_id=visitor.grant_id,
+            account_id=account.id,
+            user_code="".join(secrets.choice(_LETTERS) for _ in range(8)),
+            name=name,
+            limits=limits,
+            days=days,
+            expires_at=tx.at_ms + REQUEST_S * 1000,
+        )
+        add_token_request(tx, request)
+        record(tx, visitor.actor, "request token", account.username, token=name)
+    return request
+
+
+def view_token_request(store: Store, visitor: Visitor, code: str) -> tuple[TokenRequest, str]:
+    """What waits with this code for this person, and the client id of the program; or NotFound.
+
+    A code finds only one's own requests, so nobody gains anything by guessing.
+    """
+    account = require_person(visitor.actor)
+    with store.reading() as connection:
+        request = _find(connection, account, code, store.now_ms())
+        grant = find_grant(connection, request.grant_id) if request is not None else None
+    if request is None or grant is None:
+        raise NotFound(
+            f"No program waits for @{account.username} with this code. Check the code, and that "
+            "you are signed in as the account that the program uses; or start again there."
+        )
+    return request, grant.client_id
+
+
+def decide_token(store: Store, visitor: Visitor, code: str, *, is_agreed: bool) -> TokenRequest:
+    """The person agrees or refuses, with a session: a program cannot do that for them."""
+    account = require_person(visitor.actor)
+    if visitor.session is None:
+        raise NotAllowed("Confirm this in a browser, where you are signed in.")
+    with store.writing() as tx:
+        request = _find(tx.connection, account, code, tx.at_ms)
+        if request is None:
+            raise NotFound("This request has just been answered, or has expired.")
+        decide_token_request(tx, request.id, is_agreed=is_agreed)
+        action = "confirm token" if is_agreed else "refuse token"
+        record(tx, visitor.actor, action, account.username, token=request.name)
+    return request
+
+
+def claim_token(store: Store, visitor: Visitor, id_: str) -> IssuedToken | None:
+    """The token, once the person has agreed; None as long as they have not decided.
+
+    NotAllowed if they refused. Only the sign-in that asked gets an answer.
+    """
+    account = require_person(visitor.actor)
+    with store.writing() as tx:
+        request = find_token_request(tx.connection, id_, tx.at_ms)
+        if request is None or request.grant_id != visitor.grant_id:
+            raise NotFound("There is no such request for a token, or it has expired.")
+        if request.is_agreed is None:
+            return None
+        remove_token_request(tx, id_)
+        if request.is_agreed:
+            return add_new_token(
+                tx,
+                visitor.actor,
+                account,
+                name=request.name,
+                limits=request.limits,
+                days=request.days,
+                grant_id=request.grant_id,
+            )
+    raise NotAllowed("The token was refused in the browser.")
+
+
+def code_of(request: TokenRequest) -> str:
+    return shown_code(request.user_code)
+
+
+def _find(connection: Snapshot, account: Account, code: str, now_ms: int) -> TokenRequest | None:
+    return find_token_request_by_code(connection, account.id, plain_code(code), now_ms)

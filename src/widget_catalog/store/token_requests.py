@@ -1,0 +1,83 @@
+"""Access tokens that programs ask for and people have to confirm, in the store."""
+
+from typing import Any, NamedTuple
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from ..domain.accounts import Limits
+from .engine import Transaction
+from .schema import token_requests
+from .tokens import limits_from, limits_values
+
+
+class TokenRequest(NamedTuple):
+    """`grant_id` is the OAuth sign-in that asks. `is_agreed` None: not decided yet."""
+
+    id: str
+    grant_id: str
+    account_id: int
+    user_code: str
+    name: str
+    limits: Limits
+    days: int
+    expires_at: int
+    is_agreed: bool | None = None
+
+
+def add_token_request(tx: Transaction, request: TokenRequest) -> None:
+    """Add a request, in place of an earlier one of the same sign-in."""
+    over = (token_requests.c.expires_at <= tx.at_ms) | (
+        token_requests.c.grant_id == request.grant_id
+    )
+    tx.connection.execute(sa.delete(token_requests).where(over))
+    values = request._asdict()
+    limits = values.pop("limits")
+    tx.connection.execute(sa.insert(token_requests).values(**values, **limits_values(limits)))
+
+
+def find_token_request(connection: Connection, id_: str, now_ms: int) -> TokenRequest | None:
+    return _first(connection, token_requests.c.id == id_, now_ms)
+
+
+def find_token_request_by_code(
+    connection: Connection, account_id: int, user_code: str, now_ms: int
+) -> TokenRequest | None:
+    """One that this account has still to decide about."""
+    here = sa.and_(
+        token_requests.c.account_id == account_id,
+        token_requests.c.user_code == user_code,
+        token_requests.c.is_agreed.is_(None),
+    )
+    return _first(connection, here, now_ms)
+
+
+def decide_token_request(tx: Transaction, id_: str, *, is_agreed: bool) -> None:
+    decided = sa.update(token_requests).where(token_requests.c.id == id_)
+    tx.connection.execute(decided.values(is_agreed=is_agreed))
+
+
+def remove_token_request(tx: Transaction, id_: str) -> None:
+    tx.connection.execute(sa.delete(token_requests).where(token_requests.c.id == id_))
+
+
+def _first(
+    connection: Connection, which: sa.ColumnElement[bool], now_ms: int
+) -> TokenRequest | None:
+    query = sa.select(token_requests).where(which, token_requests.c.expires_at > now_ms)
+    row = connection.execute(query).first()
+    return _request_from(row) if row is not None else None
+
+
+def _request_from(row: Any) -> TokenRequest:
+    return TokenRequest(
+        id=row.id,
+        grant_id=row.grant_id,
+        account_id=row.account_id,
+        user_code=row.user_code,
+        name=row.name,
+        limits=limits_from(row),
+        days=row.days,
+        expires_at=row.expires_at,
+        is_agreed=row.is_agreed,
+    )

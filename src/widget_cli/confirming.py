@@ -1,0 +1,67 @@
+"""An access token needs its person's confirmation in a browser: say where, and wait for it."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from .addresses import path_part
+from .console import plain, say
+from .errors import ToolError
+from .exits import ExitCode
+from .session import Session
+from .signing_in import open_browser
+
+
+class TokenRequest(msgspec.Struct, frozen=True, rename="camel"):
+    """What the catalog answers instead of a token."""
+
+    request_id: str
+    user_code: str
+    confirm_url: str
+    expires_in_seconds: int
+    confirm_url_complete: str | None = None
+    interval_seconds: int = 3
+
+
+def wait_for_confirmation(
+    session: Session,
+    request: TokenRequest,
+    *,
+    opens_browser: bool,
+    pause: Callable[[float], None] = time.sleep,
+    clock_s: Callable[[], float] = time.monotonic,
+) -> dict[str, Any]:
+    """The token, when the person has confirmed it."""
+    complete = request.confirm_url_complete or request.confirm_url
+    # The address comes from the catalog; a browser opens other things than web pages, too.
+    is_page = complete.startswith(("https://", "http://"))
+    is_opened = opens_browser and is_page and open_browser(complete)
+    where = "in your browser, which should open now" if is_opened else "in any browser"
+    say.print(f"Confirm the token {where}. It must show the same code:\n")
+    say.print(f"  [cyan]{plain(complete)}[/]")
+    say.print(f"  code [bold]{plain(request.user_code)}[/]\n")
+    say.print("[dim]Waiting for you … Ctrl-C stops.[/]")
+    path = f"/api/tokens/requests/{path_part(request.request_id)}"
+    deadline_s = clock_s() + request.expires_in_seconds
+    while clock_s() < deadline_s:
+        pause(max(1, request.interval_seconds))
+        try:
+            answer = session.post(path)
+        except ToolError as error:
+            match error.exit_code:
+                case ExitCode.UNREACHABLE:  # The catalog was away for a moment.
+                    continue
+                case ExitCode.NOT_FOUND:
+                    break
+                case ExitCode.NOT_ALLOWED:
+                    error.hint = "Nothing was made. Try again: widget tokens create"
+            raise
+        if "token" in answer:
+            return answer
+    raise ToolError(
+        "The request for the token has ended before anybody confirmed it.",
+        "Try again: widget tokens create",
+        ExitCode.NOT_ALLOWED,
+    )
