@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 from .domain.errors import InvalidSettings
 from .domain.oauth_clients import OWN_CLIENTS, parse_clients
+from .domain.second_factor import RequiredOf
 from .domain.semver import InvalidVersion, SemVer
 
 _DATA = Path("data")
@@ -52,6 +53,11 @@ class Settings:
     session_max_days: int = _setting(90, "How long a session lasts at all.")
     oauth_max_days: int = _setting(
         180, "How long a program stays signed in at all, however often it renews its access."
+    )
+    second_factor_required: str = _setting(
+        RequiredOf.NOBODY.value,
+        "Who must have a second factor: `nobody`, `operators`, `owners` (of organizations, and "
+        "operators) or `everybody`.",
     )
     oauth_clients: str = _setting(
         OWN_CLIENTS, "Programs that may sign people in: id, name and addresses; `;` between them."
@@ -209,6 +215,11 @@ def _check(values: Mapping[str, Any], given: Mapping[str, tuple[Any, str]]) -> l
         "registration",
         values["registration"] in _REGISTRATION,
         f"must be one of {', '.join(_REGISTRATION)}.",
+    )
+    require(
+        "second_factor_required",
+        values["second_factor_required"] in tuple(RequiredOf),
+        f"must be one of {', '.join(RequiredOf)}.",
     )
     has_id = bool(values["oidc_client_id"]) or not values["oidc_issuer"]
     require("oidc_client_id", has_id, "is needed with oidc_issuer.")

@@ -13,6 +13,8 @@ from . import release
 from .actions.count_download import DownloadCounter
 from .actions.oauth import House, forget_successors
 from .actions.oidc import Provider
+from .actions.second_factor import FactorPolicy
+from .actions.second_factor.secret_box import SecretBox
 from .actions.sign_in import Lifetimes
 from .actions.tidy_uploads import Tidier, tidy_uploads
 from .bundles.local import LocalBundles
@@ -21,6 +23,7 @@ from .domain import clock
 from .domain.clock import Clock
 from .domain.errors import FolderUnusable, StoreUnavailable
 from .domain.oauth_clients import OWN_CLIENT, parse_clients
+from .domain.second_factor import RequiredOf, site_at
 from .reading.catalog import Catalog
 from .reading.documents import Documents
 from .reading.index_file import keep_index
@@ -56,7 +59,8 @@ _PRIVATE = 0o700
 
 
 class DataFolder(NamedTuple):
-    """What lies where. Backups need `catalog.db` and `bundles`; the rest is made anew."""
+    """What lies where. Backups need `catalog.db`, `bundles`, and `second-factor.key` in a place
+    of its own; the rest is made anew."""
 
     path: Path
 
@@ -71,6 +75,10 @@ class DataFolder(NamedTuple):
     @property
     def uploads(self) -> Path:
         return self.path / "uploads"
+
+    @property
+    def second_factor_key(self) -> Path:
+        return self.path / "second-factor.key"
 
     @property
     def revision(self) -> Path:
@@ -239,6 +247,11 @@ def _services(node: Node, store: Store, settings: Settings) -> Services:
         look=Look(settings.service_name, settings.public_url),
         sealing_key=hmac.digest(upload_key, b"signing in", "sha256"),
         provider=_provider(settings),
+        factor_policy=FactorPolicy(
+            site_at(settings.public_url, settings.service_name),
+            SecretBox(node.folder.second_factor_key),
+            RequiredOf(settings.second_factor_required),
+        ),
     )
 
 

@@ -13,6 +13,10 @@ from support.commands import Said, widget_catalog
 from support.folders import filled_folder
 from support.service import running_service
 from support.widgets import version_line, widget_line
+from widget_catalog.store.audit import list_entries
+from widget_catalog.store.second_factors import find_factors, put_app, set_recovery_codes
+from widget_catalog.store.sessions import add_session, find_session
+from widget_catalog.wiring import prepare_node
 
 PASSWORD = "correct horse battery"
 TWO = [version_line("1.0.0"), version_line("1.1.0", publishedAt="2026-02-01T00:00:00.000Z")]
@@ -66,6 +70,7 @@ def test_accounts_are_listed_for_people_and_for_scripts(shop: Path) -> None:
         "email": "ann@example.org",
         "isOperator": False,
         "isDisabled": False,
+        "hasSecondFactor": False,
     }
     assert (olly["username"], olly["isOperator"]) == ("olly", True)
 
@@ -91,6 +96,31 @@ def test_an_account_that_cannot_be_made_is_told_why(
 
     assert (said.code, said.out) == (1, "")
     assert said.err.startswith(f"Error: {sentence}")
+
+
+def test_a_lost_second_factor_is_reset_and_everybody_is_signed_out(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    assert create(data, "ann").code == 0
+    node = prepare_node(data)
+    with node.store.writing() as tx:
+        put_app(tx, 1, "sealed", 0)
+        set_recovery_codes(tx, 1, ["hash"])
+        add_session(tx, "one", "hash", 1, tx.at_ms + 1_000_000)
+
+    listed = widget_catalog("account", "list", "--data", data)
+    said = widget_catalog("account", "reset-second-factor", "ann", "--data", data)
+    again = widget_catalog("account", "reset-second-factor", "ann", "--data", data)
+
+    assert listed.out == "ann  ann@example.org  (second factor)\n"
+    told = "ann has no second factor any more, and is signed out everywhere.\n"
+    assert said == Said(0, "", told)
+    assert again == Said(1, "", "Error: ann has no second factor.\n")
+    with node.store.reading() as connection:
+        assert find_factors(connection, 1) == ((), None, 0)
+        assert find_session(connection, "hash") is None
+        entries, _ = list_entries(connection, "ann", None, 1, 1)
+    node.store.close()
+    assert (entries[0].action, entries[0].via) == ("reset second factor", "command")
 
 
 def test_a_password_is_never_waited_for_where_nobody_is(shop: Path) -> None:

@@ -36,18 +36,19 @@ def sign_in(browsing: Browsing, provider: Provider, subject: str, next_: str = "
 def test_the_page_to_sign_in_and_the_settings_tell_of_it(house: InProcessSite) -> None:
     browsing = Browsing(house)
     browsing.get("/sign-in?next=/device")
-    link = browsing.page.one("a", class_="button")
-    assert (link.text, link.attributes["href"]) == (
-        "Sign in with Example",
-        "/api/auth/oidc?next=/device",
-    )
+    links = browsing.page.all("a", class_="button")
+    assert [(it.text, it.attributes["href"]) for it in links] == [
+        ("Sign in with a passkey", "/sign-in/passkey?next=/device"),
+        ("Sign in with Example", "/api/auth/oidc?next=/device"),
+    ]
     assert house.get("/api/settings").json()["signIn"] == ["password", "oidc"]
 
 
 def test_without_a_provider_there_is_no_such_way(site: InProcessSite) -> None:
     browsing = Browsing(site)
     browsing.get("/sign-in")
-    assert browsing.page.all("a", class_="button") == []
+    links = browsing.page.all("a", class_="button")
+    assert [it.text for it in links] == ["Sign in with a passkey"]
     for path in ("/api/auth/oidc", "/api/auth/oidc/callback?code=x"):
         assert browsing.get(path).status == 404
     assert site.get("/api/settings").json()["signIn"] == ["password"]

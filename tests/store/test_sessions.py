@@ -51,7 +51,7 @@ def test_a_session_leads_to_its_account_and_can_be_touched(store: Store) -> None
         touch_session(tx, "one")
         update_account(tx, ann.id, is_disabled=True)
 
-    assert session == Session("one", "hash", ann.id, now, now, now + HOUR)
+    assert session == Session("one", "hash", ann.id, now, now, now + HOUR, now, False)
     with store.reading() as connection:
         found = find_session(connection, "hash")
         assert found is not None

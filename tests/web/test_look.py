@@ -9,10 +9,23 @@ UNDER_A_PATH = Look("Widgets", "https://host.example/catalog")
 
 def test_links_begin_with_the_path_the_service_is_reached_under() -> None:
     page = UNDER_A_PATH.render(
-        "sign_in.html", next="", username="", faults=[], can_register=True, provider="Example"
+        "sign_in.html",
+        next="",
+        username="",
+        faults=[],
+        can_register=True,
+        has_passkeys=True,
+        provider="Example",
     ).decode()
 
-    for place in ("/sign-in", "/join", "/api/auth/oidc", "/static/site.", "/favicon.svg"):
+    for place in (
+        "/sign-in",
+        "/sign-in/passkey",
+        "/join",
+        "/api/auth/oidc",
+        "/static/site.",
+        "/favicon.svg",
+    ):
         assert f'"/catalog{place}' in page
     assert page.count('="/') == page.count('="/catalog')
 

@@ -11,6 +11,7 @@ from ..store.engine import Store, Transaction
 from ..store.invitations import remove_invitations_of_inviter
 from ..store.oauth import Grant, find_grant, list_grants, remove_grant, remove_grants
 from ..store.organizations import list_memberships
+from ..store.second_factors import has_factor, remove_factors
 from ..store.sessions import (
     Session,
     list_sessions,
@@ -24,10 +25,9 @@ from .attempts import count_attempt
 from .credentials import hash_password, is_password
 from .organize import has_another_owner, take_out
 from .permissions import require_person
-from .sign_in import Lifetimes, Visitor
+from .sign_in import Lifetimes, Visitor, is_fresh
 
 _MOST_WRONG = 5
-_FRESH_MS = 10 * 60_000
 
 
 def change_password(
@@ -36,7 +36,7 @@ def change_password(
     """Another password. Every other session and program is signed out; access tokens end, unless
     the person says otherwise."""
     account = require_person(visitor.actor)
-    _check_password(store, account, current)
+    check_password(store, account, current)
     password_hash = _hash(new)
     with store.writing() as tx:
         update_account(tx, account.id, password_hash=password_hash)
@@ -57,6 +57,17 @@ def reset_password(store: Store, username: str, new: str) -> None:
         record(tx, COMMAND_LINE, "reset password", account.username)
 
 
+def reset_second_factor(store: Store, username: str) -> None:
+    """By the operator, for somebody who has lost it: the password alone signs them in again."""
+    with store.writing() as tx:
+        account = _get_open(tx, username)
+        if not has_factor(tx.connection, account.id):
+            raise Conflict(f"{account.username} has no second factor.")
+        remove_factors(tx, account.id)
+        _sign_out_everywhere(tx, account)
+        record(tx, COMMAND_LINE, "reset second factor", account.username)
+
+
 def set_disabled(store: Store, username: str, *, is_disabled: bool) -> None:
     """By the operator. A disabled account cannot sign in; its access tokens end for good."""
     with store.writing() as tx:
@@ -74,11 +85,9 @@ def close_account(store: Store, visitor: Visitor, password: str) -> None:
     alone is not enough. Widgets are unlisted, bundles stay: no dashboard breaks. The name stays
     taken, the e-mail address does not."""
     account = require_person(visitor.actor)
-    session = visitor.session
-    is_fresh = session is not None and session.created_at + _FRESH_MS > store.now_ms()
-    if account.has_password and (password or not is_fresh):
-        _check_password(store, account, password)
-    elif not is_fresh:
+    if account.has_password and (password or not is_fresh(store, visitor)):
+        check_password(store, account, password)
+    elif not is_fresh(store, visitor):
         raise NotAllowed(
             "Sign in again with a browser first: to close an account that has no password, the "
             "session must be younger than 10 minutes."
@@ -94,6 +103,7 @@ def close_account(store: Store, visitor: Visitor, password: str) -> None:
             take_out(tx, visitor.actor, organization, account.id, str(account.username))
         _unlist_all(tx, visitor.actor, account.username)
         end_account(tx, account.id)
+        remove_factors(tx, account.id)
         remove_invitations_of_inviter(tx, account.id)
         _sign_out_everywhere(tx, account)
         record(tx, visitor.actor, "close account", account.username)
@@ -168,7 +178,7 @@ def _sign_out_everywhere(tx: Transaction, account: Account) -> None:
     remove_tokens(tx, account.id)
 
 
-def _check_password(store: Store, account: Account, password: str) -> None:
+def check_password(store: Store, account: Account, password: str) -> None:
     """Whoever finds a session open must not be able to try passwords at it."""
     limits = {f"password of {account.username}": _MOST_WRONG}
     count_attempt(store, limits, "Too many wrong passwords.")

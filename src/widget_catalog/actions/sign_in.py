@@ -10,6 +10,7 @@ from ..store.accounts import find_credentials, update_account
 from ..store.audit import record
 from ..store.engine import Store, Transaction
 from ..store.oauth import find_access
+from ..store.second_factors import has_factor
 from ..store.sessions import (
     Session,
     add_session,
@@ -38,6 +39,8 @@ from .credentials import (
 _MINUTE_MS = 60_000
 # How long "last seen" and "last used" may lag, so that not every request writes.
 _LAG_MS = 5 * _MINUTE_MS
+# How long after a sign-in, or a confirmation, somebody may change what they sign in with.
+_FRESH_MS = 10 * _MINUTE_MS
 
 _PER_ACCOUNT_AND_ADDRESS = 5
 _PER_ADDRESS = 50
@@ -59,12 +62,25 @@ class SignedIn(NamedTuple):
     account: Account
 
 
+class FactorNeeded(NamedTuple):
+    """The password was right, and the account has a second factor, which is still to be given."""
+
+    account: Account
+    password_hash: str
+
+
 class Visitor(NamedTuple):
     """Who is behind a request; and the session or the OAuth sign-in they came with."""
 
     actor: Actor
     session: Session | None = None
     grant_id: str | None = None
+
+
+def is_fresh(store: Store, visitor: Visitor) -> bool:
+    """Whether the person has signed in, or confirmed who they are, within some minutes."""
+    session = visitor.session
+    return session is not None and session.confirmed_at + _FRESH_MS > store.now_ms()
 
 
 def sign_in(
@@ -75,9 +91,9 @@ def sign_in(
     lifetimes: Lifetimes,
     *,
     former: str | None = None,
-) -> SignedIn:
-    """A new session, in place of the former one. A wrong name and a wrong password cannot be
-    told apart."""
+) -> SignedIn | FactorNeeded:
+    """A new session, in place of the former one; or the news that a second factor is needed.
+    A wrong name and a wrong password cannot be told apart."""
     limits = _limits(username, address)
     count_attempt(store, limits, "Too many failed attempts to sign in.")
     with store.reading() as connection:
@@ -99,6 +115,8 @@ def sign_in(
         take_back_attempts(tx, others)
         if renewed is not None:
             update_account(tx, found.account.id, password_hash=renewed)
+        if has_factor(tx.connection, found.account.id):
+            return FactorNeeded(found.account, renewed or found.password_hash or "")
         return open_session(
             tx, found.account, lifetimes, way="password", address=address, former=former
         )
@@ -112,6 +130,7 @@ def open_session(
     way: str,
     address: str,
     former: str | None,
+    is_two_factor: bool = False,
 ) -> SignedIn:
     """A new session for somebody who was recognised, in this `way`. It replaces the browser's
     former one: whoever knew that secret cannot use it any more."""
@@ -119,7 +138,9 @@ def open_session(
     remove_ended_sessions(tx, idle_since=tx.at_ms - lifetimes.idle_ms)
     secret = new_secret(SESSION_PREFIX)
     expires_at = tx.at_ms + lifetimes.most_ms
-    session = add_session(tx, new_id(), hash_secret(secret), account.id, expires_at)
+    session = add_session(
+        tx, new_id(), hash_secret(secret), account.id, expires_at, is_two_factor=is_two_factor
+    )
     actor = Actor(via=Via.SESSION, account=account, address=address)
     details = {"way": way, "session": session.id} | ({"replaces": replaced} if replaced else {})
     record(tx, actor, "sign in", account.username, None, None, **details)

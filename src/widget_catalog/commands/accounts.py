@@ -63,16 +63,20 @@ def list_(
 ) -> None:
     """List all accounts."""
     from ..store.accounts import list_accounts
+    from ..store.second_factors import list_accounts_with_factor
 
     node = open_existing(data, config)
     with node.store.reading() as connection:
         found = list_accounts(connection)
+        secured = list_accounts_with_factor(connection)
     if as_json:
-        print(json.dumps([_shown(it) for it in found], indent=2))  # noqa: T201
+        shown = [{**_shown(it), "hasSecondFactor": it.id in secured} for it in found]
+        print(json.dumps(shown, indent=2))  # noqa: T201
         return
     width = max((len(it.username) for it in found), default=0)
     for it in found:
         marks = [mark for mark, is_so in _marks(it).items() if is_so]
+        marks += ["second factor"] if it.id in secured else []
         line = f"{it.username:<{width}}  {it.email}"
         print(f"{line}  ({', '.join(marks)})" if marks else line)  # noqa: T201
 
@@ -108,6 +112,18 @@ def reset_password_(
     node = open_existing(data, config)
     reset_password(node.store, name, _password(password_stdin))
     told(f"{name} has a new password, and is signed out everywhere.")
+
+
+@accounts.command("reset-second-factor")
+def reset_second_factor_(name: Name, data: DataOption = None, config: ConfigOption = None) -> None:
+    """For somebody who lost their phone or key: remove their passkeys, app and recovery codes.
+
+    Make sure of the person first. The password alone signs them in afterwards.
+    """
+    from ..actions.manage_account import reset_second_factor
+
+    reset_second_factor(open_existing(data, config).store, name)
+    told(f"{name} has no second factor any more, and is signed out everywhere.")
 
 
 @accounts.command("invite")

@@ -57,6 +57,14 @@ class NotAllowed(CatalogError):
     """Somebody asks for what is not theirs to do."""
 
 
+class ConfirmationNeeded(NotAllowed):
+    """A session that is too old, or too weak, for what is asked: the person must confirm first."""
+
+
+class SecondFactorMissing(NotAllowed):
+    """An account that must have a second factor, and has none."""
+
+
 class NotFound(CatalogError, LookupError):
     """There is no such thing, or none for whoever asks."""
 

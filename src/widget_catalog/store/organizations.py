@@ -77,6 +77,14 @@ def list_memberships(connection: Connection, account_id: int) -> list[Membership
     ]
 
 
+def owns_organization(connection: Connection, account_id: int) -> bool:
+    """Whether this account is an owner of any organization."""
+    query = sa.select(memberships.c.account_id).where(
+        memberships.c.account_id == account_id, memberships.c.role == Role.OWNER.value
+    )
+    return connection.execute(query.limit(1)).first() is not None
+
+
 def list_members(connection: Connection, organization_id: int) -> list[Member]:
     columns = (memberships.c.role, memberships.c.since, accounts.c.is_disabled)
     query = (

@@ -150,6 +150,42 @@ sessions = Table(
     Column("created_at", BigInteger, nullable=False),
     Column("last_seen_at", BigInteger, nullable=False),
     Column("expires_at", BigInteger, nullable=False),
+    Column("confirmed_at", BigInteger, nullable=False),  # When the person last proved who they are.
+    Column("is_two_factor", Boolean, nullable=False),
+)
+
+passkeys = Table(
+    "passkeys",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("account_id", Number, ForeignKey("accounts.id"), nullable=False, index=True),
+    Column("host", Text, nullable=False),  # The host name it was made for, and works at.
+    Column("credential_id", Text, nullable=False, unique=True),  # These two are in base64url.
+    Column("public_key", Text, nullable=False),
+    Column("sign_count", BigInteger, nullable=False),
+    Column("transports", Text, nullable=False),  # A JSON list.
+    Column("is_backed_up", Boolean, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    Column("last_used_at", BigInteger),
+)
+
+# One per account. The secret is encrypted, with a key that is not in the database.
+authenticator_apps = Table(
+    "authenticator_apps",
+    metadata,
+    Column("account_id", Number, ForeignKey("accounts.id"), primary_key=True, autoincrement=False),
+    Column("sealed_secret", Text, nullable=False),
+    Column("last_step", BigInteger, nullable=False),  # No code of this or an earlier step works.
+    Column("created_at", BigInteger, nullable=False),
+)
+
+# Those that are left: each works once, and is removed then.
+recovery_codes = Table(
+    "recovery_codes",
+    metadata,
+    Column("account_id", Number, ForeignKey("accounts.id"), primary_key=True),
+    Column("code_hash", Text, primary_key=True),
 )
 
 # Failures to sign in, per account and address, within a window of time.

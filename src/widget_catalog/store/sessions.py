@@ -19,12 +19,21 @@ class Session(NamedTuple):
     created_at: int
     last_seen_at: int
     expires_at: int
+    confirmed_at: int
+    is_two_factor: bool
 
 
 def add_session(
-    tx: Transaction, id_: str, secret_hash: str, account_id: int, expires_at: int
+    tx: Transaction,
+    id_: str,
+    secret_hash: str,
+    account_id: int,
+    expires_at: int,
+    *,
+    is_two_factor: bool = False,
 ) -> Session:
-    session = Session(id_, secret_hash, account_id, tx.at_ms, tx.at_ms, expires_at)
+    times = (tx.at_ms, tx.at_ms, expires_at, tx.at_ms)
+    session = Session(id_, secret_hash, account_id, *times, is_two_factor)
     tx.connection.execute(sa.insert(sessions).values(session._asdict()))
     return session
 
@@ -58,6 +67,12 @@ def list_sessions(
 def touch_session(tx: Transaction, id_: str) -> None:
     seen = sa.update(sessions).where(sessions.c.id == id_).values(last_seen_at=tx.at_ms)
     tx.connection.execute(seen)
+
+
+def confirm_session(tx: Transaction, id_: str, *, is_two_factor: bool) -> None:
+    """The person has just proved again who they are."""
+    values = {"confirmed_at": tx.at_ms, "is_two_factor": is_two_factor}
+    tx.connection.execute(sa.update(sessions).where(sessions.c.id == id_).values(values))
 
 
 def remove_session(tx: Transaction, account_id: int, id_: str) -> bool:

@@ -26,7 +26,7 @@ KEYS = st.sampled_from(
     "username email password invitation name actions scopes widgets expiresInDays action scope "
     "versionId version displayName description icon minSize maxSize sdkVersion bundleSize "
     "sha256Hash cssSize cssSha256Hash manifestJson reason message isOfficial publishers slug role "
-    "secret currentPassword newPassword w h".split()
+    "secret currentPassword newPassword w h code passkey id response".split()
 )
 NASTY = st.sampled_from(
     ["", "\0", "ann", "acme", "clock", "acme/clock", "1.0.0", "../..", "\u202e", "\ufeff", "\u2028",

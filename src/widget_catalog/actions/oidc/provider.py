@@ -76,8 +76,13 @@ class Provider:
         self._lines = threading.BoundedSemaphore(_LINES)
         self._tls = httpx.create_ssl_context()  # Takes a while; so it is made once.
 
-    def begin(self, next_: str, connects: int | None = None) -> tuple[str, Begun]:
-        """Where to send the person, and what must be at hand when they come back."""
+    def begin(
+        self, next_: str, connects: int | None = None, *, asks_again: bool = False
+    ) -> tuple[str, Begun]:
+        """Where to send the person, and what must be at hand when they come back.
+
+        `asks_again`: the provider is to make sure of the person, even if it knows them.
+        """
         state, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(3))
         address = prepare_grant_uri(
             self._discovered().authorization_endpoint,
@@ -89,6 +94,7 @@ class Provider:
             nonce=nonce,
             code_challenge=create_s256_code_challenge(verifier),
             code_challenge_method="S256",
+            **({"prompt": "login"} if asks_again else {}),
         )
         return str(address), Begun(state, nonce, verifier, next_, connects)
 

@@ -13,11 +13,11 @@ LIFETIME_S = 900
 _ALGORITHM = "HS256"
 
 
-def seal(key: bytes, value: msgspec.Struct, now_ms: int) -> str:
+def seal(key: bytes, value: msgspec.Struct, now_ms: int, lifetime_s: int = LIFETIME_S) -> str:
     """The type is sealed in too: what was made for one purpose is of no use for another."""
     claims = {
         "purpose": type(value).__name__,
-        "exp": now_ms // 1000 + LIFETIME_S,
+        "exp": now_ms // 1000 + lifetime_s,
         "it": msgspec.to_builtins(value),
     }
     return jwt.encode({"alg": _ALGORITHM}, claims, OctKey.import_key(key))

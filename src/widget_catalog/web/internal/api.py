@@ -4,6 +4,7 @@ import asyncio
 import hmac
 from concurrent.futures import ThreadPoolExecutor
 
+from ...actions.second_factor.policy import require_second_factor
 from ...actions.sign_in import Visitor, identify_bearer, identify_session
 from ...domain.accounts import Right, Via
 from ...domain.errors import (
@@ -103,6 +104,9 @@ class InternalApi:
                 check_content_type(request, route, sent)
                 call = Call(request, address, params, sent, visitor)
                 check_csrf(call, route)
+                if visitor is not None and not route.without_factor:
+                    services = self._services
+                    require_second_factor(services.store, services.factor_policy, visitor)
                 return route.handler(self._services, call)
             except tuple(STATUSES) as fault:
                 return fail(fault)

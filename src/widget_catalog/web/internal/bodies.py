@@ -19,6 +19,8 @@ _RULES: dict[object, str] = {
     bool: "must be true or false.",
     bool | None: "must be true, false or null.",
     list[str]: "must be a list of texts.",
+    dict[str, Any]: "must be an object.",
+    dict[str, Any] | None: "must be an object.",
 }
 
 

@@ -9,6 +9,7 @@ import msgspec
 from ...actions.credentials import hash_secret
 from ...actions.oauth import House
 from ...actions.oidc import Provider
+from ...actions.second_factor import FactorPolicy
 from ...actions.sign_in import Lifetimes, Visitor
 from ...bundles.local import LocalBundles
 from ...bundles.uploads import LocalUploads
@@ -44,6 +45,7 @@ class Services(NamedTuple):
     look: Look
     sealing_key: bytes
     provider: Provider | None
+    factor_policy: FactorPolicy
 
 
 class Call:

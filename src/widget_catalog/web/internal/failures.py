@@ -6,6 +6,7 @@ from ...domain.errors import (
     BundleRefused,
     Busy,
     CatalogError,
+    ConfirmationNeeded,
     Conflict,
     InvalidAccount,
     InvalidManifest,
@@ -15,6 +16,7 @@ from ...domain.errors import (
     NotFound,
     NotSignedIn,
     ProviderFailed,
+    SecondFactorMissing,
     StoreUnavailable,
     TooOften,
 )
@@ -36,6 +38,13 @@ _TITLES = {
     429: "Too often",
     502: "Not just now",
     503: "Not just now",
+}
+
+
+# Where people are sent to do what is missing.
+_FIRST = {
+    SecondFactorMissing: "/account/second-factor",
+    ConfirmationNeeded: "/account/confirm",
 }
 
 
@@ -105,10 +114,16 @@ def oauth_failure(fault: CatalogError) -> Response:
 
 
 def failure_page(look: Look, request: Request, fault: CatalogError) -> Response:
-    """The same for people; whoever is not signed in is sent to do so, and back."""
+    """The same for people; whoever must do something else first is sent there, and back."""
+    query = request.query_string
+    here = f"{request.path}?{query}" if query else request.path
     if isinstance(fault, NotSignedIn):
-        query = request.query_string
-        return look.sign_in_first(f"{request.path}?{query}" if query else request.path)
+        return look.sign_in_first(here)
+    for kind, path in _FIRST.items():
+        if isinstance(fault, kind):
+            # What was sent is lost; the page it came from has it once more.
+            is_form = request.method not in ("GET", "HEAD")
+            return look.go_first(path, "" if is_form else here)
     status = status_of(fault)
     title = _TITLES.get(status, "That did not work")
     return look.message(status, title, fault.message, *headers_of(fault))

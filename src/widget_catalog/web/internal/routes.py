@@ -1,10 +1,11 @@
 """Every address of the internal API, by who calls it. A new one without a rule fails a test."""
 
 from ...domain.accounts import Right
-from . import audit, oauth, organizations, publishing, sessions, tokens, widgets
+from . import audit, oauth, organizations, publishing, sessions, signing_in, tokens, widgets
 from .call import OAUTH_BASE
 from .routing import Door, Route, Routes, Who
 
+_SIGN_IN = "/api/auth/sign-in"
 _WIDGET = "/api/widgets/{scope}/{name}"
 _VERSION = _WIDGET + "/versions/{version}"
 _ORGANIZATION = "/api/organizations/{slug}"
@@ -13,13 +14,35 @@ _MANIFEST_AND_MORE = 262_144
 ACCOUNT = (
     Route(
         "POST",
-        "/api/auth/sign-in",
-        sessions.post_sign_in,
+        _SIGN_IN,
+        signing_in.post_sign_in,
         Who.ANYONE,
         door=Door.SIGN_IN,
         hashes=True,
     ),
-    Route("POST", "/api/auth/sign-out", sessions.post_sign_out, Who.ANYONE),
+    Route(
+        "POST",
+        _SIGN_IN + "/second-factor",
+        signing_in.post_second_factor,
+        Who.ANYONE,
+        door=Door.SIGN_IN,
+    ),
+    Route(
+        "POST",
+        _SIGN_IN + "/passkey-options",
+        signing_in.post_passkey_options,
+        Who.ANYONE,
+        door=Door.SIGN_IN,
+    ),
+    Route("POST", _SIGN_IN + "/passkey", signing_in.post_passkey, Who.ANYONE, door=Door.SIGN_IN),
+    Route(
+        "GET",
+        "/api/auth/second-factor",
+        signing_in.get_second_factor,
+        Who.PERSON,
+        without_factor=True,
+    ),
+    Route("POST", "/api/auth/sign-out", sessions.post_sign_out, Who.ANYONE, without_factor=True),
     Route(
         "POST",
         "/api/auth/register",
@@ -28,7 +51,7 @@ ACCOUNT = (
         door=Door.SIGN_IN,
         hashes=True,
     ),
-    Route("GET", "/api/auth/session", sessions.get_session, Who.SIGNED_IN),
+    Route("GET", "/api/auth/session", sessions.get_session, Who.SIGNED_IN, without_factor=True),
     Route("POST", "/api/auth/password", sessions.post_password, Who.PERSON, hashes=True),
     Route("GET", "/api/auth/sessions", sessions.get_sessions, Who.PERSON),
     Route("DELETE", "/api/auth/sessions/{id}", sessions.delete_session, Who.PERSON),

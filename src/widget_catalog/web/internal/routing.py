@@ -36,7 +36,8 @@ class Door(StrEnum):
 class Route(NamedTuple):
     """`needs` states the rule, for readers and for the test that holds every route against it.
 
-    A right is one in the scope that the path names, or for `publish` the body.
+    A right is one in the scope that the path names, or for `publish` the body. Whoever must have
+    a second factor and has none gets no further than routes `without_factor`.
     """
 
     method: str
@@ -47,6 +48,7 @@ class Route(NamedTuple):
     door: Door = Door.API
     hashes: bool = False
     """Whether the handler hashes a password: it then runs in the small pool for that."""
+    without_factor: bool = False
 
     @property
     def takes_form(self) -> bool:

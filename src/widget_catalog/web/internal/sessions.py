@@ -1,4 +1,4 @@
-"""Handlers: signing in and out, registering, sessions, closing an account."""
+"""Handlers: registering, signing out, sessions, closing an account."""
 
 from urllib.parse import urlsplit
 
@@ -11,16 +11,11 @@ from ...actions.manage_account import (
     end_session,
     list_own_sessions,
 )
-from ...actions.sign_in import SignedIn, sign_in, sign_out
+from ...actions.sign_in import SignedIn, sign_out
 from ...domain.clock import from_ms, iso
 from ...domain.errors import NotAllowed
 from ..http import Response
 from .call import COOKIE, Call, Services, cookie_of, csrf_token, done, email_for, reply
-
-
-class SignInBody(msgspec.Struct):
-    username: str
-    password: str
 
 
 class RegisterBody(msgspec.Struct):
@@ -40,20 +35,6 @@ class CloseBody(msgspec.Struct):
     password: str = ""
 
 
-def post_sign_in(services: Services, call: Call) -> Response:
-    refuse_other_sites(services, call)
-    body = call.json(SignInBody)
-    signed_in = sign_in(
-        services.store,
-        body.username,
-        body.password,
-        call.address,
-        services.lifetimes,
-        former=cookie_of(call.request),
-    )
-    return _welcome(services, signed_in)
-
-
 def post_register(services: Services, call: Call) -> Response:
     refuse_other_sites(services, call)
     body = call.json(RegisterBody)
@@ -68,7 +49,7 @@ def post_register(services: Services, call: Call) -> Response:
         secret=body.invitation,
         former=cookie_of(call.request),
     )
-    return _welcome(services, signed_in, status=201)
+    return welcome(services, signed_in, status=201)
 
 
 def post_sign_out(services: Services, call: Call) -> Response:
@@ -153,7 +134,10 @@ def cookie_attributes(services: Services) -> str:
     return f"; Path=/; HttpOnly; SameSite=Lax{'; Secure' if is_https else ''}"
 
 
-def _welcome(services: Services, signed_in: SignedIn, status: int = 200) -> Response:
+def welcome(
+    services: Services, signed_in: SignedIn, *headers: tuple[str, str], status: int = 200
+) -> Response:
+    """Somebody is signed in now: the session, and the cookie that opens it."""
     account = signed_in.account
     shown = {
         "username": account.username,
@@ -163,4 +147,4 @@ def _welcome(services: Services, signed_in: SignedIn, status: int = 200) -> Resp
         "csrfToken": csrf_token(signed_in.secret),
         "expiresAt": iso(from_ms(signed_in.session.expires_at)),
     }
-    return reply(shown, session_cookie(services, signed_in.secret), status=status)
+    return reply(shown, session_cookie(services, signed_in.secret), *headers, status=status)

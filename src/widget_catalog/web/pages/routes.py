@@ -61,6 +61,7 @@ class Pages:
             "/favicon.ico": icon,
             "/robots.txt": self._fixed(_ROBOTS, "text/plain; charset=utf-8", _A_DAY),
             look.style_path: self._fixed(look.style, "text/css; charset=utf-8", _FOR_GOOD),
+            look.script_path: self._fixed(look.script, "text/javascript; charset=utf-8", _FOR_GOOD),
         }
 
     def answer(self, request: Request) -> Response:

@@ -9,6 +9,7 @@ from ...actions.manage_account import (
     sign_out_program,
 )
 from ...actions.read_audit import read_own_audit
+from ...actions.second_factor.managing import list_factors
 from ..http import Response
 from ..internal.call import Call, Services
 from .own_page import own_page
@@ -25,6 +26,7 @@ def get_account(services: Services, call: Call) -> Response:
         account=call.actor.account,
         current_id=current.id if current is not None else None,
         provider=services.provider.name if services.provider is not None else None,
+        has_factor=list_factors(services.store, call.visitor).has_any,
         sessions=list_own_sessions(services.store, call.visitor, services.lifetimes),
         programs=list_own_programs(services.store, call.visitor),
         client_names={it.id: it.name for it in services.house.clients.values()},

@@ -16,6 +16,7 @@ from ...actions.oidc import (
 )
 from ...actions.oidc.provider import Begun
 from ...actions.oidc.sealing import LIFETIME_S
+from ...actions.second_factor.policy import require_fresh
 from ...domain.errors import Conflict, InvalidAccount, InvalidRequest, NotFound
 from ..http import Response
 from ..internal.call import Call, Services, cookie_of
@@ -32,8 +33,9 @@ _TOO_LATE = "This sign-in has taken too long, or cookies are not kept. Begin aga
 
 
 def get_start(services: Services, call: Call) -> Response:
-    next_ = local_path(call.query().get("next", "")) or ""
-    address, begun = _provider(services).begin(next_)
+    query = call.query()
+    next_ = local_path(query.get("next", "")) or ""
+    address, begun = _provider(services).begin(next_, asks_again="again" in query)
     return leave(address, _kept(services, begun), status=302)
 
 
@@ -42,6 +44,7 @@ def post_connect(services: Services, call: Call) -> Response:
 
     The way on is a link, as browsers would not let a form lead to the provider.
     """
+    require_fresh(services.store, call.visitor)  # It is a way in, past the second factor.
     address, begun = _provider(services).begin("/account", call.actor.account_id)
     name = _provider(services).name
     kept = _kept(services, begun)

@@ -2,7 +2,21 @@
 
 from ..internal.call import OAUTH_BASE
 from ..internal.routing import Door, Handler, Route, Who
-from . import account, consent, devices, invitations, joining, provider, sign_in, tokens
+from . import (
+    account,
+    confirming,
+    consent,
+    devices,
+    invitations,
+    joining,
+    provider,
+    second_factor,
+    second_step,
+    sign_in,
+    tokens,
+)
+
+_FACTORS = "/account/second-factor"
 
 
 def _page(
@@ -13,21 +27,40 @@ def _page(
     door: Door = Door.PAGE,
     *,
     hashes: bool = False,
+    without_factor: bool = False,
 ) -> Route:
-    return Route(method, path, handler, needs, door=door, hashes=hashes)
+    marks = {"hashes": hashes, "without_factor": without_factor}
+    return Route(method, path, handler, needs, door=door, **marks)
+
+
+def _factor_page(method: str, path: str, handler: Handler, *, hashes: bool = False) -> Route:
+    """How to get a second factor: for those, too, who must have one and have none yet."""
+    return _page(method, path, handler, Who.PERSON, hashes=hashes, without_factor=True)
 
 
 COMING_IN = (
     _page("GET", "/sign-in", sign_in.get_sign_in, Who.ANYONE),
     _page("POST", "/sign-in", sign_in.post_sign_in, Who.ANYONE, Door.ENTRANCE, hashes=True),
-    _page("POST", "/sign-out", sign_in.post_sign_out, Who.ANYONE),
+    _page("GET", "/sign-in/second-factor", second_step.get_second_step, Who.ANYONE, Door.ENTRANCE),
+    _page(
+        "POST", "/sign-in/second-factor", second_step.post_second_step, Who.ANYONE, Door.ENTRANCE
+    ),
+    _page("GET", "/sign-in/passkey", second_step.get_passkey, Who.ANYONE, Door.ENTRANCE),
+    _page("POST", "/sign-in/passkey", second_step.post_passkey, Who.ANYONE, Door.ENTRANCE),
+    _page("POST", "/sign-out", sign_in.post_sign_out, Who.ANYONE, without_factor=True),
     _page("GET", "/join", joining.get_join, Who.ANYONE, Door.ENTRANCE),
     _page("POST", "/join", joining.post_join, Who.ANYONE, Door.ENTRANCE, hashes=True),
 )
 
 THROUGH_A_PROVIDER = (
     _page("GET", "/api/auth/oidc", provider.get_start, Who.ANYONE, Door.ENTRANCE),
-    _page("GET", "/api/auth/oidc/callback", provider.get_callback, Who.ANYONE),
+    _page(
+        "GET",
+        "/api/auth/oidc/callback",
+        provider.get_callback,
+        Who.ANYONE,
+        without_factor=True,
+    ),
     _page("GET", "/join/name", provider.get_name, Who.ANYONE, Door.ENTRANCE),
     _page("POST", "/join/name", provider.post_name, Who.ANYONE, Door.ENTRANCE),
     _page("POST", "/account/connect", provider.post_connect, Who.PERSON),
@@ -42,6 +75,19 @@ BEING_HERE = (
     _page("POST", "/invitation", invitations.post_invitation, Who.PERSON),
 )
 
+SECOND_FACTOR = (
+    _factor_page("GET", "/account/confirm", confirming.get_confirm),
+    _factor_page("POST", "/account/confirm", confirming.post_confirm, hashes=True),
+    _factor_page("GET", _FACTORS, second_factor.get_factors),
+    _factor_page("GET", _FACTORS + "/new-passkey", second_factor.get_new_passkey),
+    _factor_page("POST", _FACTORS + "/new-passkey", second_factor.post_new_passkey),
+    _factor_page("POST", _FACTORS + "/passkeys/{id}", second_factor.post_passkey),
+    _factor_page("GET", _FACTORS + "/new-app", second_factor.get_new_app),
+    _factor_page("POST", _FACTORS + "/new-app", second_factor.post_new_app),
+    _factor_page("POST", _FACTORS + "/remove-app", second_factor.post_remove_app),
+    _factor_page("POST", _FACTORS + "/recovery-codes", second_factor.post_recovery_codes),
+)
+
 AGREEING = (
     _page("GET", OAUTH_BASE + "/authorize", consent.get_authorize, Who.ANYONE),
     _page("POST", OAUTH_BASE + "/authorize", consent.post_authorize, Who.PERSON),
@@ -49,4 +95,4 @@ AGREEING = (
     _page("POST", "/device", devices.post_device, Who.PERSON),
 )
 
-PEOPLE = (*COMING_IN, *THROUGH_A_PROVIDER, *BEING_HERE, *AGREEING)
+PEOPLE = (*COMING_IN, *THROUGH_A_PROVIDER, *BEING_HERE, *SECOND_FACTOR, *AGREEING)

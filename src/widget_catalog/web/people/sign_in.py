@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 
-from ...actions.sign_in import SignedIn, sign_in, sign_out
+from ...actions.second_factor.signing_in import half_signed_in
+from ...actions.sign_in import FactorNeeded, SignedIn, sign_in, sign_out
 from ...domain.errors import NotSignedIn, TooOften
 from ..http import Response
 from ..internal.call import Call, Services, cookie_of
 from ..internal.failures import headers_of, status_of
 from ..internal.sessions import forget_cookie, refuse_other_sites, session_cookie
+from ..internal.signing_in import keep_half
 from ..look import Header, local_path
 
 HOME = "/account"
@@ -17,7 +19,7 @@ def get_sign_in(services: Services, call: Call) -> Response:
     next_ = local_path(call.query().get("next", ""))
     if call.is_signed_in:
         return services.look.redirect(next_ or HOME, status=302)
-    return _form(services, next_ or "")
+    return sign_in_form(services, next_ or "")
 
 
 def post_sign_in(services: Services, call: Call) -> Response:
@@ -25,7 +27,7 @@ def post_sign_in(services: Services, call: Call) -> Response:
     form = call.form()
     username, next_ = form.get("username", "").strip(), local_path(form.get("next", ""))
     try:
-        signed_in = sign_in(
+        came = sign_in(
             services.store,
             username,
             form.get("password", ""),
@@ -34,11 +36,16 @@ def post_sign_in(services: Services, call: Call) -> Response:
             former=cookie_of(call.request),
         )
     except NotSignedIn as fault:
-        return _form(services, next_ or "", username, [fault.message], status=400)
+        return sign_in_form(services, next_ or "", username, [fault.message], status=400)
     except TooOften as fault:
         faults, status = [fault.message], status_of(fault)
-        return _form(services, next_ or "", username, faults, *headers_of(fault), status=status)
-    return welcome(services, signed_in, next_)
+        return sign_in_form(
+            services, next_ or "", username, faults, *headers_of(fault), status=status
+        )
+    if isinstance(came, FactorNeeded):
+        kept = keep_half(services, half_signed_in(services.store, came))
+        return services.look.go_first("/sign-in/second-factor", next_ or "", kept, status=303)
+    return welcome(services, came, next_)
 
 
 def post_sign_out(services: Services, call: Call) -> Response:
@@ -56,7 +63,7 @@ def welcome(
     return services.look.redirect(next_ or HOME, cookie, *headers)
 
 
-def _form(
+def sign_in_form(
     services: Services,
     next_: str,
     username: str = "",
@@ -71,6 +78,7 @@ def _form(
         next=next_,
         username=username,
         faults=faults,
+        has_passkeys=services.factor_policy.site.passkey_fault is None,
         can_register=services.settings.registration == "open",
         provider=services.provider.name if services.provider is not None else None,
     )

@@ -1,0 +1,193 @@
+"""One's own second factors: listed, added, renamed, removed; new recovery codes."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from ...domain.accounts import Account
+from ...domain.errors import Conflict, InvalidRequest, NotFound
+from ...domain.second_factor import MAX_PASSKEYS, passkey_name_fault
+from ...store.audit import record
+from ...store.engine import Store, Transaction
+from ...store.second_factors import (
+    Factors,
+    Passkey,
+    add_passkey,
+    find_factors,
+    find_passkey,
+    put_app,
+    remove_app,
+    remove_passkey,
+    rename_passkey,
+    set_recovery_codes,
+)
+from ...store.sessions import confirm_session
+from ..attempts import count_attempt
+from ..credentials import new_id
+from ..permissions import require_person
+from ..sign_in import Visitor
+from .codes import find_step, hash_recovery_code, new_app_secret, new_recovery_codes
+from .passkeys import check_new, creation_options, new_challenge
+from .policy import FactorPolicy, is_required, require_fresh
+from .proving import WRONG_CODE
+
+_TRIES = 20
+
+
+class PasskeyOffered(msgspec.Struct, frozen=True):
+    """A passkey that may be added; the page keeps it, sealed, until the browser has made it."""
+
+    account_id: int
+    challenge: str
+
+
+class AppOffered(msgspec.Struct, frozen=True):
+    """An app that may be set up; the page keeps it, sealed, until a code of it is typed."""
+
+    account_id: int
+    secret: str
+
+
+def list_factors(store: Store, visitor: Visitor) -> Factors:
+    account = require_person(visitor.actor)
+    with store.reading() as connection:
+        return find_factors(connection, account.id)
+
+
+def needs_factor(store: Store, policy: FactorPolicy, visitor: Visitor) -> bool:
+    """Whether this catalog requires a second factor of this person."""
+    account = require_person(visitor.actor)
+    with store.reading() as connection:
+        return is_required(connection, policy, account)
+
+
+def offer_passkey(
+    store: Store, policy: FactorPolicy, visitor: Visitor
+) -> tuple[PasskeyOffered, str]:
+    """A new passkey, and what the browser needs to make it, as JSON."""
+    account = require_person(visitor.actor)
+    offered = PasskeyOffered(account.id, new_challenge())
+    known = list_factors(store, visitor).passkeys
+    return offered, creation_options(policy.site, account, offered.challenge, known)
+
+
+def add_own_passkey(
+    store: Store,
+    policy: FactorPolicy,
+    visitor: Visitor,
+    offered: PasskeyOffered,
+    credential: Mapping[str, Any],
+    name: str,
+) -> list[str]:
+    """Add a passkey; gives new recovery codes if it is the first second factor."""
+    account = _changing(store, visitor, offered.account_id)
+    if policy.site.passkey_fault is not None:
+        raise InvalidRequest(policy.site.passkey_fault)
+    if fault := passkey_name_fault(name):
+        raise InvalidRequest(fault)
+    made = check_new(policy.site, offered.challenge, credential)
+    with store.writing() as tx:
+        if find_passkey(tx.connection, made.credential_id) is not None:
+            raise Conflict("This passkey is known here already.")
+        if len(find_factors(tx.connection, account.id).passkeys) >= MAX_PASSKEYS:
+            raise Conflict(f"You have {MAX_PASSKEYS} passkeys. Remove one first.")
+        passkey = Passkey(
+            new_id(), account.id, policy.site.host, *made, name, tx.at_ms, last_used_at=None
+        )
+        add_passkey(tx, passkey)
+        record(tx, visitor.actor, "add passkey", account.username, passkey=name)
+        return _with_first_codes(tx, visitor, account)
+
+
+def rename_own_passkey(store: Store, visitor: Visitor, id_: str, name: str) -> None:
+    account = require_person(visitor.actor)
+    if fault := passkey_name_fault(name):
+        raise InvalidRequest(fault)
+    with store.writing() as tx:
+        if not rename_passkey(tx, account.id, id_, name):
+            raise NotFound("There is no such passkey.")
+        record(tx, visitor.actor, "rename passkey", account.username, passkey=name)
+
+
+def remove_own_passkey(store: Store, policy: FactorPolicy, visitor: Visitor, id_: str) -> None:
+    account = _changing(store, visitor)
+    with store.writing() as tx:
+        found = find_factors(tx.connection, account.id)
+        passkey = next((it for it in found.passkeys if it.id == id_), None)
+        if passkey is None or not remove_passkey(tx, account.id, id_):
+            raise NotFound("There is no such passkey.")
+        record(tx, visitor.actor, "remove passkey", account.username, passkey=passkey.name)
+        _after_removal(tx, policy, account)
+
+
+def offer_app(visitor: Visitor) -> AppOffered:
+    return AppOffered(require_person(visitor.actor).id, new_app_secret())
+
+
+def add_own_app(
+    store: Store, policy: FactorPolicy, visitor: Visitor, offered: AppOffered, code: str
+) -> list[str]:
+    """Set up the app, once a code of it is right; gives new recovery codes if it is the first
+    second factor. That code is used up by it."""
+    account = _changing(store, visitor, offered.account_id)
+    count_attempt(store, {f"app of {account.id}": _TRIES}, "Too many wrong codes.")
+    step = find_step(offered.secret, code, store.now_ms())
+    if step is None:
+        raise InvalidRequest(WRONG_CODE)
+    sealed = policy.box.seal(offered.secret)
+    with store.writing() as tx:
+        put_app(tx, account.id, sealed, step)
+        record(tx, visitor.actor, "add authenticator app", account.username)
+        return _with_first_codes(tx, visitor, account)
+
+
+def remove_own_app(store: Store, policy: FactorPolicy, visitor: Visitor) -> None:
+    account = _changing(store, visitor)
+    with store.writing() as tx:
+        if not remove_app(tx, account.id):
+            raise NotFound("There is no authenticator app.")
+        record(tx, visitor.actor, "remove authenticator app", account.username)
+        _after_removal(tx, policy, account)
+
+
+def make_recovery_codes(store: Store, visitor: Visitor) -> list[str]:
+    """New ones, in place of all former ones. They are not kept here, only their hashes."""
+    account = _changing(store, visitor)
+    with store.writing() as tx:
+        if not find_factors(tx.connection, account.id).has_any:
+            raise Conflict("Recovery codes replace a second factor. Add one first.")
+        return _new_codes(tx, visitor, account)
+
+
+def _changing(store: Store, visitor: Visitor, offered_to: int | None = None) -> Account:
+    """The account, if its person has just proved who they are."""
+    account = require_person(visitor.actor)
+    require_fresh(store, visitor)
+    if offered_to is not None and offered_to != account.id:
+        raise InvalidRequest("This page was made for another account. Load it again.")
+    return account
+
+
+def _with_first_codes(tx: Transaction, visitor: Visitor, account: Account) -> list[str]:
+    if visitor.session is not None:  # The factor is at hand in this browser.
+        confirm_session(tx, visitor.session.id, is_two_factor=True)
+    if find_factors(tx.connection, account.id).recovery_codes:
+        return []
+    return _new_codes(tx, visitor, account)
+
+
+def _new_codes(tx: Transaction, visitor: Visitor, account: Account) -> list[str]:
+    codes = new_recovery_codes()
+    set_recovery_codes(tx, account.id, [hash_recovery_code(it) for it in codes])
+    record(tx, visitor.actor, "make recovery codes", account.username)
+    return codes
+
+
+def _after_removal(tx: Transaction, policy: FactorPolicy, account: Account) -> None:
+    """Without a factor there is nothing to recover; and where one is required, one stays."""
+    if find_factors(tx.connection, account.id).has_any:
+        return
+    if is_required(tx.connection, policy, account):
+        raise Conflict("This catalog requires a second factor of you. Add another one first.")
+    set_recovery_codes(tx, account.id, [])

@@ -1,0 +1,134 @@
+"""Proving who one is with a second factor: a code or a passkey, tried a few times at most."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from ...domain.accounts import Account
+from ...domain.errors import InvalidRequest, NotSignedIn
+from ...domain.networks import network_of
+from ...domain.second_factor import Factor
+from ...store.accounts import find_account_by_id
+from ...store.engine import Store, Transaction
+from ...store.second_factors import (
+    find_app,
+    find_passkey,
+    has_recovery_code,
+    use_passkey,
+    use_recovery_code,
+    use_step,
+)
+from ...store.sessions import remove_attempts, take_back_attempts
+from ..attempts import count_attempt, record_failed_sign_in
+from ..credentials import hash_secret
+from .codes import find_step, hash_recovery_code, is_app_code
+from .passkeys import NOT_ACCEPTED, check_use, credential_id_of, names_user
+from .policy import FactorPolicy
+
+# A code has six digits, of which three are right at a time: 10 guesses hit once in 33,000 times.
+_CODES_PER_ACCOUNT_AND_ADDRESS = 5
+_CODES_PER_ACCOUNT = 10
+_PASSKEYS_PER_ADDRESS = 50
+_TOO_OFTEN = "Too many failed attempts."
+
+WRONG_CODE = "The code is wrong, or was used before. Wait for the next one, and try again."
+_WRONG_RECOVERY_CODE = "This is none of your recovery codes, or it was used before."
+_UNREADABLE = (
+    "Codes of authenticator apps cannot be checked here any more. Use a passkey or a recovery "
+    "code, or ask the operator."
+)
+
+
+class Proof(NamedTuple):
+    """A factor that was checked. It counts when `take` has noted its use: once."""
+
+    factor: Factor
+    account: Account
+    take: Callable[[Transaction], bool]
+
+    def taken(self, tx: Transaction) -> None:
+        """NotSignedIn, if the factor was used or removed meanwhile."""
+        if not self.take(tx):
+            raise NotSignedIn(WRONG_CODE if self.factor is Factor.APP else NOT_ACCEPTED)
+
+
+def prove_by_code(
+    store: Store, policy: FactorPolicy, account: Account, code: str, address: str
+) -> Proof:
+    """By a code of the app or a recovery code; NotSignedIn or TooOften."""
+    own, shared = f"code {account.id} {network_of(address)}", f"code {account.id}"
+    limits = {own: _CODES_PER_ACCOUNT_AND_ADDRESS, shared: _CODES_PER_ACCOUNT}
+    count_attempt(store, limits, _TOO_OFTEN)
+    find = _find_app_code if is_app_code(code) else _find_recovery_code
+    try:
+        factor, take = find(store, policy, account, code)
+    except NotSignedIn:
+        record_failed_sign_in(store, account, address, own, limits[own])
+        raise
+
+    def take_and_forgive(tx: Transaction) -> bool:
+        remove_attempts(tx, [own])
+        take_back_attempts(tx, [shared])
+        return take(tx)
+
+    return Proof(factor, account, take_and_forgive)
+
+
+def prove_by_passkey(
+    store: Store,
+    policy: FactorPolicy,
+    credential: Mapping[str, Any],
+    challenge: str,
+    address: str,
+    *,
+    account: Account | None = None,
+    verifies_user: bool,
+) -> Proof:
+    """By a passkey of this account; without one, of whichever account the passkey names.
+
+    A challenge is good for one try. It is remembered as tried for as long as it lasts.
+    """
+    shared = f"passkey {network_of(address)}"
+    limits = {shared: _PASSKEYS_PER_ADDRESS, f"challenge {hash_secret(challenge)}": 1}
+    count_attempt(store, limits, _TOO_OFTEN)
+    id_ = credential_id_of(credential)
+    with store.reading() as connection:
+        passkey = find_passkey(connection, id_) if id_ is not None else None
+        owner = find_account_by_id(connection, passkey.account_id) if passkey is not None else None
+    if passkey is None or owner is None or owner.is_disabled:
+        raise NotSignedIn(NOT_ACCEPTED)
+    if owner.id != account.id if account is not None else not names_user(credential, owner):
+        raise NotSignedIn(NOT_ACCEPTED)
+    used = check_use(policy.site, challenge, credential, passkey, verifies_user=verifies_user)
+
+    def take(tx: Transaction) -> bool:
+        take_back_attempts(tx, [shared])
+        return use_passkey(tx, passkey, used.sign_count, is_backed_up=used.is_backed_up)
+
+    return Proof(Factor.PASSKEY, owner, take)
+
+
+def _find_app_code(
+    store: Store, policy: FactorPolicy, account: Account, code: str
+) -> tuple[Factor, Callable[[Transaction], bool]]:
+    with store.reading() as connection:
+        app = find_app(connection, account.id)
+    if app is None:
+        raise NotSignedIn(WRONG_CODE)
+    secret = policy.box.open(app.sealed_secret)
+    if secret is None:
+        raise InvalidRequest(_UNREADABLE)
+    step = find_step(secret, code, store.now_ms(), after=app.last_step)
+    if step is None:
+        raise NotSignedIn(WRONG_CODE)
+    return Factor.APP, lambda tx: use_step(tx, account.id, step)
+
+
+def _find_recovery_code(
+    store: Store, _policy: FactorPolicy, account: Account, code: str
+) -> tuple[Factor, Callable[[Transaction], bool]]:
+    code_hash = hash_recovery_code(code)
+    with store.reading() as connection:
+        is_known = has_recovery_code(connection, account.id, code_hash)
+    if not is_known:
+        raise NotSignedIn(_WRONG_RECOVERY_CODE)
+    return Factor.RECOVERY_CODE, lambda tx: use_recovery_code(tx, account.id, code_hash)

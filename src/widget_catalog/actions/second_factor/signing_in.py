@@ -1,0 +1,220 @@
+"""Signing in with a second factor after the password, with a passkey alone, or once more."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import msgspec
+
+from ...domain.accounts import Account, Actor, Via
+from ...domain.errors import NotSignedIn
+from ...domain.second_factor import Factor
+from ...store.accounts import find_account_by_id, find_credentials
+from ...store.audit import record
+from ...store.engine import Snapshot, Store, Transaction
+from ...store.second_factors import Factors, find_factors, has_factor
+from ...store.sessions import confirm_session
+from ..credentials import hash_secret
+from ..manage_account import check_password
+from ..permissions import require_person
+from ..sign_in import FactorNeeded, Lifetimes, SignedIn, Visitor, open_session
+from .passkeys import new_challenge, request_options
+from .policy import FactorPolicy
+from .proving import Proof, prove_by_code, prove_by_passkey
+
+_HALF_SIGNED_IN_MS = 5 * 60_000
+_BEGIN_AGAIN = "This sign-in has taken too long, or was begun elsewhere. Begin again."
+
+
+class HalfSignedIn(msgspec.Struct, frozen=True):
+    """Somebody whose password was right; the browser keeps it, sealed, for some minutes."""
+
+    account_id: int
+    password_mark: str
+    challenge: str
+    ends_at: int
+
+
+class PasskeyAsked(msgspec.Struct, frozen=True):
+    """A challenge that a browser was given; it keeps it, sealed, and so no other can answer."""
+
+    challenge: str
+    account_id: int | None = None
+
+
+class Ways(NamedTuple):
+    """How somebody may give the second factor. `passkey_options` is JSON for the browser."""
+
+    passkey_options: str | None
+    has_app: bool
+    has_recovery_codes: bool
+
+
+class Given(NamedTuple):
+    """What somebody gives as their second factor: a code, or what the browser made."""
+
+    code: str = ""
+    credential: Mapping[str, Any] | None = None
+
+
+def half_signed_in(store: Store, needed: FactorNeeded) -> HalfSignedIn:
+    ends_at = store.now_ms() + _HALF_SIGNED_IN_MS
+    mark = _password_mark(needed.password_hash)
+    return HalfSignedIn(needed.account.id, mark, new_challenge(), ends_at)
+
+
+def asked_again(half: HalfSignedIn) -> HalfSignedIn:
+    """For another try with a passkey. It ends no later for that."""
+    return msgspec.structs.replace(half, challenge=new_challenge())
+
+
+def ways_of(store: Store, policy: FactorPolicy, half: HalfSignedIn) -> Ways:
+    """How this sign-in can go on; NotSignedIn if it cannot any more."""
+    with store.reading() as connection:
+        account = _get_half(connection, half)
+        factors = find_factors(connection, account.id)
+    return ways_with(policy, factors, half.challenge, verifies_user=False)
+
+
+def ways_with(
+    policy: FactorPolicy, factors: Factors, challenge: str, *, verifies_user: bool
+) -> Ways:
+    usable = [it for it in factors.passkeys if it.host == policy.site.host]
+    options = None
+    if usable and policy.site.passkey_fault is None:
+        options = request_options(policy.site, challenge, usable, verifies_user=verifies_user)
+    return Ways(options, factors.app is not None, factors.recovery_codes > 0)
+
+
+def finish_sign_in(
+    store: Store,
+    policy: FactorPolicy,
+    half: HalfSignedIn,
+    given: Given,
+    address: str,
+    lifetimes: Lifetimes,
+    *,
+    former: str | None,
+) -> SignedIn:
+    """The session, in place of the former one, for whoever gives the second factor too."""
+    with store.reading() as connection:
+        account = _get_half(connection, half)
+    if given.credential is not None:
+        proof = prove_by_passkey(
+            store,
+            policy,
+            given.credential,
+            half.challenge,
+            address,
+            account=account,
+            verifies_user=False,
+        )
+    else:
+        proof = prove_by_code(store, policy, account, given.code, address)
+    with store.writing() as tx:
+        # A password that was changed meanwhile, to shut somebody out, opens nothing any more.
+        _get_half(tx.connection, half)
+        way = f"password and {proof.factor}"
+        return _open(tx, proof, lifetimes, way=way, address=address, former=former)
+
+
+def sign_in_with_passkey(
+    store: Store,
+    policy: FactorPolicy,
+    asked: PasskeyAsked,
+    credential: Mapping[str, Any],
+    address: str,
+    lifetimes: Lifetimes,
+    *,
+    former: str | None,
+) -> SignedIn:
+    """Without a password: a passkey that has made sure of the person is two factors in one."""
+    proof = prove_by_passkey(
+        store, policy, credential, asked.challenge, address, verifies_user=True
+    )
+    with store.writing() as tx:
+        account = find_account_by_id(tx.connection, proof.account.id)
+        if account is None or account.is_disabled:
+            raise NotSignedIn(_BEGIN_AGAIN)
+        way = str(proof.factor)
+        return _open(tx, proof, lifetimes, way=way, address=address, former=former)
+
+
+def confirm(
+    store: Store,
+    policy: FactorPolicy,
+    visitor: Visitor,
+    asked: PasskeyAsked,
+    given: Given,
+    password: str,
+    address: str,
+) -> None:
+    """Prove again who one is: by a passkey, or by the password and a code if there is a factor."""
+    account = require_person(visitor.actor)
+    if visitor.session is None or asked.account_id != account.id:
+        raise NotSignedIn(_BEGIN_AGAIN)
+    proof = None
+    if given.credential is not None:
+        proof = prove_by_passkey(
+            store,
+            policy,
+            given.credential,
+            asked.challenge,
+            address,
+            account=account,
+            verifies_user=True,
+        )
+    else:
+        with store.reading() as connection:
+            needs_code = has_factor(connection, account.id)
+        if not account.has_password and not needs_code:
+            raise NotSignedIn("Sign in once more the way you did before.")
+        if account.has_password:
+            check_password(store, account, password)
+        if needs_code:
+            proof = prove_by_code(store, policy, account, given.code, address)
+    with store.writing() as tx:
+        if proof is not None:
+            proof.taken(tx)
+            _record_use(tx, visitor.actor, proof)
+        is_two_factor = visitor.session.is_two_factor or proof is not None
+        confirm_session(tx, visitor.session.id, is_two_factor=is_two_factor)
+
+
+def _open(
+    tx: Transaction,
+    proof: Proof,
+    lifetimes: Lifetimes,
+    *,
+    way: str,
+    address: str,
+    former: str | None,
+) -> SignedIn:
+    account = proof.account
+    proof.taken(tx)
+    _record_use(tx, Actor(via=Via.SESSION, account=account, address=address), proof)
+    return open_session(
+        tx, account, lifetimes, way=way, address=address, former=former, is_two_factor=True
+    )
+
+
+def _record_use(tx: Transaction, actor: Actor, proof: Proof) -> None:
+    if proof.factor is Factor.RECOVERY_CODE:
+        left = find_factors(tx.connection, proof.account.id).recovery_codes
+        record(tx, actor, "use recovery code", proof.account.username, left=left)
+
+
+def _get_half(connection: Snapshot, half: HalfSignedIn) -> Account:
+    account = find_account_by_id(connection, half.account_id)
+    found = find_credentials(connection, account.username) if account is not None else None
+    if found is None or found.account.is_disabled or found.password_hash is None:
+        raise NotSignedIn(_BEGIN_AGAIN)
+    if _password_mark(found.password_hash) != half.password_mark:
+        raise NotSignedIn(_BEGIN_AGAIN)
+    if not has_factor(connection, found.account.id):
+        raise NotSignedIn(_BEGIN_AGAIN)
+    return found.account
+
+
+def _password_mark(password_hash: str) -> str:
+    """Tells whether the password is still the same, and nothing else about it."""
+    return hash_secret(f"password mark {password_hash}")[:32]

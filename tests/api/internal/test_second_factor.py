@@ -1,0 +1,379 @@
+"""Signing in with a second factor over the JSON API: what opens a session, and what does not."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from api.internal.signing_in import SIGN_IN
+from support.authenticator import Authenticator
+from support.people import PASSWORD, Person, nobody
+from support.second_factor import add_app, add_passkey, browsing_as
+from support.site import Answer, InProcessSite
+from support.village import MovableClock
+from widget_catalog.actions.manage_account import reset_password, reset_second_factor, set_disabled
+from widget_catalog.store.audit import list_entries
+
+FACTOR = f"{SIGN_IN}/second-factor"
+PASSKEY = f"{SIGN_IN}/passkey"
+WRONG = {"error": "The code is wrong, or was used before. Wait for the next one, and try again."}
+NOT_ACCEPTED = {"error": "This passkey was not accepted. Try again, or use another way to sign in."}
+TOO_LATE = "This sign-in has taken too long, or was begun elsewhere. Begin again."
+
+
+class House:
+    """A catalog where `ann` has a passkey, an app and recovery codes."""
+
+    def __init__(self, site: InProcessSite, clock: MovableClock) -> None:
+        self.site, self.clock = site, clock
+        self.key = Authenticator()
+        browsing = browsing_as(site, "ann")
+        self.codes = add_passkey(browsing, self.key)
+        self.app, _ = add_app(browsing, clock.at.timestamp())
+        clock.forward(seconds=30)
+
+    @property
+    def code(self) -> str:
+        """What the app shows now."""
+        return str(self.app.at(int(self.clock.at.timestamp())))
+
+    def begin(self, password: str = PASSWORD) -> tuple[Person, dict[str, Any]]:
+        """Somebody who has given the password, and what they were answered."""
+        answer = nobody(self.site).post(SIGN_IN, {"username": "ann", "password": password})
+        assert answer.status == 202, answer.body
+        return with_cookie(self.site, answer), answer.json()["secondFactor"]
+
+    def ask_for_passkey(self) -> tuple[Person, dict[str, Any]]:
+        answer = nobody(self.site).post(f"{SIGN_IN}/passkey-options")
+        assert answer.status == 200, answer.body
+        return with_cookie(self.site, answer), answer.json()["passkeyOptions"]
+
+
+def with_cookie(site: InProcessSite, answer: Answer) -> Person:
+    """The browser that got this answer: it keeps the first cookie, and forgets the second."""
+    cookies = [value for key, value in answer.response.headers if key == "set-cookie"]
+    return Person(site, "ann", {"cookie": cookies[0].partition(";")[0]})
+
+
+def is_open(site: InProcessSite, answer: Answer) -> bool:
+    """Whether the answer has opened a session."""
+    cookies = [value for key, value in answer.response.headers if key == "set-cookie"]
+    session = next((it.partition(";")[0] for it in cookies if it.startswith("session=w")), None)
+    if answer.status != 200 or session is None:
+        return False
+    return site.get("/api/auth/session", cookie=session).status == 200
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[House]:
+    clock = MovableClock()
+    with InProcessSite(tmp_path / "data", clock) as site:
+        yield House(site, clock)
+
+
+def test_the_password_alone_opens_nothing_and_says_what_is_missing(house: House) -> None:
+    answer = nobody(house.site).post(SIGN_IN, {"username": "ann", "password": PASSWORD})
+
+    assert answer.status == 202
+    (told,) = answer.json().values()
+    assert told["ways"] == ["passkey", "authenticator app", "recovery code"]
+    assert told["passkeyOptions"]["rpId"] == "catalog.example"
+    assert len(told["passkeyOptions"]["allowCredentials"]) == 1
+    cookie = answer.headers["set-cookie"]
+    assert cookie.startswith("half-signed-in=")
+    assert cookie.endswith("; Max-Age=300; Path=/; HttpOnly; SameSite=Lax; Secure")
+    half = with_cookie(house.site, answer)
+    assert half.get("/api/auth/session").status == 401
+    sealed = half.headers["cookie"].partition("=")[2]
+    assert Person(house.site, "", {"cookie": f"session={sealed}"}).get("/api/tokens").status == 401
+
+
+def test_a_code_of_the_app_opens_the_session(house: House) -> None:
+    half, _ = house.begin()
+
+    answer = half.post(FACTOR, {"code": house.code})
+
+    assert answer.status == 200
+    assert list(answer.json()) == [
+        "username", "email", "isOperator", "via", "csrfToken", "expiresAt"
+    ]  # fmt: skip
+    assert is_open(house.site, answer)
+
+
+def test_a_code_works_once(house: House) -> None:
+    code = house.code
+    assert house.begin()[0].post(FACTOR, {"code": code}).status == 200
+
+    answer = house.begin()[0].post(FACTOR, {"code": code})
+
+    assert (answer.status, answer.json()) == (401, WRONG)
+    # Nor does the one before it, which would still be good by the clock.
+    earlier = str(house.app.at(int(house.clock.at.timestamp()) - 30))
+    assert house.begin()[0].post(FACTOR, {"code": earlier}).json() == WRONG
+
+
+def test_guesses_are_few_whoever_makes_them_and_counted_before_they_are_checked(
+    house: House,
+) -> None:
+    half, _ = house.begin()
+    for _ in range(5):
+        assert half.post(FACTOR, {"code": "000000"}).json() == WRONG
+    answer = half.post(FACTOR, {"code": house.code})
+    assert answer.status == 429
+    assert 0 < int(answer.headers["retry-after"]) <= 900
+    # A new sign-in with the password does not give new tries.
+    assert house.begin()[0].post(FACTOR, {"code": house.code}).status == 429
+    # A passkey cannot be guessed: it still works.
+    again, told = house.begin()
+    assert is_open(
+        house.site, again.post(FACTOR, {"passkey": house.key.get(told["passkeyOptions"])})
+    )
+
+    house.clock.forward(minutes=15)
+    assert is_open(house.site, house.begin()[0].post(FACTOR, {"code": house.code}))
+
+
+def test_one_account_is_guessed_at_ten_times_from_everywhere(tmp_path: Path) -> None:
+    clock = MovableClock()
+    with InProcessSite(tmp_path / "data", clock, trust_forwarded_for=True) as site:
+        house = House(site, clock)
+        half, _ = house.begin()
+        statuses = []
+        for i in range(12):
+            from_elsewhere = Person(
+                site, "", {**half.headers, "x_forwarded_for": f"192.0.2.{i // 4}"}
+            )
+            statuses.append(from_elsewhere.post(FACTOR, {"code": "000000"}).status)
+        assert statuses == [401] * 10 + [429] * 2
+
+
+def test_a_recovery_code_works_once_and_is_in_the_audit_log(house: House) -> None:
+    code = house.codes[3]
+    half, _ = house.begin()
+    answer = half.post(FACTOR, {"code": code.upper().replace("-", " ")})
+    assert is_open(house.site, answer)
+
+    again = house.begin()[0].post(FACTOR, {"code": code})
+
+    assert again.status == 401
+    assert again.json() == {"error": "This is none of your recovery codes, or it was used before."}
+    with house.site.node.store.reading() as connection:
+        entries, _ = list_entries(connection, "ann", None, 1, 20)
+    failed, signed_in, used, *before = entries
+    assert (failed.action, failed.actor) == ("failed sign-in", "-")
+    assert (signed_in.action, signed_in.details["way"]) == ("sign in", "password and recovery code")
+    assert (used.action, used.details) == ("use recovery code", {"left": 9})
+    assert [it.action for it in before][:3] == [
+        "add authenticator app", "make recovery codes", "add passkey"
+    ]  # fmt: skip
+
+
+def test_half_a_sign_in_ends_after_five_minutes(house: House) -> None:
+    half, _ = house.begin()
+    house.clock.forward(minutes=5, seconds=1)
+
+    answer = half.post(FACTOR, {"code": house.code})
+
+    assert answer.status == 401
+    assert "taken too long" in answer.json()["error"]
+
+
+def test_half_a_sign_in_ends_with_the_password_the_factor_and_the_account(house: House) -> None:
+    store = house.site.node.store
+    half, _ = house.begin()
+    reset_password(store, "ann", "another password")
+    assert half.post(FACTOR, {"code": house.code}).json() == {"error": TOO_LATE}
+
+    half, _ = house.begin("another password")
+    set_disabled(store, "ann", is_disabled=True)
+    assert half.post(FACTOR, {"code": house.code}).json() == {"error": TOO_LATE}
+    set_disabled(store, "ann", is_disabled=False)
+
+    half, _ = house.begin("another password")
+    reset_second_factor(store, "ann")
+    assert half.post(FACTOR, {"code": house.codes[0]}).json() == {"error": TOO_LATE}
+    body = {"username": "ann", "password": "another password"}
+    assert nobody(house.site).post(SIGN_IN, body).status == 200
+
+
+def test_only_the_browser_that_gave_the_password_goes_on(house: House) -> None:
+    half, told = house.begin()
+    other, _ = house.begin()
+    for person in (nobody(house.site), Person(house.site, "", {"cookie": "half-signed-in=x.y.z"})):
+        assert person.post(FACTOR, {"code": house.code}).status == 401
+    # A passkey answers the challenge of its own browser only.
+    credential = house.key.get(told["passkeyOptions"])
+    assert other.post(FACTOR, {"passkey": credential}).json() == NOT_ACCEPTED
+    assert is_open(house.site, half.post(FACTOR, {"passkey": credential}))
+
+
+def test_a_page_of_another_site_cannot_go_on_with_it(house: House) -> None:
+    half, told = house.begin()
+    there = Person(house.site, "", {**half.headers, "origin": "https://evil.example"})
+    for path in (FACTOR, PASSKEY, f"{SIGN_IN}/passkey-options"):
+        assert there.post(path, {"code": house.code}).status == 403
+    assert told["ways"]
+
+
+def test_a_passkey_s_answer_works_once(house: House) -> None:
+    half, told = house.begin()
+    credential = house.key.get(told["passkeyOptions"])
+    assert half.post(FACTOR, {"passkey": credential}).status == 200
+
+    assert half.post(FACTOR, {"passkey": credential}).status == 429
+    # Nor does another one to the same question.
+    another = house.key.get(told["passkeyOptions"])
+    assert half.post(FACTOR, {"passkey": another}).status == 429
+
+
+def lies(key: Authenticator) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Ways of a passkey to be wrong, as attributes of it."""
+    yield "another origin", {"origin": "https://evil.example"}
+    yield "another scheme", {"origin": "http://catalog.example"}
+    yield "another host", {"host": "evil.example"}
+    yield "a count that does not rise, as a copy has", {"count": key.count - 1}
+    yield "nobody present", {"flags": 0}
+    yield "another key under its id", {"_key": Authenticator()._key}
+    yield "an id that is not known", {"id": b"unknown"}
+
+
+def test_a_passkey_that_lies_is_refused(house: House) -> None:
+    house.key.count = 5
+    half, told = house.begin()
+    assert half.post(FACTOR, {"passkey": house.key.get(told["passkeyOptions"])}).status == 200
+    for about, attributes in lies(house.key):
+        liar = Authenticator()
+        liar.__dict__.update(house.key.__dict__ | attributes)
+        half, told = house.begin()
+        answer = half.post(FACTOR, {"passkey": liar.get(told["passkeyOptions"])})
+        assert (answer.status, answer.json()) == (401, NOT_ACCEPTED), about
+
+
+def test_the_passkey_of_somebody_else_is_refused(house: House) -> None:
+    eves = Authenticator()
+    add_passkey(browsing_as(house.site, "eve"), eves)
+    half, told = house.begin()
+
+    answer = half.post(FACTOR, {"passkey": eves.get(told["passkeyOptions"])})
+
+    assert (answer.status, answer.json()) == (401, NOT_ACCEPTED)
+
+
+def test_a_passkey_alone_signs_in_whoever_it_belongs_to(house: House) -> None:
+    browser, options = house.ask_for_passkey()
+    assert options["userVerification"] == "required"
+    assert options.get("allowCredentials", []) == []
+
+    answer = browser.post(PASSKEY, {"passkey": house.key.get(options)})
+
+    assert answer.json()["username"] == "ann"
+    assert is_open(house.site, answer)
+
+
+def test_a_passkey_alone_must_have_made_sure_of_the_person(house: House) -> None:
+    browser, options = house.ask_for_passkey()
+    touched = house.key.without_verification()
+    assert browser.post(PASSKEY, {"passkey": touched.get(options)}).json() == NOT_ACCEPTED
+    # After the password, that it is at hand is enough.
+    half, told = house.begin()
+    assert is_open(house.site, half.post(FACTOR, {"passkey": touched.get(told["passkeyOptions"])}))
+
+
+def test_a_passkey_alone_is_refused_for_whom_it_does_not_name_or_who_is_disabled(
+    house: House,
+) -> None:
+    for handle in ("", "YWNjb3VudCAy", "%", house.key.user_handle + "A"):
+        browser, options = house.ask_for_passkey()
+        credential = house.key.get(options)
+        credential["response"]["userHandle"] = handle
+        assert browser.post(PASSKEY, {"passkey": credential}).json() == NOT_ACCEPTED, handle
+    browser, options = house.ask_for_passkey()
+    set_disabled(house.site.node.store, "ann", is_disabled=True)
+    assert browser.post(PASSKEY, {"passkey": house.key.get(options)}).json() == NOT_ACCEPTED
+
+
+def test_a_passkey_for_one_question_does_not_answer_the_other(house: House) -> None:
+    """Half a sign-in is no question for a passkey alone, and the other way round."""
+    half, told = house.begin()
+    browser, options = house.ask_for_passkey()
+    cookies = {"cookie": half.headers["cookie"].replace("half-signed-in", "passkey-asked")}
+    answer = Person(house.site, "", cookies).post(
+        PASSKEY, {"passkey": house.key.get(told["passkeyOptions"])}
+    )
+    assert answer.status == 401
+    cookies = {"cookie": browser.headers["cookie"].replace("passkey-asked", "half-signed-in")}
+    answer = Person(house.site, "", cookies).post(FACTOR, {"passkey": house.key.get(options)})
+    assert answer.status == 401
+
+
+def test_one_s_own_factors_are_listed(house: House) -> None:
+    half, _ = house.begin()
+    session = half.post(FACTOR, {"code": house.code})
+    ann = with_cookie(house.site, session)
+
+    told = ann.get("/api/auth/second-factor").json()
+
+    (passkey,) = told.pop("passkeys")
+    assert passkey.pop("id")
+    assert passkey.pop("createdAt").endswith("Z")
+    shown = {"name": "Phone", "host": "catalog.example", "isBackedUp": False, "lastUsedAt": None}
+    assert passkey == shown
+    assert told.pop("authenticatorApp")["createdAt"].endswith("Z")
+    assert told == {"isRequired": False, "recoveryCodesLeft": 10}
+
+
+def test_a_synced_passkey_says_so(house: House) -> None:
+    browsing = browsing_as(house.site, "eve")
+    add_passkey(browsing, Authenticator().synced(), "Cloud")
+    assert "synced" in browsing.get("/account/second-factor").body.decode()
+
+
+def test_without_a_factor_nothing_changes(house: House) -> None:
+    browsing_as(house.site, "eve")
+    answer = nobody(house.site).post(SIGN_IN, {"username": "eve", "password": PASSWORD})
+    assert answer.status == 200
+    assert is_open(house.site, answer)
+
+
+def test_a_lost_key_makes_codes_useless_and_leaves_the_rest(house: House) -> None:
+    house.site.node.folder.second_factor_key.unlink()
+    half, _ = house.begin()
+    answer = half.post(FACTOR, {"code": house.code})
+    assert answer.status == 400
+    assert "cannot be checked here any more" in answer.json()["error"]
+    assert is_open(house.site, half.post(FACTOR, {"code": house.codes[0]}))
+
+
+def test_the_database_holds_neither_secret_nor_codes(house: House) -> None:
+    folder = house.site.node.folder.database.parent
+    kept = b"".join(it.read_bytes() for it in folder.glob("catalog.db*"))
+    assert house.app.secret.encode() not in kept
+    for code in house.codes:
+        assert code.encode() not in kept
+        assert code.replace("-", "").encode() not in kept
+
+
+WRONG_TEXTS = ("", "%", "AAAA", "\0", 7, None, {"a": 1}, "A" * 9999)
+WRONG_PARTS: list[dict[str, Any]] = [
+    {"id": "\0"}, {"id": "x" * 5000}, {"id": ["x"]}, {"id": None}, {"rawId": "x"}, {"rawId": 7},
+    {"type": "password"}, {"response": None}, {"response": []}, {"response": {}},
+    {"authenticatorAttachment": "\0"},
+]  # fmt: skip
+
+
+def test_nothing_that_is_no_passkey_breaks_anything(house: House) -> None:
+    parts = ("clientDataJSON", "authenticatorData", "signature", "userHandle")
+    wrong = [*WRONG_PARTS, *({it: value} for it in parts for value in WRONG_TEXTS)]
+    for change in wrong:
+        browser, options = house.ask_for_passkey()
+        credential = house.key.get(options)
+        (key,) = change
+        (credential["response"] if key in parts else credential).update(change)
+        answer = browser.post(PASSKEY, {"passkey": credential})
+        assert answer.status == 401, change
+        assert list(answer.json()) == ["error"]
+        house.clock.forward(minutes=1)
+    browser, _ = house.ask_for_passkey()
+    bodies: list[Any] = [{"passkey": "x"}, {"passkey": []}, {"passkey": None}, {}]
+    assert [browser.post(PASSKEY, it).status for it in bodies] == [400] * 4

@@ -1,0 +1,233 @@
+"""Two-factor sign-in in a real Chromium, with a virtual authenticator for the passkeys."""
+
+import contextlib
+from collections.abc import Iterator
+
+import pyotp
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from support.people import PASSWORD
+from support.service import Service, free_port
+from widget_catalog.actions.create_account import create_account
+from widget_catalog.wiring import prepare_node
+
+pytestmark = pytest.mark.xdist_group("browser")
+
+PHONE, DESKTOP = 390, 1280
+HERE = "/account/second-factor"
+
+
+class Place:
+    """A running catalog that is reached by a host name, as passkeys need it."""
+
+    def __init__(self, service: Service) -> None:
+        self.service = service
+        self.url = f"http://localhost:{service.port}"
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    folder = tmp_path_factory.mktemp("factor") / "data"
+    node = prepare_node(folder)
+    for name in ("ann", "bob", "cat"):
+        create_account(node.store, name, f"{name}@example.org", PASSWORD)
+    create_account(node.store, "olly", "olly@example.org", PASSWORD, is_operator=True)
+    node.store.close()
+    port = free_port()
+    settings = {
+        "base_url": f"http://localhost:{port}",
+        "second_factor_required": "operators",
+    }
+    flags = [it for key, value in settings.items() for it in ("--set", f"{key}={value}")]
+    service = Service(folder, *flags, port=port)
+    try:
+        yield Place(service)
+    finally:
+        service.kill()
+
+
+@contextlib.contextmanager
+def visiting(browser: Browser, *, has_script: bool = True) -> Iterator[Page]:
+    """A page that must not complain: the policy of its scripts lets it do all that it does."""
+    context = browser.new_context(
+        viewport={"width": PHONE, "height": 900}, java_script_enabled=has_script
+    )
+    context.set_default_timeout(15_000)
+    page = context.new_page()
+    complaints: list[str] = []
+    page.on(
+        "console", lambda it: complaints.append(it.text) if "status of 4" not in it.text else None
+    )
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    yield page
+    assert [it for it in complaints if "status of 4" not in it] == []
+    context.close()
+
+
+def with_authenticator(page: Page) -> str:
+    """Plug an authenticator into the browser; gives its id."""
+    session = page.context.new_cdp_session(page)
+    session.send("WebAuthn.enable")
+    options = {
+        "protocol": "ctap2",
+        "transport": "internal",
+        "hasResidentKey": True,
+        "hasUserVerification": True,
+        "isUserVerified": True,
+        "automaticPresenceSimulation": True,
+    }
+    made = session.send("WebAuthn.addVirtualAuthenticator", {"options": options})
+    return str(made["authenticatorId"])
+
+
+def press(page: Page, name: str) -> None:
+    page.get_by_role("button", name=name, exact=True).click()
+
+
+def give_password(page: Page, place: Place, username: str, path: str = "/sign-in") -> None:
+    page.goto(place.url + path)
+    page.get_by_label("User name").fill(username)
+    page.get_by_label("Password").fill(PASSWORD)
+    press(page, "Sign in")
+
+
+def sign_out(page: Page, place: Place) -> None:
+    page.goto(f"{place.url}/account")
+    press(page, "Sign out")
+    page.wait_for_url(f"{place.url}/")
+
+
+def heading(page: Page, text: str) -> None:
+    expect(page.get_by_role("heading", level=1)).to_have_text(text)
+
+
+def saved_codes(page: Page) -> list[str]:
+    heading(page, "Save your recovery codes")
+    codes = page.locator("pre code").inner_text().split()
+    page.get_by_role("link", name="I have saved them").click()
+    return codes
+
+
+def test_a_passkey_is_a_second_factor_and_signs_in_alone(browser: Browser, place: Place) -> None:
+    with visiting(browser) as page:
+        with_authenticator(page)
+        give_password(page, place, "ann")
+        heading(page, "@ann")
+        page.get_by_role("link", name="Set up two-factor sign-in").click()
+        page.get_by_role("link", name="Add a passkey").click()
+        page.get_by_label("Name").fill("Ann’s phone")
+        press(page, "Add a passkey")
+        assert len(saved_codes(page)) == 10
+        expect(page.locator("li strong")).to_have_text("Ann’s phone")
+
+        # The same authenticator is not added twice.
+        page.get_by_role("link", name="Add a passkey").click()
+        page.get_by_label("Name").fill("The same")
+        press(page, "Add a passkey")
+        expect(page.get_by_role("alert").filter(has_text="already")).to_be_visible()
+
+        sign_out(page, place)
+        give_password(page, place, "ann", "/sign-in?next=/device")
+        heading(page, "Two-factor sign-in")
+        press(page, "Use a passkey")
+        heading(page, "Let a machine in")
+
+        sign_out(page, place)
+        page.goto(f"{place.url}/sign-in?next=/device")
+        page.get_by_role("link", name="Sign in with a passkey").click()
+        heading(page, "Let a machine in")
+
+        # Renamed, and removed again: then the password is enough.
+        page.goto(place.url + HERE)
+        page.get_by_text("Rename").click()
+        page.get_by_label("New name of Ann’s phone").fill("Old phone")
+        press(page, "Save")
+        press(page, "Remove Old phone")
+        expect(page.locator("li strong")).to_have_count(0)
+        sign_out(page, place)
+        give_password(page, place, "ann")
+        heading(page, "@ann")
+
+
+def test_an_app_works_without_a_script(browser: Browser, place: Place) -> None:
+    with visiting(browser, has_script=False) as page:
+        give_password(page, place, "bob")
+        page.goto(place.url + HERE)
+        page.get_by_role("link", name="Set up an app").click()
+        secret = page.locator("#secret").inner_text().replace(" ", "")
+        app = pyotp.TOTP(secret)
+        press(page, "Set up the app")  # Without a code, the browser itself objects.
+        wrong = str((int(app.now()) + 1) % 1_000_000).zfill(6)
+        page.get_by_label("Code").fill(wrong)
+        press(page, "Set up the app")
+        expect(page.get_by_role("alert")).to_contain_text("The code is wrong")
+        expect(page.get_by_label("Code")).to_have_attribute("aria-describedby", "faults")
+        code = app.now()
+        page.get_by_label("Code").fill(code)
+        press(page, "Set up the app")
+        codes = saved_codes(page)
+        expect(page.get_by_text("10 of 10 are left.")).to_be_visible()
+        sign_out(page, place)
+
+        give_password(page, place, "bob")
+        field = page.get_by_label("Code from your authenticator app")
+        expect(field).to_be_focused()
+        expect(field).to_have_attribute("autocomplete", "one-time-code")
+        field.fill(code)  # It was used to set the app up.
+        press(page, "Sign in")
+        expect(page.get_by_role("alert")).to_contain_text("wrong, or was used before")
+
+        page.get_by_text("Use a recovery code").click()
+        page.get_by_label("Recovery code").fill(codes[0])
+        press(page, "Sign in with it")
+        heading(page, "@bob")
+        page.goto(place.url + HERE)
+        expect(page.get_by_text("9 of 10 are left.")).to_be_visible()
+        sign_out(page, place)
+
+        give_password(page, place, "bob")
+        page.get_by_text("Use a recovery code").click()
+        page.get_by_label("Recovery code").fill(codes[0])
+        press(page, "Sign in with it")
+        expect(page.get_by_role("alert")).to_contain_text("was used before")
+
+
+def test_an_operator_must_set_one_up_first(browser: Browser, place: Place) -> None:
+    with visiting(browser) as page:
+        with_authenticator(page)
+        give_password(page, place, "olly", "/sign-in?next=/device")
+        heading(page, "Two-factor sign-in")
+        expect(page.get_by_role("status")).to_contain_text("requires a second factor of you")
+        page.goto(f"{place.url}/account")
+        heading(page, "Two-factor sign-in")
+        assert page.url == f"{place.url}{HERE}?next=%2Faccount"
+
+        page.get_by_role("link", name="Add a passkey").click()
+        page.get_by_label("Name").fill("Key")
+        press(page, "Add a passkey")
+        saved_codes(page)
+        heading(page, "@olly")
+        page.goto(place.url + HERE)
+        press(page, "Remove Key")
+        expect(page.get_by_role("alert")).to_contain_text("requires a second factor of you")
+
+
+def test_reached_by_another_address_a_page_says_where_passkeys_work(
+    browser: Browser, place: Place
+) -> None:
+    with visiting(browser) as page:
+        page.goto(f"{place.service.url}/sign-in/passkey")
+        expect(page.get_by_role("alert")).to_have_text(
+            f"Passkeys work at {place.url} only. Open this page there."
+        )
+        expect(page.get_by_role("button", name="Use a passkey")).to_be_disabled()
+
+
+def test_without_a_script_a_page_says_that_passkeys_need_one(
+    browser: Browser, place: Place
+) -> None:
+    with visiting(browser, has_script=False) as page:
+        page.goto(f"{place.url}/sign-in/passkey")
+        expect(page.get_by_text("A passkey needs JavaScript")).to_be_visible()
+        expect(page.get_by_role("button", name="Use a passkey")).to_have_count(0)
