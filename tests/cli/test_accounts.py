@@ -300,15 +300,15 @@ def test_what_the_operator_does_with_widgets_is_shown_at_once_while_the_service_
 
 def test_the_operator_reads_the_audit_log(shop: Path) -> None:
     with running_service(shop) as service, service.client() as client:
-        assert sign_in(client, "ann").status_code == 200
-    run = ("audit", "--scope", "ann", "--limit", "1", "--data", shop)
+        assert sign_in(client, "olly").status_code == 200
+    run = ("audit", "--scope", "olly", "--limit", "1", "--data", shop)
 
     line, document = widget_catalog(*run), widget_catalog(*run, "--json")
 
     (entry,) = json.loads(document.out)
-    assert (entry["actor"], entry["action"], entry["address"]) == ("ann", "sign in", "127.0.0.1")
+    assert (entry["actor"], entry["action"], entry["address"]) == ("olly", "sign in", "127.0.0.1")
     session = entry["details"]["session"]
     at = entry["at"][:19].replace("T", " ")
     assert line == Said(
-        0, f'{at}  ann  sign in  from 127.0.0.1  way="password" session="{session}"\n', ""
+        0, f'{at}  olly  sign in  from 127.0.0.1  way="password" session="{session}"\n', ""
     )
