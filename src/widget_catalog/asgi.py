@@ -1,5 +1,6 @@
 """The service for other servers, e.g. `uvicorn --factory widget_catalog.asgi:create_app`."""
 
+import os
 from functools import partial
 
 from .logs import configure_logs
@@ -10,6 +11,7 @@ from .wiring import build_worker, prepare_node
 
 def create_app() -> AsgiApp:
     """An ASGI application with its settings from the environment, its folder made ready."""
+    os.umask(0o077)  # What we create is our user's alone, also in a folder that others can read.
     settings = load_settings()
     configure_logs(settings.log_format, settings.log_level)
     prepare_node(settings.data).store.close()
