@@ -51,7 +51,7 @@ def test_the_page_is_kept_by_nobody_framed_by_nobody_and_leads_to_the_program_al
         "cache-control": "no-store",
         "content-security-policy": "default-src 'none'; style-src 'self'; img-src 'self' data:; "
         "form-action 'self' http://127.0.0.1:43210; base-uri 'none'; frame-ancestors 'none'",
-        "referrer-policy": "no-referrer",
+        "referrer-policy": "same-origin",
         "x-frame-options": "DENY",
         "x-content-type-options": "nosniff",
     }

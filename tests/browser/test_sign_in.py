@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, quote, urlsplit
 
 import httpx
 import pytest
@@ -127,6 +127,31 @@ def test_a_program_signs_somebody_in(
             headers={"authorization": f"Bearer {tokens['access_token']}"},
         ).json()
         assert who["username"] == "ann"
+
+
+def test_a_browser_says_of_our_forms_that_they_are_ours_and_of_a_sandboxed_one_that_it_is_not(
+    browser: Browser, open_service: Service
+) -> None:
+    fields = f'<input name="username" value="ann"><input name="password" value="{PASSWORD}">'
+    form = f'<form method="post" action="{open_service.url}/sign-in">{fields}'
+    trap = f"data:text/html,{quote(f'{form}<button>Win</button></form>')}"
+    with visiting(browser) as page:
+        page.goto(f"{open_service.url}/sign-in")
+        with page.expect_request(lambda it: it.method == "POST") as ours:
+            sign_in(page)
+        assert ours.value.header_value("origin") == open_service.url
+        expect(page).to_have_title("@ann · Widget Catalog")
+        with page.expect_request(lambda it: it.method == "POST") as ours:
+            page.get_by_role("button", name="Sign out", exact=True).first.click()
+        assert ours.value.header_value("origin") == open_service.url
+        expect(page).to_have_title("Widget Catalog")
+
+        page.goto(trap)
+        with page.expect_response(lambda it: it.request.method == "POST") as foreign:
+            press(page, "Win")
+        assert foreign.value.request.header_value("origin") == "null"
+        assert foreign.value.status == 403
+        assert page.context.cookies() == []
 
 
 def test_cancel_tells_the_program(browser: Browser, open_service: Service) -> None:

@@ -140,11 +140,15 @@ def test_nobody_is_led_to_another_site(house: InProcessSite, place: str) -> None
 
 
 @pytest.mark.parametrize("path", ["/sign-in", "/join"])
-@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+@pytest.mark.parametrize(
+    "headers",
+    [{"sec_fetch_site": "cross-site"}, {"sec_fetch_site": "same-site"}, {"origin": "null"}],
+    ids=str,
+)
 def test_no_other_site_can_sign_somebody_in(
-    open_house: InProcessSite, path: str, site: str
+    open_house: InProcessSite, path: str, headers: dict[str, str]
 ) -> None:
-    answer = Browsing(open_house).post(path, {"username": "ann"}, sec_fetch_site=site)
+    answer = Browsing(open_house).post(path, {"username": "ann"}, **headers)
 
     assert answer.status == 403
     assert answer.headers == PERSONAL
@@ -171,6 +175,11 @@ def test_no_other_site_can_send_one_s_forms(
     for token in ({}, {"csrf_token": ""}, {"csrf_token": "0" * 64}):
         assert browsing.post(path, {**fields, **token}).status == 403
     assert browsing.get("/account").status == 200
+    right = browsing.hidden_fields(path) | fields
+    for origin in ("null", "https://evil.example"):
+        assert browsing.post(path, right, origin=origin).status == 403
+    assert browsing.get("/account").status == 200
+    assert browsing.post(path, right, origin="https://catalog.example").status == 303
 
 
 def browsers(browsing: Browsing) -> list[str]:

@@ -160,8 +160,14 @@ def test_another_site_cannot_sign_somebody_in(village: Village) -> None:
     for site in ("cross-site", "same-site"):
         answer = try_password(village.site, "ann", PASSWORD, sec_fetch_site=site)
         assert (answer.status, "set-cookie" in answer.headers) == (403, False)
+    for origin in ("null", "https://evil.example", "https://catalog.example.evil", "", "https://["):
+        answer = try_password(village.site, "ann", PASSWORD, origin=origin)
+        assert (answer.status, "set-cookie" in answer.headers) == (403, False)
+        assert "page of another site" in answer.json()["error"]
     for site in ("same-origin", "none"):
         assert try_password(village.site, "ann", PASSWORD, sec_fetch_site=site).status == 200
+    ours = try_password(village.site, "ann", PASSWORD, origin="https://catalog.example")
+    assert ours.status == 200
 
 
 def test_signing_in_again_ends_the_session_that_was_brought_along(site: InProcessSite) -> None:

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from ...actions.second_factor.policy import require_second_factor
 from ...actions.sign_in import Visitor, identify_bearer, identify_session
-from ...domain.accounts import Right, Via
+from ...domain.accounts import Right
 from ...domain.errors import (
     Busy,
     CatalogError,
@@ -30,6 +30,7 @@ from .failures import (
     oauth_failure,
 )
 from .hashing import HashingPool
+from .origins import refuse_other_sites
 from .routing import Door, Found, Route, Routes, Who, allowed
 
 _UNSAFE = ("POST", "PUT", "PATCH", "DELETE")
@@ -103,7 +104,7 @@ class InternalApi:
                     raise sent
                 check_content_type(request, route, sent)
                 call = Call(request, address, params, sent, visitor)
-                check_csrf(call, route)
+                check_csrf(self._services, call, route)
                 if visitor is not None and not route.without_factor:
                     services = self._services
                     require_second_factor(services.store, services.factor_policy, visitor)
@@ -148,11 +149,12 @@ def identify(services: Services, request: Request, door: Door, address: str) -> 
     return identify_session(services.store, secret, services.lifetimes, address)
 
 
-def check_csrf(call: Call, route: Route) -> None:
+def check_csrf(services: Services, call: Call, route: Route) -> None:
     """A cookie is sent by the browser, whoever asks it to; the token only by our own pages."""
-    is_by_cookie = call.is_signed_in and call.actor.via is Via.SESSION
-    if route.method not in _UNSAFE or not is_by_cookie:
+    if route.method not in _UNSAFE or not call.is_by_session:
         return
+    if route.takes_form:
+        refuse_other_sites(services, call)
     token = call.request.headers.get("x-csrf-token") or ""
     if not token and route.takes_form:
         token = call.form().get("csrf_token", "")

@@ -13,7 +13,7 @@ from ...actions.second_factor import FactorPolicy
 from ...actions.sign_in import Lifetimes, Visitor
 from ...bundles.local import LocalBundles
 from ...bundles.uploads import LocalUploads
-from ...domain.accounts import Actor
+from ...domain.accounts import Actor, Via
 from ...domain.errors import InvalidRequest, NotSignedIn
 from ...settings import Settings
 from ...store.engine import Store
@@ -78,6 +78,11 @@ class Call:
     @property
     def is_signed_in(self) -> bool:
         return self._visitor is not None
+
+    @property
+    def is_by_session(self) -> bool:
+        """Whether the browser says who is asking: it sends the cookie for whichever page asks."""
+        return self._visitor is not None and self._visitor.actor.via is Via.SESSION
 
     @property
     def key(self) -> str:

@@ -1,7 +1,5 @@
 """Handlers: registering, signing out, sessions, closing an account."""
 
-from urllib.parse import urlsplit
-
 import msgspec
 
 from ...actions.create_account import register
@@ -13,9 +11,9 @@ from ...actions.manage_account import (
 )
 from ...actions.sign_in import SignedIn, sign_out
 from ...domain.clock import from_ms, iso
-from ...domain.errors import NotAllowed
 from ..http import Response
 from .call import COOKIE, Call, Services, cookie_of, csrf_token, done, email_for, reply
+from .origins import refuse_other_sites
 
 
 class RegisterBody(msgspec.Struct):
@@ -117,16 +115,6 @@ def session_cookie(services: Services, secret: str) -> tuple[str, str]:
 
 def forget_cookie(services: Services) -> tuple[str, str]:
     return ("set-cookie", f"{COOKIE}=; Max-Age=0{cookie_attributes(services)}")
-
-
-def refuse_other_sites(services: Services, call: Call) -> None:
-    """Nobody is signed in to somebody else's account by a page of another site."""
-    headers = call.request.headers
-    origin = urlsplit(headers.get("origin") or "").netloc
-    ours = (headers.get("host") or "", urlsplit(services.settings.public_url).netloc)
-    is_foreign = headers.get("sec-fetch-site") in ("cross-site", "same-site")
-    if is_foreign or (origin and origin not in ours):
-        raise NotAllowed("Another site has sent you here. Sign in on a page of this service.")
 
 
 def cookie_attributes(services: Services) -> str:

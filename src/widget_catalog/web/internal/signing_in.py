@@ -23,8 +23,9 @@ from ...domain.errors import InvalidRequest, NotSignedIn
 from ..http import Response
 from ..look import Header
 from .call import Call, Services, cookie_of, reply
+from .origins import refuse_other_sites
 from .sealed_cookies import find_kept, forget, keep
-from .sessions import refuse_other_sites, welcome
+from .sessions import welcome
 
 HALF_COOKIE = "half-signed-in"
 PASSKEY_COOKIE = "passkey-asked"

@@ -7,7 +7,7 @@ from ...domain.errors import CatalogError, Conflict, InvalidAccount, NotAllowed
 from ..http import Response
 from ..internal.call import Call, Services, cookie_of
 from ..internal.failures import status_of
-from ..internal.sessions import refuse_other_sites
+from ..internal.origins import refuse_other_sites
 from ..look import local_path
 from .sign_in import welcome
 

@@ -21,7 +21,8 @@ from ...domain.errors import Conflict, InvalidAccount, InvalidRequest, NotFound
 from ..http import Response
 from ..internal.call import Call, Services, cookie_of
 from ..internal.failures import status_of
-from ..internal.sessions import cookie_attributes, refuse_other_sites
+from ..internal.origins import refuse_other_sites
+from ..internal.sessions import cookie_attributes
 from ..look import Header, leave, local_path
 from .own_page import own_page
 from .sign_in import welcome
@@ -90,7 +91,11 @@ def post_name(services: Services, call: Call) -> Response:
     try:
         former = cookie_of(call.request)
         signed_in = sign_in_newcomer(
-            services.store, newcomer, services.lifetimes, address=call.address, former=former
+            services.store,
+            newcomer,
+            services.lifetimes,
+            address=call.address,
+            former=former,
         )
     except InvalidAccount as fault:
         return _ask(services, newcomer, fault.faults, status_of(fault))

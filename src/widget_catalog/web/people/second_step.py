@@ -5,8 +5,8 @@ from ...domain.errors import CatalogError, InvalidRequest, NotSignedIn, TooOften
 from ..http import Response
 from ..internal.call import Call, Services
 from ..internal.failures import headers_of, status_of
+from ..internal.origins import refuse_other_sites
 from ..internal.sealed_cookies import forget
-from ..internal.sessions import refuse_other_sites
 from ..internal.signing_in import (
     HALF_COOKIE,
     PASSKEY_COOKIE,

@@ -8,7 +8,8 @@ from ...domain.errors import NotSignedIn, TooOften
 from ..http import Response
 from ..internal.call import Call, Services, cookie_of
 from ..internal.failures import headers_of, status_of
-from ..internal.sessions import forget_cookie, refuse_other_sites, session_cookie
+from ..internal.origins import refuse_other_sites
+from ..internal.sessions import forget_cookie, session_cookie
 from ..internal.signing_in import keep_half
 from ..look import Header, local_path
 
