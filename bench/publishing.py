@@ -182,7 +182,8 @@ def _running(rig: Rig) -> Iterator[tuple[Server, _Author]]:
 def _make_account(data: Path) -> None:
     command = catalog_command("account", "create", _NAME, "--email", "author@example.org")
     made = subprocess.run(
-        [*command, "--password-stdin", "--data", str(data)],
+        # An operator, who has no quotas.
+        [*command, "--operator", "--password-stdin", "--data", str(data)],
         input=_PASSWORD.encode(),
         capture_output=True,
         env=clean_environment(),

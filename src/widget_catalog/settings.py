@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from .domain.accounts import reserved_names
 from .domain.errors import InvalidSettings
 from .domain.oauth_clients import OWN_CLIENTS, parse_clients
 from .domain.second_factor import RequiredOf
@@ -43,6 +44,28 @@ class Settings:
     cdn_base_url: str = _setting("", "Where bundles are fetched from; default: `{base_url}/cdn`.")
     service_name: str = _setting("Widget Catalog", "The name shown to people.")
     max_bundle_bytes: int = _setting(2_097_152, "The largest bundle that is taken in.")
+    max_document_bytes: int = _setting(
+        2_097_152, "What a widget's detail may weigh with one more version; 0: no limit."
+    )
+    max_organizations: int = _setting(10, "Organizations an account may own; 0: no limit.")
+    max_new_widgets_per_day: int = _setting(
+        50, "New widgets an account may publish in a day; 0: no limit."
+    )
+    max_versions_per_hour: int = _setting(
+        100, "Versions an account may publish in an hour; 0: no limit."
+    )
+    max_bytes_per_day: int = _setting(
+        268_435_456, "Bytes an account may publish in a day; 0: no limit."
+    )
+    max_open_requests: int = _setting(
+        50, "Requests to publish an account may have open; 0: no limit."
+    )
+    max_parallel_uploads: int = _setting(
+        8, "Uploads at a time from one address, per worker; 0: no limit."
+    )
+    reserved_names: str = _setting(
+        "", "Further names that nobody may take, separated by spaces; `-name` allows one."
+    )
     min_cli_version: str = _setting(
         "0.0.0", "The oldest release of the authors' tool that may publish; `0.0.0`: any."
     )
@@ -198,6 +221,13 @@ def _check(values: Mapping[str, Any], given: Mapping[str, tuple[Any, str]]) -> l
         ("workers", 1, 256),
         ("max_bundle_bytes", 1, 1 << 30),
         ("cache_mb", 1, 1 << 20),
+        ("max_document_bytes", 0, 1 << 40),
+        ("max_organizations", 0, 1 << 40),
+        ("max_new_widgets_per_day", 0, 1 << 40),
+        ("max_versions_per_hour", 0, 1 << 40),
+        ("max_bytes_per_day", 0, 1 << 60),
+        ("max_open_requests", 0, 1 << 40),
+        ("max_parallel_uploads", 0, 1 << 40),
         ("session_idle_hours", 1, 24 * 366),
         ("session_max_days", 1, 366),
         ("oauth_max_days", 1, 3660),
@@ -232,6 +262,10 @@ def _check(values: Mapping[str, Any], given: Mapping[str, tuple[Any, str]]) -> l
         SemVer.parse(values["min_cli_version"])
     except InvalidVersion as error:
         require("min_cli_version", False, str(error))
+    try:
+        reserved_names(values["reserved_names"])
+    except ValueError as error:
+        require("reserved_names", False, str(error))
     require("host", bool(values["host"]), "must not be empty.")
     require("service_name", bool(values["service_name"].strip()), "must not be empty.")
     if values["rate_limit"]:

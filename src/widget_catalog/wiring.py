@@ -13,6 +13,7 @@ from . import release
 from .actions.count_download import DownloadCounter
 from .actions.oauth import House, forget_successors
 from .actions.oidc import Provider
+from .actions.quotas import Quotas
 from .actions.second_factor import FactorPolicy
 from .actions.second_factor.secret_box import SecretBox
 from .actions.sign_in import Lifetimes
@@ -20,6 +21,7 @@ from .actions.tidy_uploads import Tidier, tidy_uploads
 from .bundles.local import LocalBundles
 from .bundles.uploads import LocalUploads
 from .domain import clock
+from .domain.accounts import reserved_names
 from .domain.clock import Clock
 from .domain.errors import FolderUnusable, StoreUnavailable
 from .domain.oauth_clients import OWN_CLIENT, parse_clients
@@ -33,7 +35,7 @@ from .reading.revision import Counts, Revision
 from .settings import Settings
 from .store.accounts import get_secret
 from .store.engine import Store, sqlite_engine
-from .store.migrate import check_schema, migrate
+from .store.migrate import migrate
 from .web.around import access_logged, metered, rate_limited
 from .web.cdn import Cdn
 from .web.http import Answer, Worker, WorkerCounts
@@ -54,7 +56,7 @@ _log = structlog.get_logger("widget_catalog.start")
 
 # Writes wait in them; more would only wait for each other.
 _THREADS = 8
-# A new data folder is its owner's alone: password hashes and addresses of people are in it.
+# What we make is its owner's alone: password hashes and addresses of people are in it.
 _PRIVATE = 0o700
 
 
@@ -149,13 +151,6 @@ def prepare_node(path: Path, *, draws_read_model: bool = True) -> Node:
     except StoreUnavailable as error:
         raise FolderUnusable(f"The data folder {path} cannot be used: {error.message}") from None
     return node
-
-
-def open_to_read(path: Path) -> Store:
-    """Only the database of a data folder, which must be of this release; nothing is changed."""
-    store = Store(sqlite_engine(DataFolder(path).database))
-    check_schema(store)
-    return store
 
 
 def check_writable(path: Path) -> None:
@@ -259,6 +254,19 @@ def _services(node: Node, store: Store, settings: Settings) -> Services:
             SecretBox(node.folder.second_factor_key),
             RequiredOf(settings.second_factor_required),
         ),
+        quotas=_quotas(settings),
+        reserved=reserved_names(settings.reserved_names),
+    )
+
+
+def _quotas(settings: Settings) -> Quotas:
+    return Quotas(
+        organizations=settings.max_organizations,
+        new_widgets_per_day=settings.max_new_widgets_per_day,
+        versions_per_hour=settings.max_versions_per_hour,
+        bytes_per_day=settings.max_bytes_per_day,
+        open_requests=settings.max_open_requests,
+        document_bytes=settings.max_document_bytes,
     )
 
 

@@ -35,11 +35,11 @@ def shop(
     """The same widgets on both ways into the index."""
     site = InProcessSite(tmp_path_factory.mktemp("shop") / "data")
     if request.param == "there at the start":
-        site.add_old(*WIDGETS)
+        site.add(*WIDGETS)
     with site:
         if request.param == "added while serving":
             assert found(site) == []
-            site.add_old(*WIDGETS)
+            site.add(*WIDGETS)
         yield site
 
 

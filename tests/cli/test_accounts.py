@@ -80,7 +80,7 @@ def test_accounts_are_listed_for_people_and_for_scripts(shop: Path) -> None:
     [
         ("ann", "x@example.org", PASSWORD, "The name ann is taken. Choose another."),
         ("zoe", "ANN@example.org", PASSWORD, "There is an account with the e-mail address "),
-        ("admin", "x@example.org", PASSWORD, "The name admin is reserved. Choose another."),
+        ("admin", "x@example.org", PASSWORD, "The name admin is reserved. Choose another, or "),
         ("Zoe", "x", "short", "'Zoe' cannot be a name here: "),
         ("zoe", "x@example.org", "", "The password is too short: "),
         ("zoe", "[red]x@example.org[/red] ", PASSWORD, "'[red]x@example.org[/red] ' is not an "),
@@ -158,7 +158,10 @@ def test_a_password_may_hold_anything_but_the_end_of_the_line(tmp_path: Path) ->
         (["widget", "unlist", "ann/gone"], "There is no widget ann/gone."),
         (["widget", "official", "../.."], "'..' is not a scope: "),
         (["version", "yank", "ann/clock", "9.9.9", "--reason", "x"], "There is no version '9.9.9'"),
-        (["version", "yank", "ann/clock", "1.0.0", "--reason", "a\nb"], "reason: holds the char"),
+        (
+            ["version", "yank", "ann/clock", "1.0.0", "--reason", "a\nb"],
+            "reason: contains the char",
+        ),
         (["version", "unyank", "ann/clock", os.fsdecode(b"\xff")], "There is no version '\\udcff'"),
     ],
 )
@@ -312,3 +315,47 @@ def test_the_operator_reads_the_audit_log(shop: Path) -> None:
     assert line == Said(
         0, f'{at}  olly  sign in  from 127.0.0.1  way="password" session="{session}"\n', ""
     )
+
+
+def test_a_name_is_made_free_if_nothing_is_published_under_it(shop: Path) -> None:
+    def release(name: str) -> Said:
+        return widget_catalog("scope", "release", name, "--data", shop)
+
+    widget_catalog("scope", "reserve", "kept", "--data", shop)
+    with running_service(shop) as service, service.client() as client:
+        sign_in(client, "olly")
+        token = client.get("/api/auth/session").json()["csrfToken"]
+        body = {"slug": "empty", "displayName": "Empty"}
+        made = client.post("/api/organizations", json=body, headers={"x-csrf-token": token})
+        assert made.status_code == 201
+
+    assert release("kept") == Said(0, "", "The name kept is free: anybody can take it.\n")
+    assert release("empty") == Said(
+        0, "", "The organization empty has ended. The name empty is free: anybody can take it.\n"
+    )
+    assert release("empty") == Said(1, "", "Error: Nobody has taken the name empty.\n")
+    assert release("ann").err.startswith("Error: ann is the name of an account.")
+    assert release("A!").err.startswith("Error: 'A!' is not a scope:")
+    assert widget_catalog("scope", "reserve", "staff", "--data", shop).code == 0
+    assert release("staff").err == (
+        "staff is still reserved by default; see the setting reserved_names.\n"
+    )
+
+
+def test_a_reserved_name_is_given_out_by_the_operator_alone_and_knowingly(shop: Path) -> None:
+    def create(name: str, *options: str, **more: str) -> Said:
+        return widget_catalog(
+            "account", "create", name, "--email", f"{name}@example.org", "--password-stdin",
+            *options, "--data", shop, stdin=PASSWORD.encode(),
+            environment={f"WIDGET_CATALOG_{key.upper()}": it for key, it in more.items()},
+        )  # fmt: skip
+
+    assert create("staff") == Said(
+        1,
+        "",
+        "Error: The name staff is reserved. Choose another, or give it out with "
+        "--allow-reserved.\n",
+    )
+    assert create("staff", "--allow-reserved").err == "Made the account staff.\n"
+    assert create("megacorp", reserved_names="megacorp").code == 1
+    assert create("team", reserved_names="-team").code == 0

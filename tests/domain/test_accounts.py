@@ -24,6 +24,7 @@ from widget_catalog.domain.accounts import (
     is_allowed,
     parse_username,
     password_fault,
+    reserved_names,
 )
 from widget_catalog.domain.errors import InvalidAccount, NotAllowed
 from widget_catalog.domain.names import Scope, is_name
@@ -217,3 +218,17 @@ def test_a_password_is_measured_by_its_length_alone() -> None:
     assert password_fault("x" * 10_000_000) == (
         "The password is too long: at most 1,000 characters are taken."
     )
+
+
+def test_the_list_of_reserved_names_can_be_extended_and_shortened() -> None:
+    assert reserved_names("") == RESERVED
+    assert reserved_names(" acme -team\nacme-2 -unknown") == RESERVED - {"team"} | {
+        "acme",
+        "acme-2",
+    }
+    for wrong in ("Acme", "-", "--team", "a,b", "é"):
+        with pytest.raises(ValueError, match="cannot be a name"):
+            reserved_names(f"ok {wrong}")
+    with pytest.raises(InvalidAccount, match="The name acme is reserved"):
+        parse_username("acme", reserved_names("acme"))
+    assert parse_username("team", reserved_names("-team")) == "team"

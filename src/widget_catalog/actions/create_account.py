@@ -1,9 +1,12 @@
 """Making accounts: by the operator, by registration, and by invitation."""
 
+from collections.abc import Set
+
 import msgspec
 
 from ..domain.accounts import (
     COMMAND_LINE,
+    RESERVED,
     Account,
     Actor,
     Via,
@@ -38,10 +41,16 @@ _MOST_FROM_ONE_ADDRESS = 20
 
 
 def create_account(
-    store: Store, username: str, email: str, password: str, *, is_operator: bool = False
+    store: Store,
+    username: str,
+    email: str,
+    password: str,
+    *,
+    is_operator: bool = False,
+    reserved: Set[str] = RESERVED,
 ) -> Account:
     """By the operator, who may also give away a scope whose widgets have no owner yet."""
-    name = _checked(username, email, password)
+    name = _checked(username, email, password, reserved)
     password_hash = hash_password(password)
     with store.writing() as tx:
         if is_email_used(tx.connection, email):
@@ -76,6 +85,7 @@ def register(
     address: str,
     secret: str = "",
     former: str | None = None,
+    reserved: Set[str] = RESERVED,
 ) -> SignedIn:
     """By the person, if registration is open or they have an invitation; signs them in, in place
     of the former session.
@@ -85,7 +95,7 @@ def register(
     it is, and a refusal would tell everybody that it has an account.
     """
     invited = check_may_register(store, registration, secret) is not None
-    name = _checked(username, email, password)
+    name = _checked(username, email, password, reserved)
     limits = {f"registrations {network_of(address)}": _MOST_FROM_ONE_ADDRESS}
     count_attempt(store, limits, "Too many accounts were asked for from your address.")
     password_hash = hash_password(password)
@@ -103,9 +113,11 @@ def register(
         )
 
 
-def create_without_password(tx: Transaction, username: str, email: str, address: str) -> Account:
+def create_without_password(
+    tx: Transaction, username: str, email: str, address: str, reserved: Set[str] = RESERVED
+) -> Account:
     """For somebody whom another provider has signed in."""
-    name = parse_username(username)
+    name = parse_username(username, reserved)
     if fault := email_fault(email):
         raise InvalidAccount([fault])
     actor = Actor(via=Via.SESSION, address=address)
@@ -150,24 +162,16 @@ def invite_first_operator(store: Store) -> str | None:
     return invite(store, OPERATOR, invited_by=_FIRST_START)
 
 
-def reserve_scope(store: Store, name: str) -> None:
-    """By the operator: nobody can take this name."""
-    scope = Scope.parse(name)
-    with store.writing() as tx:
-        take_scope(tx, scope, "reserved", adopts=True)
-        record(tx, COMMAND_LINE, "reserve scope", scope)
-
-
 def _find(connection: Snapshot, secret: str, now_ms: int) -> Invitation | None:
     found = find_invitation_by_secret(connection, hash_secret(secret), now_ms) if secret else None
     return found if found is not None and found.organization_id is None else None
 
 
-def _checked(username: str, email: str, password: str) -> Scope:
+def _checked(username: str, email: str, password: str, reserved: Set[str]) -> Scope:
     """The name, or InvalidAccount with everything that is wrong."""
     faults = [fault for fault in (email_fault(email), password_fault(password)) if fault]
     try:
-        name = parse_username(username)
+        name = parse_username(username, reserved)
     except InvalidAccount as error:
         raise InvalidAccount([*error.faults, *faults]) from None
     if faults:

@@ -19,6 +19,7 @@ from ..store.invitations import (
 from ..store.organizations import get_organization, list_members, put_member, standing_of
 from .credentials import INVITATION_PREFIX, hash_secret, new_id, new_secret
 from .permissions import require, require_person
+from .quotas import NO_QUOTAS, Quotas, check_may_own
 
 _LIFETIME_MS = 7 * 86_400_000
 
@@ -104,7 +105,13 @@ def view_invitation(store: Store, actor: Actor, id_: str, secret: str) -> Invita
 
 
 def answer_invitation(
-    store: Store, actor: Actor, id_: str, secret: str, *, is_accepted: bool
+    store: Store,
+    actor: Actor,
+    id_: str,
+    secret: str,
+    quotas: Quotas = NO_QUOTAS,
+    *,
+    is_accepted: bool,
 ) -> str | None:
     """Accept or decline; gives the organization."""
     account = require_person(actor)
@@ -116,6 +123,8 @@ def answer_invitation(
             members = list_members(tx.connection, invitation.organization_id)
             if any(it.account_id == account.id for it in members):
                 raise Conflict(f"You are a member of {invitation.organization} already.")
+            if invitation.role == Role.OWNER:
+                check_may_own(tx.connection, account, quotas)
             put_member(tx, invitation.organization_id, account.id, Role(invitation.role))
         record(tx, actor, action, invitation.organization, role=invitation.role)
     return invitation.organization

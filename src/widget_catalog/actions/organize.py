@@ -1,9 +1,11 @@
 """Organizations: made, looked at; their members' roles, leaving, transfer."""
 
-from ..domain.accounts import Actor, Right, Role, parse_username
+from collections.abc import Set
+
+from ..domain.accounts import RESERVED, Actor, Right, Role, parse_username
 from ..domain.errors import Conflict, InvalidRequest, NotFound
 from ..domain.texts import name_fault
-from ..store.accounts import take_scope
+from ..store.accounts import get_account, take_scope
 from ..store.audit import record
 from ..store.engine import Snapshot, Store, Transaction
 from ..store.invitations import remove_invitations_of_inviter
@@ -20,17 +22,27 @@ from ..store.organizations import (
     standing_of,
 )
 from .permissions import require, require_person
+from .quotas import NO_QUOTAS, Quotas, check_may_own
 
 _MAX_NAME = 100
 
 
-def create_organization(store: Store, actor: Actor, slug: str, display_name: str) -> Membership:
+def create_organization(
+    store: Store,
+    actor: Actor,
+    slug: str,
+    display_name: str,
+    quotas: Quotas = NO_QUOTAS,
+    *,
+    reserved: Set[str] = RESERVED,
+) -> Membership:
     """Its slug becomes a scope; whoever makes it is its owner."""
     account = require_person(actor)
-    name = parse_username(slug)
+    name = parse_username(slug, reserved)
     if fault := name_fault(display_name, _MAX_NAME):
         raise InvalidRequest(f"displayName: {fault}")
     with store.writing() as tx:
+        check_may_own(tx.connection, account, quotas)
         take_scope(tx, name, "organization", adopts=actor.is_operator)
         organization = add_organization(tx, name, display_name.strip())
         put_member(tx, organization.id, account.id, Role.OWNER)
@@ -55,7 +67,14 @@ def show_organization(
         return organization, role, list_members(connection, organization.id)
 
 
-def change_role(store: Store, actor: Actor, slug: str, username: str, role: Role) -> None:
+def change_role(
+    store: Store,
+    actor: Actor,
+    slug: str,
+    username: str,
+    role: Role,
+    quotas: Quotas = NO_QUOTAS,
+) -> None:
     """Owners are made and unmade by owners alone, and one who can act must remain."""
     require_person(actor)
     with store.writing() as tx:
@@ -68,6 +87,8 @@ def change_role(store: Store, actor: Actor, slug: str, username: str, role: Role
             require(tx.connection, actor, Right.OWN, slug)
         if member.role is Role.OWNER:
             _keep_an_owner(tx.connection, organization, member)
+        if role is Role.OWNER:
+            check_may_own(tx.connection, get_account(tx.connection, member.username), quotas)
         put_member(tx, organization.id, member.account_id, role)
         if _is_lower(role, member.role):
             remove_invitations_of_inviter(tx, member.account_id, organization.id)
@@ -101,7 +122,9 @@ def take_out(
     record(tx, actor, action, organization.slug, None, None, **details)
 
 
-def transfer_organization(store: Store, actor: Actor, slug: str, username: str) -> None:
+def transfer_organization(
+    store: Store, actor: Actor, slug: str, username: str, quotas: Quotas = NO_QUOTAS
+) -> None:
     """Make another member the owner, and become an admin."""
     account = require_person(actor)
     with store.writing() as tx:
@@ -112,6 +135,8 @@ def transfer_organization(store: Store, actor: Actor, slug: str, username: str) 
             raise InvalidRequest("username: name somebody else; you are the owner already.")
         if member.is_disabled:
             raise Conflict(f"{username} cannot sign in at present. Choose somebody else.")
+        if member.role is not Role.OWNER:
+            check_may_own(tx.connection, get_account(tx.connection, member.username), quotas)
         put_member(tx, organization.id, member.account_id, Role.OWNER)
         put_member(tx, organization.id, account.id, Role.ADMIN)
         remove_invitations_of_inviter(tx, account.id, organization.id)

@@ -4,7 +4,6 @@ The bytes that are published are the ones that were hashed: they are copied unde
 hash, which nobody can write to afterwards, inside the transaction that adds the version.
 """
 
-from datetime import datetime
 from typing import NamedTuple
 
 import msgspec
@@ -13,16 +12,16 @@ from ..bundles.local import LocalBundles, hash_file
 from ..bundles.store import Kind
 from ..bundles.uploads import LocalUploads
 from ..domain.accounts import Actor
-from ..domain.clock import from_ms
 from ..domain.errors import BundleNotFound, BundleRefused, InvalidRequest, NotFound
 from ..domain.manifests import Manifest, parse_manifest
 from ..domain.names import Scope
-from ..domain.widgets import Style, Version, Widget
 from ..store.audit import record
 from ..store.engine import Snapshot, Store, Transaction
 from ..store.publishing import PublishRequest, confirm_request, find_request
-from ..store.widgets import add_widgets, find_widget, replace_widget
-from .request_version import FileSpec, Wanted, check_gates
+from ..store.widgets import add_widgets, replace_widget
+from .quotas import NO_QUOTAS, Quotas, count_publication
+from .request_version import check_gates
+from .wanted_version import FileSpec, Wanted
 
 
 class _File(NamedTuple):
@@ -32,7 +31,12 @@ class _File(NamedTuple):
 
 
 def publish_version(
-    store: Store, bundles: LocalBundles, uploads: LocalUploads, actor: Actor, request_id: str
+    store: Store,
+    bundles: LocalBundles,
+    uploads: LocalUploads,
+    actor: Actor,
+    request_id: str,
+    quotas: Quotas = NO_QUOTAS,
 ) -> PublishRequest:
     """Confirm a request. One that is confirmed already stays so: it may be repeated."""
     with store.reading() as connection:
@@ -54,10 +58,14 @@ def publish_version(
         request = get_request(tx.connection, actor, request_id, tx.at_ms)
         if request.confirmed_at is None:
             wanted = _wanted(request)
-            check_gates(tx.connection, actor, wanted)
+            planned = check_gates(tx.connection, actor, wanted, quotas, tx.at_ms)
             for file in _files(request):
                 _take_in(tx, bundles, uploads, request, file)
-            _add_version(tx, wanted)
+            if planned.stored is None:
+                add_widgets(tx, [(planned.widget, 0)])
+            else:
+                replace_widget(tx, planned.stored, planned.widget)
+            count_publication(tx, actor, planned.load)
             confirm_request(tx, request.id)
             files = _announced(request)
             record(tx, actor, "publish", request.scope, request.name, request.version, **files)
@@ -126,57 +134,6 @@ def _take_in(
         ) from None
     if is_new:
         tx.undo.callback(bundles.remove, sha256_hash, file.kind)
-
-
-def _add_version(tx: Transaction, wanted: Wanted) -> None:
-    manifest = wanted.manifest
-    version = _version(wanted, from_ms(tx.at_ms))
-    stored = find_widget(tx.connection, wanted.scope, manifest.name)
-    if stored is None:
-        widget = Widget(
-            scope=wanted.scope,
-            name=manifest.name,
-            display_name=manifest.display_name,
-            description=manifest.description,
-            icon=manifest.icon,
-            is_official=False,
-            created_at=from_ms(tx.at_ms),
-        ).with_versions([version])
-        add_widgets(tx, [(widget, 0)])
-        return
-    widget = stored.widget.with_versions([*stored.widget.versions, version])
-    if widget.versions[0] is version:
-        # The newest version sets the widget's own text.
-        widget = msgspec.structs.replace(
-            widget,
-            display_name=manifest.display_name,
-            description=manifest.description,
-            icon=manifest.icon,
-        )
-    replace_widget(tx, stored, widget)
-
-
-def _version(wanted: Wanted, published_at: datetime) -> Version:
-    manifest, style = wanted.manifest, wanted.style
-    return Version(
-        version=manifest.version,
-        bundle_url=None,
-        bundle_size=wanted.bundle.size_bytes,
-        sha256_hash=wanted.bundle.sha256_hash,
-        published_at=published_at,
-        release_notes=manifest.release_notes,
-        display_name=manifest.display_name,
-        description=manifest.description,
-        icon=manifest.icon,
-        min_size=manifest.min_size,
-        max_size=manifest.max_size,
-        sdk_version=manifest.sdk_version,
-        config_version=manifest.config_version,
-        permissions=manifest.permissions,
-        license=manifest.license,
-        style=None if style is None else Style(style.size_bytes, style.sha256_hash),
-        manifest=manifest.text,
-    )
 
 
 def _wanted(request: PublishRequest) -> Wanted:

@@ -4,8 +4,8 @@ From which address somebody acted is personal: it is shown to that person and to
 """
 
 from ..domain.accounts import Actor, Right
-from ..store.audit import UNKNOWN, Entry, list_entries
-from ..store.engine import Store
+from ..store.audit import UNKNOWN, Entry, find_release, list_entries
+from ..store.engine import Snapshot, Store
 from ..store.organizations import get_organization
 from ..store.widgets import get_widget
 from .change_version import parse_key
@@ -19,7 +19,7 @@ def read_widget_audit(
     with store.reading() as connection:
         require(connection, actor, Right.READ_AUDIT, scope, name)
         get_widget(connection, scope, name)
-        entries, total = list_entries(connection, scope, name, page, limit)
+        entries, total = _list_own(connection, actor, scope, name, page, limit)
     return _readable_by(actor, entries), total
 
 
@@ -31,7 +31,7 @@ def read_organization_audit(
     with store.reading() as connection:
         require(connection, actor, Right.READ_AUDIT, slug)
         get_organization(connection, slug)
-        entries, total = list_entries(connection, slug, None, page, limit)
+        entries, total = _list_own(connection, actor, slug, None, page, limit)
     return _readable_by(actor, entries), total
 
 
@@ -41,6 +41,14 @@ def read_own_audit(store: Store, actor: Actor, limit: int) -> list[Entry]:
     with store.reading() as connection:
         entries, _ = list_entries(connection, None, None, 1, limit, about=account.username)
     return _readable_by(actor, entries)
+
+
+def _list_own(
+    connection: Snapshot, actor: Actor, scope: str, name: str | None, page: int, limit: int
+) -> tuple[list[Entry], int]:
+    """Without what happened while the scope was somebody else's; operators see that, too."""
+    after = 0 if actor.is_operator else find_release(connection, scope)
+    return list_entries(connection, scope, name, page, limit, after=after)
 
 
 def read_whole_audit(store: Store, actor: Actor, page: int, limit: int) -> tuple[list[Entry], int]:

@@ -1,6 +1,5 @@
 """Asking to publish a version: every gate, before a byte of the bundle is sent."""
 
-import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -8,52 +7,49 @@ import msgspec
 
 from ..bundles.store import Kind
 from ..domain.accounts import Actor, Right
-from ..domain.errors import Conflict, InvalidManifest, NotFound, TooOften
-from ..domain.manifests import Manifest, parse_manifest
-from ..domain.names import Scope
+from ..domain.clock import from_ms
+from ..domain.errors import Conflict, NotFound
+from ..domain.widgets import Widget
 from ..store.engine import Snapshot, Store
 from ..store.organizations import Place, list_publishing_places
-from ..store.publishing import (
-    PublishRequest,
-    add_request,
-    count_open_requests,
-    find_request,
-)
+from ..store.publishing import PublishRequest, add_request, find_request
+from ..store.rows import StoredWidget
 from ..store.widgets import find_widget
 from .credentials import new_id
 from .permissions import require
+from .quotas import (
+    NO_QUOTAS,
+    Load,
+    Quotas,
+    check_may_publish,
+    check_open_requests,
+    check_weight,
+)
+from .wanted_version import FileSpec, Wanted, fields_of, read_wanted
 
 LIFETIME_MS = 3_600_000
-_MOST_OPEN = 250
-_SHA256 = re.compile(r"[0-9a-f]{64}\Z")
 
 
-class FileSpec(NamedTuple):
-    """A file that will be uploaded, as it was announced."""
+class Planned(NamedTuple):
+    """A widget as it is stored, if it is, and as it would be with the version."""
 
-    size_bytes: int
-    sha256_hash: str
-
-
-class Wanted(NamedTuple):
-    """A request without faults. `manifest` is read with the request's own fields on top."""
-
-    scope: Scope
-    manifest: Manifest
-    bundle: FileSpec
-    style: FileSpec | None
+    stored: StoredWidget | None
+    widget: Widget
+    load: Load
 
 
 def request_version(
-    store: Store, actor: Actor, body: Mapping[str, object], max_bundle_bytes: int
+    store: Store,
+    actor: Actor,
+    body: Mapping[str, object],
+    max_bundle_bytes: int,
+    quotas: Quotas = NO_QUOTAS,
 ) -> PublishRequest:
     """Take a request in. What it takes is a row, until it is confirmed or an hour is over."""
     wanted = read_wanted(body, max_bundle_bytes)
     with store.writing() as tx:
-        check_gates(tx.connection, actor, wanted)
-        if count_open_requests(tx.connection, actor.account_id, tx.at_ms) >= _MOST_OPEN:
-            sentence = f"There are {_MOST_OPEN} requests that you have not confirmed. Wait a while."
-            raise TooOften(sentence, wait_s=60)
+        check_gates(tx.connection, actor, wanted, quotas, tx.at_ms)
+        check_open_requests(tx.connection, actor, quotas, tx.at_ms)
         style = wanted.style or FileSpec(0, "")
         request = PublishRequest(
             id=new_id(),
@@ -76,12 +72,16 @@ def request_version(
 
 
 def check_version(
-    store: Store, actor: Actor, body: Mapping[str, object], max_bundle_bytes: int
+    store: Store,
+    actor: Actor,
+    body: Mapping[str, object],
+    max_bundle_bytes: int,
+    quotas: Quotas = NO_QUOTAS,
 ) -> Wanted:
     """A dry run: the same gates, and nothing is kept."""
     wanted = read_wanted(body, max_bundle_bytes)
     with store.reading() as connection:
-        check_gates(connection, actor, wanted)
+        check_gates(connection, actor, wanted, quotas, store.now_ms())
     return wanted
 
 
@@ -110,7 +110,9 @@ def announced_size(store: Store, request_id: str, kind: Kind) -> int:
     return size
 
 
-def check_gates(connection: Snapshot, actor: Actor, wanted: Wanted) -> None:
+def check_gates(
+    connection: Snapshot, actor: Actor, wanted: Wanted, quotas: Quotas, now_ms: int
+) -> Planned:
     """What a request must pass now, and again when it is confirmed."""
     manifest = wanted.manifest
     require(connection, actor, Right.PUBLISH, wanted.scope, manifest.name)
@@ -123,46 +125,8 @@ def check_gates(connection: Snapshot, actor: Actor, wanted: Wanted) -> None:
                 f"{wanted.scope}/{manifest.name} {version.number} is already published{yanked}. A "
                 "published version never changes: choose another number."
             )
-
-
-def read_wanted(body: Mapping[str, object], max_bundle_bytes: int) -> Wanted:
-    """What is asked for, or InvalidManifest with everything that is wrong with it."""
-    faults: list[str] = []
-    bundle = _file(body, "bundleSize", "sha256Hash", max_bundle_bytes, faults)
-    style = None
-    if body.get("cssSize") is not None or body.get("cssSha256Hash") is not None:
-        style = _file(body, "cssSize", "cssSha256Hash", max_bundle_bytes, faults)
-    text = body.get("manifestJson")
-    if not isinstance(text, str):
-        faults.append("manifestJson: must be the manifest as a text.")
-        text = "{}"  # What else is wrong with the request is reported, too.
-    manifest = None
-    try:
-        manifest = parse_manifest(text, fields_of(body))
-    except InvalidManifest as error:
-        faults += error.faults
-    if faults or manifest is None or manifest.scope is None or bundle is None:
-        raise InvalidManifest(faults)
-    return Wanted(manifest.scope, manifest, bundle, style)
-
-
-def fields_of(body: Mapping[str, object]) -> dict[str, object]:
-    """What a request itself says about the version, apart from the manifest it carries."""
-    keys = "scope name version displayName description icon minSize maxSize sdkVersion".split()
-    return {key: body[key] for key in keys if body.get(key) is not None}
-
-
-def _file(
-    body: Mapping[str, object], size_key: str, hash_key: str, max_bytes: int, faults: list[str]
-) -> FileSpec | None:
-    size, sha256_hash = body.get(size_key), body.get(hash_key)
-    if type(size) is not int or size < 0:
-        faults.append(f"{size_key}: must be the size of the file in bytes.")
-    elif size == 0:
-        faults.append(f"{size_key}: the file is empty.")
-    elif size > max_bytes:
-        faults.append(f"{size_key}: the file has {size:,} bytes; at most {max_bytes:,} are taken.")
-    if not isinstance(sha256_hash, str) or not _SHA256.match(sha256_hash):
-        faults.append(f"{hash_key}: must be the SHA-256 of the file, 64 hexadecimal digits.")
-        return None
-    return FileSpec(size, sha256_hash) if type(size) is int else None
+    widget = wanted.added_to(stored.widget if stored is not None else None, from_ms(now_ms))
+    check_weight(widget, quotas)
+    load = Load(wanted.size_bytes, is_new_widget=stored is None)
+    check_may_publish(connection, actor, quotas, load, now_ms)
+    return Planned(stored, widget, load)

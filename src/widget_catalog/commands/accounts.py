@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..domain.accounts import reserved_names
 from ..settings import load_settings
 from .context import (
     ConfigOption,
@@ -22,8 +23,8 @@ from .context import (
 if TYPE_CHECKING:
     from ..domain.accounts import Account
 
-accounts = command_group("account", "Manage accounts: people who may sign in and publish.")
-scopes = command_group("scope", "Manage scopes, the names that widgets are published under.")
+accounts = command_group("account", "People who may sign in and publish.")
+scopes = command_group("scope", "Names that widgets are published under.")
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The user name.")]
 PasswordFromInput = Annotated[
@@ -38,22 +39,31 @@ def create(
     email: Annotated[str, typer.Option(help="The e-mail address.")],
     password_stdin: PasswordFromInput = False,
     operator: Annotated[
-        bool, typer.Option("--operator", help="Make it an operator, who manages the whole catalog.")
+        bool, typer.Option("--operator", help="May look after everything in the catalog.")
+    ] = False,
+    allow_reserved: Annotated[
+        bool, typer.Option("--allow-reserved", help="Also a name that is reserved, as staff is.")
     ] = False,
     data: DataOption = None,
     config: ConfigOption = None,
 ) -> None:
-    """Create an account. Its name is also the scope it publishes in.
+    """Make an account. Its name is also the scope it publishes in.
 
-    Widgets that were imported into that scope belong to the account from then on.
+    If there are widgets in that scope already, from an import, they are its own from now on.
     """
     from ..actions.create_account import create_account
     from ..wiring import prepare_node
 
+    settings = load_settings({"data": data}, config)
+    reserved = reserved_names(settings.reserved_names)
+    if name in reserved and not allow_reserved:
+        fail(f"The name {name} is reserved. Choose another, or give it out with --allow-reserved.")
     password = _password(password_stdin)
     # The folder may be new: an operator may make accounts before the first start.
-    node = prepare_node(load_settings({"data": data}, config).data)
-    account = create_account(node.store, name, email, password, is_operator=operator)
+    node = prepare_node(settings.data)
+    account = create_account(
+        node.store, name, email, password, is_operator=operator, reserved=frozenset()
+    )
     told(f"Made the account {account.username}{' (operator)' if operator else ''}.")
 
 
@@ -83,7 +93,7 @@ def list_(
 
 @accounts.command()
 def disable(name: Name, data: DataOption = None, config: ConfigOption = None) -> None:
-    """Block an account and end its sessions. What it has published stays."""
+    """Let somebody in no more. What they have published stays as it is."""
     from ..actions.manage_account import set_disabled
 
     set_disabled(open_existing(data, config).store, name, is_disabled=True)
@@ -92,7 +102,7 @@ def disable(name: Name, data: DataOption = None, config: ConfigOption = None) ->
 
 @accounts.command()
 def enable(name: Name, data: DataOption = None, config: ConfigOption = None) -> None:
-    """Unblock an account."""
+    """Let somebody in again."""
     from ..actions.manage_account import set_disabled
 
     set_disabled(open_existing(data, config).store, name, is_disabled=False)
@@ -106,7 +116,7 @@ def reset_password_(
     data: DataOption = None,
     config: ConfigOption = None,
 ) -> None:
-    """Set a new password, and end all sessions of the account."""
+    """Set another password. Whoever was signed in with the old one is signed out."""
     from ..actions.manage_account import reset_password
 
     node = open_existing(data, config)
@@ -129,13 +139,13 @@ def reset_second_factor_(name: Name, data: DataOption = None, config: ConfigOpti
 @accounts.command("invite")
 def invite_(
     email: Annotated[
-        str | None, typer.Option(help="Who it is for, as a note.", show_default=False)
+        str | None, typer.Option(help="Whom it is for, as a note.", show_default=False)
     ] = None,
-    operator: Annotated[bool, typer.Option("--operator", help="Invite an operator.")] = False,
+    operator: Annotated[bool, typer.Option("--operator", help="To become an operator.")] = False,
     data: DataOption = None,
     config: ConfigOption = None,
 ) -> None:
-    """Print a link that lets one person create an account within a week."""
+    """Print a link with which one person can make an account, within a week."""
     from ..actions.create_account import AUTHOR, OPERATOR, invite
 
     settings = load_settings({"data": data}, config)
@@ -157,11 +167,33 @@ def reserve(
     data: DataOption = None,
     config: ConfigOption = None,
 ) -> None:
-    """Reserve a name: no account or organization can take it."""
-    from ..actions.create_account import reserve_scope
+    """Keep a name back: no account and no organization can take it."""
+    from ..actions.reserve_scope import reserve_scope
 
     reserve_scope(open_existing(data, config).store, name)
     told(f"{name} is reserved.")
+
+
+@scopes.command()
+def release(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The scope.")],
+    data: DataOption = None,
+    config: ConfigOption = None,
+) -> None:
+    """Make a name free: one that is reserved, or an organization's without a widget.
+
+    The organization ends, with its memberships and invitations. A name that something was
+    published under, or that an account has, is never given to somebody else.
+    """
+    from ..actions.reserve_scope import release_scope
+
+    settings = load_settings({"data": data}, config)
+    was = release_scope(existing_node(settings).store, name)
+    ended = f"The organization {name} has ended. " if was == "organization" else ""
+    if name in reserved_names(settings.reserved_names):
+        told(f"{ended}{name} is still reserved by default; see the setting reserved_names.")
+    else:
+        told(f"{ended}The name {name} is free: anybody can take it.")
 
 
 def _password(from_input: bool) -> str:

@@ -7,10 +7,10 @@ import typer
 from .. import release
 from .context import ConfigOption, DataOption, command_group, open_existing, told
 
-widgets = command_group("widget", "Manage published widgets.")
+widgets = command_group("widget", "Widgets as a whole.")
 versions = command_group(
     "version",
-    "Print which release this is, or yank a published version, or offer it again.",
+    "Print which release this is; or yank a published version, and offer it again.",
     is_a_command=True,
 )
 
@@ -22,11 +22,13 @@ Reason = Annotated[str | None, typer.Option(help="Why; it goes into the audit lo
 @widgets.command()
 def official(
     widget: Key,
-    is_official: Annotated[bool, typer.Option("--yes/--no", help="Whether it is official.")] = True,
+    is_official: Annotated[
+        bool, typer.Option("--yes/--no", help="Whether you maintain it.")
+    ] = True,
     data: DataOption = None,
     config: ConfigOption = None,
 ) -> None:
-    """Mark a widget as official, maintained by the operator of this catalog, or as not."""
+    """Say that a widget is maintained by the operator of this catalog, or that it is not."""
     from ..actions.change_widget import set_official
     from ..domain.accounts import COMMAND_LINE
 
@@ -50,7 +52,7 @@ def unlist(
 def list_(
     widget: Key, reason: Reason = None, data: DataOption = None, config: ConfigOption = None
 ) -> None:
-    """Show an unlisted widget again."""
+    """Show a widget again that was unlisted."""
     from ..actions.change_widget import list_widget
     from ..domain.accounts import COMMAND_LINE
 
@@ -68,11 +70,11 @@ def version(context: typer.Context) -> None:
 def yank(
     widget: Key,
     number: Number,
-    reason: Annotated[str, typer.Option(help="Why; it is shown to people.")],
+    reason: Annotated[str, typer.Option(help="Why; people are shown it.")],
     data: DataOption = None,
     config: ConfigOption = None,
 ) -> None:
-    """Yank a version: it is no longer offered. Dashboards that have it keep it."""
+    """Take a version back: it is never offered any more. Dashboards that have it keep it."""
     from ..actions.change_version import yank_version
     from ..domain.accounts import COMMAND_LINE
 
@@ -84,7 +86,7 @@ def yank(
 def unyank(
     widget: Key, number: Number, data: DataOption = None, config: ConfigOption = None
 ) -> None:
-    """Offer a yanked version again."""
+    """Offer a version again that was yanked."""
     from ..actions.change_version import unyank_version
     from ..domain.accounts import COMMAND_LINE
 

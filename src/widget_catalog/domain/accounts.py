@@ -1,6 +1,7 @@
 """Accounts, roles, and who may do what in a scope. The one table of rights is here."""
 
 import re
+from collections.abc import Set
 from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
@@ -16,14 +17,16 @@ MAX_PASSWORD = 1_000
 _MAX_EMAIL = 254
 _EMAIL = re.compile(r"[^@\s]+@[^@\s.]+(?:\.[^@\s.]+)*\Z")
 
-# Names that would be taken for the service itself, or for addresses of it.
+# Names that people would take for the service, for those who run it, or for addresses of it.
 RESERVED = frozenset(
-    "account accounts admin administrator api app assets audit auth catalog-admin cdn contact "
-    "device docs favicon health help internal invitation invitations join login logout mail "
-    "metrics null operator organization organizations owner publish register registry robots "
-    "root scopes search security settings setup sign-in sign-out signin signout static stats "
-    "status support system tokens undefined uploads user users version versions webmaster "
-    "well-known widget widgets www".split()
+    "abuse account accounts admin administrator admins api app assets audit auth billing catalog "
+    "catalog-admin cdn contact device docs favicon health help helpdesk hostmaster info internal "
+    "invitation invitations join legal login logout mail maintainer maintainers metrics moderator "
+    "moderators no-reply noreply null official operator operators organization organizations "
+    "owner postmaster privacy publish register registry robots root safety scopes search security "
+    "service settings setup sign-in sign-out signin signout staff static stats status support "
+    "sysadmin system team tokens trust undefined uploads user users verified version versions "
+    "webmaster well-known widget widget-catalog widgets www".split()
 )
 
 
@@ -166,12 +169,29 @@ def is_allowed(
     )
 
 
-def parse_username(text: str) -> Scope:
+def reserved_names(changes: str) -> frozenset[str]:
+    """The names nobody may take: those by default, with these; `-name` takes one out.
+
+    Raises ValueError for what could never be a name.
+    """
+    reserved = set(RESERVED)
+    for text in changes.split():
+        name = text.removeprefix("-")
+        if not is_name(name):
+            raise ValueError(f"{text[:80]!r} cannot be a name.")
+        if text.startswith("-"):
+            reserved.discard(name)
+        else:
+            reserved.add(name)
+    return frozenset(reserved)
+
+
+def parse_username(text: str, reserved: Set[str] = RESERVED) -> Scope:
     """A scope that a person or an organization may take."""
     if not is_name(text):
         rule = "use 1 to 64 small letters, digits and hyphens, beginning with a letter or digit."
         raise InvalidAccount([f"{text[:80]!r} cannot be a name here: {rule}"])
-    if text in RESERVED:
+    if text in reserved:
         raise InvalidAccount([f"The name {text} is reserved. Choose another."])
     return Scope(text)
 

@@ -127,6 +127,12 @@ def render(widget: Widget) -> Document:
     )
 
 
+def weigh(widget: Widget) -> int:
+    """How many bytes its detail has, but for what is filled in when it is read."""
+    document = render(widget)
+    return len(document.head) + len(document.entries)
+
+
 def render_detail(widget: Widget, count: int, cdn_url: str) -> dict[str, object]:
     """A widget in the shape of the public detail, for its own people: unlisted ones too."""
     document = render(widget)

@@ -36,6 +36,11 @@ def take_scope(tx: Transaction, name: Scope, kind: str, *, adopts: bool = False)
     tx.connection.execute(sa.insert(scopes).values(name=name, kind=kind, created_at=tx.at_ms))
 
 
+def free_scope(tx: Transaction, name: Scope) -> None:
+    """Take a name back that nothing refers to any more."""
+    tx.connection.execute(sa.delete(scopes).where(scopes.c.name == name))
+
+
 def add_account(
     tx: Transaction, username: Scope, email: str, password_hash: str | None, *, is_operator: bool
 ) -> Account:

@@ -11,6 +11,8 @@ from .engine import Transaction
 from .schema import audit
 
 _MAX_ADDRESS = 64
+# Ends what a scope was; whoever takes its name next has nothing to do with what was before.
+RELEASE = "release scope"
 
 
 class Entry(NamedTuple):
@@ -75,6 +77,14 @@ def record_unknown(
     )
 
 
+def find_release(connection: Connection, scope: str) -> int:
+    """The number of the entry that last made this name free; 0 if none did."""
+    query = sa.select(sa.func.max(audit.c.seq)).where(
+        audit.c.scope == scope, audit.c.action == RELEASE
+    )
+    return connection.execute(query).scalar() or 0
+
+
 def list_entries(
     connection: Connection,
     scope: str | None,
@@ -83,12 +93,14 @@ def list_entries(
     limit: int,
     *,
     about: str | None = None,
+    after: int = 0,
 ) -> tuple[list[Entry], int]:
     """A page of the log of a widget, of a scope or of all, newest first; and how many in all.
 
-    `about`: only what this account did, and what happened to it or in its scope.
+    `about`: only what this account did, and what happened to it or in its scope. `after`: not
+    the entries up to this number.
     """
-    query = sa.select(audit)
+    query = sa.select(audit).where(audit.c.seq > after)
     if scope is not None:
         query = query.where(audit.c.scope == scope)
     if name is not None:

@@ -10,7 +10,7 @@ from ..domain.accounts import Account, Role, Standing
 from ..domain.errors import NotFound
 from ..domain.names import Scope, is_name
 from .engine import Transaction
-from .schema import accounts, memberships, organizations, publishers, scopes
+from .schema import accounts, invitations, memberships, organizations, publishers, scopes
 
 
 class Organization(NamedTuple):
@@ -48,6 +48,16 @@ def add_organization(tx: Transaction, slug: Scope, display_name: str) -> Organiz
     values = {"slug": slug, "display_name": display_name, "created_at": tx.at_ms}
     tx.connection.execute(sa.insert(organizations).values(values))
     return get_organization(tx.connection, slug)
+
+
+def remove_organization(tx: Transaction, organization: Organization) -> None:
+    """With its memberships, publishers and invitations. Its name stays taken."""
+    for table in (memberships, invitations):
+        here = table.c.organization_id == organization.id
+        tx.connection.execute(sa.delete(table).where(here))
+    tx.connection.execute(sa.delete(publishers).where(publishers.c.scope == organization.slug))
+    here = organizations.c.id == organization.id
+    tx.connection.execute(sa.delete(organizations).where(here))
 
 
 def find_organization(connection: Connection, slug: str) -> Organization | None:
@@ -190,14 +200,3 @@ def set_publishers(tx: Transaction, scope: str, name: str, account_ids: Sequence
 def scope_kind(connection: Connection, name: str) -> str | None:
     """What a name is taken for: personal, organization, reserved; None if it is free."""
     return connection.execute(sa.select(scopes.c.kind).where(scopes.c.name == name)).scalar()
-
-
-def find_owned_scopes(connection: Connection, names: Sequence[str]) -> dict[str, str]:
-    """Those of these scopes that belong to somebody, and to what: personal, organization.
-
-    Some hundred names at a time: SQLite takes at most 32,766 parameters a statement.
-    """
-    query = sa.select(scopes.c.name, scopes.c.kind).where(
-        scopes.c.name.in_(names), scopes.c.kind.in_(["personal", "organization"])
-    )
-    return {row.name: row.kind for row in connection.execute(query)}

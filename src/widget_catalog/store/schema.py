@@ -1,8 +1,7 @@
 """The tables of the truth. Migrations make them; a test holds the two against each other.
 
-Instants are milliseconds since 1970 in UTC. What is published is never deleted, and neither
-is the audit log; sessions, requests and the like are, when they have ended. Secrets are here
-only as their hashes.
+Instants are milliseconds since 1970 in UTC. What is published and the audit log are never
+deleted; sessions, requests and the like are, when they have ended. Secrets are only hashes.
 """
 
 from sqlalchemy import (
@@ -358,6 +357,17 @@ publish_requests = Table(
     Column("created_at", BigInteger, nullable=False),
     Column("expires_at", BigInteger, nullable=False, index=True),
     Column("confirmed_at", BigInteger),
+)
+
+# What was published in the last day, for quotas.
+publications = Table(
+    "publications",
+    metadata,
+    Column("id", Number, primary_key=True),
+    Column("account_id", Number, ForeignKey("accounts.id"), nullable=False, index=True),
+    Column("published_at", BigInteger, nullable=False, index=True),
+    Column("size_bytes", BigInteger, nullable=False),
+    Column("is_new_widget", Boolean, nullable=False),
 )
 
 # Append-only: who did what, when and why.

@@ -17,8 +17,8 @@ from widget_catalog.actions.create_account import (
     create_account,
     invite,
     invite_first_operator,
-    reserve_scope,
 )
+from widget_catalog.actions.reserve_scope import reserve_scope
 from widget_catalog.domain.errors import Conflict
 
 CLOSED = {"error": "Registration is closed here. Ask the operator for an account."}

@@ -4,10 +4,11 @@ An e-mail address connects nobody: whoever can choose theirs at the provider cou
 """
 
 import re
+from collections.abc import Set
 
 import msgspec
 
-from ...domain.accounts import Account, Actor, email_fault, parse_username
+from ...domain.accounts import RESERVED, Account, Actor, email_fault, parse_username
 from ...domain.errors import Conflict, InvalidAccount, NotAllowed
 from ...store.accounts import add_identity, find_account_by_identity, is_email_used
 from ...store.audit import record
@@ -39,6 +40,7 @@ def sign_in_identity(
     may_create: bool,
     next_: str = "",
     former: str | None = None,
+    reserved: Set[str] = RESERVED,
 ) -> SignedIn | Newcomer:
     """Sign in whoever is known, in place of the former session; make an account for whoever is
     not, or ask for its name. Somebody whose address has an account is asked, too: that page also
@@ -56,7 +58,9 @@ def sign_in_identity(
     if may_have_one:
         return newcomer
     try:
-        return sign_in_newcomer(store, newcomer, lifetimes, address=address, former=former)
+        return sign_in_newcomer(
+            store, newcomer, lifetimes, address=address, former=former, reserved=reserved
+        )
     except (InvalidAccount, Conflict):
         return newcomer
 
@@ -68,11 +72,12 @@ def sign_in_newcomer(
     *,
     address: str,
     former: str | None = None,
+    reserved: Set[str] = RESERVED,
 ) -> SignedIn:
     """Make the account; InvalidAccount or Conflict if the name or e-mail cannot be used."""
     faults = [fault] if (fault := email_fault(newcomer.email)) else []
     try:
-        parse_username(newcomer.username)
+        parse_username(newcomer.username, reserved)
     except InvalidAccount as error:
         faults = [*error.faults, *faults]
     if faults:
@@ -80,7 +85,9 @@ def sign_in_newcomer(
     with store.writing() as tx:
         account = find_account_by_identity(tx.connection, newcomer.issuer, newcomer.subject)
         if account is None:  # Else the form was sent twice.
-            account = create_without_password(tx, newcomer.username, newcomer.email, address)
+            account = create_without_password(
+                tx, newcomer.username, newcomer.email, address, reserved
+            )
             add_identity(tx, newcomer.issuer, newcomer.subject, account.id)
         return _open(tx, account, lifetimes, address, former)
 

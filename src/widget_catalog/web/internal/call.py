@@ -9,6 +9,7 @@ import msgspec
 from ...actions.credentials import hash_secret
 from ...actions.oauth import House
 from ...actions.oidc import Provider
+from ...actions.quotas import Quotas
 from ...actions.second_factor import FactorPolicy
 from ...actions.sign_in import Lifetimes, Visitor
 from ...bundles.local import LocalBundles
@@ -46,6 +47,8 @@ class Services(NamedTuple):
     sealing_key: bytes
     provider: Provider | None
     factor_policy: FactorPolicy
+    quotas: Quotas
+    reserved: frozenset[str]
 
 
 class Call:

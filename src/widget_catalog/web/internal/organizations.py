@@ -36,6 +36,7 @@ _NOTES = {
 class OrganizationBody(msgspec.Struct, rename="camel"):
     slug: str
     display_name: str
+    allow_reserved: bool = False  # Heard from an operator alone.
 
 
 class InvitationBody(msgspec.Struct):
@@ -58,7 +59,15 @@ class SecretBody(msgspec.Struct):
 
 def post_organization(services: Services, call: Call) -> Response:
     body = call.json(OrganizationBody)
-    made = create_organization(services.store, call.actor, body.slug, body.display_name)
+    is_free = body.allow_reserved and call.actor.is_operator
+    made = create_organization(
+        services.store,
+        call.actor,
+        body.slug,
+        body.display_name,
+        services.quotas,
+        reserved=frozenset() if is_free else services.reserved,
+    )
     return reply(_shown(made.organization, made.role), status=201)
 
 
@@ -107,7 +116,8 @@ def delete_invitation(services: Services, call: Call) -> Response:
 
 def put_member(services: Services, call: Call) -> Response:
     role = parse_role(call.json(RoleBody).role)
-    change_role(services.store, call.actor, call.params["slug"], call.params["username"], role)
+    slug, username = call.params["slug"], call.params["username"]
+    change_role(services.store, call.actor, slug, username, role, services.quotas)
     return done()
 
 
@@ -118,7 +128,8 @@ def delete_member(services: Services, call: Call) -> Response:
 
 def post_transfer(services: Services, call: Call) -> Response:
     username = call.json(UsernameBody).username
-    transfer_organization(services.store, call.actor, call.params["slug"], username)
+    slug = call.params["slug"]
+    transfer_organization(services.store, call.actor, slug, username, services.quotas)
     return done()
 
 
@@ -137,8 +148,9 @@ def post_decline(services: Services, call: Call) -> Response:
 
 def _answer(services: Services, call: Call, *, is_accepted: bool) -> Response:
     secret = call.json(SecretBody).secret
+    id_ = call.params["id"]
     answer_invitation(
-        services.store, call.actor, call.params["id"], secret, is_accepted=is_accepted
+        services.store, call.actor, id_, secret, services.quotas, is_accepted=is_accepted
     )
     return done()
 

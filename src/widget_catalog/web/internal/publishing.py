@@ -33,7 +33,7 @@ def post_publish(services: Services, call: Call) -> Response:
 
 def _request(services: Services, call: Call, body: dict[str, Any]) -> Response:
     most = services.settings.max_bundle_bytes
-    request = request_version(services.store, call.actor, body, most)
+    request = request_version(services.store, call.actor, body, most, services.quotas)
     shown = {
         "uploadUrl": _upload_url(services, request, "js"),
         "cdnUrl": _published_url(services, request, "js"),
@@ -47,7 +47,8 @@ def _request(services: Services, call: Call, body: dict[str, Any]) -> Response:
 
 
 def _check(services: Services, call: Call, body: dict[str, Any]) -> Response:
-    wanted = check_version(services.store, call.actor, body, services.settings.max_bundle_bytes)
+    most = services.settings.max_bundle_bytes
+    wanted = check_version(services.store, call.actor, body, most, services.quotas)
     manifest = wanted.manifest
     place = f"{services.settings.cdn_url}/@{wanted.scope}/{manifest.name}/{manifest.version.text}"
     shown: dict[str, object] = {"success": True, "cdnUrl": f"{place}/index.js"}
@@ -60,7 +61,9 @@ def _confirm(services: Services, call: Call, body: dict[str, Any]) -> Response:
     id_ = body.get("versionId")
     if not isinstance(id_, str):
         raise InvalidRequest("versionId: must be the text that the request was answered with.")
-    request = publish_version(services.store, services.bundles, services.uploads, call.actor, id_)
+    request = publish_version(
+        services.store, services.bundles, services.uploads, call.actor, id_, services.quotas
+    )
     shown: dict[str, object] = {
         "success": True,
         "bundleUrl": _published_url(services, request, "js"),

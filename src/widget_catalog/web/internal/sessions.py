@@ -46,6 +46,7 @@ def post_register(services: Services, call: Call) -> Response:
         address=call.address,
         secret=body.invitation,
         former=cookie_of(call.request),
+        reserved=services.reserved,
     )
     return welcome(services, signed_in, status=201)
 

@@ -27,7 +27,7 @@ def post_invitation(services: Services, call: Call) -> Response:
     is_accepted = call.form().get("decision") == "accept"
     id_, secret = _named(call)
     organization = answer_invitation(
-        services.store, call.actor, id_, secret, is_accepted=is_accepted
+        services.store, call.actor, id_, secret, services.quotas, is_accepted=is_accepted
     )
     if is_accepted:
         return done_page(services, call, "Welcome", f"You are a member of {organization} now.")

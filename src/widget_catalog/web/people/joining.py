@@ -32,6 +32,7 @@ def post_join(services: Services, call: Call) -> Response:
             address=call.address,
             secret=secret,
             former=cookie_of(call.request),
+            reserved=services.reserved,
         )
     except InvalidAccount as fault:
         return _form(services, secret, next_ or "", form, fault.faults, status_of(fault))

@@ -70,6 +70,7 @@ def get_callback(services: Services, call: Call) -> Response:
         may_create=settings.oidc_creates_accounts or settings.registration == "open",
         next_=begun.next,
         former=cookie_of(call.request),
+        reserved=services.reserved,
     )
     if isinstance(came, Newcomer):
         return services.look.redirect("/join/name", _kept(services, came))
@@ -96,6 +97,7 @@ def post_name(services: Services, call: Call) -> Response:
             services.lifetimes,
             address=call.address,
             former=former,
+            reserved=services.reserved,
         )
     except InvalidAccount as fault:
         return _ask(services, newcomer, fault.faults, status_of(fault))

@@ -1,0 +1,143 @@
+"""Quotas: how much an account may take of the catalog. Operators have none.
+
+They are counted from the tables, inside the transaction that uses them up, and writers take
+turns: so they are exact, whichever process or token of the account asks, and survive a
+restart. Only what was published counts.
+"""
+
+import math
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from ..domain.accounts import Account, Actor, Role
+from ..domain.errors import InvalidRequest, TooOften
+from ..domain.widgets import Widget
+from ..reading.rendering import weigh
+from ..store.engine import Snapshot, Transaction
+from ..store.organizations import list_memberships
+from ..store.publications import add_publication, list_publications, remove_publications
+from ..store.publishing import count_open_requests
+
+_HOUR_MS = 3_600_000
+_DAY_MS = 24 * _HOUR_MS
+_ASK = "or ask the operator of this catalog to raise the limit."
+
+
+class Quotas(NamedTuple):
+    """0 is no limit."""
+
+    organizations: int = 0
+    new_widgets_per_day: int = 0
+    versions_per_hour: int = 0
+    bytes_per_day: int = 0
+    open_requests: int = 0
+    document_bytes: int = 0
+
+
+# For the command line, and for tests that look at something else.
+NO_QUOTAS = Quotas()
+
+
+class Load(NamedTuple):
+    """What publishing a version would add."""
+
+    size_bytes: int
+    is_new_widget: bool
+
+
+def check_may_publish(
+    connection: Snapshot, actor: Actor, quotas: Quotas, load: Load, now_ms: int
+) -> None:
+    """TooOften, if the account has published as much as it may lately."""
+    if actor.is_operator:
+        return
+    today = list_publications(connection, actor.account_id, now_ms - _DAY_MS)
+    this_hour = [it for it in today if it.published_at > now_ms - _HOUR_MS]
+    _check(
+        [(it.published_at, 1) for it in this_hour],
+        1,
+        quotas.versions_per_hour,
+        now_ms - _HOUR_MS,
+        f"At most {quotas.versions_per_hour:,} versions can be published in an hour.",
+    )
+    _check(
+        [(it.published_at, it.size_bytes) for it in today],
+        load.size_bytes,
+        quotas.bytes_per_day,
+        now_ms - _DAY_MS,
+        f"At most {quotas.bytes_per_day:,} bytes can be published in 24 hours, and this version "
+        f"has {load.size_bytes:,}.",
+    )
+    if load.is_new_widget:
+        _check(
+            [(it.published_at, 1) for it in today if it.is_new_widget],
+            1,
+            quotas.new_widgets_per_day,
+            now_ms - _DAY_MS,
+            f"At most {quotas.new_widgets_per_day:,} new widgets can be published in 24 hours.",
+        )
+
+
+def count_publication(tx: Transaction, actor: Actor, load: Load) -> None:
+    """To be called in the transaction that publishes: what fails is not counted."""
+    remove_publications(tx, tx.at_ms - _DAY_MS)
+    add_publication(tx, actor.account_id, load.size_bytes, is_new_widget=load.is_new_widget)
+
+
+def check_weight(widget: Widget, quotas: Quotas) -> None:
+    """InvalidRequest, if the widget's detail would be too large: everybody who reads pays for it,
+    so this holds for operators too."""
+    most = quotas.document_bytes
+    if most and (size_bytes := weigh(widget)) > most:
+        raise InvalidRequest(
+            f"With this version, the detail of {widget.scope}/{widget.name} would have "
+            f"{size_bytes:,} bytes, and at most {most:,} are allowed: all its "
+            f"{len(widget.versions):,} versions with their release notes are in it. Shorten the "
+            "release notes of this version (a link to a changelog will do), publish under a new "
+            f"widget name, {_ASK}"
+        )
+
+
+def check_open_requests(connection: Snapshot, actor: Actor, quotas: Quotas, now_ms: int) -> None:
+    if actor.is_operator or not quotas.open_requests:
+        return
+    if count_open_requests(connection, actor.account_id, now_ms) >= quotas.open_requests:
+        sentence = (
+            f"You have {quotas.open_requests:,} requests to publish that are not confirmed, which "
+            "is the limit. Confirm some, or wait: a request ends an hour after it was made."
+        )
+        raise TooOften(sentence, wait_s=60)
+
+
+def check_may_own(connection: Snapshot, account: Account, quotas: Quotas) -> None:
+    """TooOften, if the account owns as many organizations as it may."""
+    if account.is_operator or not quotas.organizations:
+        return
+    owned = [it for it in list_memberships(connection, account.id) if it.role is Role.OWNER]
+    if len(owned) >= quotas.organizations:
+        sentence = (
+            f"{account.username} owns {len(owned):,} organizations, and at most "
+            f"{quotas.organizations:,} are allowed. Leave one that has another owner, {_ASK}"
+        )
+        raise TooOften(sentence, wait_s=_DAY_MS // 1000)
+
+
+def _check(
+    used: Iterable[tuple[int, int]], more: int, most: int, since: int, sentence: str
+) -> None:
+    """`used` are instants and amounts after `since`, the oldest first; each is forgotten when as
+    much time has passed as between `since` and now."""
+    used = list(used)
+    over = sum(amount for _, amount in used) + more - most
+    if most == 0 or over <= 0:
+        return
+    if more > most:
+        raise TooOften(f"{sentence} Make it smaller, {_ASK}", wait_s=_DAY_MS // 1000)
+    wait_ms = 0
+    for at, amount in used:
+        over -= amount
+        if over <= 0:
+            wait_ms = at - since
+            break
+    wait_s = max(1, math.ceil(wait_ms / 1000))
+    raise TooOften(f"{sentence} Try again in {wait_s:,} s, {_ASK}", wait_s=wait_s)

@@ -1,0 +1,63 @@
+"""Names of scopes, by the operator: kept back, and made free again."""
+
+from ..domain.accounts import COMMAND_LINE
+from ..domain.errors import Conflict, NotFound
+from ..domain.names import Scope
+from ..store.accounts import free_scope, take_scope
+from ..store.audit import RELEASE, record
+from ..store.engine import Store
+from ..store.organizations import (
+    find_organization,
+    list_members,
+    remove_organization,
+    scope_kind,
+)
+from ..store.widgets import list_widgets_in
+
+
+def reserve_scope(store: Store, name: str) -> None:
+    """Nobody can take this name."""
+    scope = Scope.parse(name)
+    with store.writing() as tx:
+        take_scope(tx, scope, "reserved", adopts=True)
+        record(tx, COMMAND_LINE, "reserve scope", scope)
+
+
+def release_scope(store: Store, name: str) -> str:
+    """Make a name free that is reserved, or an organization's that has published nothing; gives
+    which of the two it was. The organization ends with it.
+
+    What somebody has published under stays theirs, since dashboards go on loading it; and so
+    does the name of an account, since others know the person by it.
+    """
+    scope = Scope.parse(name)
+    with store.writing() as tx:
+        kind = scope_kind(tx.connection, scope)
+        published = len(list_widgets_in(tx.connection, scope))
+        if kind is None:
+            raise NotFound(
+                f"Nobody has taken the name {scope}."
+                if not published
+                else f"Nobody owns the scope {scope}; its widgets were imported. An account that "
+                "you create with this name gets them."
+            )
+        if kind == "personal":
+            raise Conflict(
+                f"{scope} is the name of an account. Names of people are never given to somebody "
+                f"else, even when the account is closed. To keep them out: account disable {scope}."
+            )
+        details: dict[str, object] = {"was": kind}
+        organization = find_organization(tx.connection, scope)
+        if organization is not None:
+            if published:
+                raise Conflict(
+                    f"The organization {scope} has {published:,} published widget"
+                    f"{'' if published == 1 else 's'}, listed or not. Dashboards load them by this "
+                    "name, so it is never given to somebody else."
+                )
+            members = list_members(tx.connection, organization.id)
+            details["members"] = [it.username for it in members]
+            remove_organization(tx, organization)
+        free_scope(tx, scope)
+        record(tx, COMMAND_LINE, RELEASE, scope, None, None, **details)
+    return kind

@@ -1,0 +1,127 @@
+"""What a request to publish asks for: read from its body, and what the widget would become."""
+
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from typing import NamedTuple
+
+import msgspec
+
+from ..domain.errors import InvalidManifest
+from ..domain.manifests import Manifest, parse_manifest
+from ..domain.names import Scope
+from ..domain.widgets import Style, Version, Widget
+
+_SHA256 = re.compile(r"[0-9a-f]{64}\Z")
+
+
+class FileSpec(NamedTuple):
+    """A file that will be uploaded, as it was announced."""
+
+    size_bytes: int
+    sha256_hash: str
+
+
+class Wanted(NamedTuple):
+    """A request without faults. `manifest` is read with the request's own fields on top."""
+
+    scope: Scope
+    manifest: Manifest
+    bundle: FileSpec
+    style: FileSpec | None
+
+    @property
+    def size_bytes(self) -> int:
+        """All that is kept of it: its files and its manifest."""
+        style = 0 if self.style is None else self.style.size_bytes
+        return self.bundle.size_bytes + style + len(self.manifest.text.encode())
+
+    def added_to(self, widget: Widget | None, at: datetime) -> Widget:
+        """The widget with this version; without one, a new widget."""
+        manifest, version = self.manifest, _version(self, at)
+        if widget is None:
+            return Widget(
+                scope=self.scope,
+                name=manifest.name,
+                display_name=manifest.display_name,
+                description=manifest.description,
+                icon=manifest.icon,
+                is_official=False,
+                created_at=at,
+            ).with_versions([version])
+        changed = widget.with_versions([*widget.versions, version])
+        if changed.versions[0] is not version:
+            return changed
+        # The newest version sets the widget's own text.
+        return msgspec.structs.replace(
+            changed,
+            display_name=manifest.display_name,
+            description=manifest.description,
+            icon=manifest.icon,
+        )
+
+
+def read_wanted(body: Mapping[str, object], max_bundle_bytes: int) -> Wanted:
+    """What is asked for, or InvalidManifest with everything that is wrong with it."""
+    faults: list[str] = []
+    bundle = _file(body, "bundleSize", "sha256Hash", max_bundle_bytes, faults)
+    style = None
+    if body.get("cssSize") is not None or body.get("cssSha256Hash") is not None:
+        style = _file(body, "cssSize", "cssSha256Hash", max_bundle_bytes, faults)
+    text = body.get("manifestJson")
+    if not isinstance(text, str):
+        faults.append("manifestJson: must be the manifest as a text.")
+        text = "{}"  # What else is wrong with the request is reported, too.
+    manifest = None
+    try:
+        manifest = parse_manifest(text, fields_of(body))
+    except InvalidManifest as error:
+        faults += error.faults
+    if faults or manifest is None or manifest.scope is None or bundle is None:
+        raise InvalidManifest(faults)
+    return Wanted(manifest.scope, manifest, bundle, style)
+
+
+def fields_of(body: Mapping[str, object]) -> dict[str, object]:
+    """What a request itself says about the version, apart from the manifest it carries."""
+    keys = "scope name version displayName description icon minSize maxSize sdkVersion".split()
+    return {key: body[key] for key in keys if body.get(key) is not None}
+
+
+def _file(
+    body: Mapping[str, object], size_key: str, hash_key: str, max_bytes: int, faults: list[str]
+) -> FileSpec | None:
+    size, sha256_hash = body.get(size_key), body.get(hash_key)
+    if type(size) is not int or size < 0:
+        faults.append(f"{size_key}: must be the size of the file in bytes.")
+    elif size == 0:
+        faults.append(f"{size_key}: the file is empty.")
+    elif size > max_bytes:
+        faults.append(f"{size_key}: the file has {size:,} bytes; at most {max_bytes:,} are taken.")
+    if not isinstance(sha256_hash, str) or not _SHA256.match(sha256_hash):
+        faults.append(f"{hash_key}: must be the SHA-256 of the file, 64 hexadecimal digits.")
+        return None
+    return FileSpec(size, sha256_hash) if type(size) is int else None
+
+
+def _version(wanted: Wanted, published_at: datetime) -> Version:
+    manifest, style = wanted.manifest, wanted.style
+    return Version(
+        version=manifest.version,
+        bundle_url=None,
+        bundle_size=wanted.bundle.size_bytes,
+        sha256_hash=wanted.bundle.sha256_hash,
+        published_at=published_at,
+        release_notes=manifest.release_notes,
+        display_name=manifest.display_name,
+        description=manifest.description,
+        icon=manifest.icon,
+        min_size=manifest.min_size,
+        max_size=manifest.max_size,
+        sdk_version=manifest.sdk_version,
+        config_version=manifest.config_version,
+        permissions=manifest.permissions,
+        license=manifest.license,
+        style=None if style is None else Style(style.size_bytes, style.sha256_hash),
+        manifest=manifest.text,
+    )

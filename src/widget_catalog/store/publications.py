@@ -1,0 +1,49 @@
+"""What accounts have published lately, in the store: quotas are counted from it."""
+
+from typing import NamedTuple
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from .engine import Transaction
+from .schema import publications
+
+
+class Publication(NamedTuple):
+    """One published version, without a word about what it is."""
+
+    published_at: int
+    size_bytes: int
+    is_new_widget: bool
+
+
+def add_publication(
+    tx: Transaction, account_id: int, size_bytes: int, *, is_new_widget: bool
+) -> None:
+    row = {
+        "account_id": account_id,
+        "published_at": tx.at_ms,
+        "size_bytes": size_bytes,
+        "is_new_widget": is_new_widget,
+    }
+    tx.connection.execute(sa.insert(publications).values(row))
+
+
+def list_publications(connection: Connection, account_id: int, since: int) -> list[Publication]:
+    """Those of an account after an instant, the oldest first."""
+    columns = (
+        publications.c.published_at,
+        publications.c.size_bytes,
+        publications.c.is_new_widget,
+    )
+    query = (
+        sa.select(*columns)
+        .where(publications.c.account_id == account_id, publications.c.published_at > since)
+        .order_by(publications.c.published_at, publications.c.id)
+    )
+    return [Publication(*row) for row in connection.execute(query)]
+
+
+def remove_publications(tx: Transaction, until: int) -> None:
+    """Forget what no quota looks at any more, of all accounts."""
+    tx.connection.execute(sa.delete(publications).where(publications.c.published_at <= until))

@@ -1,0 +1,20 @@
+"""The nginx configuration in docs/operating.md."""
+
+import re
+from pathlib import Path
+
+_PAGE = Path(__file__).parents[2] / "docs" / "operating.md"
+_HSTS = 'add_header Strict-Transport-Security "max-age=31536000" always;'
+
+
+def test_every_answer_over_https_asks_browsers_to_stay_there() -> None:
+    """nginx inherits `add_header` only where a location has none of its own."""
+    example = re.findall(r"```nginx\n(.*?)```", _PAGE.read_text(encoding="utf-8"), re.DOTALL)[0]
+    _, over_http, over_https = re.split(r"^server \{$", example, flags=re.MULTILINE)
+    own, *locations = re.split(r"^    location ", over_https, flags=re.MULTILINE)
+
+    assert "return 301 https://catalog.example$request_uri;" in over_http
+    assert _HSTS in own
+    assert len(locations) == 4
+    for location in locations:
+        assert "add_header" not in location or _HSTS in location, location
