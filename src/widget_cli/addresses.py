@@ -43,6 +43,11 @@ def is_private(url: str) -> bool:
     return parts.scheme == "https" or _is_loopback_host(parts.hostname)
 
 
+def is_same_origin(one: str, other: str) -> bool:
+    """Whether both are the same server. All names of this very machine are one."""
+    return _origin(one) == _origin(other)
+
+
 def parse_key(text: str) -> WidgetKey:
     """`scope/name`, or `@scope/name` as it stands in addresses."""
     scope, slash, name = text.removeprefix("@").partition("/")
@@ -59,6 +64,16 @@ def parse_key(text: str) -> WidgetKey:
 def path_part(text: str) -> str:
     """A text of a person's as one part of a path."""
     return quote(text, safe="")
+
+
+def _origin(url: str) -> tuple[str, str | None, int | None]:
+    parts = urlsplit(url)
+    host = "localhost" if _is_loopback_host(parts.hostname) else parts.hostname
+    try:
+        port = parts.port
+    except ValueError:
+        port = -1  # No port at all.
+    return parts.scheme, host, port or {"http": 80, "https": 443}.get(parts.scheme)
 
 
 def _is_loopback_host(host: str | None) -> bool:

@@ -4,6 +4,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from .connection_faults import speaks_https, wants_https
 from .errors import ToolError, sign_in_ended
 from .exits import ExitCode
 from .transport import Reply
@@ -83,6 +84,8 @@ def _without_a_sentence(reply: Reply, url: str) -> ToolError:
     """Somebody between us and the catalog has answered, or something else lives there."""
     if reply.status == 429:
         return _too_often(reply, f"{url} is asked too often.")
+    if wants_https(url, reply.body):
+        return speaks_https(url)
     if reply.status < 500:
         return not_a_catalog(url)
     passes = reply.status in (502, 503, 504)

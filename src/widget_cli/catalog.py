@@ -10,11 +10,12 @@ from .exits import ExitCode
 from .release import VERSION
 from .session import Session
 from .shapes import CliVersion, Detail, PublishScope, Settings, VersionEntry
+from .transport import FILE_BYTES, SMALL_BYTES
 
 
 def check_cli_version(session: Session) -> SemVer | None:
     """Stop if this tool is too old for the catalog. Gives a newer release, if there is one."""
-    found = shaped(session.ask_openly("/api/widgets/cli-version"), CliVersion, session.url)
+    found = shaped(_about_itself(session, "/api/widgets/cli-version"), CliVersion, session.url)
     try:
         wanted, latest = SemVer.parse(found.min_supported), SemVer.parse(found.latest)
     except InvalidVersion:
@@ -30,7 +31,11 @@ def check_cli_version(session: Session) -> SemVer | None:
 
 
 def get_settings(session: Session) -> Settings:
-    return shaped(session.ask_openly("/api/settings"), Settings, session.url)
+    return shaped(_about_itself(session, "/api/settings"), Settings, session.url)
+
+
+def _about_itself(session: Session, path: str) -> dict[str, object]:
+    return session.ask_openly(path, max_bytes=SMALL_BYTES)
 
 
 def find_detail(session: Session, key: WidgetKey) -> Detail | None:
@@ -71,12 +76,26 @@ def get_detail_object(session: Session, key: WidgetKey) -> dict[str, object]:
 def find_style(session: Session, entry: VersionEntry) -> bytes | None:
     """The style sheet of a published version. No entry names it: it lies beside the bundle."""
     address = urljoin(entry.bundle_url, "index.css")
-    reply = session.transport.send("GET", address, is_repeatable=True)
+    reply = session.transport.send("GET", address, is_repeatable=True, max_bytes=FILE_BYTES)
     if reply.status == 404:
         return None
     if reply.status >= 300:
         raise refusal(reply, session.url)
     return reply.body
+
+
+def require_scopes(session: Session, wanted: list[str]) -> None:
+    """Stop if one of these is not a scope that this account may publish to."""
+    if not wanted:
+        return
+    names = [it.name for it in list_scopes(session)]
+    foreign = [it for it in wanted if it not in names]
+    if foreign:
+        raise ToolError(
+            f"You may not publish in the scope {foreign[0]}.",
+            f"Choose among yours ({', '.join(names)}), or ask an owner of {foreign[0]}.",
+            ExitCode.NOT_ALLOWED,
+        )
 
 
 def list_scopes(session: Session) -> list[PublishScope]:

@@ -23,6 +23,8 @@ _UNSAFE = re.compile(
     "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
 )
 
+_ONLY_AT_TERMINAL = "This is asked of a person: run it at a terminal."
+
 
 class _Mode:
     """Whether a script reads along. Set once, by the option --json."""
@@ -74,7 +76,10 @@ def show_error(error: ToolError) -> None:
     """For people on standard error; with --json also as a document on standard output."""
     say.print(f"[red]Error:[/] {plain(error.sentence)}")
     for detail in error.details:
-        say.print(f"  - {plain(detail)}")
+        first, *more = detail.split("\n")
+        say.print(f"  - {plain(first)}")
+        for line in more:
+            say.print(f"      {plain(line)}")
     if error.hint:
         say.print(f"       {plain(error.hint)}")
     if mode.is_json:
@@ -82,13 +87,10 @@ def show_error(error: ToolError) -> None:
         show_json({**document, "details": error.details} if error.details else document)
 
 
-def require_person() -> None:
+def require_person(hint: str = "Pass --yes to go ahead without a question.") -> None:
     """Stop where nobody can be asked."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise wrong_usage(
-            "There is nobody to ask here: no terminal is attached.",
-            "Pass --yes to go ahead without a question.",
-        )
+        raise wrong_usage("There is nobody to ask here: no terminal is attached.", hint)
 
 
 def ask(question: str, *, is_agreed: bool) -> bool:
@@ -104,6 +106,20 @@ def ask(question: str, *, is_agreed: bool) -> bool:
             return True
         if answer in ("", "n", "no"):
             return False
+
+
+def ask_line(question: str) -> str:
+    require_person(_ONLY_AT_TERMINAL)
+    say.print(plain(question), end="")
+    return sys.stdin.readline().strip()
+
+
+def ask_secret(question: str) -> str:
+    """What a person types without it being shown."""
+    require_person(_ONLY_AT_TERMINAL)
+    from getpass import getpass
+
+    return getpass(f"{question}: ", stream=sys.stderr)
 
 
 def counted(number: int, thing: str) -> str:

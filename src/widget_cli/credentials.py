@@ -18,7 +18,10 @@ from .locking import locked
 
 
 class SignIn(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """A sign-in to one catalog. With `is_in_keyring` the file holds no secret of it."""
+    """A sign-in to one catalog. With `is_in_keyring` the file holds no secret of it.
+
+    `is_insecure`: its person has agreed that it goes to the catalog without https.
+    """
 
     username: str
     client_id: str = ""
@@ -26,6 +29,7 @@ class SignIn(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     refresh_token: str = ""
     expires_at_s: int = 0
     is_in_keyring: bool = False
+    is_insecure: bool = False
 
 
 class _Content(msgspec.Struct, rename="camel"):

@@ -55,3 +55,11 @@ def token_refused(url: str) -> ToolError:
         "Make a new one with: widget tokens create NAME",
         ExitCode.NOT_SIGNED_IN,
     )
+
+
+def not_private(url: str, what: str, way_out: str) -> ToolError:
+    return ToolError(
+        f"{url} is not https: others on the network could read {what}.",
+        f"Use the catalog's https address; if you know this network, {way_out}.",
+        ExitCode.NOT_SIGNED_IN,
+    )

@@ -1,29 +1,37 @@
 """A tiny web server on this machine that waits for the browser to come back from sign-in."""
 
+import base64
 import contextlib
+import functools
+import hashlib
 import html
 import queue
+import re
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib import resources
 from threading import Thread
+from typing import NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
 from .errors import ToolError
 from .exits import ExitCode
 
-_PAGE = """<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>{title}</title>
-<style>
-  :root {{ color-scheme: light dark; }}
-  body {{ font: 1.1rem/1.5 system-ui, sans-serif; max-width: 30rem; margin: 20vh auto 0;
-    padding: 0 1rem; }}
-</style>
-<h1>{title}</h1>
-<p>{text}</p>
-"""
+_SIGNS = {"good": "M4.5 12.5l5 5 10-11", "bad": "M6 6l12 12M18 6L6 18"}
+
+
+class Page(NamedTuple):
+    """What the browser is shown."""
+
+    status: int
+    title: str
+    text: str
+
+    def html(self) -> str:
+        kind = "good" if self.status == 200 else "bad"
+        filled = {"KIND": kind, "SIGN": _SIGNS[kind], "TITLE": self.title, "TEXT": self.text}
+        pattern = "|".join(filled)
+        return re.sub(pattern, lambda found: html.escape(filled[found[0]]), _template())
 
 
 class Callback:
@@ -34,15 +42,17 @@ class Callback:
         self._results: queue.Queue[dict[str, str]] = queue.Queue()
         self.redirect_uri = ""
 
-    def take(self, query: str) -> tuple[int, str, str]:
-        """Look at what a browser brings; gives the status, title and text of a page for it."""
+    def take(self, query: str) -> Page:
+        """Look at what a browser brings; gives a page for it."""
         fields = {name: values[0] for name, values in parse_qs(query).items()}
         if fields.get("state") != self._state:
-            return 400, "This is not the sign-in we wait for", "Go back to your terminal."
+            return Page(400, "This is another sign-in", "It is not the one that widget waits for.")
         self._results.put(fields)
         if "code" in fields:
-            return 200, "You are signed in", "You may close this window."
-        return 200, "You are not signed in", "Nothing was changed. You may close this window."
+            able = "The command widget on this machine can now act for you."
+            return Page(200, "You are signed in", able)
+        reason = fields.get("error_description") or "The sign-in was refused or failed."
+        return Page(403, "You are not signed in", f"{reason} Nothing was changed.")
 
     def wait(self, timeout_s: float) -> str:
         """The code, when it comes."""
@@ -75,22 +85,22 @@ def waiting_for_browser(state: str) -> Iterator[Callback]:
         def do_GET(self) -> None:
             parts = urlsplit(self.path)
             if parts.path == "/callback":
-                self._show(*callback.take(parts.query))
+                self._show(callback.take(parts.query))
             else:
-                self._show(404, "There is nothing here", "Go back to your terminal.")
+                self._show(Page(404, "There is nothing here", "widget waits at another address."))
 
-        def _show(self, status: int, title: str, text: str) -> None:
-            page = _PAGE.format(title=html.escape(title), text=html.escape(text)).encode()
-            self.send_response(status)
+        def _show(self, page: Page) -> None:
+            body = page.html().encode()
+            self.send_response(page.status)
             self.send_header("Content-Type", "text/html; charset=utf-8")
-            self.send_header("Content-Length", str(len(page)))
+            self.send_header("Content-Length", str(len(body)))
             self.send_header("Cache-Control", "no-store")
             self.send_header("Referrer-Policy", "no-referrer")
-            policy = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
-            self.send_header("Content-Security-Policy", policy)
+            self.send_header("X-Content-Type-Options", "nosniff")
+            self.send_header("Content-Security-Policy", _policy())
             self.send_header("Connection", "close")
             self.end_headers()
-            self.wfile.write(page)
+            self.wfile.write(body)
 
         def log_message(self, *_: object) -> None:
             """Say nothing: the address holds the code."""
@@ -103,3 +113,18 @@ def waiting_for_browser(state: str) -> Iterator[Callback]:
             yield callback
         finally:
             server.shutdown()
+
+
+@functools.cache
+def _template() -> str:
+    return (resources.files(__package__) / "callback.html").read_text(encoding="utf-8")
+
+
+def _policy() -> str:
+    """Nothing is loaded, and the one style sheet is the one that is written there."""
+    style = _template().partition("<style>")[2].partition("</style>")[0]
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    return (
+        f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'; "
+        "frame-ancestors 'none'"
+    )

@@ -7,7 +7,17 @@ from typing import Annotated
 
 import typer
 
-from .commands import account, looking, making, managing, organizations, publishing, tokens
+from .app import App
+from .commands import (
+    account,
+    looking,
+    making,
+    managing,
+    organizations,
+    publishing,
+    signing_in,
+    tokens,
+)
 from .console import show_error
 from .domain.errors import CatalogError
 from .errors import ToolError
@@ -16,17 +26,15 @@ from .release import VERSION
 
 _OUTPUT_ERRORS = frozenset({errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 
-app = typer.Typer(
+app = App(
     name="widget",
     help="Make, check and publish dashboard widgets.",
     epilog="For machines: WIDGET_CATALOG_URL names the catalog, WIDGET_TOKEN signs in, and --json "
     "prints a document. Exit codes: "
     + ", ".join(f"{it.value} {it.meaning}" for it in ExitCode)
     + ".",
-    no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
@@ -52,7 +60,8 @@ making.register(app)
 publishing.register(app)
 managing.register(app)
 looking.register(app)
-account.register(app)
+signing_in.register(app)
+app.add_typer(account.app, name="account", rich_help_panel="Account")
 app.add_typer(tokens.app, name="tokens", rich_help_panel="Account")
 app.add_typer(organizations.app, name="org", rich_help_panel="Account")
 

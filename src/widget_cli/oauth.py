@@ -7,7 +7,7 @@ import msgspec
 from .answers import not_a_catalog, refusal, shaped
 from .credentials import SignIn
 from .domain.clock import Clock, now
-from .transport import Reply, Transport
+from .transport import SMALL_BYTES, Reply, Transport
 
 SCOPE = "openid profile email"
 DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code"
@@ -66,7 +66,9 @@ class OAuth:
 
     def username(self, access_token: str) -> str:
         address = f"{self._url}/api/auth/oauth2/userinfo"
-        reply = self._transport.send("GET", address, token=access_token, is_repeatable=True)
+        reply = self._transport.send(
+            "GET", address, token=access_token, is_repeatable=True, max_bytes=SMALL_BYTES
+        )
         name = self._object(reply).get("username")
         if not isinstance(name, str):
             raise not_a_catalog(self._url)
@@ -75,7 +77,10 @@ class OAuth:
     def _post(self, endpoint: str, **fields: str) -> dict[str, Any]:
         address = f"{self._url}/api/auth/oauth2/{endpoint}"
         form = {**fields, "client_id": self.client_id}
-        return self._object(self._transport.send("POST", address, data=form, is_repeatable=False))
+        reply = self._transport.send(
+            "POST", address, data=form, is_repeatable=False, max_bytes=SMALL_BYTES
+        )
+        return self._object(reply)
 
     def _object(self, reply: Reply) -> dict[str, Any]:
         try:

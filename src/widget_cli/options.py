@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from .console import mode
+from .javascript import ModuleCheck
 
 
 def _speak_json(is_wanted: bool) -> bool:
@@ -26,6 +27,10 @@ JsonOption = Annotated[
     bool,
     typer.Option("--json", help="Print one JSON document.", callback=_speak_json, is_eager=True),
 ]
+InsecureOption = Annotated[
+    bool,
+    typer.Option("--insecure", help="Send your token or sign-in to a catalog without https."),
+]
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Go ahead without a question.")]
 WidgetArgument = Annotated[
     str, typer.Argument(metavar="SCOPE/NAME", help="The widget, such as ann/clock.")
@@ -33,3 +38,16 @@ WidgetArgument = Annotated[
 VersionArgument = Annotated[
     str, typer.Argument(metavar="VERSION", help="One of its versions, such as 1.0.0.")
 ]
+NoCheckOption = Annotated[
+    bool, typer.Option("--no-check", help="Take the module without parsing it.")
+]
+AnyModuleOption = Annotated[
+    bool,
+    typer.Option("--any-module", help="For hosts that call something else than the export mount."),
+]
+
+
+def module_check(*, no_check: bool, any_module: bool) -> ModuleCheck:
+    if no_check:
+        return ModuleCheck.NONE
+    return ModuleCheck.SYNTAX if any_module else ModuleCheck.FULL

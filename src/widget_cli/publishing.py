@@ -3,14 +3,15 @@
 import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any
-from urllib.parse import urljoin
+from urllib.parse import urljoin, urlsplit
 
-from .addresses import WidgetKey
+from .addresses import WidgetKey, is_same_origin
 from .answers import not_a_catalog, sentence_in, shaped
 from .errors import ToolError
 from .exits import ExitCode
 from .session import Session
 from .shapes import Upload
+from .transport import SMALL_BYTES
 from .widget_folder import LocalWidget, SourceFile
 
 Advance = Callable[[int], None]
@@ -33,12 +34,16 @@ def publish(
     with _asking(key):
         body = {"action": "request", **_described(key, local)}
         upload = shaped(session.post(_PATH, body), Upload, session.url)
+    sendings = [(local.bundle, upload.upload_url, "application/javascript")]
+    if local.style is not None:
+        if upload.css_upload_url is None:
+            raise not_a_catalog(session.url)
+        sendings.append((local.style, upload.css_upload_url, "text/css"))
+    # Both addresses are looked at before a byte goes to either.
+    sendings = [(file, _target(session, address), kind) for file, address, kind in sendings]
     with _bringing():
-        _send(session, upload.upload_url, local.bundle, "application/javascript", advance)
-        if local.style is not None:
-            if upload.css_upload_url is None:
-                raise not_a_catalog(session.url)
-            _send(session, upload.css_upload_url, local.style, "text/css", advance)
+        for file, target, kind in sendings:
+            _send(session, target, file, kind, advance)
         confirmation = {"action": "confirm", "versionId": upload.version_id}
         # Safe to repeat: what was confirmed once is answered in the same way again.
         return session.post(_PATH, confirmation, is_repeatable=True)
@@ -66,8 +71,24 @@ def _described(key: WidgetKey, local: LocalWidget) -> dict[str, Any]:
     return {name: value for name, value in described.items() if value is not None}
 
 
+def _target(session: Session, address: str) -> str:
+    """Where the catalog wants a file: over https, or at the catalog's own origin."""
+    try:
+        target = urljoin(f"{session.url}/", address)
+        is_allowed = urlsplit(target).scheme == "https" or is_same_origin(target, session.url)
+    except ValueError:
+        raise not_a_catalog(session.url) from None
+    if not is_allowed:
+        raise ToolError(
+            f"The catalog asks to upload to {target.partition('?')[0]}, "
+            f"which is neither https nor {session.url} itself.",
+            "Nothing was sent. Tell the catalog's operator, who sets its base_url.",
+        )
+    return target
+
+
 def _send(
-    session: Session, address: str, file: SourceFile, content_type: str, advance: Advance
+    session: Session, target: str, file: SourceFile, content_type: str, advance: Advance
 ) -> None:
     """PUT the bytes. The address is its own permission: our token does not go along."""
     sent = 0
@@ -83,9 +104,8 @@ def _send(
             advance(len(piece))
 
     headers = {"Content-Type": content_type, "Content-Length": str(file.size_bytes)}
-    target = urljoin(f"{session.url}/", address)
     reply = session.transport.send(
-        "PUT", target, is_repeatable=True, content=pieces, headers=headers
+        "PUT", target, is_repeatable=True, content=pieces, headers=headers, max_bytes=SMALL_BYTES
     )
     if reply.status >= 300:
         # A store of objects answers in a way of its own.

@@ -9,7 +9,7 @@ from .domain.errors import InvalidName
 from .domain.names import Scope, WidgetName
 from .errors import ToolError, wrong_usage
 from .exits import ExitCode
-from .widget_folder import MANIFEST, named
+from .widget_folder import MANIFEST, PLACEHOLDER_DESCRIPTION, named
 
 BUNDLE = "index.js"
 _MAX_NAME = 64
@@ -55,7 +55,7 @@ def _manifest(name: WidgetName, scope: Scope | None) -> str:
         "scope": scope,
         "version": "0.1.0",
         "displayName": _display_name(name),
-        "description": "Says in one sentence what the widget shows.",
+        "description": PLACEHOLDER_DESCRIPTION,
         "icon": "mdi:puzzle-outline",
         "main": BUNDLE,
         "minSize": {"w": 2, "h": 1},

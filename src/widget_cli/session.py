@@ -5,14 +5,21 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from .addresses import parse_url
+from .addresses import is_private, parse_url
 from .answers import object_in
 from .credentials import Credentials, SignIn
 from .domain.clock import Clock, now
-from .errors import ToolError, not_signed_in, sign_in_ended, token_refused, wrong_usage
+from .errors import (
+    ToolError,
+    not_private,
+    not_signed_in,
+    sign_in_ended,
+    token_refused,
+    wrong_usage,
+)
 from .exits import ExitCode
 from .oauth import OAuth, OAuthError
-from .transport import Reply, Transport
+from .transport import DOCUMENT_BYTES, Reply, Transport
 
 _EARLY_S = 30  # Renewed this long before it ends, so that it does not end on the way.
 
@@ -27,12 +34,15 @@ class Session:
         credentials: Credentials,
         machine_token: str | None = None,
         clock: Clock = now,
+        *,
+        is_insecure: bool = False,
     ) -> None:
         self.url = url
         self.transport = transport
         self.credentials = credentials
         self._machine_token = machine_token
         self._clock = clock
+        self._is_insecure = is_insecure
 
     @property
     def is_machine(self) -> bool:
@@ -44,10 +54,14 @@ class Session:
         """Whether there is a token at all; the catalog may see it otherwise."""
         return self.is_machine or self.credentials.find(self.url) is not None
 
-    def ask_openly(self, path: str, params: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    def ask_openly(
+        self, path: str, params: Mapping[str, Any] | None = None, max_bytes: int = DOCUMENT_BYTES
+    ) -> dict[str, Any]:
         """A GET that anybody may send. No token goes along."""
         address = f"{self.url}{path}"
-        reply = self.transport.send("GET", address, is_repeatable=True, params=params)
+        reply = self.transport.send(
+            "GET", address, is_repeatable=True, params=params, max_bytes=max_bytes
+        )
         return object_in(reply, self.url)
 
     def get(self, path: str, params: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -64,6 +78,11 @@ class Session:
     def delete(self, path: str) -> dict[str, Any]:
         return self._ask("DELETE", path, is_repeatable=False)
 
+    def forget(self) -> None:
+        """Keep no sign-in to this catalog: it has ended there."""
+        with self.credentials.writing() as writer:
+            writer.remove(self.url)
+
     def _ask(
         self, method: str, path: str, *, is_repeatable: bool, **options: Any
     ) -> dict[str, Any]:
@@ -74,6 +93,8 @@ class Session:
             )
 
         if self._machine_token is not None:
+            if not (self._is_insecure or is_private(self.url)):
+                raise not_private(self.url, "WIDGET_TOKEN", "pass --insecure")
             reply = send(self._machine_token)
             if reply.status == 401:
                 raise token_refused(self.url)
@@ -88,6 +109,9 @@ class Session:
         kept = self.credentials.find(self.url)
         if kept is None:
             raise not_signed_in(self.url)
+        if not (self._is_insecure or kept.is_insecure or is_private(self.url)):
+            again = f"sign in once more with: widget login {self.url} --insecure"
+            raise not_private(self.url, "your sign-in", again)
         if kept.expires_at_s - _EARLY_S > self._clock().timestamp():
             return kept.access_token
         return self._renewed(kept.access_token).access_token
@@ -134,12 +158,18 @@ def _placed_as(old: SignIn, new: SignIn) -> SignIn:
         refresh_token=new.refresh_token,
         expires_at_s=new.expires_at_s,
         is_in_keyring=old.is_in_keyring,
+        is_insecure=old.is_insecure,
     )
 
 
 @contextlib.contextmanager
-def opened(catalog: str | None, *, transport: Transport | None = None) -> Iterator[Session]:
-    """The catalog that is meant: --catalog, WIDGET_CATALOG_URL, or the last one signed in to."""
+def opened(
+    catalog: str | None, *, transport: Transport | None = None, is_insecure: bool = False
+) -> Iterator[Session]:
+    """The catalog that is meant: --catalog, WIDGET_CATALOG_URL, or the last one signed in to.
+
+    `is_insecure`: a person has agreed that secrets go to it without https.
+    """
     credentials = Credentials()
     url = find_url(catalog, credentials)
     if url is None:
@@ -148,7 +178,7 @@ def opened(catalog: str | None, *, transport: Transport | None = None) -> Iterat
             "Sign in with: widget login URL (or pass --catalog URL, or set WIDGET_CATALOG_URL).",
         )
     with transport or Transport() as open_transport:
-        yield Session(url, open_transport, credentials, machine_token())
+        yield Session(url, open_transport, credentials, machine_token(), is_insecure=is_insecure)
 
 
 def find_url(catalog: str | None, credentials: Credentials) -> str | None:

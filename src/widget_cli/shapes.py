@@ -65,6 +65,15 @@ class SearchPage(msgspec.Struct, frozen=True):
     limit: int
 
 
+class Account(msgspec.Struct, frozen=True, rename="camel"):
+    """Who the catalog takes us for."""
+
+    username: str
+    email: str | None = None
+    is_operator: bool = False
+    via: str = "session"
+
+
 class PublishScope(msgspec.Struct, frozen=True, rename="camel"):
     name: str
     type: str

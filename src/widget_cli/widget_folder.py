@@ -2,7 +2,7 @@
 
 import hashlib
 import os
-import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -11,17 +11,14 @@ from .console import sized
 from .domain.errors import InvalidManifest
 from .domain.manifests import Manifest, parse_manifest
 from .errors import ToolError, invalid_widget
+from .javascript import ModuleCheck, check_module
+from .manifest_keys import misspelled_keys
 
 MANIFEST = "widget.json"
 MAX_BUNDLE_BYTES = 2_097_152  # What a catalog takes unless its operator says otherwise.
+PLACEHOLDER_DESCRIPTION = "Says in one sentence what the widget shows."
 
-_EXPORTS_MOUNT = re.compile(
-    r"export\s+(?:async\s+)?function\s+mount\b"
-    r"|export\s+(?:const|let|var)\s+mount\b"
-    r"|export\s*\{[^}]*\bmount\b[^}]*\}"
-)
-_COMMON_JS = re.compile(r"\bmodule\.exports\b|(?<![\w.])exports\.\w+\s*=")
-
+_HAS_PLACEHOLDER = "description: it is still the one that widget init wrote."
 _LEADS_OUT = "is a link that leads out of the widget's folder"
 _COPY = "Copy the file there."
 
@@ -77,7 +74,10 @@ def read_manifest_text(folder: Path) -> str:
 
 
 def read_widget(
-    folder: Path, text: str | None = None, max_bundle_bytes: int = MAX_BUNDLE_BYTES
+    folder: Path,
+    text: str | None = None,
+    max_bundle_bytes: int = MAX_BUNDLE_BYTES,
+    check: ModuleCheck = ModuleCheck.FULL,
 ) -> LocalWidget:
     """The widget in this folder, or all its faults at once.
 
@@ -88,14 +88,28 @@ def read_widget(
     try:
         manifest = parse_manifest(text)
     except InvalidManifest as error:
-        raise _faulty(folder, error.faults) from None
+        raise _faulty(folder, error.faults, misspelled_keys(text)) from None
     bundle = _read(folder, "main", manifest.main, max_bundle_bytes, faults)
     style = None
     if manifest.style is not None:
         style = _read(folder, "style", manifest.style, max_bundle_bytes, faults)
+    warnings = misspelled_keys(text)
+    if manifest.description == PLACEHOLDER_DESCRIPTION:
+        warnings.append(f"{_HAS_PLACEHOLDER} widget publish refuses it.")
+    if bundle is not None:
+        found = check_module(manifest.main, bundle.content, check)
+        faults += [f"main: {it}" for it in found.faults]
+        warnings += found.warnings
     if faults or bundle is None:
         raise _faulty(folder, faults)
-    return LocalWidget(folder, manifest, bundle, style, tuple(_warnings(bundle)))
+    return LocalWidget(folder, manifest, bundle, style, tuple(warnings))
+
+
+def require_own_description(local: LocalWidget) -> None:
+    """Stop if the widget still describes itself with the words of the template."""
+    if local.manifest.description == PLACEHOLDER_DESCRIPTION:
+        fault = f"{_HAS_PLACEHOLDER} Say in a sentence what the widget shows, or leave it out."
+        raise _faulty(local.folder, [fault])
 
 
 def _read(
@@ -134,20 +148,10 @@ def _leads_out(folder: Path, path: Path) -> bool:
     return not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
 
 
-def _warnings(bundle: SourceFile) -> list[str]:
-    source = bundle.content.decode()
-    if _EXPORTS_MOUNT.search(source):
-        return []
-    name = bundle.path.name
-    if _COMMON_JS.search(source):
-        return [f"{name} looks like CommonJS; dashboards import ES modules that export mount."]
-    return [f"{name} does not seem to export mount(element, context), which dashboards call."]
-
-
-def _faulty(folder: Path, faults: list[str]) -> ToolError:
+def _faulty(folder: Path, faults: list[str], remarks: Sequence[str] = ()) -> ToolError:
     what = "a fault" if len(faults) == 1 else f"{len(faults)} faults"
     return invalid_widget(
         f"The widget in {named(folder)} has {what}.",
         f"Correct {MANIFEST} or the files it names, then run: widget validate",
-        faults,
+        [*faults, *remarks],
     )

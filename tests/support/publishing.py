@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from support.scripted import Scripted, ScriptedServer
+from support.tool import DESCRIPTION
 
 PUBLISH = "/api/widgets/publish"
 SCOPES = "/api/widgets/scopes"
@@ -28,7 +29,7 @@ def published(
         "publishedAt": "2026-01-31T09:05:00.000Z",
         "sdkVersion": "^2.0.0",
         "displayName": "Clock",
-        "description": "Says in one sentence what the widget shows.",
+        "description": DESCRIPTION,
         "icon": "mdi:puzzle-outline",
         "minSize": {"w": 2, "h": 1},
         "maxSize": {"w": 4, "h": 4},

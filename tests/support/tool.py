@@ -11,7 +11,9 @@ from typing import Any
 import httpx
 
 from support.commands import Said
+from widget_cli.widget_folder import PLACEHOLDER_DESCRIPTION
 
+DESCRIPTION = "The time, large enough for the far side of the room."
 PASSWORD = "correct horse battery"
 _KEPT = ("PATH", "LANG", "LC_ALL", "TMPDIR", "SYSTEMROOT", "COVERAGE_PROCESS_START")
 
@@ -50,6 +52,13 @@ class Tool:
         said = self.run(*arguments, "--json", **options)
         assert said.code == 0, said
         return json.loads(said.out)
+
+    def begin(self, name: str) -> Path:
+        """A new widget that its author has described, in a folder of this name."""
+        assert self.run("init", name).code == 0
+        manifest = self.home / name / "widget.json"
+        manifest.write_text(manifest.read_text().replace(PLACEHOLDER_DESCRIPTION, DESCRIPTION))
+        return self.home / name
 
     def start(self, *arguments: str | Path) -> subprocess.Popen[str]:
         """Start a command that waits for something."""

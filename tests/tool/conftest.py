@@ -49,9 +49,8 @@ def signed_in(tool: Tool, server: ScriptedServer) -> Tool:
 
 @pytest.fixture
 def widget(tool: Tool) -> Path:
-    """A fresh widget, as `widget init` makes it."""
-    assert tool.run("init", "clock").code == 0
-    return tool.home / "clock"
+    """A fresh widget, as `widget init` makes it, with a description of its own."""
+    return tool.begin("clock")
 
 
 @pytest.fixture

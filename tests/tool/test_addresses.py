@@ -2,7 +2,7 @@
 
 import pytest
 
-from widget_cli.addresses import is_private, parse_key, parse_url
+from widget_cli.addresses import is_private, is_same_origin, parse_key, parse_url
 from widget_cli.errors import ToolError
 
 
@@ -59,3 +59,20 @@ def test_what_is_no_widget_is_refused(text: str) -> None:
     with pytest.raises(ToolError) as caught:
         parse_key(text)
     assert caught.value.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ("https://catalog.example/put", "https://catalog.example", True),
+        ("https://catalog.example:443/put", "https://Catalog.Example/widgets", True),
+        ("http://localhost:8080/put", "http://127.0.0.1:8080", True),
+        ("http://catalog.example", "https://catalog.example", False),
+        ("https://catalog.example:8443", "https://catalog.example", False),
+        ("https://catalog.example.evil.example", "https://catalog.example", False),
+        ("http://127.0.0.1:8081/put", "http://127.0.0.1:8080", False),
+        ("https://catalog.example:99999", "https://catalog.example", False),
+    ],
+)
+def test_an_origin_is_scheme_host_and_port(one: str, other: str, expected: bool) -> None:
+    assert is_same_origin(one, other) is expected

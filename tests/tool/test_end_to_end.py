@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, Page
 
 from support.commands import Said
 from support.service import Service, running_service
+from support.terminal import typed
 from support.tool import PASSWORD, Tool, register
 from widget_cli.credentials import Credentials
 
@@ -52,7 +53,7 @@ def test_a_person_signs_in_with_a_browser_publishes_and_yanks(
     tool = Tool(tmp_path)
     with service.client() as client:
         register(client, "ann")
-    assert tool.run("init", "clock").code == 0
+    tool.begin("clock")
     with tool.start("login", service.url, "--no-browser") as login:
         sign_in(page, printed(login, r"(http\S+/authorize\?\S+)"), "ann")
         page.get_by_role("button", name="Continue").click()
@@ -92,6 +93,8 @@ def test_a_person_signs_in_with_a_browser_publishes_and_yanks(
     assert before is not None
     assert after is not None
     assert before.refresh_token != after.refresh_token
+    closed = typed(tool, "account", "close", lines=["ann", PASSWORD])
+    assert (closed.code, "Transfer" in closed.err) == (6, True)  # Somebody must own acme.
     assert tool.run("logout").code == 0
     assert tool.run("whoami", "--catalog", service.url).code == 3
 
@@ -110,6 +113,12 @@ def test_a_person_signs_in_on_another_device(service: Service, tmp_path: Path, p
         _, err = login.communicate(timeout=60)
     assert login.returncode == 0, err
     assert tool.json("whoami")["username"] == "ann"
+
+    wrong = typed(tool, "account", "password", lines=["wrong", "x" * 12, "x" * 12])
+    assert (wrong.code, "The current password is wrong." in wrong.err) == (4, True)
+    changed = typed(tool, "account", "password", lines=[PASSWORD, "x" * 12, "x" * 12])
+    assert changed.code == 0, changed
+    assert tool.run("whoami", "--catalog", service.url).code == 3
 
 
 def let_it_expire(tool: Tool) -> None:

@@ -14,6 +14,7 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import pytest
 
+from support.commands import Said
 from support.scripted import Scripted, ScriptedServer
 from support.tool import Tool
 from widget_cli.credentials import Credentials
@@ -64,7 +65,7 @@ def test_a_browser_signs_in(tool: Tool, catalog: ScriptedServer) -> None:
     assert started.returncode == 0, err
     assert json.loads(out) == {"catalog": catalog.url, "username": "ann"}
     assert answer.status_code == 200
-    assert "You may close this window" in answer.text
+    assert "You can close this window and go back to your terminal." in answer.text
     assert re.fullmatch(r"http://127\.0\.0\.1:\d+/callback", asked["redirect_uri"])
     (sent,) = catalog.of("POST", TOKEN)
     form = sent.form()
@@ -107,10 +108,11 @@ def test_a_refusal_in_the_browser_is_told(tool: Tool, catalog: ScriptedServer) -
     with tool.start("login", "--no-browser") as started:
         asked = address_in(started)
         fields = {"error": "access_denied", "state": asked["state"]}
-        page = httpx.get(asked["redirect_uri"], params=fields).text
+        page = httpx.get(asked["redirect_uri"], params=fields)
         _, err = started.communicate(timeout=30)
     assert started.returncode == 3
-    assert "You are not signed in" in page
+    assert page.status_code == 403
+    assert "You are not signed in" in page.text
     assert "The sign-in was not completed: access_denied" in err
     assert not tool.config.exists()
 
@@ -122,6 +124,22 @@ def test_ctrl_c_ends_the_wait_cleanly(tool: Tool, catalog: ScriptedServer) -> No
         _, err = started.communicate(timeout=30)
     assert started.returncode == 130
     assert "Traceback" not in err
+
+
+def test_the_page_loads_nothing_and_takes_no_markup_from_outside() -> None:
+    with waiting_for_browser("s") as callback:
+        fields = {"error": "x", "error_description": "<b>TITLE</b>", "state": "s"}
+        page = httpx.get(callback.redirect_uri, params=fields)
+    assert "<p>&lt;b&gt;TITLE&lt;/b&gt; Nothing was changed.</p>" in page.text
+    assert not re.search(r"https?://|<script|<link|<img|url\(", page.text)
+    style = page.text.partition("<style>")[2].partition("</style>")[0]
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    assert page.headers["content-security-policy"] == (
+        f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'; "
+        "frame-ancestors 'none'"
+    )
+    assert page.headers["cache-control"] == "no-store"
+    assert page.headers["referrer-policy"] == "no-referrer"
 
 
 def test_nobody_coming_is_told() -> None:
@@ -223,3 +241,15 @@ def test_an_old_sign_in_is_replaced_by_a_new_one(signed_in: Tool, catalog: Scrip
     kept = Credentials(signed_in.config).find(catalog.url)
     assert kept is not None
     assert (kept.access_token, kept.expires_at_s > time.time()) == ("wco_a", True)
+
+
+def test_a_catalog_without_https_is_signed_in_to_only_if_that_is_wanted(tool: Tool) -> None:
+    tool.environment["HTTP_PROXY"] = tool.environment.pop("WIDGET_CATALOG_URL")
+    assert tool.run("login", "http://catalog.example") == Said(
+        3,
+        "",
+        "Error: http://catalog.example is not https: others on the network could read your "
+        "sign-in.\n       Use the catalog's https address; if you know this network, "
+        "pass --insecure.\n",
+    )
+    assert not tool.config.exists()

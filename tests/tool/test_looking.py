@@ -41,7 +41,89 @@ def test_search_tells_which_version_fits_an_sdk(reader: Tool) -> None:
 def test_search_for_a_script_is_what_the_catalog_says(reader: Tool, service: Service) -> None:
     with service.client() as client:
         told = client.get("/api/v1/widgets/search?q=clock&page=1&limit=2&scope=catalog").json()
-    assert reader.json("search", "clock", "--limit", "2", "--scope", "catalog") == told
+        (exact,) = client.get("/api/v1/widgets/search?q=clock&limit=1&scope=catalog").json()[
+            "widgets"
+        ]
+    assert reader.json("search", "clock", "--limit", "2", "--scope", "catalog") == {
+        **told,
+        "exact": [exact],
+        "suggestions": [],
+    }
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        ("catalog/clock", "catalog/clock"),
+        ("@catalog/clock", "catalog/clock"),
+        ("world-clock", "catalog/world-clock"),
+        ("labs/air-quality", "labs/air-quality"),  # It has no version.
+    ],
+)
+def test_search_finds_a_widget_by_its_name(
+    reader: Tool, service: Service, words: str, shown: str
+) -> None:
+    with service.client() as client:
+        everything = client.get("/api/v1/widgets/search?limit=100&compatSdk=1.0.0").json()
+    said = reader.run("search", words)
+    assert (said.code, said.err) == (0, "")
+    assert [it.split("\t")[0] for it in said.out.splitlines()] == [shown]
+    (summary,) = (it for it in everything["widgets"] if f"{it['scope']}/{it['name']}" == shown)
+    summary["isOfficial"] = bool(summary["isOfficial"])  # A detail says it so.
+    assert reader.json("search", words, "--sdk", "1.0.0")["exact"] == [summary]
+
+
+def test_the_widget_of_that_name_is_on_top(reader: Tool, service: Service) -> None:
+    with service.client() as client:
+        told = client.get("/api/v1/widgets/search?q=calendar").json()["widgets"]
+        found = [f"{it['scope']}/{it['name']}" for it in told]
+    said = reader.run("search", "calendar")
+    assert [it.split("\t")[0] for it in said.out.splitlines()] == [
+        "catalog/calendar",
+        *(it for it in found if it != "catalog/calendar"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("catalog/clock", "--not-official"),
+        ("catalog/clock", "--scope", "home"),
+        ("labs/dice",),  # It is unlisted.
+        ("catalog/clock", "--page", "2"),
+        ("Catalog/Clock/",),
+    ],
+)
+def test_a_name_that_does_not_fit_the_search_is_not_shown(
+    reader: Tool, arguments: tuple[str, ...]
+) -> None:
+    assert reader.json("search", *arguments)["exact"] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        ("clok", "catalog/clock"),
+        ("wether", "home/weather"),
+        ("catalog/clok", "catalog/clock"),
+        ("catalg/clock", "catalog/clock"),
+        ("world clcok", "catalog/world-clock"),
+    ],
+)
+def test_near_misses_are_suggested(reader: Tool, words: str, meant: str) -> None:
+    said = reader.run("search", words)
+    assert (said.code, said.out) == (0, "")
+    first, second = said.err.splitlines()
+    assert first == "No widget fits."
+    assert re.match(rf"Did you mean {meant}( or \S+)*\?$", second)
+
+
+def test_a_search_asks_a_few_times_at_most(tool: Tool, server: ScriptedServer) -> None:
+    nothing = Scripted(body={"widgets": [], "total": 0, "page": 1, "limit": 20})
+    server.on("GET", "/api/v1/widgets/search", nothing)
+    said = tool.run("search", "one-two-three-four-five-six-seven")
+    assert said == Said(0, "", "No widget fits.\n")
+    assert len(server.asked) == 6  # The search, the name, and four pieces of it.
 
 
 def test_pages_are_pointed_out(reader: Tool) -> None:
@@ -70,6 +152,20 @@ def test_versions_tell_which_is_latest_and_which_is_yanked(reader: Tool) -> None
     document = reader.json("versions", "catalog/calendar")
     assert document["latestVersion"] == "2.0.0"
     assert [it["version"] for it in document["versions"]] == [it[0] for it in states]
+
+
+def test_a_deprecated_version_is_still_the_latest(tool: Tool, server: ScriptedServer) -> None:
+    entry = {"bundleUrl": "x", "bundleSize": 1, "sha256Hash": "x", "sdkVersion": "^2.0.0"}
+    entry["publishedAt"] = "2026-01-31T09:05:00.000Z"
+    versions = [
+        {**entry, "version": "2.0.0", "deprecationMessage": "Use b."},
+        {**entry, "version": "1.0.0", "deprecationMessage": "Too old."},
+    ]
+    head = {"scope": "a", "name": "b", "displayName": "B"}
+    body = {"widget": head, "versions": versions, "latestVersion": "2.0.0"}
+    server.on("GET", "/api/v1/widgets/a/b", Scripted(body=body))
+    states = [it.split("\t")[4] for it in tool.run("versions", "a/b").out.splitlines()]
+    assert states == ["latest, deprecated: Use b.", "deprecated: Too old."]
 
 
 @pytest.mark.parametrize("command", ["info", "versions"])

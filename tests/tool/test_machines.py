@@ -37,7 +37,7 @@ def test_a_machine_publishes_and_looks_after_a_widget(service: Service, tmp_path
     assert tool.json("whoami")["scopes"] == [
         {"name": "ann", "type": "personal", "displayName": "ann"}
     ]
-    tool.run("init", "clock")
+    tool.begin("clock")
     assert tool.json("publish", folder, "--dry-run")["status"] == "checked"
     with service.client() as client:
         assert client.get("/api/v1/widgets/ann/clock").status_code == 404
@@ -87,7 +87,7 @@ def test_a_machine_publishes_and_looks_after_a_widget(service: Service, tmp_path
 def test_what_is_not_allowed_is_told(service: Service, tmp_path: Path) -> None:
     ann = machine(service, "ann", tmp_path / "ann")
     bob = machine(service, "bob", tmp_path / "bob")
-    ann.run("init", "clock")
+    ann.begin("clock")
     assert ann.run("publish", "clock", "--yes").code == 0
 
     said = ann.run("yank", "ann/clock", "0.1.0", "--reason", "x")
@@ -95,7 +95,7 @@ def test_what_is_not_allowed_is_told(service: Service, tmp_path: Path) -> None:
     said = ann.run("tokens", "list")
     assert said.code == 4
     assert "unset WIDGET_TOKEN and sign in" in said.err
-    bob.run("init", "clock")
+    bob.begin("clock")
     said = bob.run("publish", "clock", "--yes", "--scope", "ann", "--bump", "patch")
     assert said.code == 4, said
     assert "ask an owner of ann" in said.err
@@ -108,7 +108,7 @@ def test_a_bundle_over_the_limit_is_refused_here(tmp_path: Path) -> None:
     limits = ("--set", "registration=open", "--set", "max_bundle_bytes=2000")
     with running_service(tmp_path / "data", *limits) as service:
         tool = machine(service, "ann", tmp_path / "ann")
-        tool.run("init", "clock")
+        tool.begin("clock")
         (tool.home / "clock" / "index.js").write_text(f"export function mount() {{}}{' ' * 2000}")
         said = tool.run("publish", "clock", "--yes")
         assert said.code == 5
@@ -122,7 +122,7 @@ def test_the_same_content_in_somebody_elses_scope_is_refused_and_not_already_pub
     ann = machine(service, "ann", tmp_path / "ann")
     bob = machine(service, "bob", tmp_path / "bob")
     for author in (ann, bob):
-        author.run("init", "clock")
+        author.begin("clock")
     assert ann.run("publish", "clock", "--yes").code == 0
     with (bob.home / "clock" / "index.js").open("a") as module:
         module.write(change)

@@ -127,6 +127,24 @@ def test_a_new_token_goes_to_standard_output_alone(signed_in: Tool, server: Scri
     }
 
 
+def test_a_token_for_somebody_elses_scope_is_refused_before_it_is_made(
+    signed_in: Tool, server: ScriptedServer
+) -> None:
+    scopes = [{"name": it, "type": "organization"} for it in ("ann", "acme")]
+    server.on("GET", "/api/widgets/scopes", Scripted(body={"scopes": scopes}))
+    said = signed_in.run("tokens", "create", "ci", "--scope", "@acme", "--scope", "bob")
+    assert said == Said(
+        4,
+        "",
+        "Error: You may not publish in the scope bob.\n"
+        "       Choose among yours (ann, acme), or ask an owner of bob.\n",
+    )
+    assert server.of("POST", "/api/tokens") == []
+    server.on("POST", "/api/tokens", Scripted(201, {"id": "t1", "name": "ci", "token": "wct_new"}))
+    assert signed_in.run("tokens", "create", "ci", "--scope", "@acme").code == 0
+    assert server.of("POST", "/api/tokens")[0].json()["scopes"] == ["acme"]
+
+
 REQUESTED = {
     "requestId": "r1",
     "userCode": "BCDF-GHJK",

@@ -12,7 +12,7 @@ import pytest
 from support.commands import Said
 from support.publishing import BUNDLE_URL, DETAIL, PUBLISH, SCOPES, edit, published
 from support.scripted import Scripted, ScriptedServer
-from support.tool import Tool
+from support.tool import DESCRIPTION, Tool
 
 
 def test_a_first_version_is_published(
@@ -40,7 +40,7 @@ def test_a_first_version_is_published(
         "scope": "ann",
         "name": "clock",
         "displayName": "Clock",
-        "description": "Says in one sentence what the widget shows.",
+        "description": DESCRIPTION,
         "icon": "mdi:puzzle-outline",
         "minSize": {"w": 2, "h": 1},
         "maxSize": {"w": 4, "h": 4},

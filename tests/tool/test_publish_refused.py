@@ -119,3 +119,33 @@ def test_who_may_publish_nowhere_is_told_so(
             "Error: You may publish nowhere.\n"
             "       Use a token that may publish, or ask the catalog's operator.\n",
         )
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "http://cdn.example/put",
+        "http://127.0.0.1:1/put",
+        "//cdn.example/put",
+        "ftp://cdn.example/put",
+        "file:///etc/passwd",
+    ],
+)
+@pytest.mark.parametrize("key", ["uploadUrl", "cssUploadUrl"])
+def test_nothing_is_uploaded_in_the_clear_to_anybody_else(
+    signed_in: Tool, widget: Path, catalog: ScriptedServer, key: str, address: str
+) -> None:
+    edit(widget, style="look.css")
+    (widget / "look.css").write_text("p {}")
+    place = catalog.answer_of("POST", PUBLISH)
+    assert isinstance(place.body, dict)
+    catalog.on("POST", PUBLISH, place._replace(body={**place.body, key: f"{address}?sig=1"}))
+    said = signed_in.run("publish", widget, "--yes")
+    assert (said.code, said.out) == (1, "")
+    shown = address if "://" in address else f"http:{address}"
+    assert said.err.endswith(
+        f"Error: The catalog asks to upload to {shown}, which is neither https nor "
+        f"{catalog.url} itself.\n"
+        "       Nothing was sent. Tell the catalog's operator, who sets its base_url.\n"
+    )
+    assert [it.method for it in catalog.asked].count("PUT") == 0

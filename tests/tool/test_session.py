@@ -139,6 +139,10 @@ def test_no_token_goes_along_where_anybody_may_ask(signed_in: Tool, server: Scri
     page = {"widgets": [], "total": 0, "page": 1, "limit": 20}
     server.on("GET", "/api/v1/widgets/search", Scripted(body=page))
     assert signed_in.run("search", "x").code == 0
-    (asked,) = server.asked
-    assert "authorization" not in asked.headers
-    assert asked.headers["user-agent"] == "widget-cli/0.1.0"
+    assert [it.path for it in server.asked] == [
+        "/api/v1/widgets/search",
+        "/api/v1/widgets/ann/x",  # Ann's own, if she has one of that name.
+    ]
+    for asked in server.asked:
+        assert "authorization" not in asked.headers
+        assert asked.headers["user-agent"] == "widget-cli/0.1.0"

@@ -2,18 +2,23 @@
 
 import re
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
+from typer.testing import CliRunner
 
 from support.commands import loaded_by
 from support.scripted import Scripted, ScriptedServer
 from support.tool import Tool
 from widget_cli.exits import ExitCode
+from widget_cli.main import app
 from widget_cli.release import VERSION
 
 _COMMANDS = """init validate publish yank unyank deprecate undeprecate unlist list search info
-    versions login logout whoami tokens org""".split()
+    versions login logout whoami account tokens org""".split()
 
 
 @pytest.fixture
@@ -37,7 +42,7 @@ def test_every_command_has_help_that_fits_80_columns_and_speaks_json(
     said = tool.run(command, "-h", environment={"COLUMNS": "80"})
     assert (said.code, said.err) == (0, "")
     assert all(len(line) <= 80 for line in said.out.splitlines())
-    assert "--json" in said.out or command in ("tokens", "org")
+    assert "--json" in said.out or command in ("account", "tokens", "org")
 
 
 def test_the_release_is_printed(tool: Tool) -> None:
@@ -49,6 +54,20 @@ def test_help_and_version_load_no_network_and_no_parser() -> None:
     heavy = {"httpx", "ssl", "http", "tree_sitter"}
     assert loaded_by("widget_cli", "--version") & heavy == set()
     assert loaded_by("widget_cli", "--help") & heavy == set()
+
+
+def commands(group: Any, *path: str) -> Iterator[tuple[str, ...]]:
+    """Every command, and every group of them."""
+    yield path
+    for name, command in getattr(group, "commands", {}).items():
+        yield from commands(command, *path, name)
+
+
+@pytest.mark.parametrize("path", [*commands(typer.main.get_command(app))], ids=" ".join)
+def test_help_speaks_of_no_types(path: tuple[str, ...]) -> None:
+    shown = CliRunner().invoke(app, [*path, "--help"], env={"COLUMNS": "100"}).output
+    assert f"Usage: widget {' '.join(path)}".strip() in shown
+    assert not re.search(r"<\w+|list\[|default: \(|\{|int range|None", shown)
 
 
 def test_without_a_catalog_the_way_to_one_is_told(tool: Tool) -> None:
@@ -90,7 +109,7 @@ def test_a_pipe_that_ends_early_is_no_stack_trace(tool: Tool) -> None:
 def test_a_full_disk_behind_standard_output_is_a_sentence(
     tool: Tool, arguments: str, unbuffered: str
 ) -> None:
-    assert tool.run("init", "clock").code == 0
+    tool.begin("clock")
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run(
             tool.command(*arguments.split()),
@@ -123,7 +142,7 @@ def test_a_reader_that_has_enough_is_left_in_peace(tool: Tool, server: ScriptedS
 
 
 def test_a_standard_output_that_is_closed_hinders_nothing(tool: Tool) -> None:
-    assert tool.run("init", "clock").code == 0
+    tool.begin("clock")
     for arguments in (("validate", "clock"), ("validate", "clock", "--json")):
         command = f"{' '.join(tool.command(*arguments))} >&-"
         done = subprocess.run(

@@ -1,14 +1,28 @@
 """Trying again where it can do no harm, giving up in a sentence where it cannot help."""
 
+import contextlib
+import gzip
 import socket
+import ssl
+import tempfile
+import tracemalloc
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from socketserver import StreamRequestHandler, ThreadingTCPServer
+from threading import Thread
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import NameOID
 
 from support.scripted import DROPPED, Scripted, ScriptedServer
 from widget_cli.answers import object_in
 from widget_cli.errors import ToolError
 from widget_cli.exits import ExitCode
-from widget_cli.transport import Transport
+from widget_cli.transport import SMALL_BYTES, Transport
 
 BUSY = Scripted(503, {"error": "The catalog cannot be written just now."})
 FINE = Scripted(body={"ok": True})
@@ -145,3 +159,114 @@ def test_an_address_that_is_none_is_wrong_usage() -> None:
     with Transport() as transport, pytest.raises(ToolError) as caught:
         transport.send("PUT", "ftp://catalog.example/x", is_repeatable=True)
     assert caught.value.exit_code == ExitCode.USAGE
+
+
+BOMB = gzip.compress(bytes(64 << 20))
+
+
+@pytest.mark.parametrize(
+    ("body", "headers"),
+    [
+        (bytes(SMALL_BYTES + 1), {}),
+        (BOMB, {"Content-Encoding": "gzip"}),
+        (BOMB, {"Content-Encoding": "GZIP "}),
+    ],
+)
+def test_an_answer_that_is_too_large_is_not_read_to_its_end(
+    server: ScriptedServer, body: bytes, headers: dict[str, str]
+) -> None:
+    server.on("GET", "/x", Scripted(200, body, headers))
+    tracemalloc.start()
+    with Transport() as transport, pytest.raises(ToolError) as caught:
+        transport.send("GET", f"{server.url}/x", is_repeatable=True, max_bytes=SMALL_BYTES)
+    peak_bytes = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert caught.value.sentence.endswith("answers with more than 1.0 MiB.")
+    assert caught.value.exit_code == ExitCode.UNREACHABLE
+    assert peak_bytes < 16 << 20
+    assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize("encoding", ["br", "zstd", "deflate", "gzip, gzip", "gzip"])
+def test_an_encoding_that_was_not_asked_for_is_refused(
+    server: ScriptedServer, encoding: str
+) -> None:
+    server.on("GET", "/x", Scripted(200, b"not packed", {"Content-Encoding": encoding}))
+    with pytest.raises(ToolError, match="in an encoding that was not asked for"):
+        ask(server, Pauses())
+    assert server.asked[0].headers["accept-encoding"] == "gzip"
+
+
+@pytest.mark.parametrize("size", [0, 2, SMALL_BYTES - 2])
+def test_a_packed_answer_is_unpacked(server: ScriptedServer, size: int) -> None:
+    body = b'{"x": 1}' + b" " * size
+    headers = {"Content-Encoding": "gzip"}
+    server.on("GET", "/x", Scripted(200, gzip.compress(body), headers))
+    assert ask(server, Pauses()) == {"x": 1}
+
+
+def test_https_at_a_port_for_http_is_told(server: ScriptedServer) -> None:
+    address = server.url.replace("http:", "https:")
+    pauses = Pauses()
+    with Transport(pause=pauses) as transport, pytest.raises(ToolError) as caught:
+        transport.send("GET", f"{address}/x", is_repeatable=True)
+    host = server.url.removeprefix("http://")
+    assert caught.value.sentence == f"{host} speaks http there, not https."
+    assert caught.value.hint == f"If that is what you want, write the address as {server.url}."
+    assert pauses == []
+
+
+def test_http_at_a_port_for_https_is_told() -> None:
+    with (
+        tls_port() as port,
+        Transport(pause=Pauses()) as transport,
+        pytest.raises(ToolError) as caught,
+    ):
+        transport.send("GET", f"http://127.0.0.1:{port}/x", is_repeatable=True)
+    assert caught.value.sentence == f"127.0.0.1:{port} speaks https there, not http."
+    assert caught.value.hint == f"Write the address as https://127.0.0.1:{port}."
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        b"<center>The plain HTTP request was sent to HTTPS port</center>",
+        b"Reason: You're speaking plain HTTP to an SSL-enabled server port.",
+        b"Client sent an HTTP request to an HTTPS server.",
+    ],
+)
+def test_a_server_that_asks_for_https_is_understood(server: ScriptedServer, page: bytes) -> None:
+    server.on("GET", "/x", Scripted(400, page, {"Content-Type": "text/html"}))
+    with pytest.raises(ToolError, match="speaks https there, not http"):
+        ask(server, Pauses())
+
+
+@contextlib.contextmanager
+def tls_port() -> Iterator[int]:
+    """A port where TLS is spoken and nothing else."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
+    at = datetime(2026, 1, 1, tzinfo=UTC)
+    certificate = (
+        x509.CertificateBuilder(name, name, key.public_key(), 1, at, at + timedelta(days=9))
+        .sign(key, hashes.SHA256())
+        .public_bytes(Encoding.PEM)
+    )
+    secret = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(certificate + secret)
+        file.flush()
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(file.name)
+
+    class Handler(StreamRequestHandler):
+        def handle(self) -> None:
+            with contextlib.suppress(OSError):
+                context.wrap_socket(self.request, server_side=True).close()
+
+    with ThreadingTCPServer(("127.0.0.1", 0), Handler) as server:
+        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+        thread.start()
+        yield server.server_address[1]
+        server.shutdown()
+        thread.join()

@@ -10,7 +10,7 @@ from support.scripted import Scripted, ScriptedServer
 from support.tool import Tool
 
 
-def test_a_new_widget_is_fine_as_it_is(tool: Tool) -> None:
+def test_a_new_widget_is_fine_but_for_its_description(tool: Tool) -> None:
     said = tool.run("init", "My Clock")
     assert said == Said(
         0,
@@ -20,7 +20,12 @@ def test_a_new_widget_is_fine_as_it_is(tool: Tool) -> None:
         "  My Clock/index.js     what a dashboard runs\n"
         "Change them, then: widget validate 'My Clock' && widget publish 'My Clock'\n",
     )
-    assert tool.run("validate", "My Clock") == Said(0, "Fine: my-clock 0.1.0, 1.6 KiB.\n", "")
+    assert tool.run("validate", "My Clock") == Said(
+        0,
+        "Fine: my-clock 0.1.0, 1.6 KiB.\n",
+        "Note: description: it is still the one that widget init wrote. "
+        "widget publish refuses it.\n",
+    )
 
 
 def test_it_has_the_name_and_scope_that_were_asked_for(tool: Tool) -> None:
@@ -61,6 +66,48 @@ def test_all_faults_are_told_at_once(tool: Tool, widget: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("key", "meant"),
+    [
+        ("permisions", "permissions"),
+        ("licence", "license"),
+        ("release_notes", "releaseNotes"),
+        ("Scope", "scope"),
+        ("styles", "style"),
+        ("configversion", "configVersion"),
+    ],
+)
+def test_a_key_that_looks_like_a_known_one_is_a_warning(
+    tool: Tool, widget: Path, key: str, meant: str
+) -> None:
+    manifest = json.loads((widget / "widget.json").read_text())
+    manifest.pop(meant, None)
+    (widget / "widget.json").write_text(json.dumps({**manifest, key: "x"}))
+    warning = f"The catalog knows no key {key}. Did you mean {meant}?"
+    assert tool.json("validate", widget)["warnings"] == [warning]
+
+
+def test_keys_of_other_programs_are_no_warning(tool: Tool, widget: Path) -> None:
+    foreign = """$schema schema tag tags capabilities defaultSize defaultConfig examples author
+        domain homepage longDescription shortDescription title size sizes min max type module
+        private apiVersion schemaVersion manifestVersion iconUrl configSchema icons names
+        permission"""
+    manifest = json.loads((widget / "widget.json").read_text())
+    (widget / "widget.json").write_text(json.dumps({**manifest, **dict.fromkeys(foreign.split())}))
+    assert tool.run("validate", widget).err == ""
+
+
+def test_a_misspelled_key_is_named_beside_the_fault_it_causes(tool: Tool, widget: Path) -> None:
+    file = widget / "widget.json"
+    file.write_text(file.read_text().replace('"sdkVersion"', '"sdkversion"'))
+    said = tool.run("validate", widget)
+    assert said.code == 5
+    assert said.err.splitlines()[1:3] == [
+        "  - sdkVersion: is missing.",
+        "  - The catalog knows no key sdkversion. Did you mean sdkVersion?",
+    ]
+
+
+@pytest.mark.parametrize(
     ("content", "fault"),
     [
         (None, "main: there is no file index.js beside widget.json."),
@@ -87,26 +134,6 @@ def test_a_style_sheet_is_looked_at_too(tool: Tool, widget: Path) -> None:
     assert "style: there is no file look.css" in tool.run("validate", widget).err
     (widget / "look.css").write_text("p {}")
     assert tool.json("validate", widget)["cssSize"] == 4
-
-
-@pytest.mark.parametrize(
-    ("source", "warning"),
-    [
-        ("export{a as mount}", ""),
-        ("export const mount = () => {}", ""),
-        ("export async function mount() {}", ""),
-        ("module.exports = {}", "looks like CommonJS"),
-        ("export default 1", "does not seem to export mount"),
-    ],
-)
-def test_a_module_without_mount_is_a_warning_only(
-    tool: Tool, widget: Path, source: str, warning: str
-) -> None:
-    (widget / "index.js").write_text(source)
-    said = tool.run("validate", widget)
-    assert said.code == 0
-    assert warning in said.err
-    assert bool(said.err) == bool(warning)
 
 
 def test_the_limit_is_the_catalogs_if_it_answers(

@@ -1,145 +1,91 @@
-"""`widget login`, `logout`, `whoami`."""
+"""`widget account`: what people do with their own account."""
 
+import contextlib
+from collections.abc import Iterator
 from typing import Annotated
 
-import msgspec
 import typer
 
-from ..addresses import is_private, parse_url
 from ..answers import shaped
-from ..catalog import check_cli_version, get_settings, list_scopes
-from ..console import out, plain, say, show_json, warn
-from ..credentials import Credentials
-from ..errors import ToolError, not_signed_in
+from ..app import App
+from ..console import ask_line, ask_secret, plain, say, show_json
+from ..errors import ToolError, wrong_usage
 from ..exits import ExitCode
-from ..oauth import OAuth, OAuthError
 from ..options import CatalogOption, JsonOption
-from ..session import machine_token, opened
-from ..transport import Transport
+from ..session import Session, opened
+from ..shapes import Account
+
+app = App(help="Your own account: change its password, close it.")
 
 
-class Account(msgspec.Struct, rename="camel"):
-    """Who the catalog takes us for."""
-
-    username: str
-    email: str | None = None
-    is_operator: bool = False
-    via: str = "session"
-
-
-_WAYS = {"oauth": "with widget login", "token": "with an access token"}
-
-
-def login(
-    url: Annotated[
-        str | None,
-        typer.Argument(metavar="URL", help="The catalog, such as https://catalog.example."),
-    ] = None,
-    device: Annotated[
-        bool, typer.Option("--device", help="Type a code in a browser on any other device.")
+@app.command()
+def password(
+    keep_tokens: Annotated[
+        bool, typer.Option("--keep-tokens", help="Let your access tokens go on working.")
     ] = False,
-    browser: Annotated[
-        bool, typer.Option("--browser/--no-browser", help="Open it, or print the address only.")
-    ] = True,
-    keyring: Annotated[
-        bool, typer.Option("--keyring", help="Keep the secret in the system's keyring.")
-    ] = False,
-    json: JsonOption = False,
-) -> None:
-    """Sign in to a catalog, which the other commands then ask."""
-    from ..signing_in import sign_in_with_browser, sign_in_with_device
-
-    with opened(parse_url(url) if url else None) as session:
-        if newer := check_cli_version(session):
-            warn(f"A newer release of this tool is out: {newer}.")
-        settings = get_settings(session)
-        if not is_private(session.url):
-            warn(f"{session.url} is not https: others on the network can read along.")
-        oauth = OAuth(session.transport, session.url, settings.cli_client_id)
-        if device:
-            tokens = sign_in_with_device(oauth)
-        else:
-            tokens = sign_in_with_browser(session.url, oauth, opens_browser=browser)
-        username = oauth.username(tokens.access_token)
-        sign_in = tokens.signed_in(username, oauth.client_id)
-        sign_in = msgspec.structs.replace(sign_in, is_in_keyring=keyring)
-        with session.credentials.writing() as writer:
-            writer.save(session.url, sign_in, becomes_default=True)
-    if json:
-        show_json({"catalog": session.url, "username": username})
-        return
-    say.print(f"[green]Signed in[/] to {plain(session.url)} as [bold]{plain(username)}[/].")
-    if machine_token() is not None:
-        warn("WIDGET_TOKEN is set, and goes before this sign-in until you unset it.")
-
-
-def logout(
     catalog: CatalogOption = None,
-    everywhere: Annotated[bool, typer.Option("--all", help="Of every catalog.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Sign out, here and at the catalog."""
-    has_token = machine_token() is not None
-    credentials = Credentials()
-    urls = credentials.urls if everywhere else [_signed_in_url(catalog, credentials)]
-    with Transport(attempts=1, timeout_s=10) as transport:
-        for url in urls:
-            is_told = _revoke(url, credentials, transport)
-            with credentials.writing() as writer:
-                writer.remove(url)
-            if not is_told:
-                warn(f"{url} could not be told; the sign-in ends there by itself.")
-            say.print(f"Signed out of {plain(url)}.")
-    if not urls:
-        say.print("You were signed in nowhere.")
-    if has_token:
-        warn("WIDGET_TOKEN is set and still signs you in. To end that, too: unset WIDGET_TOKEN")
-    if json:
-        show_json({"signedOut": urls})
+    """Change your password, and be signed out everywhere.
 
-
-def whoami(catalog: CatalogOption = None, json: JsonOption = False) -> None:
-    """Who you are to the catalog, and where you may publish."""
+    Your access tokens end, too, unless you keep them.
+    """
     with opened(catalog) as session:
-        account = shaped(session.get("/api/auth/session"), Account, session.url)
-        scopes = list_scopes(session)
+        username = _username(session)
+        say.print(f"A new password for [bold]{plain(username)}[/] at {plain(session.url)}.")
+        current, new = ask_secret("Current password"), ask_secret("New password")
+        if ask_secret("New password again") != new:
+            raise wrong_usage("The new passwords differ.", "Nothing was changed. Try again.")
+        body = {"currentPassword": current, "newPassword": new, "keepTokens": keep_tokens}
+        with _trying():
+            session.post("/api/auth/password", body)
+        session.forget()
     if json:
-        known = msgspec.to_builtins(account)
-        show_json({"catalog": session.url, **known, "scopes": msgspec.to_builtins(scopes)})
+        show_json({"success": True, "catalog": session.url, "username": username})
         return
-    way = _WAYS.get(account.via, f"by {account.via}")
-    email = f" ({plain(account.email)})" if account.email else ""
-    out.print(f"[bold]{plain(account.username)}[/]{email} at {plain(session.url)}")
-    out.print(f"signed in {plain(way)}" + (", operator" if account.is_operator else ""))
-    names = ", ".join(plain(it.name) for it in scopes)
-    out.print(f"publishes to {names}" if names else "publishes to no scope yet")
+    say.print("[green]Changed.[/] You are signed out everywhere.")
+    say.print(f"Sign in again: widget login {plain(session.url)}")
 
 
-def _signed_in_url(catalog: str | None, credentials: Credentials) -> str:
+@app.command()
+def close(catalog: CatalogOption = None, json: JsonOption = False) -> None:
+    """Close your account, for good. What you published stays loadable."""
     with opened(catalog) as session:
-        if credentials.find(session.url) is not None:
-            return session.url
-        if session.is_machine:
-            raise ToolError(
-                f"Nothing of yours is kept for {session.url}: WIDGET_TOKEN signs you in.",
-                "To end that: unset WIDGET_TOKEN",
-                ExitCode.NOT_SIGNED_IN,
-            )
-        raise not_signed_in(session.url)
+        username = _username(session)
+        name = f"[bold]{plain(username)}[/]"
+        say.print(f"This closes the account {name} at {plain(session.url)}, for good:")
+        say.print("  - its widgets are unlisted; dashboards that have them keep them")
+        say.print("  - it leaves its organizations; every sign-in and access token ends")
+        say.print(f"  - nobody gets the name {name} again; your e-mail address is free again")
+        if ask_line(f"Type {username} to go on: ") != username:
+            say.print("Nothing was changed.")
+            raise typer.Exit(ExitCode.FAILED)
+        with _trying():
+            session.post("/api/account/close", {"password": ask_secret("Password")})
+        session.forget()
+    if json:
+        show_json({"success": True, "catalog": session.url, "username": username})
+        return
+    say.print(f"The account {name} is closed.")
 
 
-def _revoke(url: str, credentials: Credentials, transport: Transport) -> bool:
-    """Tell the catalog; False if it could not be told, which must not keep anybody from leaving."""
+def _username(session: Session) -> str:
+    """Whose account it is. A token for machines is nobody's sign-in."""
+    if session.is_machine:
+        raise ToolError(
+            "WIDGET_TOKEN is set, and an access token cannot change an account.",
+            "Unset WIDGET_TOKEN and sign in: widget login",
+            ExitCode.NOT_ALLOWED,
+        )
+    return shaped(session.get("/api/auth/session"), Account, session.url).username
+
+
+@contextlib.contextmanager
+def _trying() -> Iterator[None]:
+    """A password that is wrong is no matter of rights."""
     try:
-        kept = credentials.find(url)
-        if kept is not None:
-            OAuth(transport, url, kept.client_id).revoke(kept.refresh_token)
-    except (ToolError, OAuthError):
-        return False
-    return True
-
-
-def register(app: typer.Typer) -> None:
-    app.command(rich_help_panel="Account")(login)
-    app.command(rich_help_panel="Account")(logout)
-    app.command(rich_help_panel="Account")(whoami)
+        yield
+    except ToolError as error:
+        if error.exit_code is ExitCode.NOT_ALLOWED:
+            error.hint = "Nothing was changed. Try again."
+        raise

@@ -1,6 +1,6 @@
 """`widget search`, `info`, `versions`: what is there, for everybody."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -10,18 +10,20 @@ from ..catalog import get_detail_object
 from ..console import counted, out, plain, plain_lines, say, show_json, show_table, sized, warn
 from ..domain.semver import InvalidVersion, SemVer
 from ..errors import wrong_usage
-from ..options import CatalogOption, JsonOption, WidgetArgument
+from ..options import CatalogOption, InsecureOption, JsonOption, WidgetArgument
+from ..searching import Query, find_by_name, find_page, find_similar
 from ..session import opened
-from ..shapes import Detail, SearchPage, VersionEntry
+from ..shapes import Detail, Found, SearchPage, VersionEntry
 
 _FEW = 8
 
 
 def search(
     words: Annotated[
-        list[str] | None, typer.Argument(metavar="WORD", help="What to look for.")
+        list[str] | None,
+        typer.Argument(metavar="WORD", help="What to look for, or a widget's name."),
     ] = None,
-    scope: Annotated[str | None, typer.Option(help="In this scope only.")] = None,
+    scope: Annotated[str | None, typer.Option(metavar="SCOPE", help="In this scope only.")] = None,
     official: Annotated[
         bool | None,
         typer.Option("--official/--not-official", help="Made by the operator, or not."),
@@ -29,42 +31,56 @@ def search(
     sdk: Annotated[
         str | None, typer.Option(metavar="VERSION", help="Show the version that fits this SDK.")
     ] = None,
-    page: Annotated[int, typer.Option(min=1, help="Which page.")] = 1,
-    limit: Annotated[int, typer.Option(min=1, max=100, help="How many a page.")] = 20,
+    page: Annotated[int, typer.Option(metavar="N", min=1, help="Which page.")] = 1,
+    limit: Annotated[int, typer.Option(metavar="N", min=1, max=100, help="How many a page.")] = 20,
     catalog: CatalogOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Look for widgets by their name and description."""
+    """Look for widgets: by words of their texts, or by name as scope/name."""
     if sdk is not None:
         _check_sdk(sdk)
-    asked: dict[str, Any] = {"q": " ".join(words or []), "scope": scope, "compatSdk": sdk}
-    asked = {key: value for key, value in asked.items() if value}
-    if official is not None:
-        asked["official"] = str(official).lower()
-    asked |= {"page": page, "limit": limit}
+    query = Query(" ".join(words or []).strip(), scope and scope.removeprefix("@"), official, sdk)
     with opened(catalog) as session:
-        found = session.ask_openly("/api/v1/widgets/search", asked)
+        found = find_page(session, query, page, limit)
         result = shaped(found, SearchPage, session.url)
+        is_first = bool(query.text) and page == 1
+        exact = find_by_name(session, query, found) if is_first else []
+        is_empty = is_first and not exact and not result.total
+        similar = find_similar(session, query) if is_empty else []
+        named = shaped(exact, tuple[Found, ...], session.url)
     if json:
-        show_json(found)
+        show_json({**found, "exact": exact, "suggestions": similar})
         return
+    shown = {f"{it.scope}/{it.name}": it for it in (*named, *result.widgets)}
+    _show_found(shown, sdk)
+    if result.total > len(result.widgets):
+        more = f" More: --page {page + 1}" if page * result.limit < result.total else ""
+        number = len(result.widgets)
+        say.print(f"[dim]{number} of {counted(result.total, 'widget')}.{more}[/]")
+    elif not result.total and not named:
+        say.print("No widget fits.")
+    if similar:
+        say.print(f"Did you mean {plain(' or '.join(similar))}?")
+
+
+def _show_found(widgets: dict[str, Found], sdk: str | None) -> None:
     rows = []
-    for it in result.widgets:
+    for key, it in widgets.items():
         version = it.latest_compatible_version if sdk else it.latest_version
         number = version.version if version else "-"
-        rows.append((f"{it.scope}/{it.name}", number, it.download_count, it.display_name))
+        rows.append((key, number, it.download_count, it.display_name))
     show_table(("widget", f"for SDK {sdk}" if sdk else "version", "installs", "name"), rows)
-    if result.total > len(rows):
-        more = f" More: --page {page + 1}" if page * result.limit < result.total else ""
-        say.print(f"[dim]{len(rows)} of {counted(result.total, 'widget')}.{more}[/]")
-    elif not rows:
-        say.print("No widget fits.")
 
 
-def info(widget: WidgetArgument, catalog: CatalogOption = None, json: JsonOption = False) -> None:
+def info(
+    widget: WidgetArgument,
+    catalog: CatalogOption = None,
+    insecure: InsecureOption = False,
+    json: JsonOption = False,
+) -> None:
     """All about one widget."""
     key = parse_key(widget)
-    with opened(catalog) as session:
+    with opened(catalog, is_insecure=insecure) as session:
         found = get_detail_object(session, key)
         detail = shaped(found, Detail, session.url)
     if json:
@@ -97,11 +113,14 @@ def info(widget: WidgetArgument, catalog: CatalogOption = None, json: JsonOption
 
 
 def versions(
-    widget: WidgetArgument, catalog: CatalogOption = None, json: JsonOption = False
+    widget: WidgetArgument,
+    catalog: CatalogOption = None,
+    insecure: InsecureOption = False,
+    json: JsonOption = False,
 ) -> None:
     """Every version of a widget, newest first."""
     key = parse_key(widget)
-    with opened(catalog) as session:
+    with opened(catalog, is_insecure=insecure) as session:
         found = get_detail_object(session, key)
         detail = shaped(found, Detail, session.url)
     if json:
@@ -139,9 +158,10 @@ def _day(entry: VersionEntry) -> str:
 def _state(entry: VersionEntry, detail: Detail) -> str:
     if entry.yanked:
         return f"yanked: {entry.yanked_reason}" if entry.yanked_reason else "yanked"
+    states = ["latest"] if entry.version == detail.latest_version else []
     if entry.deprecation_message:
-        return f"deprecated: {entry.deprecation_message}"
-    return "latest" if entry.version == detail.latest_version else ""
+        states.append(f"deprecated: {entry.deprecation_message}")
+    return ", ".join(states)
 
 
 def _line(label: str, value: object) -> None:

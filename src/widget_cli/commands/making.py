@@ -10,7 +10,13 @@ from ..catalog import get_settings
 from ..console import out, plain, say, show_json, sized, warn
 from ..credentials import Credentials
 from ..errors import ToolError
-from ..options import CatalogOption, JsonOption
+from ..options import (
+    AnyModuleOption,
+    CatalogOption,
+    JsonOption,
+    NoCheckOption,
+    module_check,
+)
 from ..scaffold import BUNDLE, begin_widget
 from ..session import find_url, opened
 from ..transport import Transport
@@ -24,10 +30,14 @@ FolderArgument = Annotated[
 def init(
     folder: FolderArgument = Path(),
     name: Annotated[
-        str | None, typer.Option(help="The widget's name.", show_default="as the folder")
+        str | None,
+        typer.Option(metavar="NAME", help="The widget's name.", show_default="that of the folder"),
     ] = None,
     scope: Annotated[
-        str | None, typer.Option(help="Where it will be published.", show_default="decided then")
+        str | None,
+        typer.Option(
+            metavar="SCOPE", help="Where it will be published.", show_default="decided then"
+        ),
     ] = None,
     json: JsonOption = False,
 ) -> None:
@@ -45,10 +55,15 @@ def init(
 
 
 def validate(
-    folder: FolderArgument = Path(), catalog: CatalogOption = None, json: JsonOption = False
+    folder: FolderArgument = Path(),
+    no_check: NoCheckOption = False,
+    any_module: AnyModuleOption = False,
+    catalog: CatalogOption = None,
+    json: JsonOption = False,
 ) -> None:
-    """Check a widget, and tell all that is wrong with it at once."""
-    local = read_widget(folder, max_bundle_bytes=_find_limit(catalog))
+    """Check a widget, and report all its faults at once."""
+    check = module_check(no_check=no_check, any_module=any_module)
+    local = read_widget(folder, max_bundle_bytes=_find_limit(catalog), check=check)
     for warning in local.warnings:
         warn(warning)
     if json:

@@ -1,5 +1,6 @@
 """`widget yank`, `deprecate`, `unlist` and their opposites. All can be taken back."""
 
+from contextlib import AbstractContextManager
 from typing import Annotated
 
 import typer
@@ -8,15 +9,27 @@ from ..addresses import parse_key, path_part
 from ..console import plain, say, show_json
 from ..domain.semver import InvalidVersion, SemVer
 from ..errors import wrong_usage
-from ..options import CatalogOption, JsonOption, VersionArgument, WidgetArgument
-from ..session import opened
+from ..options import (
+    CatalogOption,
+    InsecureOption,
+    JsonOption,
+    VersionArgument,
+    WidgetArgument,
+)
+from ..session import Session, opened
 
-ReasonOption = Annotated[str, typer.Option("--reason", "-r", help="Why, for its users to read.")]
+ReasonOption = Annotated[
+    str, typer.Option("--reason", "-r", metavar="TEXT", help="Why, for its users to read.")
+]
 MessageOption = Annotated[
-    str, typer.Option("--message", "-m", help="What to use instead, for its users to read.")
+    str,
+    typer.Option(
+        "--message", "-m", metavar="TEXT", help="What to use instead, for its users to read."
+    ),
 ]
 OwnReasonOption = Annotated[
-    str | None, typer.Option("--reason", "-r", help="Why, for the log.", show_default=False)
+    str | None,
+    typer.Option("--reason", "-r", metavar="TEXT", help="Why, for the log.", show_default=False),
 ]
 
 
@@ -25,20 +38,38 @@ def yank(
     version: VersionArgument,
     reason: ReasonOption,
     catalog: CatalogOption = None,
+    insecure: InsecureOption = False,
     json: JsonOption = False,
 ) -> None:
     """Take a version back: it is not offered any more, but stays loadable."""
-    _change(widget, version, "yank", {"reason": reason}, catalog, json, "is yanked")
+    _change(
+        widget,
+        version,
+        "yank",
+        {"reason": reason},
+        opened(catalog, is_insecure=insecure),
+        json,
+        "is yanked",
+    )
 
 
 def unyank(
     widget: WidgetArgument,
     version: VersionArgument,
     catalog: CatalogOption = None,
+    insecure: InsecureOption = False,
     json: JsonOption = False,
 ) -> None:
     """Offer a yanked version again."""
-    _change(widget, version, "unyank", {}, catalog, json, "is offered again")
+    _change(
+        widget,
+        version,
+        "unyank",
+        {},
+        opened(catalog, is_insecure=insecure),
+        json,
+        "is offered again",
+    )
 
 
 def deprecate(
@@ -46,40 +77,76 @@ def deprecate(
     version: VersionArgument,
     message: MessageOption,
     catalog: CatalogOption = None,
+    insecure: InsecureOption = False,
     json: JsonOption = False,
 ) -> None:
     """Warn the users of a version. It is still offered."""
-    _change(widget, version, "deprecate", {"message": message}, catalog, json, "is deprecated")
+    _change(
+        widget,
+        version,
+        "deprecate",
+        {"message": message},
+        opened(catalog, is_insecure=insecure),
+        json,
+        "is deprecated",
+    )
 
 
 def undeprecate(
     widget: WidgetArgument,
     version: VersionArgument,
     catalog: CatalogOption = None,
+    insecure: InsecureOption = False,
     json: JsonOption = False,
 ) -> None:
     """Take a deprecation back."""
-    _change(widget, version, "undeprecate", {}, catalog, json, "is no longer deprecated")
+    _change(
+        widget,
+        version,
+        "undeprecate",
+        {},
+        opened(catalog, is_insecure=insecure),
+        json,
+        "is no longer deprecated",
+    )
 
 
 def unlist(
     widget: WidgetArgument,
     reason: OwnReasonOption = None,
     catalog: CatalogOption = None,
+    insecure: InsecureOption = False,
     json: JsonOption = False,
 ) -> None:
     """Hide a widget from search and detail. Its bundles stay."""
-    _change(widget, None, "unlist", {"reason": reason}, catalog, json, "is no longer listed")
+    _change(
+        widget,
+        None,
+        "unlist",
+        {"reason": reason},
+        opened(catalog, is_insecure=insecure),
+        json,
+        "is no longer listed",
+    )
 
 
 def list_(
     widget: WidgetArgument,
     reason: OwnReasonOption = None,
     catalog: CatalogOption = None,
+    insecure: InsecureOption = False,
     json: JsonOption = False,
 ) -> None:
     """Show an unlisted widget again; to look for one, use search."""
-    _change(widget, None, "list", {"reason": reason}, catalog, json, "is listed")
+    _change(
+        widget,
+        None,
+        "list",
+        {"reason": reason},
+        opened(catalog, is_insecure=insecure),
+        json,
+        "is listed",
+    )
 
 
 def _change(
@@ -87,7 +154,7 @@ def _change(
     version: str | None,
     action: str,
     body: dict[str, str | None],
-    catalog: str | None,
+    opening: AbstractContextManager[Session],
     json: bool,
     outcome: str,
 ) -> None:
@@ -97,7 +164,7 @@ def _change(
         number = _number(version)
         path, thing = f"/api/widgets/{key}/versions/{path_part(number)}/{action}", f"{key} {number}"
     given = {name: value for name, value in body.items() if value is not None}
-    with opened(catalog) as session:
+    with opening as session:
         # Safe to repeat: doing what is already done changes nothing.
         session.post(path, given, is_repeatable=True)
     if json:

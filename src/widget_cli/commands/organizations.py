@@ -7,17 +7,14 @@ import typer
 
 from ..addresses import path_part
 from ..answers import not_a_catalog
+from ..app import App
 from ..console import ask, out, plain, say, show_json, show_table, warn
 from ..errors import wrong_usage
 from ..exits import ExitCode
 from ..options import CatalogOption, JsonOption, YesOption
 from ..session import Session, opened
 
-app = typer.Typer(
-    help="Organizations: a scope that several people share.",
-    no_args_is_help=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+app = App(help="Organizations: a scope that several people share.")
 
 
 class Role(StrEnum):
@@ -26,6 +23,7 @@ class Role(StrEnum):
     MEMBER = "member"
 
 
+_ROLES = "|".join(Role)
 SlugArgument = Annotated[
     str, typer.Argument(metavar="ORGANIZATION", help="Its slug, which is its scope.")
 ]
@@ -39,7 +37,8 @@ InvitationArgument = Annotated[
 def create(
     slug: SlugArgument,
     display_name: Annotated[
-        str | None, typer.Option("--display-name", help="Its name.", show_default="the slug")
+        str | None,
+        typer.Option("--display-name", metavar="NAME", help="Its name.", show_default="the slug"),
     ] = None,
     catalog: CatalogOption = None,
     json: JsonOption = False,
@@ -88,9 +87,10 @@ def invite(
         str | None, typer.Argument(metavar="WHOM", help="A username, or an e-mail address.")
     ] = None,
     email: Annotated[
-        str | None, typer.Option(help="An e-mail address, of somebody without an account.")
+        str | None,
+        typer.Option(metavar="ADDRESS", help="An e-mail address, of somebody without an account."),
     ] = None,
-    role: Annotated[Role, typer.Option(help="What they will be.")] = Role.MEMBER,
+    role: Annotated[Role, typer.Option(metavar=_ROLES, help="What they will be.")] = Role.MEMBER,
     catalog: CatalogOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -158,7 +158,7 @@ def invitations(
 def accept(
     invitation_id: InvitationArgument,
     secret: Annotated[
-        str | None, typer.Option(help="From the link of an invitation by e-mail.")
+        str | None, typer.Option(metavar="SECRET", help="From the link of an invitation by e-mail.")
     ] = None,
     catalog: CatalogOption = None,
     json: JsonOption = False,

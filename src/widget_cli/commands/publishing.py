@@ -15,12 +15,20 @@ from ..domain.semver import InvalidVersion
 from ..errors import invalid_widget, wrong_usage
 from ..exits import ExitCode
 from ..manifest_text import Bump, bumped, with_value
-from ..options import CatalogOption, JsonOption, YesOption
+from ..options import (
+    AnyModuleOption,
+    CatalogOption,
+    InsecureOption,
+    JsonOption,
+    NoCheckOption,
+    YesOption,
+    module_check,
+)
 from ..plan import Plan, plan_document, show_plan
 from ..planning import choose_scope, make_plan
 from ..publishing import Advance, check, publish
 from ..session import opened
-from ..widget_folder import MANIFEST, LocalWidget, read_widget
+from ..widget_folder import MANIFEST, LocalWidget, read_widget, require_own_description
 from .making import FolderArgument
 
 
@@ -28,10 +36,17 @@ def publish_(
     folder: FolderArgument = Path(),
     scope: Annotated[
         str | None,
-        typer.Option(help="Where to publish.", show_default="the manifest's, else your own"),
+        typer.Option(
+            metavar="SCOPE", help="Where to publish.", show_default="the manifest's, else your own"
+        ),
     ] = None,
     bump: Annotated[
-        Bump, typer.Option(help="Raise the version first; widget.json follows.")
+        Bump,
+        typer.Option(
+            metavar="patch|minor|major",
+            help="Raise the version first; widget.json follows.",
+            show_default=False,
+        ),
     ] = Bump.KEEP,
     notes: Annotated[
         str | None,
@@ -40,8 +55,11 @@ def publish_(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Check everything, publish nothing.")
     ] = False,
+    no_check: NoCheckOption = False,
+    any_module: AnyModuleOption = False,
     yes: YesOption = False,
     catalog: CatalogOption = None,
+    insecure: InsecureOption = False,
     json: JsonOption = False,
 ) -> None:
     """Publish a widget. What is published never changes again.
@@ -51,14 +69,17 @@ def publish_(
     is_asked = not (yes or dry_run)
     if is_asked:
         require_person()  # Before any work is done in vain.
-    before = read_widget(folder, max_bundle_bytes=sys.maxsize)  # Faults come before connections.
+    how = module_check(no_check=no_check, any_module=any_module)
+    # Faults come before connections.
+    before = read_widget(folder, max_bundle_bytes=sys.maxsize, check=how)
+    require_own_description(before)
     file_text = _bumped_text(before, bump)
     sent_text = file_text if notes is None else with_value(file_text, "releaseNotes", _read(notes))
-    with opened(catalog) as session:
+    with opened(catalog, is_insecure=insecure) as session:
         if newer := check_cli_version(session):
             warn(f"A newer release of this tool is out: {newer}.")
         limit = get_settings(session).max_bundle_bytes
-        local = read_widget(folder, sent_text, limit)
+        local = read_widget(folder, sent_text, limit, how)
         key = WidgetKey(choose_scope(session, scope, local.manifest), local.manifest.name)
         plan = make_plan(session, key, local)
         if plan.is_published:
@@ -66,11 +87,11 @@ def publish_(
             _tell(plan, "already-published", json=json)
             return
         # A person is not asked in vain; a machine's request goes through the same gates anyway.
-        checked = check(session, key, local) if is_asked or dry_run else {}
+        answer = check(session, key, local) if is_asked or dry_run else {}
         if is_asked or not json:
             show_plan(plan)
         if dry_run:
-            _tell(plan, "checked", {**checked, "bundleUrl": checked.get("cdnUrl")}, json=json)
+            _tell(plan, "checked", {**answer, "bundleUrl": answer.get("cdnUrl")}, json=json)
             return
         if not ask(f"Publish {key} {local.manifest.version}?", is_agreed=yes):
             say.print("Nothing was published.")

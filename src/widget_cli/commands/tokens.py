@@ -1,23 +1,20 @@
 """`widget tokens`: access tokens for machines that publish."""
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 import typer
 
 from ..addresses import path_part
 from ..answers import not_a_catalog, shaped
-from ..confirming import TokenRequest, wait_for_confirmation
+from ..app import App
+from ..catalog import require_scopes
 from ..console import counted, plain, say, show_json, show_table
 from ..options import CatalogOption, JsonOption
 from ..session import opened
 
-app = typer.Typer(
-    help="Access tokens, for machines that publish.",
-    no_args_is_help=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+app = App(help="Access tokens, for machines that publish.")
 
 
 class TokenAction(StrEnum):
@@ -42,16 +39,21 @@ def create(
     name: Annotated[str, typer.Argument(metavar="NAME", help="What it is for, such as ci.")],
     action: Annotated[
         list[TokenAction] | None,
-        typer.Option(help="What it may do; may be given again.", show_default="publish"),
+        typer.Option(
+            metavar="|".join(TokenAction),
+            help="What it may do; may be given again.",
+            show_default="publish",
+        ),
     ] = None,
     scope: Annotated[
-        list[str] | None, typer.Option(help="Only in this scope; may be given again.")
+        list[str] | None,
+        typer.Option(metavar="SCOPE", help="Only in this scope; may be given again."),
     ] = None,
     widget: Annotated[
         list[str] | None,
         typer.Option(metavar="SCOPE/NAME", help="Only this widget; may be given again."),
     ] = None,
-    days: Annotated[int, typer.Option(min=1, help="How long it is good.")] = 90,
+    days: Annotated[int, typer.Option(metavar="N", min=1, help="How long it is good.")] = 90,
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Open it, or print the address only.")
     ] = True,
@@ -62,16 +64,19 @@ def create(
 
     You confirm it in a browser. `widget logout` also ends the tokens made with this sign-in.
     """
-    body = {
+    body: dict[str, Any] = {
         "name": name,
         "actions": [it.value for it in action or [TokenAction.PUBLISH]],
-        "scopes": scope or [],
+        "scopes": [it.removeprefix("@") for it in scope or []],
         "widgets": [it.removeprefix("@") for it in widget or []],
         "expiresInDays": days,
     }
     with opened(catalog) as session:
+        require_scopes(session, body["scopes"])
         made = session.post("/api/tokens", body)
         if "requestId" in made:
+            from ..confirming import TokenRequest, wait_for_confirmation
+
             request = shaped(made, TokenRequest, session.url)
             made = wait_for_confirmation(session, request, opens_browser=browser)
         secret = made.get("token")

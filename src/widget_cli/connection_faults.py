@@ -1,0 +1,113 @@
+"""Why no answer came, in a sentence: certificates, https where http is spoken, time limits."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from .errors import ToolError
+from .exits import ExitCode
+
+if TYPE_CHECKING:
+    import httpx
+
+# What OpenSSL makes of an answer that is not TLS.
+_NOT_TLS = frozenset({"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE",
+                      "PACKET_LENGTH_TOO_LONG", "UNKNOWN_PROTOCOL"})  # fmt: skip
+_PROBE_S = 3
+# What servers answer to http at a port for https: nginx, Apache, Go, Node.
+_WANTS_TLS = (b"HTTP request was sent to HTTPS port", b"plain HTTP to an SSL-enabled server port",
+              b"HTTP request to an HTTPS server")  # fmt: skip
+
+
+def unreachable(address: str, error: "httpx.TransportError") -> ToolError:
+    import httpx
+
+    host = host_of(address)
+    if _is_untrusted(error):
+        return ToolError(
+            f"{host} cannot prove who it is: its certificate is not trusted here.",
+            "Check the address; for a certificate of your own, set SSL_CERT_FILE.",
+            ExitCode.UNREACHABLE,
+        )
+    if _is_http_only(error):
+        return ToolError(
+            f"{host} speaks http there, not https.",
+            f"If that is what you want, write the address as http://{host}.",
+            ExitCode.UNREACHABLE,
+        )
+    if isinstance(error, httpx.TimeoutException):
+        reason = "it does not answer in time"
+    elif isinstance(error, httpx.ConnectError):
+        reason = "no connection comes about"
+    elif _accepts_tls(address):
+        return speaks_https(address)
+    else:
+        reason = "the connection broke off"
+    return ToolError(
+        f"{host} cannot be reached: {reason}.",
+        "Check the address and your network, then try again.",
+        ExitCode.UNREACHABLE,
+    )
+
+
+def is_lasting(error: BaseException) -> bool:
+    """Whether the next attempt would end in the same way."""
+    return _is_untrusted(error) or _is_http_only(error)
+
+
+def speaks_https(address: str) -> ToolError:
+    host = host_of(address)
+    return ToolError(
+        f"{host} speaks https there, not http.",
+        f"Write the address as https://{host}.",
+        ExitCode.UNREACHABLE,
+    )
+
+
+def wants_https(address: str, body: bytes) -> bool:
+    """Whether a server that wants https has answered to http."""
+    return address.startswith("http://") and any(it in body for it in _WANTS_TLS)
+
+
+def host_of(address: str) -> str:
+    return address.partition("://")[2].partition("/")[0] or address
+
+
+def _accepts_tls(address: str) -> bool:
+    """Whether a server that breaks off at http shakes hands for https. Nothing else is sent."""
+    import socket
+    import ssl
+
+    parts = urlsplit(address)
+    if parts.scheme != "http" or parts.hostname is None:
+        return False
+    context = ssl.create_default_context()
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE  # Who it is does not matter for a hint.
+    try:
+        with (
+            socket.create_connection((parts.hostname, parts.port or 80), _PROBE_S) as connection,
+            context.wrap_socket(connection, server_hostname=parts.hostname),
+        ):
+            return True
+    except (OSError, ValueError):
+        return False
+
+
+def _is_untrusted(error: BaseException) -> bool:
+    import ssl
+
+    return any(isinstance(it, ssl.SSLCertVerificationError) for it in _causes(error))
+
+
+def _is_http_only(error: BaseException) -> bool:
+    import ssl
+
+    return any(isinstance(it, ssl.SSLError) and it.reason in _NOT_TLS for it in _causes(error))
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    cause: BaseException | None = error
+    while cause is not None:
+        yield cause
+        cause = cause.__cause__ or cause.__context__

@@ -1,0 +1,247 @@
+"""The module that is about to be published, as a JavaScript parser sees it.
+
+tree-sitter's grammar knows the syntax, not the early errors of the standard (a name declared
+twice, `return` outside of a function); what it accepts may still fail in a browser.
+"""
+
+import functools
+import re
+import time
+from collections.abc import Iterator
+from enum import Enum
+from typing import TYPE_CHECKING, NamedTuple
+
+from rich.cells import cell_len
+
+if TYPE_CHECKING:  # It is loaded where it is used: most commands parse nothing.
+    from tree_sitter import Language, Node
+
+MOUNT = "mount"
+_MAX_PARSE_S = 10.0
+_PIECE_BYTES = 4_096
+_SHOWN_BEFORE, _SHOWN_AFTER = 50, 25  # Characters of a line; a minified module is one long line.
+_JSX = "[(jsx_element) (jsx_self_closing_element)] @jsx"
+_COMMON_JS = "(assignment_expression left: (member_expression) @target)"
+_TYPESCRIPT = re.compile(
+    r"^\s*(?:export\s+)?(?:declare\s+)?(?:interface|type|enum|namespace|abstract\s+class)\s+\w"
+    r"|\bimport\s+type\b|\b(?:private|public|protected|readonly)\s+\w|\bsatisfies\s+\w"
+    r"|\bas\s+(?:any|const|unknown)\b"
+    r"|[\w)\]]\??\s*:\s*(?:string|number|boolean|any|void|unknown|never|[A-Z]\w*)\b"
+    r"|\bfunction\s+\w+\s*<"
+)
+
+
+class ModuleCheck(Enum):
+    """How closely a module is looked at."""
+
+    FULL = "it must parse and export mount"
+    SYNTAX = "it must parse"
+    NONE = "it may be anything"
+
+
+class ModuleFindings(NamedTuple):
+    """`faults` keep a module from being published, `warnings` do not."""
+
+    faults: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+class _Exports(NamedTuple):
+    names: frozenset[str]
+    has_default: bool
+    passes_others_on: bool
+
+
+@functools.lru_cache(maxsize=2)  # `widget publish` reads the widget twice.
+def check_module(name: str, content: bytes, check: ModuleCheck) -> ModuleFindings:
+    """What is wrong with the module in the file of this name. It is UTF-8."""
+    if check is ModuleCheck.NONE:
+        return ModuleFindings()
+    import tree_sitter_javascript
+    from tree_sitter import Language
+
+    language = Language(tree_sitter_javascript.language())
+    root = _parse(language, content)
+    if root is None:
+        return _refused(
+            f"{name} could not be parsed within {_MAX_PARSE_S:.0f} seconds. "
+            "If it is a JavaScript module all the same, pass --no-check."
+        )
+    if root.has_error:
+        return _refused(_syntax_fault(name, content, _first_error(root)))
+    # A search of the tree costs as much as a third of the parsing, and most modules have neither.
+    if (b"/>" in content or b"</" in content) and (found := _captured(language, _JSX, root)):
+        where = _place(content, found[0].start_byte)
+        return _refused(
+            f"{name}, {where}: this is JSX. Compile it to JavaScript first.\n{where.excerpt}"
+        )
+    if check is ModuleCheck.SYNTAX:
+        return ModuleFindings()
+    return _check_exports(name, content, language, root)
+
+
+def _check_exports(name: str, content: bytes, language: "Language", root: "Node") -> ModuleFindings:
+    exports = _exports_of(content, root)
+    if MOUNT in exports.names:
+        return ModuleFindings()
+    if exports.passes_others_on:
+        warning = (
+            f'{name} has "export * from", so whether it exports {MOUNT} is not known here. '
+            "Only this one file is published: bundle what it needs into it."
+        )
+        return ModuleFindings(warnings=(warning,))
+    if exports.has_default:
+        reason = f"A default export is not enough: write export {{ {MOUNT} }}."
+    elif not exports.names and _is_common_js(content, language, root):
+        reason = "It looks like CommonJS: build it as an ES module."
+    else:
+        reason = "If it is for a host that calls something else, pass --any-module."
+    return _refused(
+        f"{name} does not export {MOUNT}(element, context), which dashboards call. {reason}"
+    )
+
+
+def _parse(language: "Language", content: bytes) -> "Node | None":
+    """The root of the tree; None if it took too long, as for most that is not JavaScript at all.
+
+    Recovering from very many errors takes quadratic time. The parser asks for its text piece by
+    piece, and a text that ends early ends it.
+    """
+    from tree_sitter import Parser
+
+    deadline_s = time.process_time() + _MAX_PARSE_S  # Not the clock's: the machine may be busy.
+    is_cut = False
+
+    def read(offset: int, _: object) -> bytes:
+        nonlocal is_cut
+        is_cut = is_cut or time.process_time() > deadline_s
+        return b"" if is_cut else content[offset : offset + _PIECE_BYTES]
+
+    tree = Parser(language).parse(read)
+    return None if is_cut else tree.root_node
+
+
+def _first_error(root: "Node") -> "Node":
+    """The first place that the grammar does not allow. Not recursive: modules nest deeply."""
+    node = root
+    while not (node.is_error or node.is_missing):
+        node = next(it for it in node.children if it.has_error)
+    return node
+
+
+def _syntax_fault(name: str, content: bytes, node: "Node") -> str:
+    where = _place(content, node.start_byte)
+    if node.is_missing:
+        what = "a name or value" if node.is_named else f'"{node.type}"'
+        told = f"{what} is missing."
+    else:
+        token = _unexpected(content, node)
+        told = f'unexpected "{token}".' if token else "unexpected end."
+    if name.endswith((".ts", ".tsx", ".mts", ".cts")) or _TYPESCRIPT.search(where.near):
+        told += " This looks like TypeScript: compile it to JavaScript first."
+    return f"{name}, {where}: {told}\n{where.excerpt}"
+
+
+def _unexpected(content: bytes, node: "Node") -> str:
+    text = content[node.start_byte : node.start_byte + 80].decode(errors="ignore").strip()
+    found = re.match(r"\w+|\S", text)
+    return found[0] if found else ""
+
+
+def _exports_of(content: bytes, root: "Node") -> _Exports:
+    names: set[str] = set()
+    has_default = passes_others_on = False
+    for statement in root.named_children:
+        if statement.type != "export_statement":
+            continue
+        has_default = has_default or any(it.type == "default" for it in statement.children)
+        passes_others_on = passes_others_on or any(it.type == "*" for it in statement.children)
+        names.update(_text(content, it).strip("\"'") for it in _exported(statement))
+    return _Exports(frozenset(names), has_default or "default" in names, passes_others_on)
+
+
+def _exported(statement: "Node") -> Iterator["Node"]:
+    """Every node that is the name of an export."""
+    for child in statement.named_children:
+        match child.type:
+            case "export_clause":
+                for specifier in child.named_children:
+                    alias = specifier.child_by_field_name("alias")
+                    named = alias or specifier.child_by_field_name("name")
+                    if named is not None:  # A comment has neither.
+                        yield named
+            case "namespace_export":
+                yield child.named_children[-1]
+            case "lexical_declaration" | "variable_declaration":
+                for declarator in child.named_children:
+                    if declarator.type == "variable_declarator":
+                        yield from _bound(declarator.named_children[0])
+            case "function_declaration" | "generator_function_declaration" | "class_declaration":
+                if not any(it.type == "default" for it in statement.children):
+                    yield from child.children_by_field_name("name")
+
+
+def _bound(pattern: "Node") -> Iterator["Node"]:
+    """The names that a declaration binds: `{ a, b: [c = 1], ...d }` binds a, c and d."""
+    waiting = [pattern]
+    while waiting:
+        node = waiting.pop()
+        match node.type:
+            case "identifier" | "shorthand_property_identifier_pattern":
+                yield node
+            case "pair_pattern":
+                waiting += node.children_by_field_name("value")
+            case "assignment_pattern" | "object_assignment_pattern":
+                waiting += node.children_by_field_name("left")
+            case "object_pattern" | "array_pattern" | "rest_pattern":
+                waiting += node.named_children
+
+
+def _is_common_js(content: bytes, language: "Language", root: "Node") -> bool:
+    targets = (_text(content, it) for it in _captured(language, _COMMON_JS, root))
+    return any(it.startswith(("module.exports", "exports.")) for it in targets)
+
+
+def _captured(language: "Language", pattern: str, root: "Node") -> list["Node"]:
+    from tree_sitter import Query, QueryCursor
+
+    found = QueryCursor(Query(language, pattern)).captures(root)
+    return [node for nodes in found.values() for node in nodes]
+
+
+def _text(content: bytes, node: "Node") -> str:
+    return content[node.start_byte : node.end_byte].decode()
+
+
+class _Place(NamedTuple):
+    """A place in the source. `near` is its line, or as much of it as matters; `excerpt` is for
+    people, with a mark below the place."""
+
+    row: int
+    column: int
+    near: str
+    excerpt: str
+
+    def __str__(self) -> str:
+        return f"line {self.row:,}, column {self.column:,}"
+
+
+def _place(content: bytes, offset: int) -> _Place:
+    start = content.rfind(b"\n", 0, offset) + 1
+    end = content.find(b"\n", offset)
+    before = content[start:offset].decode()
+    after = content[offset : end if end >= 0 else len(content)].decode().rstrip()
+    lead = "…" if len(before) > _SHOWN_BEFORE else ""
+    tail = "…" if len(after) > _SHOWN_AFTER else ""
+    left = f"{lead}{before[-_SHOWN_BEFORE:]}".replace("\t", " ")
+    right = f"{after[:_SHOWN_AFTER]}{tail}".replace("\t", " ")
+    return _Place(
+        row=content.count(b"\n", 0, offset) + 1,
+        column=len(before) + 1,
+        near=before[-200:] + after[:200],
+        excerpt=f"{left}{right}\n{' ' * cell_len(left)}^",
+    )
+
+
+def _refused(sentence: str) -> ModuleFindings:
+    return ModuleFindings((sentence,))

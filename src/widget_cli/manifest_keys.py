@@ -1,0 +1,51 @@
+"""Keys of a manifest that are almost those that the catalog knows."""
+
+import difflib
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from .domain.manifests import Manifest
+
+_SIMILAR = 0.82
+_SHORTEST = 4
+_LENGTHS_DIFFER_BY = 2
+
+
+def misspelled_keys(text: str) -> list[str]:
+    """A sentence for each key that is probably meant to be another.
+
+    Manifests may hold keys of any other program: what merely resembles a known key in part, as
+    `defaultSize` or `longDescription` do, is left alone, and so is `icons` beside `icon`.
+    """
+    try:
+        given = msgspec.json.decode(text, type=dict[str, Any])
+    except msgspec.MsgspecError:
+        return []
+    known = _known_keys()
+    missing = {_bare(key): key for key in known if key not in given}
+    meant = {key: _find_similar(_bare(key), missing) for key in given if key not in known}
+    return [
+        f"The catalog knows no key {key}. Did you mean {missing[similar]}?"
+        for key, similar in meant.items()
+        if similar is not None
+    ]
+
+
+def _find_similar(key: str, others: Iterable[str]) -> str | None:
+    if len(key) < _SHORTEST:
+        return None
+    close = difflib.get_close_matches(key, others, n=1, cutoff=_SIMILAR)
+    return next((it for it in close if abs(len(it) - len(key)) <= _LENGTHS_DIFFER_BY), None)
+
+
+def _known_keys() -> list[str]:
+    fields = (it.name for it in msgspec.structs.fields(Manifest) if it.name != "text")
+    return [re.sub("_([a-z])", lambda found: found[1].upper(), it) for it in fields]
+
+
+def _bare(key: str) -> str:
+    """`Display_Name` and `display-name` are both displayName."""
+    return re.sub("[_ -]", "", key).casefold()

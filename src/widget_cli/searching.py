@@ -1,0 +1,163 @@
+"""Searching beyond the catalog's own search, which looks at texts and never at names.
+
+A widget's exact name is looked up, and near misses are found among widgets whose texts hold a
+piece of the word. Both ask the catalog a few more times, never more than `_MOST_REQUESTS`.
+"""
+
+import difflib
+import itertools
+import re
+from typing import Any, NamedTuple
+
+from .addresses import WidgetKey, parse_key
+from .answers import shaped
+from .domain.errors import InvalidName
+from .domain.names import Scope, WidgetName
+from .domain.semver import SemVer, is_compatible
+from .errors import ToolError
+from .exits import ExitCode
+from .session import Session
+from .shapes import Found, SearchPage
+
+_PATH = "/api/v1/widgets/search"
+_MOST_A_PAGE = 100
+_MOST_REQUESTS = 4
+_MOST_SUGGESTIONS = 3
+_SIMILAR = 0.7
+_PIECE = 3
+
+Summary = dict[str, Any]
+
+
+class Query(NamedTuple):
+    """What somebody looks for."""
+
+    text: str = ""
+    scope: str | None = None
+    is_official: bool | None = None
+    sdk: str | None = None
+
+    def parameters(self, page: int, limit: int) -> dict[str, Any]:
+        official = None if self.is_official is None else str(self.is_official).lower()
+        wanted = {
+            "q": self.text,
+            "scope": self.scope,
+            "official": official,
+            "compatSdk": self.sdk,
+        }
+        given = {name: value for name, value in wanted.items() if value}
+        return {**given, "page": page, "limit": limit}
+
+
+def find_page(session: Session, query: Query, page: int = 1, limit: int = _MOST_A_PAGE) -> Summary:
+    """A page of results, as the catalog gives it."""
+    return session.ask_openly(_PATH, query.parameters(page, limit))
+
+
+def find_by_name(session: Session, query: Query, found: Summary) -> list[Summary]:
+    """The widgets that are called exactly so: `scope/name`, `@scope/name`, or a name alone.
+
+    The catalog finds a name alone only through texts that hold its words, so another scope's
+    widget may be missed; a known scope's is not. `found` is the first page for this query.
+    """
+    key, name = _find_key(query), _find_name(query.text)
+    if key is not None:
+        return _looked_up(session, query, key) if query.scope in (None, key.scope) else []
+    if name is None:
+        return []  # It is a text.
+    by_words = query._replace(text=name.replace("-", " "))
+    is_known = by_words == query and found["total"] <= len(found["widgets"])
+    page = found if is_known else find_page(session, by_words)
+    widgets = [it for it in _widgets(page, session) if it.get("name") == name]
+    own = _own_key(session, name)
+    if own is not None and all(it.get("scope") != own.scope for it in widgets):
+        widgets += _looked_up(session, query, own)
+    return widgets
+
+
+def find_similar(session: Session, query: Query) -> list[str]:
+    """Widgets whose name or display name is almost what was typed."""
+    wanted = _plain(query.text)
+    scope, slash, _ = query.text.casefold().removeprefix("@").partition("/")
+    queries = [query._replace(text=it) for it in _pieces(wanted) if it != query.text]
+    if slash and query.scope is None:
+        queries.insert(0, query._replace(text="", scope=scope))
+    scores: dict[str, float] = {}
+    for asked in queries[:_MOST_REQUESTS]:
+        for it in shaped(find_page(session, asked), SearchPage, session.url).widgets:
+            scores[f"{it.scope}/{it.name}"] = _likeness(wanted, it, has_scope=bool(slash))
+    best = sorted((key for key in scores if scores[key] >= _SIMILAR), key=lambda it: -scores[it])
+    return best[:_MOST_SUGGESTIONS]
+
+
+def _looked_up(session: Session, query: Query, key: WidgetKey) -> list[Summary]:
+    try:
+        detail = session.ask_openly(f"/api/v1/widgets/{key}")
+    except ToolError as error:
+        if error.exit_code is ExitCode.NOT_FOUND:
+            return []
+        raise
+    widget, versions = detail.get("widget"), detail.get("versions")
+    if not isinstance(widget, dict) or not isinstance(versions, list):
+        return []
+    if query.is_official is not None and bool(widget.get("isOfficial")) != query.is_official:
+        return []
+    offered = [it for it in versions if isinstance(it, dict) and it.get("yanked") is False]
+    summary = {name: value for name, value in widget.items() if name != "createdAt"}
+    summary["latestVersion"] = next(iter(offered), None)
+    if query.sdk is not None:
+        sdk = SemVer.parse(query.sdk)
+        fitting = (it for it in offered if is_compatible(str(it.get("sdkVersion")), sdk))
+        summary["latestCompatibleVersion"] = next(fitting, None)
+    shaped(summary, Found, session.url)
+    return [summary]
+
+
+def _find_key(query: Query) -> WidgetKey | None:
+    """The widget, if its scope is told: with its name, or as the scope to search in."""
+    text = query.text if "/" in query.text else f"{query.scope}/{query.text}"
+    try:
+        return parse_key(text) if "/" in query.text or query.scope else None
+    except ToolError:
+        return None
+
+
+def _find_name(text: str) -> WidgetName | None:
+    try:
+        return WidgetName.parse(text)
+    except InvalidName:
+        return None
+
+
+def _own_key(session: Session, name: WidgetName) -> WidgetKey | None:
+    """Whoever is signed in has a scope; its widgets are known by their names."""
+    kept = session.credentials.find(session.url)
+    try:
+        return None if kept is None else WidgetKey(Scope.parse(kept.username), name)
+    except InvalidName:
+        return None
+
+
+def _widgets(page: Summary, session: Session) -> list[Summary]:
+    shaped(page, SearchPage, session.url)
+    return list(page["widgets"])
+
+
+def _pieces(wanted: str) -> list[str]:
+    """Beginnings and ends of its words: wherever the slip is, one of them is likely to be right."""
+    words = re.findall(r"\w+", wanted)[:_MOST_REQUESTS]
+    starts, ends = [it[:_PIECE] for it in words], [it[-_PIECE:] for it in words]
+    both = itertools.chain.from_iterable(zip(starts, ends, strict=True))
+    return list(dict.fromkeys(both))
+
+
+def _likeness(wanted: str, found: Found, *, has_scope: bool) -> float:
+    display_name = _plain(found.display_name)
+    names = [f"{found.scope}/{found.name}"] if has_scope else [found.name, display_name]
+    if not has_scope and " " not in wanted:
+        names += display_name.split()
+    return max(difflib.SequenceMatcher(None, wanted, _plain(it)).ratio() for it in names)
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"[\s-]+", " ", text.casefold().removeprefix("@")).strip()

@@ -1,0 +1,236 @@
+"""The module is parsed before it is published: syntax, TypeScript, JSX, and the export `mount`."""
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from support.commands import Said
+from support.publishing import PUBLISH
+from support.scripted import ScriptedServer
+from support.tool import Tool
+from widget_cli.javascript import ModuleCheck, check_module
+
+MODULE = """export function mount(element, context = {}) {
+  const a = 1;
+  %s
+  return { unmount() { element.replaceChildren(); } };
+}
+"""
+
+
+def faults_of(source: str, check: ModuleCheck = ModuleCheck.FULL) -> list[str]:
+    return list(check_module("index.js", source.encode(), check).faults)
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("const x = ;", 'index.js, line 3, column 11: unexpected "=".'),
+        ("if (a { b(); }", 'index.js, line 3, column 8: ")" is missing.'),
+        ("foo(1, 2;", 'index.js, line 3, column 11: ")" is missing.'),
+        ("const s = 'abc;", 'index.js, line 3, column 13: unexpected "\'".'),
+        ("let y = { b: };", "index.js, line 3, column 15: a name or value is missing."),
+        ("foo();)", 'index.js, line 3, column 9: unexpected ")".'),
+        ("/* ends nowhere", 'index.js, line 3, column 3: unexpected "/".'),
+        ("func mount() {}", 'index.js, line 3, column 8: unexpected "mount".'),
+    ],
+)
+def test_a_syntax_error_is_told_with_its_line_and_column(line: str, told: str) -> None:
+    (fault,) = faults_of(MODULE % line)
+    assert fault.splitlines()[0] == told
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "let n: number = 1;",
+        "function f(a: string): void {}",
+        "const p = a as any;",
+        "interface Size { w: number }",
+        "type Size = { w: number };",
+        "enum Color { Red }",
+        "class A { private x = 1; }",
+        "function f<T>(a) {}",
+    ],
+)
+def test_typescript_is_named(line: str) -> None:
+    (fault,) = faults_of(MODULE % line)
+    assert "This looks like TypeScript: compile it to JavaScript first." in fault
+
+
+@pytest.mark.parametrize("tag", ["<b>hi</b>", "<Clock />", "<></>", "<a.b c={1} {...d}/>"])
+def test_jsx_is_refused_although_the_grammar_knows_it(tag: str) -> None:
+    (fault,) = faults_of(MODULE % f"element.append({tag});")
+    assert fault == (
+        "index.js, line 3, column 18: this is JSX. Compile it to JavaScript first.\n"
+        f"  element.append({tag});\n"
+        "                 ^"
+    )
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "export function mount() {}",
+        "export async function mount() {}",
+        "export function* mount() {}",
+        "export class mount {}",
+        "export const mount = () => {}",
+        "export var a, mount;",
+        "export let { mount } = api;",
+        "export let { a: [b, ...mount] = [] } = api;",
+        "export const { mount = 1, ...rest } = api;",
+        "function a() {}export{a as mount}",
+        "const mount = 1; export { /* this */ a, mount, };",
+        "const a = 1; export { a as 'mount' };",
+        'export { mount } from "./mount.js"',
+        'export { default as mount } from "./mount.js"',
+        'export * as mount from "./mount.js"',
+        'export default 1; export * from "a"; export { x as mount } from "b"',
+        "\ufeff#!/usr/bin/env node\nexport function mount() {}",
+        "export const mount = () => `<b>${'</b>'}` + /<a>/.source // <a></a>",
+        "export const mount = a => a?.b ?? (c ||= 1_000n) ** 2, d = import.meta.url;",
+        "export class mount { static #a = 1; static { this.#a; } get [b]() {} async *c() {} }",
+        "import a from './a.json' with { type: 'json' };\nexport const mount = await a",
+    ],
+)
+def test_every_way_to_export_mount_is_known(source: str) -> None:
+    assert check_module("index.js", source.encode(), ModuleCheck.FULL) == ((), ())
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ("// export function mount() {}", "pass --any-module"),
+        ("/* export { mount } */ export const a = 'export const mount = 1'", "pass --any-module"),
+        ("export const a = `export function mount() {}`", "pass --any-module"),
+        ("function mount() {}", "pass --any-module"),
+        ("export const { mount: a } = b", "pass --any-module"),
+        ("export { mount as a }; const mount = 1", "pass --any-module"),
+        ("export const unmount = 1, mounted = 2", "pass --any-module"),
+        (
+            "export default { mount() {} }",
+            "A default export is not enough: write export { mount }.",
+        ),
+        ("export default function mount() {}", "A default export is not enough"),
+        ("const mount = 1; export { mount as default }", "A default export is not enough"),
+        ("module.exports = { mount() {} }", "It looks like CommonJS: build it as an ES module."),
+        ("!function(e){e.exports={}}(module); exports.mount = 1", "It looks like CommonJS"),
+        ("const a = 'module.exports = 1' // exports.b = 1", "pass --any-module"),
+    ],
+)
+def test_what_does_not_export_mount_is_refused_with_the_reason(source: str, reason: str) -> None:
+    (fault,) = faults_of(source)
+    assert fault.startswith("index.js does not export mount(element, context), which dashboards")
+    assert reason in fault
+    assert faults_of(source, ModuleCheck.SYNTAX) == []
+
+
+def test_exports_that_are_passed_on_cannot_be_known_and_are_a_warning() -> None:
+    found = check_module("index.js", b"export * from './widget.js'", ModuleCheck.FULL)
+    assert found.faults == ()
+    assert 'index.js has "export * from", so whether it exports mount' in found.warnings[0]
+
+
+def test_of_a_long_line_only_the_place_is_shown() -> None:
+    source = "let a=1;" * 10_000 + "ä`ö`;let b=;" + "let c=1;" * 10_000
+    first, line, mark = faults_of(source)[0].splitlines()
+    assert first == 'index.js, line 1, column 80,011: unexpected "=".'
+    assert line == "…" + ("let a=1;" * 10 + "ä`ö`;let b")[-50:] + ("=;" + "let c=1;" * 5)[:25] + "…"
+    assert line[mark.index("^")] == "="
+
+
+@pytest.mark.parametrize(
+    ("source", "is_fine"),
+    [
+        ("[" * 200_000 + "]" * 200_000, True),
+        ("(" * 200_000, False),
+        ("{" * 400_000, False),
+        ("a=>" * 200_000 + "1", True),
+        ("if(a)" * 100_000 + ";", True),
+        ("`${" * 200_000, False),
+        ("<a>" * 200_000, False),
+        ("x = " + "<a>" * 50_000 + "</a>" * 50_000, False),
+    ],
+)
+def test_deep_nesting_is_no_trouble(source: str, is_fine: bool) -> None:
+    assert (faults_of(source, ModuleCheck.SYNTAX) == []) is is_fine
+
+
+def test_a_large_module_is_parsed_in_a_moment() -> None:
+    piece = "function f{0}(a,b){{return a&&b.c[{0}]?`<b>${{a}}</b>`:{{d:a=>a+{0},'e':/x{0}/g}}}}"
+    source = "".join(piece.format(i) for i in range(12_000)) + "export{f1 as mount}"
+    assert len(source) > 800_000
+    begun = time.process_time()
+    assert faults_of(source) == []
+    assert time.process_time() - begun < 4  # Half a second where nothing else runs.
+
+
+def test_what_is_no_javascript_at_all_does_not_keep_the_parser_busy(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("widget_cli.javascript._MAX_PARSE_S", 1.0)
+    begun = time.process_time()
+    (fault,) = faults_of("'" * 1_000_000)
+    assert fault.startswith("index.js could not be parsed within 1 seconds.")
+    assert "pass --no-check" in fault
+    assert time.process_time() - begun < 10
+
+
+def test_validate_and_publish_refuse_it_and_show_the_place(
+    signed_in: Tool, widget: Path, catalog: ScriptedServer
+) -> None:
+    (widget / "index.js").write_text("export function mount(element) {\n\telement.append(1;\n}\n")
+    refused = (
+        f"Error: The widget in {widget} has a fault.\n"
+        '  - main: index.js, line 2, column 18: ")" is missing.\n'
+        "       element.append(1;\n"
+        "                       ^\n"
+        "       Correct widget.json or the files it names, then run: widget validate\n"
+    )
+    for arguments in (("validate",), ("publish", "--yes"), ("publish", "--dry-run")):
+        assert signed_in.run(*arguments, widget) == Said(5, "", refused)
+    told = json.loads(signed_in.run("validate", widget, "--json").out)
+    assert told["details"] == [
+        'main: index.js, line 2, column 18: ")" is missing.\n element.append(1;\n                 ^'
+    ]
+    assert catalog.of("POST", PUBLISH) == []
+
+
+def test_no_check_and_any_module_go_on(
+    signed_in: Tool, widget: Path, catalog: ScriptedServer
+) -> None:
+    module = widget / "index.js"
+    module.write_text("export const setup = 1;")
+    assert signed_in.run("validate", widget).code == 5
+    assert signed_in.run("validate", widget, "--any-module").code == 0
+    module.write_text("let x: number = 1;")
+    assert signed_in.run("validate", widget, "--any-module").code == 5
+    assert signed_in.run("validate", widget, "--no-check").code == 0
+    assert signed_in.run("publish", widget, "--yes", "--no-check").code == 0
+    assert catalog.of("PUT", "/put")[0].body == b"let x: number = 1;"
+
+
+def test_the_description_of_the_template_is_refused_at_publish(
+    signed_in: Tool, catalog: ScriptedServer
+) -> None:
+    assert signed_in.run("init", "clock").code == 0
+    for how in ("--yes", "--dry-run"):
+        assert signed_in.run("publish", "clock", how) == Said(
+            5,
+            "",
+            "Error: The widget in clock has a fault.\n"
+            "  - description: it is still the one that widget init wrote. "
+            "Say in a sentence what the widget shows, or leave it out.\n"
+            "       Correct widget.json or the files it names, then run: widget validate\n",
+        )
+    assert catalog.asked == []
+
+
+def test_the_template_passes_once_it_is_described(
+    signed_in: Tool, widget: Path, catalog: ScriptedServer
+) -> None:
+    assert signed_in.run("validate", widget) == Said(0, "Fine: clock 0.1.0, 1.6 KiB.\n", "")
+    assert signed_in.run("publish", widget, "--yes").code == 0
