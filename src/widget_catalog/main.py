@@ -3,7 +3,6 @@
 A command imports what it needs when it runs: `--help` must not wait for a second's imports.
 """
 
-import contextlib
 import os
 import sqlite3
 import sys
@@ -17,31 +16,34 @@ from rich.markup import escape
 from . import release
 from .commands.accounts import accounts, scopes
 from .commands.audit import audit
-from .commands.context import ConfigOption, DataOption, existing_node, fail, require_catalog, say
+from .commands.context import WHERE, ConfigOption, DataOption, fail, require_catalog, say
+from .commands.help import HELP_OPTIONS, build_command, examples
+from .commands.transfer import export, import_, import_file
 from .commands.widgets import versions, widgets
-from .domain.errors import CatalogError, InvalidSettings, StoreUnavailable
-from .settings import Settings, load_settings, passed_sockets
+from .domain.errors import CatalogError, InvalidImport, InvalidSettings, StoreUnavailable
+from .settings import load_settings, passed_sockets
 
 if TYPE_CHECKING:
-    from .actions.import_catalog import ImportSummary
     from .wiring import Node
+
+_CATALOG = "The catalog"
+_MANAGING = "People and widgets"
+_ADDRESSES = "Addresses"
+_RUNNING = "Workers, logs and metrics"
 
 _DEMO_FOLDER = Path("data-demo")
 _DEMO_CATALOG = Path(__file__).parent / "demo" / "catalog.ndjson"
 
 app = typer.Typer(
     name="widget-catalog",
-    help="Run and look after a Widget Catalog: a catalog of dashboard widgets.",
-    epilog="Every option can also be set in the environment (WIDGET_CATALOG_PORT=9000) or in a "
-    "TOML file (--config). Exit codes: 0 all well, 1 something is wrong, 2 wrong usage.",
+    help="Run and manage a Widget Catalog: a catalog of dashboard widgets.",
+    epilog="Settings can also be given in the environment (WIDGET_CATALOG_PORT=9000) or in a TOML "
+    "file (--config).\n\nExit codes: 0 all well, 1 something is wrong, 2 wrong usage.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": HELP_OPTIONS},
 )
-for group in (accounts, scopes, widgets, versions):
-    app.add_typer(group)
-app.command()(audit)
 
 
 def _print_version(is_wanted: bool) -> None:
@@ -62,49 +64,112 @@ def about(
     pass
 
 
-@app.command()
+@app.command(
+    rich_help_panel=_CATALOG,
+    epilog=examples(
+        "serve --demo",
+        "serve --data /var/lib/catalog --base-url https://catalog.example --workers 4",
+        "serve --set registration=invitation",
+    ),
+)
 def serve(
+    demo: Annotated[
+        bool,
+        typer.Option(
+            "--demo",
+            help="Fill the folder with example widgets if it is empty; data-demo if "
+            "--data is not given.",
+        ),
+    ] = False,
+    data: DataOption = None,
+    config: ConfigOption = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            help="Any other setting (see docs/settings.md); may be repeated.",
+            rich_help_panel=WHERE,
+        ),
+    ] = None,
     host: Annotated[
-        str | None, typer.Option(help="Address to listen on.", show_default="127.0.0.1")
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Address to listen on.",
+            show_default="127.0.0.1",
+            rich_help_panel=_ADDRESSES,
+        ),
     ] = None,
     port: Annotated[
-        int | None, typer.Option(help="Port to listen on.", show_default="8080")
+        int | None,
+        typer.Option(
+            metavar="PORT",
+            help="Port to listen on.",
+            show_default="8080",
+            rich_help_panel=_ADDRESSES,
+        ),
     ] = None,
-    data: DataOption = None,
-    workers: Annotated[
-        int | None, typer.Option(help="Processes that answer.", show_default="1")
-    ] = None,
-    demo: Annotated[
-        bool, typer.Option("--demo", help="Fill an empty folder (data-demo) with example widgets.")
-    ] = False,
     base_url: Annotated[
-        str | None, typer.Option(help="The address people use, if a proxy stands in front.")
+        str | None,
+        typer.Option(
+            metavar="URL", help="Public address, if behind a proxy.", rich_help_panel=_ADDRESSES
+        ),
     ] = None,
     cdn_base_url: Annotated[
-        str | None, typer.Option(help="Where bundles are fetched from, if a CDN serves them.")
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="Where bundles are fetched from, if a CDN serves them.",
+            rich_help_panel=_ADDRESSES,
+        ),
     ] = None,
-    log_format: Annotated[
-        str | None, typer.Option(help="console or json.", show_default="console")
-    ] = None,
-    access_log: Annotated[
-        bool | None, typer.Option(help="Log a line a request.", show_default="off")
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Number of worker processes.",
+            show_default="1",
+            rich_help_panel=_RUNNING,
+        ),
     ] = None,
     rate_limit: Annotated[
-        str | None, typer.Option(help="E.g. 300/minute a client.", show_default="none")
+        str | None,
+        typer.Option(
+            metavar="LIMIT",
+            help="Requests per client, such as 300/minute.",
+            show_default="none",
+            rich_help_panel=_RUNNING,
+        ),
+    ] = None,
+    log_format: Annotated[
+        str | None,
+        typer.Option(
+            metavar="console|json",
+            help="For people or for machines.",
+            show_default="console",
+            rich_help_panel=_RUNNING,
+        ),
+    ] = None,
+    access_log: Annotated[
+        bool | None,
+        typer.Option(
+            help="Log every request.", show_default="no-access-log", rich_help_panel=_RUNNING
+        ),
     ] = None,
     metrics_port: Annotated[
         int | None,
-        typer.Option(help="Serve /metrics for Prometheus on this port.", show_default="off"),
+        typer.Option(
+            metavar="PORT",
+            help="Serve /metrics for Prometheus on this port.",
+            show_default="off",
+            rich_help_panel=_RUNNING,
+        ),
     ] = None,
-    set_: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="Any other setting (docs/settings.md)."),
-    ] = None,
-    config: ConfigOption = None,
 ) -> None:
-    """Run the service. The first start makes the folder and the database by itself.
+    """Run the service. The first start creates the folder and the database.
 
-    Stop it with Ctrl-C or SIGTERM: requests in flight are finished, counts are kept. SIGHUP
+    Stop it with Ctrl-C or SIGTERM: running requests are finished, and no count is lost. SIGHUP
     replaces the workers one by one, with the settings of that moment; no request is refused.
     """
     from .actions.create_account import invite_first_operator
@@ -131,8 +196,11 @@ def serve(
         check_port(settings.metrics_host, settings.metrics_port, "--metrics-port")
     node = prepare_node(settings.data)
     if demo and _is_empty(node):
-        summary = _import(node, _DEMO_CATALOG, settings)
         folder = escape(str(settings.data))
+        try:
+            summary = import_file(node, _DEMO_CATALOG, settings)
+        except InvalidImport as error:
+            fail(f"The example widgets cannot be added to {folder}. {error.message}")
         say.print(f"Put {summary.widgets_added} example widgets into {folder}.")
     invitation = None
     try:
@@ -150,92 +218,28 @@ def serve(
     )
 
 
-@app.command("import")
-def import_(
-    file: Annotated[
-        str, typer.Argument(help="An NDJSON file, one widget a line; - for standard input.")
-    ],
-    data: DataOption = None,
-    config: ConfigOption = None,
-) -> None:
-    """Add widgets from a file, all of them or none. The service may be running.
-
-    What is there already is skipped; a published version that would change is an error.
-    """
-    from .greeting import counted
-    from .wiring import make_index_ready, prepare_node
-
-    settings = load_settings({"data": data}, config)
-    source = None if file == "-" else Path(file)
-    if source is not None and not source.exists():
-        fail(f"There is no file {source}.")
-    node = prepare_node(settings.data)
-    summary = _import(node, source, settings)
-    say.print(
-        f"Added {counted(summary.widgets_added, 'widget')} and "
-        f"{counted(summary.versions_added, 'version')} "
-        f"({counted(summary.bundles_stored, 'bundle')} stored); "
-        f"{counted(summary.versions_skipped, 'version')} already there."
-    )
-    with say.status("Making the search index ready …"):
-        make_index_ready(node)
+app.command(
+    "import",
+    rich_help_panel=_CATALOG,
+    epilog=examples("import widgets.ndjson", "import - --data /var/lib/catalog < widgets.ndjson"),
+)(import_)
+app.command(
+    rich_help_panel=_CATALOG,
+    epilog=examples("export backup/catalog.ndjson", "export - | gzip > catalog.ndjson.gz"),
+)(export)
 
 
-@app.command()
-def export(
-    file: Annotated[str, typer.Argument(help="Where to write; - for standard output.")],
-    data: DataOption = None,
-    bundles: Annotated[
-        bool, typer.Option(help="Copy stored bundles beside the file, into bundles/.")
-    ] = True,
-    config: ConfigOption = None,
-) -> None:
-    """Write the whole catalog, one widget a line, as `import` reads it.
-
-    To standard output, or with --no-bundles, stored bundles are named by their address.
-    """
-    from .actions.export_catalog import copied_to, export_catalog, linked_to
-    from .greeting import counted
-    from .progress import counting
-    from .store.widgets import count_widgets
-
-    settings = load_settings({"data": data}, config)
-    node = existing_node(settings)
-    with node.store.reading() as connection:
-        total = count_widgets(connection)
-    if file == "-":
-        for line in export_catalog(node.store, linked_to(settings.cdn_url)):
-            sys.stdout.buffer.write(line)
-        sys.stdout.buffer.flush()
-        return
-    target = Path(file)
-    if target.is_dir():
-        fail(f"{target} is a folder; name a file in it.")
-    partial = target.with_name(f".{target.name}.part")
-    files_of = copied_to(target.parent, node.bundles) if bundles else linked_to(settings.cdn_url)
-    try:
-        with partial.open("wb") as output, counting(say, "Exporting", total) as advance:
-            for line in export_catalog(node.store, files_of):
-                output.write(line)
-                advance(1)
-        partial.replace(target)
-    except OSError as error:
-        fail(f"{target} cannot be written: {error.strerror}.")
-    finally:
-        with contextlib.suppress(OSError):
-            partial.unlink(missing_ok=True)
-    say.print(f"Wrote {counted(total, 'widget')} to {escape(str(target))}.")
-
-
-@app.command()
+@app.command(rich_help_panel=_CATALOG)
 def doctor(
+    clean: Annotated[
+        bool, typer.Option("--clean", help="Remove stored files that no version refers to.")
+    ] = False,
     data: DataOption = None,
-    clean: Annotated[bool, typer.Option("--clean", help="Remove files nobody refers to.")] = False,
     config: ConfigOption = None,
 ) -> None:
-    """Check everything: database, every stored bundle, the read model. Exit code 1: not well.
+    """Check the database, every stored bundle and the read model, and repair the read model.
 
-    Whatever in the read model differs from the database is made anew. The service may run.
+    Exit code 1: something was found. The service may be running.
     """
     from .actions.check_catalog import check_catalog, remove_orphans
     from .greeting import counted
@@ -281,22 +285,29 @@ def doctor(
     say.print("[green]All is well.[/]")
 
 
-@app.command()
+@app.command(rich_help_panel=_CATALOG)
 def stats(data: DataOption = None, config: ConfigOption = None) -> None:
-    """Print the catalog's numbers as JSON, the same as /api/stats."""
-    from .wiring import open_catalog
+    """Print the catalog's numbers as JSON, the same as /api/stats. Changes nothing."""
+    from .actions.count_catalog import count_catalog
+    from .wiring import open_to_read
 
     settings = load_settings({"data": data}, config)
-    node = existing_node(settings)
-    catalog = open_catalog(node, settings)
-    print(catalog.stats().body.decode())  # noqa: T201
+    require_catalog(settings)
+    print(count_catalog(open_to_read(settings.data)))  # noqa: T201
+
+
+app.add_typer(accounts, rich_help_panel=_MANAGING)
+app.add_typer(scopes, rich_help_panel=_MANAGING)
+app.add_typer(widgets, rich_help_panel=_MANAGING)
+app.add_typer(versions, rich_help_panel=_MANAGING)
+app.command(rich_help_panel=_MANAGING)(audit)
 
 
 def run() -> None:
     """The entry point: errors that are ours are one sentence, not a stack trace."""
     os.umask(0o077)  # What we create is our user's alone, also in a folder that others can read.
     try:
-        app()
+        build_command(app)()
     except InvalidSettings as error:
         for fault in error.faults:
             say.print(f"[red]Setting[/] {escape(fault)}")
@@ -332,14 +343,3 @@ def _is_empty(node: "Node") -> bool:
 
     with node.store.reading() as connection:
         return count_widgets(connection) == 0
-
-
-def _import(node: "Node", file: Path | None, settings: Settings) -> "ImportSummary":
-    from .actions.import_catalog import import_catalog
-    from .progress import reading_lines
-
-    with reading_lines(say, file) as (lines, advance):
-        beside = Path.cwd() if file is None else file.parent
-        return import_catalog(
-            node.store, node.bundles, lines, beside, settings.max_bundle_bytes, advance
-        )

@@ -35,7 +35,7 @@ from .reading.revision import Counts, Revision
 from .settings import Settings
 from .store.accounts import get_secret
 from .store.engine import Store, sqlite_engine
-from .store.migrate import migrate
+from .store.migrate import check_schema, migrate
 from .web.around import access_logged, metered, rate_limited
 from .web.cdn import Cdn
 from .web.http import Answer, Worker, WorkerCounts
@@ -151,6 +151,13 @@ def prepare_node(path: Path, *, draws_read_model: bool = True) -> Node:
     except StoreUnavailable as error:
         raise FolderUnusable(f"The data folder {path} cannot be used: {error.message}") from None
     return node
+
+
+def open_to_read(path: Path) -> Store:
+    """Only the database of a data folder, which must be of this release; nothing is changed."""
+    store = Store(sqlite_engine(DataFolder(path).database))
+    check_schema(store)
+    return store
 
 
 def check_writable(path: Path) -> None:

@@ -4,6 +4,7 @@ import json
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from actions.looking import exported, state_of, stored_line, take
 from support.folders import empty_folder
 from support.widgets import ndjson, version_line, widget_line
 from widget_catalog.actions.export_catalog import copied_to, export_catalog, linked_to
+from widget_catalog.domain.texts import clean_line, clean_name, clean_text
 from widget_catalog.store.downloads import add_downloads
 from widget_catalog.wiring import Node, open_node
 
@@ -111,7 +113,13 @@ def test_an_export_is_from_one_moment(node: Node, beside: Path) -> None:
 
 
 # Whatever a line may say, import keeps and export says again.
-texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)
+characters = st.characters(exclude_categories=["Cs"])
+names_for_people = st.text(characters, max_size=8).map(clean_name)
+texts = st.text(characters, max_size=8).map(clean_line)
+notes = st.text(characters, max_size=8).map(clean_text)
+instants = st.datetimes(max_value=datetime(2026, 1, 1)).map(  # noqa: DTZ001
+    lambda it: it.isoformat() + "Z"
+)
 names = st.sampled_from(["a", "b", "a-b", "0", "z" * 64])
 sizes = st.fixed_dictionaries({"w": st.integers(1, 10_000), "h": st.integers(1, 10_000)})
 numbers = st.sampled_from(["1.0.0", "2.0.0", "1.0.0-rc.1", "0.0.1+b.7", "10.20.30"])
@@ -126,12 +134,12 @@ def _versions(draw: st.DrawFn, number: str) -> dict[str, Any]:
     return line | draw(
         st.fixed_dictionaries(
             {
-                "publishedAt": st.datetimes().map(lambda it: it.isoformat() + "Z"),
+                "publishedAt": instants,
                 "yanked": st.booleans(),
                 "yankedReason": nullable,
                 "deprecationMessage": nullable,
-                "releaseNotes": nullable,
-                "displayName": st.none() | texts.filter(bool),
+                "releaseNotes": st.none() | notes,
+                "displayName": st.none() | names_for_people.filter(bool),
                 "description": nullable,
                 "icon": nullable,
                 "minSize": sizes,
@@ -152,13 +160,13 @@ def _lines(draw: st.DrawFn) -> list[dict[str, Any]]:
         {
             "scope": scope,
             "name": name,
-            "displayName": draw(texts.filter(bool)),
+            "displayName": draw(names_for_people.filter(bool)),
             "description": draw(st.none() | texts),
             "icon": draw(st.none() | texts),
             "isOfficial": draw(st.sampled_from([None, True, False])),
             "listed": draw(st.booleans()),
             "downloadCount": draw(st.none() | st.integers(0, 2**53 - 1)),
-            "createdAt": draw(st.datetimes().map(lambda it: it.isoformat() + "Z")),
+            "createdAt": draw(instants),
             "versions": [
                 draw(_versions(number))
                 for number in draw(st.lists(numbers, unique=True, max_size=3))

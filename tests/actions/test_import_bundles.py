@@ -186,7 +186,7 @@ def test_what_is_no_file_is_refused(node: Node, beside: Path) -> None:
     )
     assert _fault(node, beside, file="x" * 5000) == f"{at}{'x' * 200} leads to no file."
     assert _fault(node, beside, file="") == f"{at}must be the path of a file."
-    assert _fault(node, beside, file="a\0b") == f"{at}a text must not hold a NUL character."
+    assert _fault(node, beside, file="a\0b") == f"{at}a\\x00b leads to no file."
 
 
 def test_a_file_is_no_folder_on_the_way_to_another(node: Node, beside: Path) -> None:

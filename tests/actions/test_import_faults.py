@@ -22,7 +22,7 @@ def _without(line: dict[str, Any], key: str) -> dict[str, Any]:
 
 
 def _refused(node: Node, beside: Path, faulty: bytes) -> str:
-    """The message for a file whose fourth line is this, after good ones and a blank one."""
+    """The first fault of a file whose fourth line is this, after good ones and a blank one."""
     (beside / "clock.js").write_bytes(b"export default class {}")
     take(node, ndjson(widget_line("there/before", downloadCount=3)), beside)
     before = state_of(node)
@@ -32,8 +32,8 @@ def _refused(node: Node, beside: Path, faulty: bytes) -> str:
         take(node, content, beside)
 
     assert state_of(node) == before
-    assert refused.value.line == 4
-    return refused.value.message
+    assert all(fault.startswith("Line 4: ") for fault in refused.value.faults)
+    return refused.value.faults[0]
 
 
 WIDGET_FAULTS: list[tuple[dict[str, Any], str]] = [
@@ -46,8 +46,8 @@ WIDGET_FAULTS: list[tuple[dict[str, Any], str]] = [
     ({"name": 5}, "name: must be a text."),
     ({"displayName": ""}, "displayName: must be a text that is not empty."),
     ({"displayName": None}, "displayName: must be a text that is not empty."),
-    ({"displayName": "a\0b"}, "displayName: a text must not hold a NUL character."),
-    ({"description": "\0"}, "description: a text must not hold a NUL character."),
+    ({"displayName": "a\0b"}, "displayName: contains the character U+0000; control characters"),
+    ({"description": "a\0"}, "description: contains the character U+0000; control characters"),
     ({"icon": ["mdi:clock"]}, "icon: must be a text or null."),
     ({"isOfficial": "yes"}, "isOfficial: must be true, false or null."),
     ({"isOfficial": 1}, "isOfficial: must be true, false or null."),
@@ -94,7 +94,7 @@ VERSION_FAULTS: list[tuple[dict[str, Any], str]] = [
     ({"publishedAt": "2026-02-30T00:00:00Z"}, f".publishedAt: {INSTANT}"),
     ({"publishedAt": "0001-01-01T00:00:00+14:00"}, ".publishedAt: in UTC, this is not in the"),
     ({"yanked": "no"}, ".yanked: must be true or false."),
-    ({"yankedReason": "\0"}, ".yankedReason: a text must not hold a NUL character."),
+    ({"yankedReason": "a\0"}, ".yankedReason: contains the character U+0000; control"),
     ({"displayName": ""}, ".displayName: must be a text that is not empty."),
     ({"minSize": {"w": 0, "h": 1}}, ".minSize.w: must be a whole number from 1 to 10,000."),
     ({"minSize": {"w": 1}}, ".minSize.h: is missing."),
@@ -106,7 +106,9 @@ VERSION_FAULTS: list[tuple[dict[str, Any], str]] = [
     ({"configVersion": 2**60}, ".configVersion: must be a whole number, at most "),
     ({"permissions": "all"}, ".permissions: must be a list of texts."),
     ({"permissions": ["net", 1]}, ".permissions[1]: must be a list of texts."),
-    ({"permissions": ["net", "\0"]}, ".permissions[1]: a text must not hold a NUL character."),
+    ({"permissions": ["net", "a\0"]}, ".permissions[1]: contains the character U+0000; "),
+    ({"manifest": "a\0"}, ".manifest: contains the character U+0000; control characters"),
+    ({"cssFile": "a\0"}, ".cssFile: a\\x00 leads to no file."),
     ({"license": 3}, ".license: must be a text or null."),
     ({"cssUrl": "https://x/y.css"}, ".cssUrl: there is no such field."),
 ]

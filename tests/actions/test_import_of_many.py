@@ -14,6 +14,7 @@ from actions.looking import MAX_BUNDLE_BYTES, exported, state_of, stored_line, t
 from support.widgets import ndjson, version_line, widget_line
 from widget_catalog.actions.drafting import draft_lines
 from widget_catalog.actions.import_catalog import import_catalog
+from widget_catalog.domain.clock import now
 from widget_catalog.domain.errors import InvalidImport
 from widget_catalog.reading.rendering import render
 from widget_catalog.wiring import Node, prepare_node
@@ -130,7 +131,7 @@ def test_long_lines_are_not_held_by_the_hundred() -> None:
     """However long they are, only some are in memory at once."""
     long = ndjson(widget_line("many/long", description="x" * 1_000_000))
 
-    batches = [len(batch) for batch in draft_lines([long] * 30, render)]
+    batches = [len(batch) for batch in draft_lines([long] * 30, now(), render)]
 
     assert sum(batches) == 30
     assert max(batches) < 10

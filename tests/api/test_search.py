@@ -35,11 +35,11 @@ def shop(
     """The same widgets on both ways into the index."""
     site = InProcessSite(tmp_path_factory.mktemp("shop") / "data")
     if request.param == "there at the start":
-        site.add(*WIDGETS)
+        site.add_old(*WIDGETS)
     with site:
         if request.param == "added while serving":
             assert found(site) == []
-            site.add(*WIDGETS)
+            site.add_old(*WIDGETS)
         yield site
 
 

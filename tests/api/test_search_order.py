@@ -148,7 +148,7 @@ def test_a_new_widget_and_a_new_name_take_their_places_at_once(site: InProcessSi
     assert found(site, q="clock") == ["c/new", "d/two", "a/new", "b/one"]
     assert found(site) == ["a/new", "b/one", "c/new", "d/two"]
 
-    newer = version_line("2.0.0", publishedAt="2027-01-01T00:00:00Z")
+    newer = version_line("2.0.0", publishedAt="2026-06-01T00:00:00Z")
     site.add(widget_line("c/new", displayName="Unclocked", versions=[newer]))
     assert found(site, q="clock") == ["d/two", "a/new", "b/one", "c/new"]
     assert found(site) == ["a/new", "b/one", "c/new", "d/two"]

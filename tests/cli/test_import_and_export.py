@@ -9,12 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from support.accounts import an_account
 from support.commands import Said, widget_catalog
 from support.folders import filled_folder
 from support.permissions import without_root_powers
 from support.widgets import ndjson, version_line, widget_line
 from widget_catalog.reading.documents import Documents
 from widget_catalog.reading.index_file import LEAST_WIDGETS, open_index
+from widget_catalog.wiring import prepare_node
 
 
 def _kept(data: Path) -> tuple[int, int, int]:
@@ -121,6 +123,61 @@ def test_a_fault_names_its_line_and_field_and_nothing_is_kept(
     assert said.err.count("\n") == 1
     assert _kept(tmp_path / "data") == (0, 0, 0)
     assert not [it for it in (tmp_path / "data" / "bundles").rglob("*") if it.is_file()]
+
+
+def test_what_a_file_from_somebody_else_brings_is_told_or_refused(tmp_path: Path) -> None:
+    data = filled_folder(tmp_path / "data", widget_line("x/y"))
+    node = prepare_node(data)
+    an_account(node.store, "ann")
+    node.store.close()
+    lines = [widget_line("a/b", isOfficial=True, description="a\tb"), widget_line("ann/clock")]
+    (tmp_path / "new.ndjson").write_bytes(ndjson(*lines))
+    arguments = ("import", tmp_path / "new.ndjson", "--data", data)
+
+    refused = widget_catalog(*arguments)
+    taken = widget_catalog(*arguments, "--into-owned", "--lenient")
+
+    assert (refused.code, refused.out) == (1, "")
+    assert refused.err.splitlines()[0] == "Error: The file has 2 faults:"
+    assert "Line 1: description: contains the character U+0009; " in refused.err
+    assert refused.err.endswith(
+        "\nLine 2: scope: ann belongs to an account. Give --into-owned to add to it.\n"
+    )
+    assert taken == Said(
+        0,
+        "",
+        "Added 2 widgets and 2 versions (0 bundles stored); 0 versions already there.\n"
+        "Marked as official, as in the file: 1 added widget.\n"
+        "Removed unwanted characters from 1 text.\n",
+    )
+
+
+def test_stats_counts_what_is_listed_and_changes_nothing(tmp_path: Path) -> None:
+    lines = [widget_line("a/b", downloadCount=5), widget_line("c/d", listed=False)]
+    data = filled_folder(tmp_path / "data", *lines)
+    shutil.rmtree(data / "run")
+
+    said = widget_catalog("stats", "--data", data)
+
+    told = json.loads(said.out)
+    del told["generatedAt"]
+    assert told == {"widgets": 1, "versions": 1, "scopes": 1, "downloads": 5}
+    assert not (data / "run").exists()
+
+
+def test_stats_of_an_older_database_says_what_to_do_and_upgrades_nothing(tmp_path: Path) -> None:
+    data = filled_folder(tmp_path / "data", widget_line())
+    with contextlib.closing(sqlite3.connect(data / "catalog.db")) as database:
+        database.execute("UPDATE alembic_version SET version_num = '0001'")
+        database.commit()
+        before = list(database.iterdump())
+
+    said = widget_catalog("stats", "--data", data)
+
+    assert (said.code, said.out) == (1, "")
+    assert "Make a backup, then start the service or run doctor" in said.err
+    with contextlib.closing(sqlite3.connect(data / "catalog.db")) as database:
+        assert list(database.iterdump()) == before
 
 
 def test_a_missing_file_is_one_sentence_and_makes_no_folder(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from reading.oracle import Key, Search, Shown, check_search
 from support.folders import empty_folder
-from support.widgets import import_widgets, version_line, widget_line
+from support.widgets import add_old_widgets, import_widgets, version_line, widget_line
 from widget_catalog.domain.clock import from_ms, iso
 from widget_catalog.domain.names import Scope, WidgetName
 from widget_catalog.reading.catalog import Catalog
@@ -153,20 +153,22 @@ class Played:
 
     def add(self, added: list[Add]) -> None:
         new = {it.key: it.shown for it in added if it.key not in self.widgets}
-        import_widgets(self.node, *(it.line(key) for key, it in new.items()))
+        add_old_widgets(self.node, *(it.line(key) for key, it in new.items()))
         self.widgets |= new
 
     def publish(self, key: Key, change: Publish) -> None:
         self.published[key] += 1
         minutes = self.published[key] * (60_000 if change.is_newest else -60_000)
         version = version_line(
-            f"2.0.{self.published[key]}", publishedAt=iso(from_ms(1_800_000_000_000 + minutes))
+            f"2.0.{self.published[key]}", publishedAt=iso(from_ms(1_780_000_000_000 + minutes))
         )
         if not change.is_newest:
             version["publishedAt"] = iso(from_ms(1_000_000_000_000 + minutes))
-        text = {"displayName": change.display_name, "description": change.description}
-        import_widgets(self.node, widget_line("/".join(key), versions=[version], **text))
+        import_widgets(self.node, widget_line("/".join(key), versions=[version]))
         if change.is_newest:
+            # Not by the import: it takes no control characters any more, but old texts hold some.
+            texts = {"display_name": change.display_name, "description": change.description}
+            self.replace(key, **texts)
             self.widgets[key] = replace(
                 self.widgets[key],
                 display_name=change.display_name,
@@ -183,12 +185,14 @@ class Played:
 
     def turn(self, key: Key) -> None:
         is_listed = not self.widgets[key].is_listed
+        self.replace(key, is_listed=is_listed)
+        self.widgets[key] = replace(self.widgets[key], is_listed=is_listed)
+
+    def replace(self, key: Key, **fields: Any) -> None:
         with self.node.store.writing() as tx:
             stored = find_widget(tx.connection, Scope(key[0]), WidgetName(key[1]))
             assert stored is not None
-            turned = msgspec.structs.replace(stored.widget, is_listed=is_listed)
-            replace_widget(tx, stored, turned)
-        self.widgets[key] = replace(self.widgets[key], is_listed=is_listed)
+            replace_widget(tx, stored, msgspec.structs.replace(stored.widget, **fields))
 
     def search(self, ask: Ask) -> None:
         q = ask.q if isinstance(ask.q, str) else self._part_of_a_name(*ask.q)

@@ -78,7 +78,7 @@ def test_a_large_catalog_agrees_with_the_oracle_before_and_after_changes(large: 
     for i in range(0, 300, 3):
         key = (f"s{i % 50}", f"w{i}")
         old, new = large.widgets[key], _widget(large.chance)
-        version = version_line("2.0.0", publishedAt="2027-01-01T00:00:00Z")
+        version = version_line("2.0.0", publishedAt="2026-06-01T00:00:00Z")
         import_widgets(large.node, new.line(key) | {"versions": [version]})
         large.widgets[key] = Shown(
             new.display_name, new.description, old.is_official, old.is_listed, old.downloads

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from support.folders import empty_folder
-from support.widgets import import_widgets
+from support.widgets import add_old_widgets, import_widgets
 from widget_catalog.domain import clock
 from widget_catalog.domain.clock import Clock
 from widget_catalog.settings import Settings
@@ -70,6 +70,10 @@ class InProcessSite:
     def add(self, *lines: dict[str, Any]) -> None:
         """Import widgets, as another process would while this one serves."""
         import_widgets(self.node, *lines)
+
+    def add_old(self, *lines: dict[str, Any]) -> None:
+        """Add widgets whose texts are of an earlier release, which imported any."""
+        add_old_widgets(self.node, *lines)
 
     def get(self, address: str, **headers: str) -> Answer:
         return self.request("GET", address, **headers)

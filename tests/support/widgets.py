@@ -3,9 +3,15 @@
 import hashlib
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
+
+import msgspec
 
 from widget_catalog.actions.import_catalog import ImportSummary, import_catalog
+from widget_catalog.actions.ndjson import Rules, decode_line
+from widget_catalog.domain.clock import now
+from widget_catalog.domain.errors import BundleRefused
+from widget_catalog.store.widgets import add_widgets
 from widget_catalog.wiring import Node
 
 
@@ -54,3 +60,18 @@ def import_widgets(node: Node, *lines: dict[str, Any], beside: Path | None = Non
         beside or node.folder.path,
         max_bundle_bytes=2_097_152,
     )
+
+
+def add_old_widgets(node: Node, *lines: dict[str, Any]) -> None:
+    """Widgets with texts that an earlier release imported as they were, whatever was in them."""
+    rules = Rules(newest=now())
+    with node.store.writing() as tx:
+        for line in lines:
+            plain = json.dumps(line | {"displayName": "-", "description": None}).encode()
+            widget, downloads, _ = decode_line(plain, _take_nothing, rules)
+            texts = {"display_name": line["displayName"], "description": line["description"]}
+            add_widgets(tx, [(msgspec.structs.replace(widget, **texts), downloads)])
+
+
+def _take_nothing(name: str, _kind: str) -> NoReturn:
+    raise BundleRefused(f"{name} is not stored by this.")

@@ -16,14 +16,16 @@ import sys
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from datetime import datetime
 from itertools import islice
 from queue import SimpleQueue
 from typing import IO, Any, NamedTuple, NoReturn, TypeAlias, cast
 
 from ..bundles.store import Kind
+from ..domain.clock import from_ms, to_ms
 from ..domain.errors import InvalidWidget
 from ..store.rows import Draft, Draw, draft
-from .ndjson import decode_line
+from .ndjson import Rules, decode_line
 
 _BATCH_LINES = 500
 _BATCH_BYTES = 4 << 20
@@ -51,13 +53,26 @@ class _NamesAFile(Exception):
     """Its files must be taken in first: that belongs to the importer's transaction."""
 
 
-def draft_lines(lines: Iterable[bytes], draw: Draw) -> Generator[list[Line], None, None]:
-    """All lines, some hundred at a time, or fewer if they are long, in their order."""
+class _Recipe(NamedTuple):
+    """How drafts are made: by which rules, and what is drawn of a widget."""
+
+    rules: Rules
+    draw: Draw
+
+
+def draft_lines(
+    lines: Iterable[bytes], newest: datetime, draw: Draw
+) -> Generator[list[Line], None, None]:
+    """All lines, some hundred at a time, or fewer if they are long, in their order.
+
+    A line with a fault, even one that could be cleaned, has no draft.
+    """
     batches = _batches(enumerate(_without_mark(lines), start=1))
+    recipe = _Recipe(Rules(newest), draw)
     for batch in islice(batches, _BATCHES_ALONE):
-        yield _lines(batch, _draft_all([text for _, text in batch], draw))
+        yield _lines(batch, _draft_all([text for _, text in batch], recipe))
     for batch in batches:
-        yield from _draft_beside(batch, batches, draw)
+        yield from _draft_beside(batch, batches, recipe)
 
 
 def _batches(lines: Iterable[tuple[int, bytes]]) -> Iterator[_Batch]:
@@ -81,7 +96,7 @@ def _without_mark(lines: Iterable[bytes]) -> Iterator[bytes]:
         yield from rest
 
 
-def _draft_beside(first: _Batch, rest: Iterator[_Batch], draw: Draw) -> Iterator[list[Line]]:
+def _draft_beside(first: _Batch, rest: Iterator[_Batch], recipe: _Recipe) -> Iterator[list[Line]]:
     with contextlib.ExitStack() as stack:
         # One core is for the writer.
         count = max(1, min(_MOST_HELPERS, _cores() - 1))
@@ -90,7 +105,7 @@ def _draft_beside(first: _Batch, rest: Iterator[_Batch], draw: Draw) -> Iterator
         free: SimpleQueue[_Helper | None] = SimpleQueue()
         for _ in range(count):
             try:
-                started = _Helper(draw)
+                started = _Helper(recipe)
             except OSError:  # No further process is allowed here.
                 free.put(None)
             else:
@@ -106,7 +121,7 @@ def _draft_beside(first: _Batch, rest: Iterator[_Batch], draw: Draw) -> Iterator
                 pass  # It was ended by somebody: then without it.
             finally:
                 free.put(helper)
-            return _draft_all(texts, draw)
+            return _draft_all(texts, recipe)
 
         under_way: deque[tuple[_Batch, Future[_Drafts]]] = deque()
         batch: _Batch | None = first
@@ -128,10 +143,11 @@ def _cores() -> int:
 class _Helper:
     """A process that makes drafts. It ends when nobody is there to ask it."""
 
-    def __init__(self, draw: Draw) -> None:
-        how = f"{draw.__module__}:{draw.__qualname__}"
+    def __init__(self, recipe: _Recipe) -> None:
+        draw = f"{recipe.draw.__module__}:{recipe.draw.__qualname__}"
+        newest = str(to_ms(recipe.rules.newest))
         self._process = subprocess.Popen(  # noqa: S603
-            [sys.executable, "-m", __name__, how],
+            [sys.executable, "-m", __name__, newest, draw],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             start_new_session=True,  # Ctrl-C is for its parent to hear.
@@ -149,12 +165,12 @@ class _Helper:
             self._process.kill()
 
 
-def _help(draw: Draw) -> None:
+def _help(recipe: _Recipe) -> None:
     """What a helper does as long as it lives."""
     gc.disable()  # Widgets hold no cycles: to look for some takes a seventh of the time.
     with contextlib.suppress(EOFError, BrokenPipeError):
         while True:
-            _send(sys.stdout.buffer, _draft_all(_receive(sys.stdin.buffer), draw))
+            _send(sys.stdout.buffer, _draft_all(_receive(sys.stdin.buffer), recipe))
 
 
 def _send(pipe: IO[bytes], values: Any) -> None:
@@ -172,16 +188,16 @@ def _receive(pipe: IO[bytes]) -> Any:
     return marshal.loads(pipe.read(*_LENGTH.unpack(head)))  # noqa: S302
 
 
-def _draft_all(texts: list[bytes], draw: Draw) -> _Drafts:
-    return [_draft(text, draw) for text in texts]
+def _draft_all(texts: list[bytes], recipe: _Recipe) -> _Drafts:
+    return [_draft(text, recipe) for text in texts]
 
 
-def _draft(text: bytes, draw: Draw) -> tuple[Any, ...] | None:
+def _draft(text: bytes, recipe: _Recipe) -> tuple[Any, ...] | None:
     try:
-        widget, downloads = decode_line(text, _take_nothing)
+        widget, downloads, _ = decode_line(text, _take_nothing, recipe.rules)
     except (_NamesAFile, InvalidWidget):
         return None
-    return tuple(draft(widget, downloads, tuple(draw(widget))))
+    return tuple(draft(widget, downloads, tuple(recipe.draw(widget))))
 
 
 def _take_nothing(_name: str, _kind: Kind) -> NoReturn:
@@ -196,4 +212,4 @@ def _lines(batch: _Batch, drafts: _Drafts) -> list[Line]:
 
 
 if __name__ == "__main__":
-    _help(pkgutil.resolve_name(sys.argv[1]))
+    _help(_Recipe(Rules(from_ms(int(sys.argv[1]))), pkgutil.resolve_name(sys.argv[2])))

@@ -2,11 +2,9 @@
 
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
-
-from ..domain.errors import InvalidWidget
 
 SAFE_INTEGER = 2**53 - 1
 MAX_CELLS = 10_000
@@ -54,45 +52,90 @@ _RULES = {
 }
 
 _COMPLAINT = re.compile(r"(?P<sentence>.*?)(?: - at `\$\.?(?P<at>.*)`)?$", re.DOTALL)
+_MISSING = "is missing."
+_UNKNOWN = "there is no such field."
 _SENTENCES = (
-    (re.compile(r"Object missing required field `(.*)`"), "is missing."),
-    (re.compile(r"Object contains unknown field `(.*)`"), "there is no such field."),
+    (re.compile(r"Object missing required field `(.*)`"), _MISSING),
+    (re.compile(r"Object contains unknown field `(.*)`"), _UNKNOWN),
 )
 
 
-def fault_of(line: bytes, error: Exception) -> InvalidWidget:
-    """The decoder's complaint about a line as a field and a sentence about it."""
+def faults_of(line: bytes, error: Exception, shape: type[msgspec.Struct]) -> list[str]:
+    """What is wrong with a line that is not of this shape, each as a field and a sentence.
+
+    `error` is what the decoder says about the first fault.
+    """
     if isinstance(error, UnicodeDecodeError):
-        return _not_utf8(line)
+        return [_not_utf8(line)]
+    try:
+        parsed = msgspec.json.decode(line)
+    except (msgspec.DecodeError, RecursionError):
+        parsed = None
+    found = list(_misfits(parsed, shape, "")) if isinstance(parsed, dict) else []
+    return found or [_fault(error, "")]
+
+
+def fault(field: str, sentence: str) -> str:
+    return f"{field}: {sentence}" if field else sentence
+
+
+def _misfits(value: Any, shape: Any, at: str) -> Iterator[str]:
+    """Every place where a value is not of a shape: a struct, a tuple of structs, or plain."""
+    if _is_struct(shape) and isinstance(value, dict):
+        yield from _misfits_of_object(value, shape, f"{at}." if at else "")
+    elif isinstance(value, list) and _is_struct(item := next(iter(get_args(shape)), None)):
+        for i, it in enumerate(value):
+            yield from _misfits(it, item, f"{at}[{i}]")
+    else:
+        try:
+            msgspec.convert(value, shape)
+        except msgspec.ValidationError as error:
+            yield _fault(error, at)
+
+
+def _misfits_of_object(
+    value: dict[str, Any], shape: type[msgspec.Struct], prefix: str
+) -> Iterator[str]:
+    fields = {it.encode_name: it for it in msgspec.structs.fields(shape)}
+    for key, field in fields.items():
+        if key in value:
+            yield from _misfits(value[key], field.type, prefix + key)
+        elif field.required:
+            yield fault(prefix + key, _MISSING)
+    for key in value:
+        if key not in fields:
+            yield fault(prefix + key, _UNKNOWN)
+
+
+def _is_struct(shape: Any) -> bool:
+    return isinstance(shape, type) and issubclass(shape, msgspec.Struct)
+
+
+def _fault(error: Exception, at: str) -> str:
+    """The decoder's complaint about a value as a field and a sentence."""
     found = _COMPLAINT.match(str(error))
-    sentence, field = found.group("sentence", "at") if found else (str(error), None)
+    sentence, below = found.group("sentence", "at") if found else (str(error), None)
+    dot = "." if at and below and not below.startswith("[") else ""
+    field = f"{at}{dot}{below or ''}"
     for pattern, ours in _SENTENCES:
         if about := pattern.match(sentence):
-            path = [field, about.group(1)] if field else [about.group(1)]
-            return InvalidWidget(".".join(path), ours)
+            return fault(f"{field}.{about.group(1)}" if field else about.group(1), ours)
     if not field:
         is_proper = isinstance(error, msgspec.ValidationError)
-        return InvalidWidget("", "A line must be a JSON object." if is_proper else f"{sentence}.")
+        return "A line must be a JSON object." if is_proper else f"{sentence}."
     name = field.rpartition(".")[2]
     if name.startswith("versions["):
-        return InvalidWidget(field, "must be an object.")
-    return InvalidWidget(field, _RULES[name.partition("[")[0]])
+        return fault(field, "must be an object.")
+    return fault(field, _RULES[name.partition("[")[0]])
 
 
-def refuse_nul(parsed: msgspec.Struct) -> None:
-    """PostgreSQL keeps no NUL in a text, and nobody means one."""
-    for at, text in _texts(msgspec.to_builtins(parsed)):
-        if "\0" in text:
-            raise InvalidWidget(at, "a text must not hold a NUL character.")
-
-
-def _not_utf8(line: bytes) -> InvalidWidget:
+def _not_utf8(line: bytes) -> str:
     try:
         parsed = msgspec.json.decode(line.decode(errors="replace"))
     except (msgspec.DecodeError, RecursionError):
         parsed = None
     at = next((at for at, text in _texts(parsed) if "\ufffd" in text), "")
-    return InvalidWidget(at, "is not UTF-8." if at else "The line is not UTF-8.")
+    return fault(at, "is not UTF-8.") if at else "The line is not UTF-8."
 
 
 def _texts(value: Any, at: str = "") -> Iterator[tuple[str, str]]:

@@ -12,10 +12,19 @@ from ..domain.clock import iso
 from ..domain.errors import CatalogError, InvalidName, InvalidWidget
 from ..domain.names import Scope, WidgetName
 from ..domain.semver import InvalidVersion, SemVer, SortKey
+from ..domain.texts import (
+    clean_line,
+    clean_name,
+    clean_text,
+    line_fault,
+    name_fault,
+    text_fault,
+)
 from ..domain.widgets import Size, Style, Version, Widget
-from .line_faults import MAX_CELLS, SAFE_INTEGER, fault_of, refuse_nul
+from .line_faults import MAX_CELLS, SAFE_INTEGER, fault, faults_of
 
 T = TypeVar("T")
+S = TypeVar("S", str, str | None)
 
 Text = Annotated[str, Meta(min_length=1)]
 Count = Annotated[int, Meta(ge=0, le=SAFE_INTEGER)]
@@ -84,39 +93,40 @@ TakeBundle = Callable[[str, Kind], TakenBundle]
 FilesOf = Callable[[Widget, Version], dict[str, str]]
 """How the files of a version that are stored here are named in a line: keys and values."""
 
+# What stands in for a value that is wrong.
+_ANY_VERSION = SemVer.parse("0.0.0")
+_NO_BUNDLE = TakenBundle("", 0)
 
 _decode = msgspec.json.Decoder(WidgetLine).decode
 _encode = msgspec.json.Encoder().encode
 
 
-def decode_line(line: bytes, take_bundle: TakeBundle) -> tuple[Widget, int]:
-    """The widget in this line and its download count, or InvalidWidget with the field."""
+class Rules(NamedTuple):
+    """What a line may say depends on when it is imported, and how."""
+
+    # Published in the future, a version would be the newest for a long time.
+    newest: datetime
+    # Unwanted characters of old data are taken out, instead of being faults.
+    is_lenient: bool = False
+
+
+class Decoded(NamedTuple):
+    widget: Widget
+    downloads: int
+    texts_cleaned: int
+
+
+def decode_line(line: bytes, take_bundle: TakeBundle, rules: Rules) -> Decoded:
+    """What is in this line, or InvalidWidget with all its faults."""
     try:
         parsed = _decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise fault_of(line, error) from None
-    if b"\\u0000" in line:
-        refuse_nul(parsed)
-    widget = Widget(
-        scope=_named("scope", Scope.parse, parsed.scope),
-        name=_named("name", WidgetName.parse, parsed.name),
-        display_name=parsed.display_name,
-        description=parsed.description,
-        icon=parsed.icon,
-        is_official=parsed.is_official,
-        is_listed=parsed.listed,
-        created_at=_whole_ms("createdAt", parsed.created_at),
-    )
-    seen: set[SortKey] = set()
-    versions = []
-    for i, version in enumerate(parsed.versions):
-        at = f"versions[{i}]"
-        made = _version(version, at, take_bundle)
-        if made.version.sort_key in seen:
-            raise InvalidWidget(f"{at}.version", f"{made.version} is given twice.")
-        seen.add(made.version.sort_key)
-        versions.append(made)
-    return widget.with_versions(versions), parsed.download_count or 0
+        raise InvalidWidget(faults_of(line, error, WidgetLine)) from None
+    reader = _LineReader(line, take_bundle, rules)
+    widget = reader.widget(parsed)
+    if reader.faults:
+        raise InvalidWidget(reader.faults)
+    return Decoded(widget, parsed.download_count or 0, reader.texts_cleaned)
 
 
 def encode_line(widget: Widget, download_count: int, files_of: FilesOf) -> bytes:
@@ -166,70 +176,159 @@ def _version_line(widget: Widget, version: Version, files_of: FilesOf) -> dict[s
     return line
 
 
-def _version(line: VersionLine, at: str, take_bundle: TakeBundle) -> Version:
-    bundle_url, bundle_file = line.bundle_url, line.bundle_file
-    sha256_hash, bundle_size = line.sha256_hash, line.bundle_size
-    if bundle_file is not None and bundle_url is not None:
-        raise InvalidWidget(at, "give bundleUrl or bundleFile, not both.")
-    if bundle_file is not None:
+class _LineReader:
+    """Makes a widget of a parsed line, and collects what is wrong with it.
+
+    Where a value is wrong another stands in for it: the widget is not used then.
+    """
+
+    def __init__(self, line: bytes, take_bundle: TakeBundle, rules: Rules) -> None:
+        self.faults: list[str] = []
+        self.texts_cleaned = 0
+        self._take_bundle = take_bundle
+        self._rules = rules
+        # Printable ASCII without an escape, as in most lines: every text is fine then.
+        self._is_plain = line.isascii() and b"\\" not in line and b"\x7f" not in line
+
+    def widget(self, line: WidgetLine) -> Widget:
+        widget = Widget(
+            scope=self._parsed("scope", Scope.parse, line.scope) or Scope("-"),
+            name=self._parsed("name", WidgetName.parse, line.name) or WidgetName("-"),
+            display_name=self._name("", "displayName", line.display_name),
+            description=self._line("", "description", line.description),
+            icon=self._line("", "icon", line.icon),
+            is_official=line.is_official,
+            is_listed=line.listed,
+            created_at=self._instant("", "createdAt", line.created_at),
+        )
+        seen: set[SortKey] = set()
+        versions = []
+        for i, version in enumerate(line.versions):
+            number = self._parsed(f"versions[{i}].version", SemVer.parse, version.version)
+            if number is None:
+                number = _ANY_VERSION
+            elif number.sort_key in seen:
+                self._complain(f"versions[{i}].version", f"{number} is given twice.")
+            else:
+                seen.add(number.sort_key)
+            versions.append(self._version(number, version, f"versions[{i}]"))
+        return widget.with_versions(versions)
+
+    def _version(self, number: SemVer, line: VersionLine, at: str) -> Version:
+        bundle = self._bundle(line, at)
+        style = None if line.css_file is None else self._taken(at, "cssFile", line.css_file, "css")
+        return Version(
+            version=number,
+            bundle_url=self._line(at, "bundleUrl", line.bundle_url),
+            bundle_size=bundle.size_bytes,
+            sha256_hash=bundle.sha256_hash,
+            published_at=self._instant(at, "publishedAt", line.published_at),
+            is_yanked=line.yanked,
+            yanked_reason=self._line(at, "yankedReason", line.yanked_reason),
+            deprecation_message=self._line(at, "deprecationMessage", line.deprecation_message),
+            release_notes=self._text(at, "releaseNotes", line.release_notes),
+            display_name=self._name(at, "displayName", line.display_name),
+            description=self._line(at, "description", line.description),
+            icon=self._line(at, "icon", line.icon),
+            min_size=Size(line.min_size.w, line.min_size.h),
+            max_size=Size(line.max_size.w, line.max_size.h),
+            sdk_version=self._line(at, "sdkVersion", line.sdk_version),
+            config_version=line.config_version,
+            permissions=self._permissions(at, line.permissions),
+            license=self._line(at, "license", line.license),
+            style=None if style is None else Style(style.size_bytes, style.sha256_hash),
+            manifest=self._manifest(at, line.manifest),
+        )
+
+    def _bundle(self, line: VersionLine, at: str) -> TakenBundle:
+        sha256_hash, bundle_size, file = line.sha256_hash, line.bundle_size, line.bundle_file
+        if file is not None and line.bundle_url is not None:
+            self._complain(at, "give bundleUrl or bundleFile, not both.")
+        elif file is not None:
+            taken = self._taken(at, "bundleFile", file, "js")
+            if taken is not None and sha256_hash not in (None, taken.sha256_hash):
+                self._complain(f"{at}.sha256Hash", f"{file} has {taken.sha256_hash}.")
+            if taken is not None and bundle_size not in (None, taken.size_bytes):
+                self._complain(f"{at}.bundleSize", f"{file} has {taken.size_bytes} bytes.")
+            return taken or _NO_BUNDLE
+        elif line.bundle_url is None:
+            self._complain(at, "has neither bundleUrl nor bundleFile.")
+        elif sha256_hash is None:
+            self._complain(f"{at}.sha256Hash", "is missing; it goes with bundleUrl.")
+        elif bundle_size is None:
+            self._complain(f"{at}.bundleSize", "is missing; it goes with bundleUrl.")
+        else:
+            return TakenBundle(sha256_hash, bundle_size)
+        return _NO_BUNDLE
+
+    def _taken(self, at: str, key: str, file: str, kind: Kind) -> TakenBundle | None:
         try:
-            taken = take_bundle(bundle_file, "js")
+            return self._take_bundle(file, kind)
         except CatalogError as error:
-            raise InvalidWidget(f"{at}.bundleFile", error.message) from None
-        if sha256_hash not in (None, taken.sha256_hash):
-            raise InvalidWidget(f"{at}.sha256Hash", f"{bundle_file} has {taken.sha256_hash}.")
-        if bundle_size not in (None, taken.size_bytes):
-            raise InvalidWidget(f"{at}.bundleSize", f"{bundle_file} has {taken.size_bytes} bytes.")
-        sha256_hash, bundle_size = taken
-    elif bundle_url is None:
-        raise InvalidWidget(at, "has neither bundleUrl nor bundleFile.")
-    if sha256_hash is None or bundle_size is None:
-        missing = "sha256Hash" if sha256_hash is None else "bundleSize"
-        raise InvalidWidget(f"{at}.{missing}", "is missing; it goes with bundleUrl.")
-    style = None
-    if line.css_file is not None:
+            self._complain(f"{at}.{key}", error.message)
+            return None
+
+    def _parsed(self, field: str, parse: Callable[[str], T], text: str) -> T | None:
         try:
-            css = take_bundle(line.css_file, "css")
-        except CatalogError as error:
-            raise InvalidWidget(f"{at}.cssFile", error.message) from None
-        style = Style(css.size_bytes, css.sha256_hash)
-    return Version(
-        version=_named(f"{at}.version", SemVer.parse, line.version),
-        bundle_url=bundle_url,
-        bundle_size=bundle_size,
-        sha256_hash=sha256_hash,
-        published_at=_whole_ms(f"{at}.publishedAt", line.published_at),
-        is_yanked=line.yanked,
-        yanked_reason=line.yanked_reason,
-        deprecation_message=line.deprecation_message,
-        release_notes=line.release_notes,
-        display_name=line.display_name,
-        description=line.description,
-        icon=line.icon,
-        min_size=Size(line.min_size.w, line.min_size.h),
-        max_size=Size(line.max_size.w, line.max_size.h),
-        sdk_version=line.sdk_version,
-        config_version=line.config_version,
-        permissions=line.permissions,
-        license=line.license,
-        style=style,
-        manifest=line.manifest,
-    )
+            return parse(text)
+        except (InvalidName, InvalidVersion) as error:
+            self._complain(field, str(error))
+            return None
+
+    def _instant(self, at: str, key: str, instant: datetime) -> datetime:
+        """Instants are whole milliseconds in UTC, so that what is shown is what is ordered by."""
+        try:
+            utc = instant if instant.tzinfo is UTC else instant.astimezone(UTC)
+        except OverflowError:
+            self._complain(_field(at, key), "in UTC, this is not in the years 1 to 9999.")
+            return instant
+        if utc > self._rules.newest:
+            self._complain(_field(at, key), f"{iso(utc)} is in the future.")
+        beyond_ms = utc.microsecond % 1000
+        return utc.replace(microsecond=utc.microsecond - beyond_ms) if beyond_ms else utc
+
+    def _name(self, at: str, key: str, text: S) -> S:
+        return self._checked(at, key, text, name_fault, clean_name)
+
+    def _line(self, at: str, key: str, text: S) -> S:
+        return self._checked(at, key, text, line_fault, clean_line)
+
+    def _text(self, at: str, key: str, text: S) -> S:
+        return self._checked(at, key, text, text_fault, clean_text)
+
+    def _permissions(self, at: str, permissions: tuple[str, ...]) -> tuple[str, ...]:
+        if self._is_plain:
+            return permissions
+        return tuple(self._line(at, f"permissions[{i}]", it) for i, it in enumerate(permissions))
+
+    def _manifest(self, at: str, text: str | None) -> str | None:
+        """It is kept as its author wrote it, but no database keeps a NUL."""
+        return text if text is None or "\0" not in text else self._text(at, "manifest", text)
+
+    def _checked(
+        self,
+        at: str,
+        key: str,
+        text: S,
+        fault_of: Callable[[str, int], str | None],
+        clean: Callable[[str], str],
+    ) -> S:
+        if self._is_plain or text is None or (text.isascii() and text.isprintable()):
+            return text
+        cleaned = clean(text)  # Some 10 µs: only for texts that may need it.
+        if cleaned == text:
+            return text
+        self.texts_cleaned += 1
+        if not self._rules.is_lenient:
+            sentence = fault_of(text, len(text))
+            self._complain(_field(at, key), f"{sentence} Give --lenient to clean such texts.")
+        elif not cleaned and fault_of is name_fault:
+            self._complain(_field(at, key), "must not be empty.")
+        return cleaned
+
+    def _complain(self, field: str, sentence: str) -> None:
+        self.faults.append(fault(field, sentence))
 
 
-def _named(field: str, parse: Callable[[str], T], text: str) -> T:
-    """Parse, and say which field it was that could not be."""
-    try:
-        return parse(text)
-    except (InvalidName, InvalidVersion) as error:
-        raise InvalidWidget(field, str(error)) from None
-
-
-def _whole_ms(field: str, instant: datetime) -> datetime:
-    """Instants are whole milliseconds in UTC, so that what is shown is what is ordered by."""
-    try:
-        utc = instant if instant.tzinfo is UTC else instant.astimezone(UTC)
-    except OverflowError:
-        raise InvalidWidget(field, "in UTC, this is not in the years 1 to 9999.") from None
-    beyond_ms = utc.microsecond % 1000
-    return utc.replace(microsecond=utc.microsecond - beyond_ms) if beyond_ms else utc
+def _field(at: str, key: str) -> str:
+    return f"{at}.{key}" if at else key

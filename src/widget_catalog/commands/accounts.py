@@ -23,8 +23,8 @@ from .context import (
 if TYPE_CHECKING:
     from ..domain.accounts import Account
 
-accounts = command_group("account", "People who may sign in and publish.")
-scopes = command_group("scope", "Names that widgets are published under.")
+accounts = command_group("account", "Manage accounts: people who may sign in and publish.")
+scopes = command_group("scope", "Manage scopes, the names that widgets are published under.")
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The user name.")]
 PasswordFromInput = Annotated[
@@ -39,17 +39,17 @@ def create(
     email: Annotated[str, typer.Option(help="The e-mail address.")],
     password_stdin: PasswordFromInput = False,
     operator: Annotated[
-        bool, typer.Option("--operator", help="May look after everything in the catalog.")
+        bool, typer.Option("--operator", help="Make it an operator, who manages the whole catalog.")
     ] = False,
     allow_reserved: Annotated[
-        bool, typer.Option("--allow-reserved", help="Also a name that is reserved, as staff is.")
+        bool, typer.Option("--allow-reserved", help="Allow a reserved name, such as staff.")
     ] = False,
     data: DataOption = None,
     config: ConfigOption = None,
 ) -> None:
-    """Make an account. Its name is also the scope it publishes in.
+    """Create an account. Its name is also the scope it publishes in.
 
-    If there are widgets in that scope already, from an import, they are its own from now on.
+    Widgets that were imported into that scope belong to the account from then on.
     """
     from ..actions.create_account import create_account
     from ..wiring import prepare_node
@@ -93,7 +93,7 @@ def list_(
 
 @accounts.command()
 def disable(name: Name, data: DataOption = None, config: ConfigOption = None) -> None:
-    """Let somebody in no more. What they have published stays as it is."""
+    """Block an account and end its sessions. What it has published stays."""
     from ..actions.manage_account import set_disabled
 
     set_disabled(open_existing(data, config).store, name, is_disabled=True)
@@ -102,7 +102,7 @@ def disable(name: Name, data: DataOption = None, config: ConfigOption = None) ->
 
 @accounts.command()
 def enable(name: Name, data: DataOption = None, config: ConfigOption = None) -> None:
-    """Let somebody in again."""
+    """Unblock an account."""
     from ..actions.manage_account import set_disabled
 
     set_disabled(open_existing(data, config).store, name, is_disabled=False)
@@ -116,7 +116,7 @@ def reset_password_(
     data: DataOption = None,
     config: ConfigOption = None,
 ) -> None:
-    """Set another password. Whoever was signed in with the old one is signed out."""
+    """Set a new password, and end all sessions of the account."""
     from ..actions.manage_account import reset_password
 
     node = open_existing(data, config)
@@ -139,13 +139,13 @@ def reset_second_factor_(name: Name, data: DataOption = None, config: ConfigOpti
 @accounts.command("invite")
 def invite_(
     email: Annotated[
-        str | None, typer.Option(help="Whom it is for, as a note.", show_default=False)
+        str | None, typer.Option(help="Who it is for, as a note.", show_default=False)
     ] = None,
-    operator: Annotated[bool, typer.Option("--operator", help="To become an operator.")] = False,
+    operator: Annotated[bool, typer.Option("--operator", help="Invite an operator.")] = False,
     data: DataOption = None,
     config: ConfigOption = None,
 ) -> None:
-    """Print a link with which one person can make an account, within a week."""
+    """Print a link that lets one person create an account within a week."""
     from ..actions.create_account import AUTHOR, OPERATOR, invite
 
     settings = load_settings({"data": data}, config)
@@ -167,7 +167,7 @@ def reserve(
     data: DataOption = None,
     config: ConfigOption = None,
 ) -> None:
-    """Keep a name back: no account and no organization can take it."""
+    """Reserve a name: no account or organization can take it."""
     from ..actions.reserve_scope import reserve_scope
 
     reserve_scope(open_existing(data, config).store, name)
@@ -180,7 +180,7 @@ def release(
     data: DataOption = None,
     config: ConfigOption = None,
 ) -> None:
-    """Make a name free: one that is reserved, or an organization's without a widget.
+    """Release a name: a reserved one, or an organization's that has published nothing.
 
     The organization ends, with its memberships and invitations. A name that something was
     published under, or that an account has, is never given to somebody else.

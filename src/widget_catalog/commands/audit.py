@@ -1,27 +1,31 @@
 """`widget-catalog audit`: the audit log, newest first."""
 
 import json
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..domain.clock import from_ms
-from ..store.audit import Entry, list_entries
-from ..web.around import printable
-from ..web.internal.audit import shown_entry
 from .context import ConfigOption, DataOption, JsonOption, open_existing
+
+if TYPE_CHECKING:
+    from ..store.audit import Entry
 
 
 def audit(
     scope: Annotated[
         str | None, typer.Option(help="Only of this scope: an account or organization.")
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, max=10_000, help="How many entries.")] = 50,
+    limit: Annotated[
+        int, typer.Option(min=1, max=10_000, help="How many entries, up to 10,000.")
+    ] = 50,
     as_json: JsonOption = False,
     data: DataOption = None,
     config: ConfigOption = None,
 ) -> None:
     """Print who did what, when and why, with which program, and from which address."""
+    from ..store.audit import list_entries
+    from ..web.internal.audit import shown_entry
+
     with open_existing(data, config).store.reading() as connection:
         entries, _ = list_entries(connection, scope, None, 1, limit)
     if as_json:
@@ -31,7 +35,10 @@ def audit(
         print(_line(entry))  # noqa: T201
 
 
-def _line(entry: Entry) -> str:
+def _line(entry: "Entry") -> str:
+    from ..domain.clock import from_ms
+    from ..web.around import printable
+
     what = entry.action
     if entry.name is not None:
         what += f" {entry.scope}/{entry.name}"

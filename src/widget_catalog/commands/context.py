@@ -9,18 +9,34 @@ from rich.console import Console
 from rich.markup import escape
 
 from ..settings import Settings, load_settings
+from .help import HELP_OPTIONS
 
 if TYPE_CHECKING:
     from ..wiring import Node
 
 say = Console(stderr=True, highlight=False, soft_wrap=True)
 
+WHERE = "Catalog and settings"
+
 DataOption = Annotated[
     Path | None,
-    typer.Option("--data", help="The folder that holds the catalog.", show_default="data"),
+    typer.Option(
+        "--data",
+        metavar="FOLDER",
+        help="The folder that holds the catalog.",
+        show_default="data",
+        rich_help_panel=WHERE,
+    ),
 ]
 ConfigOption = Annotated[
-    Path | None, typer.Option("--config", help="A TOML file with settings.", show_default=False)
+    Path | None,
+    typer.Option(
+        "--config",
+        metavar="FILE",
+        help="A TOML file with settings.",
+        show_default=False,
+        rich_help_panel=WHERE,
+    ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
 
@@ -33,7 +49,7 @@ def command_group(name: str, about: str, *, is_a_command: bool = False) -> typer
         no_args_is_help=not is_a_command,
         invoke_without_command=is_a_command,
         add_completion=False,
-        context_settings={"help_option_names": ["-h", "--help"]},
+        context_settings={"help_option_names": HELP_OPTIONS},
     )
 
 

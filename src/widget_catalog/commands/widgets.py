@@ -7,10 +7,10 @@ import typer
 from .. import release
 from .context import ConfigOption, DataOption, command_group, open_existing, told
 
-widgets = command_group("widget", "Widgets as a whole.")
+widgets = command_group("widget", "Manage published widgets.")
 versions = command_group(
     "version",
-    "Print which release this is; or yank a published version, and offer it again.",
+    "Print which release this is, or yank a published version, or offer it again.",
     is_a_command=True,
 )
 
@@ -22,13 +22,11 @@ Reason = Annotated[str | None, typer.Option(help="Why; it goes into the audit lo
 @widgets.command()
 def official(
     widget: Key,
-    is_official: Annotated[
-        bool, typer.Option("--yes/--no", help="Whether you maintain it.")
-    ] = True,
+    is_official: Annotated[bool, typer.Option("--yes/--no", help="Whether it is official.")] = True,
     data: DataOption = None,
     config: ConfigOption = None,
 ) -> None:
-    """Say that a widget is maintained by the operator of this catalog, or that it is not."""
+    """Mark a widget as official, maintained by the operator of this catalog, or as not."""
     from ..actions.change_widget import set_official
     from ..domain.accounts import COMMAND_LINE
 
@@ -52,7 +50,7 @@ def unlist(
 def list_(
     widget: Key, reason: Reason = None, data: DataOption = None, config: ConfigOption = None
 ) -> None:
-    """Show a widget again that was unlisted."""
+    """Show an unlisted widget again."""
     from ..actions.change_widget import list_widget
     from ..domain.accounts import COMMAND_LINE
 
@@ -70,11 +68,11 @@ def version(context: typer.Context) -> None:
 def yank(
     widget: Key,
     number: Number,
-    reason: Annotated[str, typer.Option(help="Why; people are shown it.")],
+    reason: Annotated[str, typer.Option(help="Why; it is shown to people.")],
     data: DataOption = None,
     config: ConfigOption = None,
 ) -> None:
-    """Take a version back: it is never offered any more. Dashboards that have it keep it."""
+    """Yank a version: it is no longer offered. Dashboards that have it keep it."""
     from ..actions.change_version import yank_version
     from ..domain.accounts import COMMAND_LINE
 
@@ -86,7 +84,7 @@ def yank(
 def unyank(
     widget: Key, number: Number, data: DataOption = None, config: ConfigOption = None
 ) -> None:
-    """Offer a version again that was yanked."""
+    """Offer a yanked version again."""
     from ..actions.change_version import unyank_version
     from ..domain.accounts import COMMAND_LINE
 

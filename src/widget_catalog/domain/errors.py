@@ -21,11 +21,11 @@ class InvalidQuery(CatalogError, ValueError):
 
 
 class InvalidWidget(CatalogError, ValueError):
-    """A widget or version that breaks a rule; `field` says where."""
+    """A widget that breaks rules; all faults at once, each with the field it is in."""
 
-    def __init__(self, field: str, message: str) -> None:
-        super().__init__(f"{field}: {message}" if field else message)
-        self.field = field
+    def __init__(self, faults: list[str]) -> None:
+        super().__init__(" ".join(faults))
+        self.faults = faults
 
 
 class InvalidManifest(CatalogError, ValueError):
@@ -95,11 +95,14 @@ class ProviderFailed(CatalogError):
 
 
 class InvalidImport(CatalogError, ValueError):
-    """A file to import has a fault; `line` says where."""
+    """A file that cannot be imported; its first faults, and how many more there are."""
 
-    def __init__(self, line: int, message: str) -> None:
-        super().__init__(f"Line {line}: {message}")
-        self.line = line
+    def __init__(self, faults: list[str], more: int = 0) -> None:
+        total = len(faults) + more
+        about = [] if total == 1 else [f"The file has {total:,} faults:"]
+        rest = [f"… and {more:,} more."] if more else []
+        super().__init__("\n".join([*about, *faults, *rest]))
+        self.faults = faults
 
 
 class InvalidSettings(CatalogError, ValueError):
@@ -124,6 +127,10 @@ class StoreUnavailable(CatalogError):
 
 class NewerDatabase(CatalogError):
     """The database was made by a newer release than this one."""
+
+
+class OlderDatabase(CatalogError):
+    """The database was made by an older release, and what asks for it upgrades nothing."""
 
 
 class FolderUnusable(CatalogError):

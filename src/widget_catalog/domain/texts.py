@@ -34,12 +34,20 @@ _EMOJI = (
 )
 
 _ALWAYS_UNWANTED = f"{_DIRECTION}{_SURROGATES}{_HIDDEN}"
-# One selector changes the character before it; several in a row are hidden data.
-_REPEATED_SELECTOR = f"(?<=[{_SELECTORS}])[{_SELECTORS}]"
-_IN_LINE = re.compile(f"[{_CONTROL}{_LINE_SEPARATORS}{_ALWAYS_UNWANTED}]|{_REPEATED_SELECTOR}")
-_IN_TEXT = re.compile(
-    f"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f{_ALWAYS_UNWANTED}]|{_REPEATED_SELECTOR}"
-)
+
+
+def _unwanted(characters: str) -> re.Pattern[str]:
+    """These characters, and a selector after another: one changes the character before it,
+    several in a row are hidden data.
+
+    It begins with one set, which `re` looks for three times as fast as for alternatives.
+    """
+    either = f"(?<=[{characters}])|(?<=[{_SELECTORS}][{_SELECTORS}])"
+    return re.compile(f"[{characters}{_SELECTORS}](?:{either})")
+
+
+_IN_LINE = _unwanted(f"{_CONTROL}{_LINE_SEPARATORS}{_ALWAYS_UNWANTED}")
+_IN_TEXT = _unwanted(f"\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f{_ALWAYS_UNWANTED}")
 _IN_NAME = re.compile(
     f"[{_CONTROL}{_LINE_SEPARATORS}{_ALWAYS_UNWANTED}{_BLANK}{_HINTS}{_JOINERS}{_SELECTORS}]"
 )

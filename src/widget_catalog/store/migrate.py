@@ -5,7 +5,7 @@ from pathlib import Path
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from ..domain.errors import NewerDatabase
+from ..domain.errors import NewerDatabase, OlderDatabase
 from .engine import Store
 
 MIGRATIONS = Path(__file__).parent / "migrations"
@@ -20,6 +20,20 @@ def migrate(store: Store) -> None:
         current = _schema_of(connection)
     if current != SCHEMA:
         _upgrade(store)
+
+
+def check_schema(store: Store) -> None:
+    """Raises OlderDatabase or NewerDatabase if it is not of this release. Changes nothing."""
+    with store.reading() as connection:
+        current = _schema_of(connection)
+    if current is not None and current > SCHEMA:
+        raise _newer(current)
+    if current != SCHEMA:
+        raise OlderDatabase(
+            f"This database was made by an older release of Widget Catalog (its schema is "
+            f"{current!r}, of this release {SCHEMA!r}). Make a backup, then start the service or "
+            "run doctor: both upgrade it."
+        )
 
 
 def _schema_of(connection: Connection) -> str | None:
@@ -40,9 +54,13 @@ def _upgrade(store: Store) -> None:
     with store.writing() as tx:
         current = _schema_of(tx.connection)
         if current is not None and current not in known:
-            raise NewerDatabase(
-                f"This database was made by a newer release of Widget Catalog (its schema is "
-                f"{current!r}). Start that release, or restore a backup made with this one."
-            )
+            raise _newer(current)
         config.attributes["connection"] = tx.connection
         command.upgrade(config, "head")
+
+
+def _newer(schema: str) -> NewerDatabase:
+    return NewerDatabase(
+        f"This database was made by a newer release of Widget Catalog (its schema is "
+        f"{schema!r}). Start that release, or restore a backup made with this one."
+    )

@@ -14,6 +14,9 @@ Row = tuple[Any, ...]
 Draw = Callable[[Widget], Row]
 """How a listener of the store draws a widget."""
 
+# Where it stands in a widget's row.
+_IS_OFFICIAL = 5
+
 _encode = msgspec.json.Encoder().encode
 _decode_permissions = msgspec.json.Decoder(tuple[str, ...]).decode
 
@@ -38,6 +41,10 @@ class Draft(NamedTuple):
     widget: Row
     versions: list[Row]
     picture: Row
+
+    @property
+    def is_official(self) -> bool:
+        return bool(self.widget[_IS_OFFICIAL])
 
 
 def draft(widget: Widget, downloads: int, picture: Row) -> Draft:

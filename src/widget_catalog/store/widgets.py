@@ -14,6 +14,7 @@ from . import changes, downloads
 from .bulk import insert_rows
 from .engine import Transaction
 from .rows import Draft, StoredWidget, draft, version_from, version_row, widget_from, widget_row
+from .schema import downloads as counts
 from .schema import versions, widgets
 
 Key = tuple[str, str]
@@ -70,6 +71,28 @@ def stream_widgets(connection: Connection, batch: int = 500) -> Iterator[StoredW
 
 def count_widgets(connection: Connection) -> int:
     return connection.execute(sa.select(sa.func.count()).select_from(widgets)).scalar_one()
+
+
+class Totals(NamedTuple):
+    """How much is listed; a scope counts if one of its widgets is."""
+
+    widgets: int
+    versions: int
+    scopes: int
+    downloads: int
+
+
+def count_listed(connection: Connection) -> Totals:
+    def total(number: sa.ColumnElement[int], tables: sa.FromClause) -> int:
+        query = sa.select(number).select_from(tables).where(widgets.c.is_listed)
+        return int(connection.execute(query).scalar_one())
+
+    return Totals(
+        widgets=total(sa.func.count(), widgets),
+        versions=total(sa.func.count(), widgets.join(versions)),
+        scopes=total(sa.func.count(widgets.c.scope.distinct()), widgets),
+        downloads=total(sa.func.coalesce(sa.func.sum(counts.c.count), 0), widgets.join(counts)),
+    )
 
 
 def highest_id(connection: Connection) -> int:

@@ -1,0 +1,15 @@
+"""The catalog's numbers from the store alone: nothing is opened for writing, or made anew."""
+
+import msgspec
+
+from ..domain.clock import from_ms, iso
+from ..store.engine import Store
+from ..store.widgets import count_listed
+
+
+def count_catalog(store: Store) -> str:
+    """The same document as `/api/stats`."""
+    with store.reading() as connection:
+        totals = count_listed(connection)
+    shown = {**totals._asdict(), "generatedAt": iso(from_ms(store.now_ms()))}
+    return msgspec.json.encode(shown).decode()

@@ -1,0 +1,66 @@
+"""What is wrong with a file to import: its first faults, and how many more there are."""
+
+from ..domain.errors import InvalidImport
+
+# So many faults are told, lines of an owned scope named, and characters of a fault shown.
+_MOST_FAULTS = 20
+_MOST_LINES = 5
+_MOST_CHARACTERS = 300
+
+_OWNERS = {"personal": "an account", "organization": "an organization"}
+
+
+class ImportFaults:
+    def __init__(self) -> None:
+        self._faults: list[tuple[int, str]] = []
+        self._count = 0
+        self._owned: dict[str, _OwnedScope] = {}
+
+    def add(self, line: int, sentence: str) -> None:
+        self._count += 1
+        if len(self._faults) < _MOST_FAULTS:
+            self._faults.append((line, _printable(sentence)))
+
+    def add_owned(self, line: int, scope: str, kind: str) -> None:
+        """A line adds to a scope that belongs to somebody. All such lines are one fault."""
+        self._owned.setdefault(scope, _OwnedScope(scope, kind)).add(line)
+
+    def check(self) -> None:
+        """Raises InvalidImport if there is any fault."""
+        owned = [it.fault() for it in list(self._owned.values())[:_MOST_FAULTS]]
+        told = sorted([*self._faults, *owned], key=lambda it: it[0])[:_MOST_FAULTS]
+        if told:
+            more = self._count + len(self._owned) - len(told)
+            raise InvalidImport([f"Line {line}: {fault}" for line, fault in told], more)
+
+
+class _OwnedScope:
+    def __init__(self, scope: str, kind: str) -> None:
+        self._scope = scope
+        self._kind = kind
+        self._lines: list[int] = []
+        self._count = 0
+
+    def add(self, line: int) -> None:
+        self._count += 1
+        if len(self._lines) < _MOST_LINES:
+            self._lines.append(line)
+
+    def fault(self) -> tuple[int, str]:
+        first, *others = self._lines
+        also = ""
+        if others:
+            lines = f"line{'s' if len(others) > 1 else ''} {', '.join(map(str, others))}"
+            unnamed = self._count - len(self._lines)
+            also = f" (also in {lines}{f' and {unnamed:,} more' if unnamed else ''})"
+        return first, (
+            f"scope: {self._scope} belongs to {_OWNERS[self._kind]}{also}. Give --into-owned to "
+            "add to it."
+        )
+
+
+def _printable(text: str) -> str:
+    """Short, and with nothing in it that a terminal would obey: it may quote the file."""
+    if len(text) > _MOST_CHARACTERS:
+        text = f"{text[:_MOST_CHARACTERS]}…"
+    return "".join(it if it.isprintable() else ascii(it)[1:-1] for it in text)

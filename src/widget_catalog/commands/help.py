@@ -1,0 +1,58 @@
+"""How `--help` reads: values have names instead of types, and defaults are shown as they are."""
+
+from typing import Any
+
+import typer
+from typer.core import TyperArgument, TyperGroup, TyperOption
+from typer.main import get_command
+
+HELP_OPTIONS = ["-h", "--help"]
+
+
+class _Argument(TyperArgument):
+    """`FILE` in the usage line and in the list, not `{FILE}` and `<str>`."""
+
+    def display_type_rich(self, ctx: Any) -> str | None:  # noqa: ARG002
+        return None
+
+    def _usage_display_name(self) -> str:
+        return self.display_name_raw if self.required else f"[{self.display_name_raw}]"
+
+
+class _Option(TyperOption):
+    """`--port PORT … [default: 8080]`, not `--port <int> … [default: (8080)]`."""
+
+    def display_type_rich(self, ctx: Any) -> str | None:  # noqa: ARG002
+        return None if self.is_flag else self.metavar or self.name.upper()
+
+    def _get_number_range_help_str(self) -> str | None:
+        return None  # What is allowed is said in words.
+
+    def _get_default_string(self, **how: Any) -> str:
+        if isinstance(self.show_default, str):
+            return self.show_default
+        return super()._get_default_string(**how)
+
+
+def examples(*arguments: str) -> str:
+    """What stands below the help of a command."""
+    return "\n".join(["Examples:", *(f"widget-catalog {it}" for it in arguments)])
+
+
+def build_command(app: typer.Typer) -> Any:
+    """The command to call, with readable help in all its parts."""
+    command = get_command(app)
+    _make_readable(command)
+    return command
+
+
+def _make_readable(command: Any) -> None:
+    # Typer offers no way to choose the classes of parameters, nor of the option --help.
+    help_option = command.get_help_option(typer.Context(command, help_option_names=HELP_OPTIONS))
+    for parameter in (*command.params, help_option):
+        parameter.__class__ = _Argument if isinstance(parameter, TyperArgument) else _Option
+    paragraphs = (command.help or "").split("\n\n")
+    command.help = "\n\n".join(" ".join(it.split()) for it in paragraphs)
+    if isinstance(command, TyperGroup):
+        for part in command.commands.values():
+            _make_readable(part)

@@ -1,0 +1,144 @@
+"""`widget-catalog import` and `export`: widgets from a file, and the catalog to one."""
+
+import contextlib
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.markup import escape
+
+from ..settings import Settings, load_settings
+from .context import ConfigOption, DataOption, existing_node, fail, say
+
+if TYPE_CHECKING:
+    from ..actions.import_catalog import ImportSummary
+    from ..wiring import Node
+
+
+def import_(
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE", help="An NDJSON file, one widget per line; - for standard input."
+        ),
+    ],
+    into_owned: Annotated[
+        bool,
+        typer.Option(
+            "--into-owned", help="Also add to scopes that belong to an account or organization."
+        ),
+    ] = False,
+    lenient: Annotated[
+        bool,
+        typer.Option(
+            "--lenient", help="Remove control and invisible characters from texts of old data."
+        ),
+    ] = False,
+    data: DataOption = None,
+    config: ConfigOption = None,
+) -> None:
+    """Add widgets from a file: all of them, or none if there is any fault.
+
+    Versions that are already published are skipped; one whose hash differs is a fault.
+    The service may be running. Exit code 1: the faults are listed, nothing was imported.
+    """
+    from ..greeting import counted
+    from ..wiring import make_index_ready, prepare_node
+
+    settings = load_settings({"data": data}, config)
+    source = None if file == "-" else Path(file)
+    if source is not None and not source.exists():
+        fail(f"There is no file {source}.")
+    node = prepare_node(settings.data)
+    summary = import_file(node, source, settings, into_owned=into_owned, is_lenient=lenient)
+    say.print(
+        f"Added {counted(summary.widgets_added, 'widget')} and "
+        f"{counted(summary.versions_added, 'version')} "
+        f"({counted(summary.bundles_stored, 'bundle')} stored); "
+        f"{counted(summary.versions_skipped, 'version')} already there."
+    )
+    if summary.official_added:
+        marked = counted(summary.official_added, "added widget")
+        say.print(f"Marked as official, as in the file: {marked}.")
+    if summary.texts_cleaned:
+        say.print(f"Removed unwanted characters from {counted(summary.texts_cleaned, 'text')}.")
+    with say.status("Building the search index …"):
+        make_index_ready(node)
+
+
+def import_file(
+    node: "Node",
+    file: Path | None,
+    settings: Settings,
+    *,
+    into_owned: bool = False,
+    is_lenient: bool = False,
+) -> "ImportSummary":
+    """Import a file, or standard input if it is None, with a progress bar."""
+    from ..actions.import_catalog import import_catalog
+    from ..progress import reading_lines
+
+    with reading_lines(say, file) as (lines, advance):
+        return import_catalog(
+            node.store,
+            node.bundles,
+            lines,
+            Path.cwd() if file is None else file.parent,
+            settings.max_bundle_bytes,
+            advance,
+            file_name="standard input" if file is None else file.name,
+            into_owned=into_owned,
+            is_lenient=is_lenient,
+        )
+
+
+def export(
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="The file to write; - for standard output.")
+    ],
+    bundles: Annotated[
+        bool,
+        typer.Option(
+            help="Copy stored bundles next to the file, into bundles/, or refer to them by URL.",
+            show_default="copy",
+        ),
+    ] = True,
+    data: DataOption = None,
+    config: ConfigOption = None,
+) -> None:
+    """Write the whole catalog to a file, one widget per line, as `import` reads it.
+
+    Standard output can hold no bundles: it refers to them by URL.
+    """
+    from ..actions.export_catalog import copied_to, export_catalog, linked_to
+    from ..greeting import counted
+    from ..progress import counting
+    from ..store.widgets import count_widgets
+
+    settings = load_settings({"data": data}, config)
+    node = existing_node(settings)
+    with node.store.reading() as connection:
+        total = count_widgets(connection)
+    if file == "-":
+        for line in export_catalog(node.store, linked_to(settings.cdn_url)):
+            sys.stdout.buffer.write(line)
+        sys.stdout.buffer.flush()
+        return
+    target = Path(file)
+    if target.is_dir():
+        fail(f"{target} is a folder; name a file in it.")
+    partial = target.with_name(f".{target.name}.part")
+    files_of = copied_to(target.parent, node.bundles) if bundles else linked_to(settings.cdn_url)
+    try:
+        with partial.open("wb") as output, counting(say, "Exporting", total) as advance:
+            for line in export_catalog(node.store, files_of):
+                output.write(line)
+                advance(1)
+        partial.replace(target)
+    except OSError as error:
+        fail(f"{target} cannot be written: {error.strerror}.")
+    finally:
+        with contextlib.suppress(OSError):
+            partial.unlink(missing_ok=True)
+    say.print(f"Wrote {counted(total, 'widget')} to {escape(str(target))}.")
