@@ -242,6 +242,8 @@ def doctor(
     Exit code 1: something was found. The service may be running.
     """
     from .actions.check_catalog import check_catalog, remove_orphans
+    from .actions.second_factor.managing import find_app_faults
+    from .actions.second_factor.secret_box import SecretBox
     from .greeting import counted
     from .progress import counting
     from .store.engine import check_file
@@ -261,6 +263,7 @@ def doctor(
         total = count_widgets(connection)
     with counting(say, "Checking", total) as advance:
         findings = check_catalog(node.store, node.bundles, node.projection, advance)
+    findings.faults += find_app_faults(node.store, SecretBox(node.folder.second_factor_key))
     say.print(
         f"Looked at {counted(findings.widgets, 'widget')} and "
         f"{counted(findings.bundles, 'stored bundle')}."

@@ -7,11 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from support.accounts import an_account
 from support.commands import Said, widget_catalog
 from support.folders import filled_folder
 from support.permissions import read_only, without_root_powers
 from support.service import running_service
 from support.widgets import version_line, widget_line
+from widget_catalog.actions.second_factor.secret_box import SecretBox
+from widget_catalog.store.second_factors import put_app
+from widget_catalog.wiring import prepare_node
 
 _WELL = Said(0, "", "Looked at 61 widgets and 1 stored bundle.\nAll is well.\n")
 
@@ -78,6 +82,26 @@ def test_a_faulty_bundle_does_not_keep_the_read_model_from_being_checked(data: P
     assert said.code == 1
     assert "Fault: acme/clock 1.0.0: its bundle is missing" in said.err
     assert "Mended: 1 document of the read model differed from the database.\n" in said.err
+
+
+def test_an_authenticator_app_whose_key_is_lost_is_told(data: Path) -> None:
+    node = prepare_node(data)
+    box = SecretBox(node.folder.second_factor_key)
+    for name in ("ann", "bob"):
+        account = an_account(node.store, name)
+        with node.store.writing() as tx:
+            put_app(tx, account.id, box.seal("a secret"), 0)
+    node.store.close()
+    assert widget_catalog("doctor", "--data", data) == _WELL
+    node.folder.second_factor_key.unlink()
+
+    said = widget_catalog("doctor", "--data", data)
+
+    assert said.code == 1
+    assert said.err == (
+        "Looked at 61 widgets and 1 stored bundle.\nFault: second factor: 2 of 2 authenticator "
+        "apps cannot be used, because second-factor.key is missing or is another one.\n"
+    )
 
 
 def test_a_folder_that_may_not_be_written_is_not_called_damaged(data: Path) -> None:

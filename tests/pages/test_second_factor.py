@@ -3,12 +3,14 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import quote
 
 import pyotp
 import pytest
 
 from support.authenticator import Authenticator
 from support.browsing import PERSONAL, Browsing
+from support.oauth import agree, ask, authorize_address, code_fields
 from support.people import PASSWORD, a_person
 from support.second_factor import (
     HERE,
@@ -117,6 +119,39 @@ def test_signing_in_goes_on_to_where_one_wanted_to_go(
     assert (answer.status, answer.headers["location"]) == (303, "/device?user_code=A")
     assert "half-signed-in" not in browsing.cookies
     assert is_in(browsing)
+
+
+def test_a_program_signs_somebody_in_who_gives_a_second_factor(
+    site: InProcessSite, clock: MovableClock
+) -> None:
+    app, _ = add_app(browsing_as(site, "ann"), clock.at.timestamp())
+    clock.forward(seconds=30)
+    browsing = Browsing(site)
+    address = authorize_address()
+    browsing.get(browsing.get(address).headers["location"])
+    answer = browsing.submit("/sign-in", username="ann", password=PASSWORD)
+    browsing.get(answer.headers["location"])
+    answer = browsing.submit(STEP, code=code_now(app, clock))
+    assert answer.headers["location"] == address
+
+    told = agree(browsing)
+
+    assert ask(site, "token", **code_fields(told["code"])).status == 200
+
+
+def test_a_program_waits_until_the_person_has_set_one_up(tmp_path: Path) -> None:
+    with InProcessSite(tmp_path / "data", second_factor_required="everybody") as site:
+        browsing = browsing_as(site, "ann")
+        address = authorize_address()
+        set_up = browsing.get(address).headers["location"]
+        assert set_up == f"{HERE}?next={quote(address, safe='')}"
+        browsing.get(set_up)
+        (link,) = [it for it in browsing.page.links if it.startswith(f"{HERE}/new-passkey")]
+        browsing.get(link)
+        made = json.dumps(Authenticator().create(options_on(browsing)))
+        browsing.submit(f"{HERE}/new-passkey", name="Phone", credential=made)
+        assert browsing.page.one("a", class_="button").attributes["href"] == address
+        assert agree(browsing)["code"]
 
 
 def test_whoever_comes_too_late_begins_again(site: InProcessSite, clock: MovableClock) -> None:

@@ -111,6 +111,11 @@ def find_app(connection: Connection, account_id: int) -> App | None:
     return App(*row) if row is not None else None
 
 
+def list_apps(connection: Connection) -> list[App]:
+    query = sa.select(authenticator_apps).order_by(authenticator_apps.c.account_id)
+    return [App(*row) for row in connection.execute(query)]
+
+
 def put_app(tx: Transaction, account_id: int, sealed_secret: str, last_step: int) -> None:
     """Set up an authenticator app, in place of the former one."""
     remove_app(tx, account_id)

@@ -16,6 +16,7 @@ from ...store.second_factors import (
     add_passkey,
     find_factors,
     find_passkey,
+    list_apps,
     put_app,
     remove_app,
     remove_passkey,
@@ -31,6 +32,7 @@ from .codes import find_step, hash_recovery_code, new_app_secret, new_recovery_c
 from .passkeys import check_new, creation_options, new_challenge
 from .policy import FactorPolicy, is_required, require_fresh
 from .proving import WRONG_CODE
+from .secret_box import SecretBox
 
 _TRIES = 20
 
@@ -158,6 +160,17 @@ def make_recovery_codes(store: Store, visitor: Visitor) -> list[str]:
         if not find_factors(tx.connection, account.id).has_any:
             raise Conflict("Recovery codes replace a second factor. Add one first.")
         return _new_codes(tx, visitor, account)
+
+
+def find_app_faults(store: Store, box: SecretBox) -> list[str]:
+    """For doctor: whether the codes of all authenticator apps can be checked."""
+    with store.reading() as connection:
+        apps = list_apps(connection)
+    unreadable = sum(1 for it in apps if box.open(it.sealed_secret) is None)
+    if not unreadable:
+        return []
+    fault = f"{unreadable} of {len(apps)} authenticator apps cannot be used, because"
+    return [f"second factor: {fault} second-factor.key is missing or is another one."]
 
 
 def _changing(store: Store, visitor: Visitor, offered_to: int | None = None) -> Account:

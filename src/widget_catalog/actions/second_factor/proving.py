@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from ...domain.accounts import Account
-from ...domain.errors import InvalidRequest, NotSignedIn
+from ...domain.errors import InvalidRequest, NotSignedIn, TooOften
 from ...domain.networks import network_of
 from ...domain.second_factor import Factor
 from ...store.accounts import find_account_by_id
@@ -88,8 +88,11 @@ def prove_by_passkey(
     A challenge is good for one try. It is remembered as tried for as long as it lasts.
     """
     shared = f"passkey {network_of(address)}"
-    limits = {shared: _PASSKEYS_PER_ADDRESS, f"challenge {hash_secret(challenge)}": 1}
-    count_attempt(store, limits, _TOO_OFTEN)
+    count_attempt(store, {shared: _PASSKEYS_PER_ADDRESS}, _TOO_OFTEN)
+    try:
+        count_attempt(store, {f"challenge {hash_secret(challenge)}": 1}, _TOO_OFTEN)
+    except TooOften:
+        raise NotSignedIn(NOT_ACCEPTED) from None
     id_ = credential_id_of(credential)
     with store.reading() as connection:
         passkey = find_passkey(connection, id_) if id_ is not None else None

@@ -72,7 +72,7 @@ function prepare(form) {
     }
   };
   form.hidden = false;
-  form.querySelector("[autofocus]")?.focus();
+  form.querySelector("[data-focus]")?.focus();
   if (location.origin !== form.dataset.origin) {
     button.disabled = true;
     say(`Passkeys work at ${form.dataset.origin} only. Open this page there.`);
