@@ -18,6 +18,7 @@ from .commands.accounts import accounts, scopes
 from .commands.audit import audit
 from .commands.context import WHERE, ConfigOption, DataOption, fail, require_catalog, say
 from .commands.help import HELP_OPTIONS, build_command, examples
+from .commands.secrets import secrets
 from .commands.transfer import export, import_, import_file
 from .commands.widgets import versions, widgets
 from .domain.errors import CatalogError, InvalidImport, InvalidSettings, StoreUnavailable
@@ -174,11 +175,14 @@ def serve(
     """
     from .actions.create_account import invite_first_operator
     from .actions.tidy_uploads import tidy_uploads
+    from .domain import clock
+    from .domain.clock import iso
     from .greeting import greet
     from .logs import configure_logs
     from .server import check_port
     from .server import serve as run_server
-    from .wiring import prepare_node
+    from .service_lock import ServiceLock
+    from .wiring import DataFolder, make_folder, prepare_node
 
     flags: dict[str, Any] = {
         "host": host, "port": port, "data": data, "workers": workers, "base_url": base_url,
@@ -189,19 +193,25 @@ def serve(
     defaults = {"data": _DEMO_FOLDER} if demo else None
     read_settings = partial(load_settings, flags, config, others, defaults=defaults)
     settings = read_settings()
+    folder = DataFolder(settings.data)
+    lock = ServiceLock(folder.path, folder.service_lock)
+    lock.check()
     sockets = passed_sockets()
     if not sockets:
         check_port(settings.host, settings.port, "--port")
     if settings.metrics_port:
         check_port(settings.metrics_host, settings.metrics_port, "--metrics-port")
+    make_folder(folder)
+    # Before the database is touched: another release may be using it.
+    lock.take(settings.public_url, iso(clock.now()))
     node = prepare_node(settings.data)
     if demo and _is_empty(node):
-        folder = escape(str(settings.data))
+        place = escape(str(settings.data))
         try:
             summary = import_file(node, _DEMO_CATALOG, settings)
         except InvalidImport as error:
-            fail(f"The example widgets cannot be added to {folder}. {error.message}")
-        say.print(f"Put {summary.widgets_added} example widgets into {folder}.")
+            fail(f"The example widgets cannot be added to {place}. {error.message}")
+        say.print(f"Put {summary.widgets_added} example widgets into {place}.")
     invitation = None
     try:
         tidy_uploads(node.store, node.bundles, node.uploads)
@@ -303,6 +313,7 @@ app.add_typer(accounts, rich_help_panel=_MANAGING)
 app.add_typer(scopes, rich_help_panel=_MANAGING)
 app.add_typer(widgets, rich_help_panel=_MANAGING)
 app.add_typer(versions, rich_help_panel=_MANAGING)
+app.add_typer(secrets, rich_help_panel=_MANAGING)
 app.command(rich_help_panel=_MANAGING)(audit)
 
 

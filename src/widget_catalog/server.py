@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import ctypes
+import errno
 import gc
 import http.client
 import os
@@ -50,10 +51,19 @@ def check_port(host: str, port: int, flag: str) -> None:
         try:
             probe.bind((address, port))
         except OSError as error:
-            raise PortTaken(
-                f"Cannot listen on {host} port {port}: {error.strerror}. "
-                f"Choose another with {flag}."
-            ) from None
+            raise PortTaken(_why_not(error, host, port, flag)) from None
+
+
+def _why_not(error: OSError, host: str, port: int, flag: str) -> str:
+    reason, choose = error.strerror, f"Choose another port with {flag}."
+    if error.errno == errno.EADDRNOTAVAIL:
+        reason = "this machine has no such address"
+        setting = "--host" if flag == "--port" else "--set metrics_host=…"
+        choose = f"Choose one of its own with {setting}, or 0.0.0.0 for all."
+    elif error.errno == errno.EACCES:
+        reason = "you have no right to use this port"
+        choose = f"Choose one from 1024 on with {flag}, and put a proxy in front."
+    return f"Cannot listen on {host} port {port}: {reason}. {choose}"
 
 
 def resolve(host: str) -> str:

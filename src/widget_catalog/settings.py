@@ -7,8 +7,9 @@ a test holds the two against each other.
 import os
 import socket
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -24,6 +25,11 @@ PREFIX = "WIDGET_CATALOG_"
 # What else begins so: which file to read, and where the authors' tool finds its catalog.
 _OF_OTHERS = ("config", "url")
 _URL_RULE = "must be an http(s) address without query, fragment or user name."
+_PATH_RULE = (
+    "must have no path, because every page on that host could act with the sessions of people "
+    "who sign in here. Give the catalog a host name of its own; or set shares_origin, if you "
+    "trust everything on that host."
+)
 _FIRST_PASSED = 3
 _LOG_FORMATS = ("console", "json")
 _REGISTRATION = ("closed", "invitation", "open")
@@ -41,6 +47,9 @@ class Settings:
     port: int = _setting(8080, "The port to listen on.")
     workers: int = _setting(1, "How many processes answer requests.")
     base_url: str = _setting("", "The address people reach the service at; default: host and port.")
+    shares_origin: bool = _setting(
+        False, "Allow a `base_url` with a path: everything on that host can use people's sessions."
+    )
     cdn_base_url: str = _setting("", "Where bundles are fetched from; default: `{base_url}/cdn`.")
     service_name: str = _setting("Widget Catalog", "The name shown to people.")
     max_bundle_bytes: int = _setting(2_097_152, "The largest bundle that is taken in.")
@@ -145,7 +154,7 @@ def load_settings(
     for variable in sorted(environment):
         name = variable.removeprefix(PREFIX).lower()
         if variable.startswith(PREFIX) and name not in known and name not in _OF_OTHERS:
-            faults.append(f"{variable}: there is no such setting.")
+            faults.append(f"{variable}: {_no_such(name, known, lambda it: PREFIX + it.upper())}")
     given |= {
         name: (value, f"--{name.replace('_', '-')}")
         for name, value in (flags or {}).items()
@@ -155,7 +164,7 @@ def load_settings(
     values: dict[str, Any] = {}
     for name, (value, source) in given.items():
         if name not in known:
-            faults.append(f"{source}: there is no such setting.")
+            faults.append(f"{source}: {_no_such(name, known)}")
             continue
         try:
             values[name] = _converted(value, type(known[name].default))
@@ -165,6 +174,13 @@ def load_settings(
     if faults:
         raise InvalidSettings(faults)
     return Settings(**values)
+
+
+def _no_such(name: str, known: Iterable[str], write: Callable[[str], str] = lambda it: it) -> str:
+    """What to say of a name that is not a setting's: the one that may be meant."""
+    plain = name.lower().replace("-", "_")
+    close = get_close_matches(plain, known, n=1)
+    return "there is no such setting" + (f"; did you mean {write(close[0])}?" if close else ".")
 
 
 def _from_file(file: Path | None, faults: list[str]) -> dict[str, tuple[Any, str]]:
@@ -235,6 +251,9 @@ def _check(values: Mapping[str, Any], given: Mapping[str, tuple[Any, str]]) -> l
         require(name, least <= values[name] <= most, f"must be from {least} to {most}.")
     for name in ("base_url", "cdn_base_url", "oidc_issuer"):
         require(name, not values[name] or _is_url(values[name]), _URL_RULE)
+    if values["base_url"] and _is_url(values["base_url"]):
+        has_path = bool(urlsplit(values["base_url"]).path.strip("/"))
+        require("base_url", values["shares_origin"] or not has_path, _PATH_RULE)
     is_apart = values["metrics_port"] == 0 or values["metrics_port"] != values["port"]
     require("metrics_port", is_apart, "must not be the port of the service itself.")
     require("log_format", values["log_format"] in _LOG_FORMATS, "must be console or json.")

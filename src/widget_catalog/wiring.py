@@ -1,6 +1,5 @@
 """The only place that builds things, and that knows which file of a data folder is what."""
 
-import hmac
 import os
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -33,8 +32,8 @@ from .reading.index_follower import IndexSource
 from .reading.projection import Projection
 from .reading.revision import Counts, Revision
 from .settings import Settings
-from .store.accounts import get_secret
 from .store.engine import Store, sqlite_engine
+from .store.keys import KeyFile
 from .store.migrate import check_schema, migrate
 from .web.around import access_logged, metered, rate_limited
 from .web.cdn import Cdn
@@ -99,6 +98,14 @@ class DataFolder(NamedTuple):
         return self.path / "run" / "metrics"
 
     @property
+    def service_lock(self) -> Path:
+        return self.path / "run" / "service.lock"
+
+    @property
+    def keys(self) -> Path:
+        return self.path / "run" / "keys"
+
+    @property
     def writer_lock(self) -> Path:
         return self.path / "run" / "writer.lock"
 
@@ -126,23 +133,36 @@ def open_node(path: Path, *, is_durable: bool = True, now: Clock = clock.now) ->
     return Node(folder, store, projection, revision, counts, bundles, uploads)
 
 
+def open_keys(folder: DataFolder, store: Store) -> KeyFile:
+    return KeyFile(folder.keys, store.now_ms)
+
+
 def make_index_ready(node: Node) -> None:
     """After many changes: the next start, or a service that is running, need not wait for it."""
     keep_index(node.folder.database, node.folder.search_index)
 
 
-def prepare_node(path: Path, *, draws_read_model: bool = True) -> Node:
-    """Make the folder if need be, bring the database to this release, and open it."""
-    folder = DataFolder(path)
+def make_folder(folder: DataFolder) -> None:
+    """Make the folder and what belongs into it, where it is not there yet."""
+    check_is_folder(folder.path)
     try:
-        # Not so in a restored backup: there, nothing can be wrong with what was drawn.
-        was_drawn = folder.counts.exists()
         folder.path.mkdir(parents=True, exist_ok=True, mode=_PRIVATE)
         for needed in (folder.bundles, folder.uploads, folder.revision.parent):
             needed.mkdir(exist_ok=True)
+    except OSError as error:
+        raise _unusable(folder.path, error) from None
+
+
+def prepare_node(path: Path, *, draws_read_model: bool = True) -> Node:
+    """Make the folder if need be, bring the database to this release, and open it."""
+    folder = DataFolder(path)
+    make_folder(folder)
+    try:
+        # Not so in a restored backup: there, nothing can be wrong with what was drawn.
+        was_drawn = folder.counts.exists()
         node = open_node(path)
     except OSError as error:
-        raise FolderUnusable(f"The data folder {path} cannot be used: {error.strerror}.") from None
+        raise _unusable(path, error) from None
     check_writable(path)
     try:
         migrate(node.store)
@@ -158,6 +178,15 @@ def open_to_read(path: Path) -> Store:
     store = Store(sqlite_engine(DataFolder(path).database))
     check_schema(store)
     return store
+
+
+def check_is_folder(path: Path) -> None:
+    if path.is_file():
+        raise FolderUnusable(f"{path} is a file. Name a folder with --data.")
+
+
+def _unusable(path: Path, error: OSError) -> FolderUnusable:
+    return FolderUnusable(f"The data folder {path} cannot be used: {error.strerror}.")
 
 
 def check_writable(path: Path) -> None:
@@ -235,8 +264,7 @@ def build_worker(
 
 
 def _services(node: Node, store: Store, settings: Settings) -> Services:
-    with store.reading() as connection:
-        upload_key = get_secret(connection, "uploads")
+    keys = open_keys(node.folder, store)
     lifetimes = Lifetimes(
         idle_ms=settings.session_idle_hours * 3_600_000,
         most_ms=settings.session_max_days * 86_400_000,
@@ -247,14 +275,14 @@ def _services(node: Node, store: Store, settings: Settings) -> Services:
         uploads=node.uploads,
         settings=settings,
         lifetimes=lifetimes,
-        upload_key=upload_key,
+        upload_key=keys.for_purpose("uploads"),
         house=House(
             clients=parse_clients(settings.oauth_clients),
             issuer=settings.public_url,
             grant_ms=settings.oauth_max_days * 86_400_000,
         ),
         look=Look(settings.service_name, settings.public_url),
-        sealing_key=hmac.digest(upload_key, b"signing in", "sha256"),
+        sealing_key=keys.for_purpose("signing in"),
         provider=_provider(settings),
         factor_policy=FactorPolicy(
             site_at(settings.public_url, settings.service_name),

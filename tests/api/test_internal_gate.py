@@ -48,7 +48,7 @@ def test_any_other_address_is_401_whether_it_exists_or_not(shop: InProcessSite, 
     [
         ("authorization", "Bearer nonsense"),
         ("authorization", "Basic eA=="),
-        ("cookie", "session=1"),
+        ("cookie", "__Host-session=1"),
     ],
 )
 def test_credentials_that_nobody_gave_out_open_nothing(
@@ -95,7 +95,7 @@ def test_what_cannot_be_a_widget_is_404_with_cors(shop: InProcessSite, key: str)
         }
 
 
-@pytest.mark.parametrize("path", ["/apiary", "/API/health", "//api/health", "/Api/v1/"])
+@pytest.mark.parametrize("path", ["/apiary", "/API/health", "/Api/v1/"])
 def test_what_is_not_under_api_is_a_page(shop: InProcessSite, path: str) -> None:
     answer = shop.get(path)
 

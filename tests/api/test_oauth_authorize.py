@@ -108,7 +108,7 @@ def test_no_bearer_token_can_agree(ann: Browsing) -> None:
         "POST",
         "/api/tokens",
         str(body).replace("'", '"').encode(),
-        cookie=f"session={ann.cookies['session']}",
+        cookie=f"__Host-session={ann.cookies['session']}",
         x_csrf_token=csrf,
         content_type="application/json",
     )

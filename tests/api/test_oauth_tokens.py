@@ -261,7 +261,7 @@ def test_another_password_ends_every_program_s_sign_in(house: InProcessSite) -> 
         "/api/auth/password",
         passwords.encode(),
         content_type="application/json",
-        cookie=f"session={pat.cookies['session']}",
+        cookie=f"__Host-session={pat.cookies['session']}",
         x_csrf_token=csrf,
     )
 

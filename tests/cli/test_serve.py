@@ -1,7 +1,9 @@
 """`widget-catalog serve`: what it says when it starts, and when it cannot."""
 
 import contextlib
+import os
 import re
+import signal
 import socket
 import sqlite3
 import time
@@ -77,7 +79,7 @@ def test_a_port_that_is_taken_is_one_sentence(tmp_path: Path) -> None:
     assert said.code == 1
     assert said.err == (
         f"Error: Cannot listen on 127.0.0.1 port {port}: Address already in use. "
-        "Choose another with --port.\n"
+        "Choose another port with --port.\n"
     )
     assert not (tmp_path / "data").exists()
 
@@ -92,7 +94,9 @@ def test_a_metrics_port_that_is_taken_is_one_sentence(tmp_path: Path) -> None:
         )
 
     assert (said.code, said.err.count("\n")) == (1, 1)
-    assert f"port {port}: Address already in use. Choose another with --metrics-port" in said.err
+    assert (
+        f"port {port}: Address already in use. Choose another port with --metrics-port" in said.err
+    )
 
 
 def test_a_port_with_a_service_on_it_is_taken_too(tmp_path: Path) -> None:
@@ -111,6 +115,10 @@ def test_an_address_that_is_not_this_machines_is_one_sentence(tmp_path: Path) ->
 
     assert (said.code, said.err.count("\n")) == (1, 1)
     assert said.err.startswith("Error: Cannot listen on 192.0.2.1 port ")
+    assert said.err.endswith(
+        ": this machine has no such address. Choose one of its own with --host, or 0.0.0.0 for "
+        "all.\n"
+    )
 
 
 def test_a_folder_that_cannot_be_used_is_one_sentence(tmp_path: Path) -> None:
@@ -119,7 +127,6 @@ def test_a_folder_that_cannot_be_used_is_one_sentence(tmp_path: Path) -> None:
     closed = tmp_path / "closed"
     closed.mkdir(mode=0o555)
     reasons = {
-        file: "File exists.",
         file / "data": "Not a directory.",
         closed / "data": "Permission denied.",
     }
@@ -131,6 +138,39 @@ def test_a_folder_that_cannot_be_used_is_one_sentence(tmp_path: Path) -> None:
             before=without_root_powers,
         )
         assert said == Said(1, "", f"Error: The data folder {data} cannot be used: {reason}\n")
+
+
+def test_a_file_in_place_of_the_folder_is_called_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "catalog.db"
+    file.touch()
+    for command in (["serve", "--port", str(free_port())], ["stats"], ["doctor"]):
+        said = widget_catalog(*command, "--data", file)
+
+        assert said == Said(1, "", f"Error: {file} is a file. Name a folder with --data.\n")
+
+
+def test_a_second_service_on_the_same_folder_names_the_first(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with running_service(data, "--workers", "2") as service:
+        # Whatever its port: the same one would be taken as well.
+        for port in (service.port, free_port()):
+            said = widget_catalog("serve", "--data", data, "--port", str(port))
+
+            assert (said.code, said.err.count("\n")) == (1, 1)
+            who = f"process {service.process.pid}, at {service.url}, since 20"
+            assert said.err.startswith(f"Error: Another service ({who}")
+            assert said.err.endswith(
+                f") runs on the data folder {data}. Stop it, or choose another --data.\n"
+            )
+        assert widget_catalog("stats", "--data", data).code == 0
+        service.kill()
+        # Its file is still there, and says nothing any more.
+        with running_service(data, "--workers", "2") as successor:
+            # The parent alone: its workers end with it.
+            os.kill(successor.process.pid, signal.SIGKILL)
+            successor.process.wait(10)
+            with running_service(data) as last:
+                assert last.process.poll() is None
 
 
 def test_a_catalog_that_may_not_be_written_is_one_sentence(tmp_path: Path) -> None:

@@ -277,7 +277,9 @@ def test_what_one_signs_in_with_is_changed_only_after_confirming(
     browsing.get(HERE)
     clock.forward(minutes=10)
     for path in (f"{HERE}/new-passkey", f"{HERE}/new-app"):
-        sent = site.get(path, accept="text/html", cookie=f"session={browsing.cookies['session']}")
+        sent = site.get(
+            path, accept="text/html", cookie=f"__Host-session={browsing.cookies['session']}"
+        )
         assert sent.headers["location"] == f"{CONFIRM}?next={path.replace('/', '%2F')}"
     for path in (f"{HERE}/remove-app", f"{HERE}/recovery-codes"):
         sent = browsing.submit(path)
@@ -387,7 +389,7 @@ def test_an_account_that_is_closed_has_no_factors_left(site: InProcessSite) -> N
     add_passkey(browsing, Authenticator())
     browsing.get("/account")
     token = browsing.hidden_fields("/sign-out")["csrf_token"]
-    cookie = f"session={browsing.cookies['session']}"
+    cookie = f"__Host-session={browsing.cookies['session']}"
     answer = site.request(
         "POST", "/api/account/close", json.dumps({"password": PASSWORD}).encode(),
         content_type="application/json", cookie=cookie, x_csrf_token=token,

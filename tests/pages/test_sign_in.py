@@ -54,7 +54,7 @@ def test_signing_in_leads_to_one_s_account(house: InProcessSite) -> None:
 
     assert (answer.status, answer.headers["location"]) == (303, "/account")
     cookie = answer.headers["set-cookie"]
-    assert cookie.startswith("session=wcs_")
+    assert cookie.startswith("__Host-session=wcs_")
     assert cookie.endswith("; Max-Age=7776000; Path=/; HttpOnly; SameSite=Lax; Secure")
     assert browsing.get("/account").status == 200
     assert browsing.title == "@ann"
@@ -162,7 +162,7 @@ def test_signing_out_ends_the_session(house: InProcessSite) -> None:
     answer = browsing.submit("/sign-out")
 
     assert (answer.status, answer.headers["location"]) == (303, "/")
-    assert "session=; Max-Age=0" in answer.headers["set-cookie"]
+    assert "__Host-session=; Max-Age=0" in answer.headers["set-cookie"]
     browsing.cookies["session"] = cookie
     assert browsing.get("/account").headers["location"] == "/sign-in?next=%2Faccount"
 

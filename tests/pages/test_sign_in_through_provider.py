@@ -1,6 +1,7 @@
 """Signing in through an OpenID Connect provider: a real one."""
 
 import base64
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ from support.openid import Provider, running_provider
 from support.people import PASSWORD, a_person
 from support.site import Answer, InProcessSite
 from widget_catalog.actions.manage_account import set_disabled
+from widget_catalog.actions.oidc import Newcomer, seal
+from widget_catalog.wiring import open_keys
 
 
 @pytest.fixture(scope="module")
@@ -49,9 +52,42 @@ def test_without_a_provider_there_is_no_such_way(site: InProcessSite) -> None:
     browsing.get("/sign-in")
     links = browsing.page.all("a", class_="button")
     assert [it.text for it in links] == ["Sign in with a passkey"]
-    for path in ("/api/auth/oidc", "/api/auth/oidc/callback?code=x"):
-        assert browsing.get(path).status == 404
+    for cookies in ({}, {"signing-in": _sealed(site, "eve")}):
+        browsing.cookies = dict(cookies)
+        for path in ("/api/auth/oidc", "/api/auth/oidc/callback?code=x", "/join/name"):
+            assert browsing.get(path).status == 404
+        form = {"username": "eve", "email": "eve@example.org"}
+        assert browsing.post("/join/name", form).status == 404
+    assert usernames(site) == []
     assert site.get("/api/settings").json()["signIn"] == ["password"]
+
+
+def test_a_copy_of_the_database_signs_nothing_that_counts_here(
+    house: InProcessSite, provider: Provider, tmp_path: Path
+) -> None:
+    backup = tmp_path / "backup"
+    backup.mkdir()
+    shutil.copy(house.node.folder.database, backup)
+    settings = {"oidc_issuer": provider.url, **CLIENT}
+    with InProcessSite(backup, **settings) as elsewhere:
+        thief = Browsing(elsewhere)
+        thief.cookies["signing-in"] = _sealed(elsewhere, "eve")
+        assert thief.get("/join/name").status == 200
+
+    browsing = Browsing(house)
+    browsing.cookies = dict(thief.cookies)
+
+    assert browsing.get("/join/name").status == 400
+    browsing.cookies["signing-in"] = _sealed(house, "eve")
+    assert browsing.get("/join/name").status == 200
+
+
+def _sealed(site: InProcessSite, username: str) -> str:
+    """What a newcomer's browser keeps, sealed with the keys of this site's folder."""
+    store = site.node.store
+    newcomer = Newcomer("https://provider.example", "1", username, f"{username}@example.org")
+    keys = open_keys(site.node.folder, store)
+    return seal(keys.for_purpose("signing in"), newcomer, store.now_ms())
 
 
 def test_one_is_sent_there_with_everything_that_protects_the_way_back(

@@ -62,7 +62,7 @@ def test_every_fault_is_told_at_once_and_names_where_it_is(tmp_path: Path) -> No
 
     assert sorted(caught.value.faults) == sorted(
         [
-            "WIDGET_CATALOG_PROT: there is no such setting.",
+            "WIDGET_CATALOG_PROT: there is no such setting; did you mean WIDGET_CATALOG_PORT?",
             f"{file}: workers: must be a whole number, not 'many'.",
             f"{file}: colour: there is no such setting.",
             "--set nope: there is no such setting.",
@@ -83,6 +83,8 @@ def test_every_fault_is_told_at_once_and_names_where_it_is(tmp_path: Path) -> No
         ({"base_url": "https://me@x.example/"}, "--base-url: must be an http"),
         ({"base_url": "http://x.example:99999"}, "--base-url: must be an http"),
         ({"base_url": "http://:80"}, "--base-url: must be an http"),
+        ({"base_url": "https://x.example/widgets"}, "--base-url: must have no path, because "),
+        ({"base_url": "https://x.example//w/"}, "--base-url: must have no path, because "),
         ({"cdn_base_url": 'https://x.example/"'}, "--cdn-base-url: must be an http"),
         ({"service_name": " "}, "--service-name: must not be empty."),
         ({"port": 9000, "metrics_port": 9000}, "--metrics-port: must not be the port"),
@@ -96,6 +98,28 @@ def test_a_value_that_cannot_be_used_is_refused(flags: dict[str, object], compla
         load_settings(flags, environment={})
 
     assert caught.value.message.startswith(complaint)
+
+
+def test_a_mistyped_name_is_answered_with_the_one_that_may_be_meant(tmp_path: Path) -> None:
+    file = tmp_path / "catalog.toml"
+    file.write_text('base-url = "https://c.example"\n')
+
+    with pytest.raises(InvalidSettings) as caught:
+        load_settings(
+            None,
+            file,
+            {"rate-limits": "1/second", "xyzzy": "1"},
+            {"WIDGET_CATALOG_HOTS": "::1"},
+        )
+
+    assert sorted(caught.value.faults) == sorted(
+        [
+            f"{file}: base-url: there is no such setting; did you mean base_url?",
+            "--set rate-limits: there is no such setting; did you mean rate_limit?",
+            "--set xyzzy: there is no such setting.",
+            "WIDGET_CATALOG_HOTS: there is no such setting; did you mean WIDGET_CATALOG_HOST?",
+        ]
+    )
 
 
 def test_a_file_that_is_missing_or_not_toml_is_a_fault(tmp_path: Path) -> None:
@@ -112,7 +136,12 @@ def test_a_file_that_is_missing_or_not_toml_is_a_fault(tmp_path: Path) -> None:
         ({}, "http://127.0.0.1:8080", "http://127.0.0.1:8080/cdn"),
         ({"host": "0.0.0.0", "port": 90}, "http://127.0.0.1:90", "http://127.0.0.1:90/cdn"),
         ({"host": "::1"}, "http://[::1]:8080", "http://[::1]:8080/cdn"),
-        ({"base_url": "https://c.example/w/"}, "https://c.example/w", "https://c.example/w/cdn"),
+        ({"base_url": "https://c.example/"}, "https://c.example", "https://c.example/cdn"),
+        (
+            {"base_url": "https://c.example/w/", "shares_origin": True},
+            "https://c.example/w",
+            "https://c.example/w/cdn",
+        ),
         (
             {"base_url": "https://c.example", "cdn_base_url": "https://cdn.example/"},
             "https://c.example",

@@ -1,7 +1,6 @@
 """Accounts in the store, the names they take, and who they are elsewhere."""
 
 import pytest
-import sqlalchemy as sa
 
 from support.accounts import an_account, an_organization
 from support.values import a_widget
@@ -18,7 +17,6 @@ from widget_catalog.store.accounts import (
     find_account_by_identity,
     find_credentials,
     get_account,
-    get_secret,
     has_accounts,
     is_email_used,
     list_accounts,
@@ -169,13 +167,3 @@ def test_an_identity_leads_to_its_account(store: Store) -> None:
         assert find_account_by_identity(connection, "https://a.example", "1") == ann
         assert find_account_by_identity(connection, "https://b.example", "1") == bob
         assert find_account_by_identity(connection, "https://a.example", "2") is None
-
-
-def test_every_catalog_signs_uploads_with_a_secret_of_its_own(store: Store) -> None:
-    with store.reading() as connection:
-        key = get_secret(connection, "uploads")
-        assert get_secret(connection, "uploads") == key
-        with pytest.raises(sa.exc.NoResultFound):
-            get_secret(connection, "nothing")
-    assert len(key) >= 32
-    assert key != bytes(len(key))

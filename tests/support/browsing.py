@@ -21,12 +21,16 @@ PERSONAL = {
 
 
 class Browsing:
-    """Redirects are shown, not followed; `page` is the last page that was loaded."""
+    """Redirects are shown, not followed; `page` is the last page that was loaded.
+
+    `cookies` are known by their names without the prefix that every one of them has over https.
+    """
 
     def __init__(self, site: InProcessSite) -> None:
         self.site = site
         self.cookies: dict[str, str] = {}
         self.page = Html(b"")
+        self._prefix = "__Host-" if site.settings.public_url.startswith("https:") else ""
 
     def get(self, address: str, **headers: str) -> Answer:
         return self._request("GET", address, b"", **headers)
@@ -77,7 +81,7 @@ class Browsing:
         if body:
             headers.setdefault("content_type", _FORM)
         if self.cookies:
-            pairs = "; ".join(f"{key}={value}" for key, value in self.cookies.items())
+            pairs = "; ".join(f"{self._prefix}{key}={value}" for key, value in self.cookies.items())
             headers.setdefault("cookie", pairs)
         answer = self.site.request(method, address, body, **headers)
         for key, value in answer.response.headers:
@@ -90,7 +94,8 @@ class Browsing:
 
     def _keep(self, cookie: str) -> None:
         pair, *attributes = cookie.split("; ")
-        name, _, value = pair.partition("=")
+        assert pair.startswith(self._prefix), cookie
+        name, _, value = pair.removeprefix(self._prefix).partition("=")
         if "Max-Age=0" in attributes:
             self.cookies.pop(name, None)
         else:

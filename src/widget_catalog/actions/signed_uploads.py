@@ -4,26 +4,31 @@ import hashlib
 import hmac
 
 from ..bundles.store import Kind
+from ..store.keys import SigningKey
 
 PREFIX = "/uploads/"
 
 
-def sign_upload(key: bytes, request_id: str, kind: Kind, expires_at: int) -> str:
+def sign_upload(key: SigningKey, request_id: str, kind: Kind, expires_at: int) -> str:
     """The path and query of an upload's address."""
-    signature = _signature(key, request_id, kind, expires_at)
+    signature = _signature(key.newest(), request_id, kind, expires_at)
     return f"{PREFIX}{request_id}/index.{kind}?expires={expires_at}&signature={signature}"
 
 
 def is_signed(
-    key: bytes, request_id: str, kind: Kind, expires: str, signature: str, now_ms: int
+    key: SigningKey, request_id: str, kind: Kind, expires: str, signature: str, now_ms: int
 ) -> bool:
     """Whether we have made this address, and it is still good."""
     if not (expires.isascii() and expires.isdecimal() and len(expires) <= 15):
         return False
-    if not signature.isascii():
+    if not signature.isascii() or now_ms >= int(expires):
         return False
-    wanted = _signature(key, request_id, kind, int(expires))
-    return hmac.compare_digest(wanted.encode(), signature.encode()) and now_ms < int(expires)
+    return any(
+        hmac.compare_digest(
+            _signature(it, request_id, kind, int(expires)).encode(), signature.encode()
+        )
+        for it in key.accepted()
+    )
 
 
 def _signature(key: bytes, request_id: str, kind: Kind, expires_at: int) -> str:

@@ -144,8 +144,10 @@ class Catalog:
         registry = self._registries.items.get(scope) or self._loader.find_registry(scope)
         if registry is None:
             with self._documents.snapshot():
+                if self._documents.is_registry_large(scope):
+                    return None
                 changed_at = self._documents.find_scope_change(scope)
-                if changed_at is None or self._documents.is_registry_large(scope):
+                if changed_at is None:
                     return None
                 pieces = registry_pieces(self._documents, scope, changed_at, self._cdn_url)
                 registry = Registry(self.packer.content(list(pieces)), changed_at)

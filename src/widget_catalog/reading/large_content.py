@@ -5,6 +5,7 @@ to the bulk, so that a new count in front of it costs nothing but its digits.
 """
 
 import asyncio
+import contextlib
 import os
 import sys
 import threading
@@ -63,9 +64,10 @@ class Packer:
 
 
 def give_way() -> None:
-    """Let this thread have what the others leave. Elsewhere than on Linux, it shares equally."""
+    """Let this thread have what the others leave. Where that cannot be, it shares equally."""
     if sys.platform == "linux":
-        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)
+        with contextlib.suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)
 
 
 class Bulk:

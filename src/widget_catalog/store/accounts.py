@@ -10,7 +10,7 @@ from ..domain.clock import from_ms
 from ..domain.errors import Conflict, NotFound
 from ..domain.names import Scope, is_name
 from .engine import Transaction
-from .schema import accounts, identities, scopes, secrets, widgets
+from .schema import accounts, identities, scopes, widgets
 
 
 class Credentials(NamedTuple):
@@ -129,12 +129,6 @@ def add_identity(tx: Transaction, issuer: str, subject: str, account_id: int) ->
             issuer=issuer, subject=subject, account_id=account_id, created_at=tx.at_ms
         )
     )
-
-
-def get_secret(connection: Connection, name: str) -> bytes:
-    """What this catalog signs things of that name with."""
-    query = sa.select(secrets.c.value).where(secrets.c.name == name)
-    return bytes.fromhex(connection.execute(query).scalar_one())
 
 
 def account_from(row: Any) -> Account:

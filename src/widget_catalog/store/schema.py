@@ -390,11 +390,3 @@ audit = Table(
     Index("ix_audit_scope_name_seq", "scope", "name", "seq"),
     Index("ix_audit_actor_seq", "actor", "seq"),
 )
-
-# What this catalog signs with. Made by the migration, the same on every node.
-secrets = Table(
-    "secrets",
-    metadata,
-    Column("name", Text, primary_key=True),
-    Column("value", Text, nullable=False),
-)

@@ -19,4 +19,4 @@ def is_in(person: Person) -> bool:
 
 
 def secret_of(person: Person) -> str:
-    return person.headers["cookie"].removeprefix("session=")
+    return person.headers["cookie"].removeprefix("__Host-session=")

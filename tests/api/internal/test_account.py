@@ -97,7 +97,7 @@ def test_closing_an_account_unlists_its_widgets_and_leaves_its_bundles(village: 
     answer = village.eve.post("/api/account/close", {"password": PASSWORD})
 
     assert (answer.status, answer.json()) == (200, {"success": True})
-    assert answer.headers["set-cookie"].startswith("session=; Max-Age=0;")
+    assert answer.headers["set-cookie"].startswith("__Host-session=; Max-Age=0;")
     assert (is_in(village.eve), is_in(token)) == (False, False)
     assert try_password(site, "eve", PASSWORD).status == 401
     assert site.get("/api/v1/widgets/eve/clock").status == 404

@@ -19,7 +19,7 @@ def test_an_unknown_address_is_401_for_strangers_and_404_for_others(
 ) -> None:
     site = quiet_village.site
     for method in ("GET", "POST", "PUT", "DELETE", "PATCH", "BREW"):
-        for headers in ({}, {"cookie": "session=wcs_x"}, {"cookie": "session="}):
+        for headers in ({}, {"cookie": "__Host-session=wcs_x"}, {"cookie": "__Host-session="}):
             answer = site.request(method, path, **headers)
             assert (answer.status, answer.json()) == (401, GATE)
         answer = quiet_village.ann.send(method, path)
@@ -29,7 +29,7 @@ def test_an_unknown_address_is_401_for_strangers_and_404_for_others(
 def test_a_cookie_that_opens_nothing_tells_nothing_about_what_is_there(
     quiet_village: Village,
 ) -> None:
-    stale = {"cookie": "session=wcs_" + "x" * 43, "content_type": "application/json"}
+    stale = {"cookie": "__Host-session=wcs_" + "x" * 43, "content_type": "application/json"}
     for path in ("/api/tokens", "/api/nothing", "/api/widgets/publish", "/api/organizations/acme"):
         for method in ("GET", "POST", "PATCH", "DELETE"):
             for body in (b"", b"{", b"x" * 300_000):

@@ -59,7 +59,9 @@ def with_cookie(site: InProcessSite, answer: Answer) -> Person:
 def is_open(site: InProcessSite, answer: Answer) -> bool:
     """Whether the answer has opened a session."""
     cookies = [value for key, value in answer.response.headers if key == "set-cookie"]
-    session = next((it.partition(";")[0] for it in cookies if it.startswith("session=w")), None)
+    session = next(
+        (it.partition(";")[0] for it in cookies if it.startswith("__Host-session=w")), None
+    )
     if answer.status != 200 or session is None:
         return False
     return site.get("/api/auth/session", cookie=session).status == 200
@@ -81,12 +83,15 @@ def test_the_password_alone_opens_nothing_and_says_what_is_missing(house: House)
     assert told["passkeyOptions"]["rpId"] == "catalog.example"
     assert len(told["passkeyOptions"]["allowCredentials"]) == 1
     cookie = answer.headers["set-cookie"]
-    assert cookie.startswith("half-signed-in=")
+    assert cookie.startswith("__Host-half-signed-in=")
     assert cookie.endswith("; Max-Age=300; Path=/; HttpOnly; SameSite=Lax; Secure")
     half = with_cookie(house.site, answer)
     assert half.get("/api/auth/session").status == 401
     sealed = half.headers["cookie"].partition("=")[2]
-    assert Person(house.site, "", {"cookie": f"session={sealed}"}).get("/api/tokens").status == 401
+    assert (
+        Person(house.site, "", {"cookie": f"__Host-session={sealed}"}).get("/api/tokens").status
+        == 401
+    )
 
 
 def test_a_code_of_the_app_opens_the_session(house: House) -> None:
@@ -200,7 +205,10 @@ def test_half_a_sign_in_ends_with_the_password_the_factor_and_the_account(house:
 def test_only_the_browser_that_gave_the_password_goes_on(house: House) -> None:
     half, told = house.begin()
     other, _ = house.begin()
-    for person in (nobody(house.site), Person(house.site, "", {"cookie": "half-signed-in=x.y.z"})):
+    for person in (
+        nobody(house.site),
+        Person(house.site, "", {"cookie": "__Host-half-signed-in=x.y.z"}),
+    ):
         assert person.post(FACTOR, {"code": house.code}).status == 401
     # A passkey answers the challenge of its own browser only.
     credential = house.key.get(told["passkeyOptions"])

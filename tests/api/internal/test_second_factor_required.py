@@ -33,7 +33,7 @@ def browsing_as(person: Person) -> Browsing:
     """The person's session, in a browser."""
     browsing = Browsing(person.site)
     name, _, value = person.headers["cookie"].partition("=")
-    browsing.cookies[name] = value
+    browsing.cookies[name.removeprefix("__Host-")] = value
     return browsing
 
 

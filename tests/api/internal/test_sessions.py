@@ -88,7 +88,7 @@ def test_signing_out_ends_the_session_and_takes_the_cookie_back(village: Village
 
     assert (answer.status, answer.json()) == (200, {"success": True})
     assert answer.headers["set-cookie"] == (
-        "session=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax; Secure"
+        "__Host-session=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax; Secure"
     )
     assert not is_in(village.ann)
     assert nobody(village.site).post("/api/auth/sign-out").status == 200
@@ -133,9 +133,9 @@ def test_no_secret_opens_what_another_kind_of_secret_does(village: Village) -> N
 
     for headers in (
         {"authorization": f"Bearer {secret_of(village.ann)}"},
-        {"cookie": f"session={token}"},
-        {"cookie": f"session={access}"},
-        {"cookie": f"session={secret_of(village.ann)[:-1]}"},
+        {"cookie": f"__Host-session={token}"},
+        {"cookie": f"__Host-session={access}"},
+        {"cookie": f"__Host-session={secret_of(village.ann)[:-1]}"},
         {"cookie": f"Session={secret_of(village.ann)}"},
     ):
         assert not is_in(Person(village.site, "", headers))

@@ -23,7 +23,7 @@ def test_signing_in_gives_a_session_and_a_cookie_that_scripts_cannot_read(villag
     answer = try_password(village.site, "ann", PASSWORD)
 
     cookie, *attributes = answer.headers["set-cookie"].split("; ")
-    assert cookie.startswith("session=wcs_")
+    assert cookie.startswith("__Host-session=wcs_")
     assert attributes == ["Max-Age=7776000", "Path=/", "HttpOnly", "SameSite=Lax", "Secure"]
     assert answer.headers["cache-control"] == "no-store"
     body = answer.json()
@@ -57,7 +57,7 @@ def test_the_cookie_is_secure_where_the_service_is(
 
 def test_every_sign_in_has_a_secret_of_its_own_whatever_cookie_came_along(village: Village) -> None:
     """A cookie that somebody else has planted is never the one that opens the session."""
-    planted = "session=wcs_planted-by-somebody-else"
+    planted = "__Host-session=wcs_planted-by-somebody-else"
     answer = try_password(village.site, "ann", PASSWORD, cookie=planted)
 
     assert answer.status == 200

@@ -7,31 +7,35 @@ from joserfc import jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import OctKey
 
+from ...store.keys import SigningKey
+
 T = TypeVar("T")
 
 LIFETIME_S = 900
 _ALGORITHM = "HS256"
 
 
-def seal(key: bytes, value: msgspec.Struct, now_ms: int, lifetime_s: int = LIFETIME_S) -> str:
+def seal(key: SigningKey, value: msgspec.Struct, now_ms: int, lifetime_s: int = LIFETIME_S) -> str:
     """The type is sealed in too: what was made for one purpose is of no use for another."""
     claims = {
         "purpose": type(value).__name__,
         "exp": now_ms // 1000 + lifetime_s,
         "it": msgspec.to_builtins(value),
     }
-    return jwt.encode({"alg": _ALGORITHM}, claims, OctKey.import_key(key))
+    return jwt.encode({"alg": _ALGORITHM}, claims, OctKey.import_key(key.newest()))
 
 
-def unseal(key: bytes, text: str, shape: type[T], now_ms: int) -> T | None:
+def unseal(key: SigningKey, text: str, shape: type[T], now_ms: int) -> T | None:
     rules = jwt.JWTClaimsRegistry(
         now=now_ms // 1000,
         purpose={"essential": True, "value": shape.__name__},
         exp={"essential": True},
     )
-    try:
-        claims = jwt.decode(text, OctKey.import_key(key), algorithms=[_ALGORITHM]).claims
-        rules.validate(claims)
-        return msgspec.convert(claims["it"], shape)
-    except (JoseError, ValueError, KeyError):
-        return None
+    for it in key.accepted():
+        try:
+            claims = jwt.decode(text, OctKey.import_key(it), algorithms=[_ALGORITHM]).claims
+            rules.validate(claims)
+            return msgspec.convert(claims["it"], shape)
+        except (JoseError, ValueError, KeyError):
+            continue
+    return None

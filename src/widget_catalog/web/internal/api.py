@@ -19,6 +19,7 @@ from ...domain.networks import network_of
 from ..around import client_of
 from ..http import Body, Request, Response
 from .call import OAUTH_BASE, Call, Services, cookie_of, is_asked_by_program
+from .cookies import Cookies
 from .failures import (
     STATUSES,
     TooLarge,
@@ -50,11 +51,16 @@ class InternalApi:
         self._routes = routes
         self._threads = threads
         self._hashing = hashing
+        self._cookies = Cookies(services.settings.public_url)
 
     def knows(self, path: str) -> bool:
         return self._routes.find(path) is not None
 
     async def answer(self, request: Request, body: Body) -> Response:
+        response = await self._answer(self._cookies.received(request), body)
+        return self._cookies.sent(request, response)
+
+    async def _answer(self, request: Request, body: Body) -> Response:
         found = self._routes.find(request.path)
         method = "GET" if request.method == "HEAD" else request.method
         route = found.methods.get(method) if found is not None else None

@@ -18,6 +18,7 @@ from ...domain.accounts import Actor, Via
 from ...domain.errors import InvalidRequest, NotSignedIn
 from ...settings import Settings
 from ...store.engine import Store
+from ...store.keys import SigningKey
 from ..http import NOSNIFF, Request, Response
 from ..look import Look
 from .bodies import read_fields
@@ -41,10 +42,10 @@ class Services(NamedTuple):
     uploads: LocalUploads
     settings: Settings
     lifetimes: Lifetimes
-    upload_key: bytes
+    upload_key: SigningKey
     house: House
     look: Look
-    sealing_key: bytes
+    sealing_key: SigningKey
     provider: Provider | None
     factor_policy: FactorPolicy
     quotas: Quotas
@@ -142,7 +143,7 @@ def is_asked_by_program(request: Request) -> bool:
 
 
 def cookie_of(request: Request, name: str = COOKIE) -> str | None:
-    """The first cookie of this name; others cannot be told apart from it."""
+    """The cookie of this name. `Cookies` has left at most one of each."""
     for key, line in request.headers.items():
         if key == "cookie":
             for pair in line.split(";"):

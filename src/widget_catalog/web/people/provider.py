@@ -22,6 +22,7 @@ from ..http import Response
 from ..internal.call import Call, Services, cookie_of
 from ..internal.failures import status_of
 from ..internal.origins import refuse_other_sites
+from ..internal.routing import Handler
 from ..internal.sessions import cookie_attributes
 from ..look import Header, leave, local_path
 from .own_page import own_page
@@ -31,6 +32,16 @@ T = TypeVar("T")
 
 _COOKIE = "signing-in"
 _TOO_LATE = "This sign-in has taken too long, or cookies are not kept. Begin again."
+
+
+def only_with_provider(handler: Handler) -> Handler:
+    """Where no provider is configured, nothing is at the addresses that lead to one."""
+
+    def handle(services: Services, call: Call) -> Response:
+        _provider(services)
+        return handler(services, call)
+
+    return handle
 
 
 def get_start(services: Services, call: Call) -> Response:

@@ -15,6 +15,7 @@ from . import (
     sign_in,
     tokens,
 )
+from .provider import only_with_provider
 
 _FACTORS = "/account/second-factor"
 
@@ -53,17 +54,19 @@ COMING_IN = (
 )
 
 THROUGH_A_PROVIDER = (
-    _page("GET", "/api/auth/oidc", provider.get_start, Who.ANYONE, Door.ENTRANCE),
+    _page(
+        "GET", "/api/auth/oidc", only_with_provider(provider.get_start), Who.ANYONE, Door.ENTRANCE
+    ),
     _page(
         "GET",
         "/api/auth/oidc/callback",
-        provider.get_callback,
+        only_with_provider(provider.get_callback),
         Who.ANYONE,
         without_factor=True,
     ),
-    _page("GET", "/join/name", provider.get_name, Who.ANYONE, Door.ENTRANCE),
-    _page("POST", "/join/name", provider.post_name, Who.ANYONE, Door.ENTRANCE),
-    _page("POST", "/account/connect", provider.post_connect, Who.PERSON),
+    _page("GET", "/join/name", only_with_provider(provider.get_name), Who.ANYONE, Door.ENTRANCE),
+    _page("POST", "/join/name", only_with_provider(provider.post_name), Who.ANYONE, Door.ENTRANCE),
+    _page("POST", "/account/connect", only_with_provider(provider.post_connect), Who.PERSON),
 )
 
 BEING_HERE = (

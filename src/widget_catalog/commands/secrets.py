@@ -1,0 +1,25 @@
+"""`widget-catalog secrets …`: the keys that this catalog signs with."""
+
+from .context import ConfigOption, DataOption, command_group, open_existing, told
+
+secrets = command_group("secrets", "Manage the keys that this catalog signs with.")
+
+
+@secrets.command()
+def rotate(data: DataOption = None, config: ConfigOption = None) -> None:
+    """Make new signing keys. The service may be running, and uses them at once.
+
+    Ends sign-ins that are under way, and the addresses of files that are not uploaded yet:
+    people begin again. Sessions, access tokens and passwords stay as they are. Without this
+    command keys are replaced every day, and nothing ends.
+    """
+    from ..actions.rotate_secrets import rotate_secrets
+    from ..domain.accounts import COMMAND_LINE
+    from ..wiring import open_keys
+
+    node = open_existing(data, config)
+    rotate_secrets(node.store, open_keys(node.folder, node.store), COMMAND_LINE)
+    told(
+        "New signing keys are in use; no restart is needed. Sign-ins under way and upload "
+        "addresses given out before must be begun again."
+    )

@@ -1,0 +1,69 @@
+"""One service a data folder: a lock for as long as it runs, and who has it.
+
+The kernel releases it with the process, however that ends; a file that is left behind says
+nothing. It belongs to the parent process alone: workers do not inherit it.
+"""
+
+import fcntl
+import os
+from pathlib import Path
+
+import msgspec
+
+from .domain.errors import CatalogError, FolderUnusable
+
+
+class FolderInUse(CatalogError):
+    """Another service runs on this data folder."""
+
+
+class _Holder(msgspec.Struct):
+    pid: int
+    address: str
+    since: str
+
+
+class ServiceLock:
+    def __init__(self, folder: Path, file: Path) -> None:
+        self._folder = folder
+        self._file = file
+
+    def check(self) -> None:
+        """Raise FolderInUse if a service runs here. Leaves the folder as it is."""
+        try:
+            descriptor = os.open(self._file, os.O_RDWR | os.O_CLOEXEC)
+        except OSError:
+            return  # No service has run here; what else is wrong will show.
+        try:
+            self._lock(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def take(self, address: str, since: str) -> None:
+        """Hold the lock until this process ends, or raise FolderInUse."""
+        try:
+            descriptor = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            sentence = f"The data folder {self._folder} cannot be used: {error.strerror}."
+            raise FolderUnusable(sentence) from None
+        self._lock(descriptor)
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, msgspec.json.encode(_Holder(os.getpid(), address, since)), 0)
+        # Never closed: that would release it.
+
+    def _lock(self, descriptor: int) -> None:
+        try:
+            fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise FolderInUse(self._sentence(descriptor)) from None
+
+    def _sentence(self, descriptor: int) -> str:
+        try:
+            holder = msgspec.json.decode(os.pread(descriptor, 4096, 0), type=_Holder)
+        except msgspec.DecodeError:  # It has just begun.
+            who = "Another service"
+        else:
+            who = (
+                f"Another service (process {holder.pid}, at {holder.address}, since {holder.since})"
+            )
+        return f"{who} runs on the data folder {self._folder}. Stop it, or choose another --data."

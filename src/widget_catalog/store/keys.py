@@ -1,0 +1,123 @@
+"""Keys that sign what lives for minutes: random, in a private file beside the database.
+
+They are not in the database, so they are in no backup: whoever gets hold of one can sign
+nothing. Every use reads the file, so that a key made by another process counts at once.
+"""
+
+import contextlib
+import fcntl
+import hmac
+import os
+import secrets
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from ..domain.errors import StoreUnavailable
+
+# A key signs for a day. After that it is accepted as long as anything that it has signed may
+# live: an hour for an upload's address, with some to spare.
+_SIGNS_FOR_MS = 24 * 3_600_000
+_ACCEPTED_FOR_MS = _SIGNS_FOR_MS + 2 * 3_600_000
+_KEY_BYTES = 32
+
+
+class _Key(msgspec.Struct, rename="camel"):
+    secret: str
+    made_at: int
+
+
+_decode = msgspec.json.Decoder(list[_Key]).decode
+
+
+class KeyFile:
+    """The keys of a data folder, newest last. Shared by all processes that serve it."""
+
+    def __init__(self, path: Path, now_ms: Callable[[], int]) -> None:
+        self._path = path
+        self._now_ms = now_ms
+
+    def for_purpose(self, purpose: str) -> "SigningKey":
+        return SigningKey(self, purpose)
+
+    def newest(self) -> bytes:
+        """The key to sign with; a new one if there is none that is young enough."""
+        keys = self._read()
+        if not self._signs(keys):
+            with self._locked():
+                keys = self._read()  # Another process may have made one meanwhile.
+                if not self._signs(keys):
+                    keys = [*filter(self._is_accepted, keys), self._new()]
+                    self._write(keys)
+        return bytes.fromhex(keys[-1].secret)
+
+    def accepted(self) -> list[bytes]:
+        """The keys that a signature may be of, newest first."""
+        return [bytes.fromhex(it.secret) for it in reversed(self._read()) if self._is_accepted(it)]
+
+    def rotate(self) -> None:
+        """Make a new key, and accept no other any more."""
+        with self._locked():
+            self._write([self._new()])
+
+    def _new(self) -> _Key:
+        return _Key(secrets.token_hex(_KEY_BYTES), self._now_ms())
+
+    def _signs(self, keys: Sequence[_Key]) -> bool:
+        return bool(keys) and 0 <= self._now_ms() - keys[-1].made_at < _SIGNS_FOR_MS
+
+    def _is_accepted(self, key: _Key) -> bool:
+        return self._now_ms() - key.made_at < _ACCEPTED_FOR_MS
+
+    def _read(self) -> list[_Key]:
+        try:
+            return _decode(self._path.read_bytes())
+        except (FileNotFoundError, msgspec.DecodeError):
+            return []  # New ones are made: what is lost lives for minutes.
+        except OSError as error:
+            raise self._unusable(error) from None
+
+    def _write(self, keys: Sequence[_Key]) -> None:
+        """Under the lock. Readers see the old file or the new one."""
+        draft = self._path.with_name(f".{self._path.name}.part")
+        draft.unlink(missing_ok=True)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+        with os.fdopen(os.open(draft, flags, 0o600), "wb") as file:
+            file.write(msgspec.json.encode(keys))
+        draft.replace(self._path)
+
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[None]:
+        try:
+            lock = os.open(self._path.with_name(f"{self._path.name}.lock"), _LOCK_FLAGS, 0o600)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                yield
+            finally:
+                os.close(lock)
+        except OSError as error:
+            raise self._unusable(error) from None
+
+    def _unusable(self, error: OSError) -> StoreUnavailable:
+        return StoreUnavailable(f"The keys in {self._path} cannot be used: {error.strerror}.")
+
+
+_LOCK_FLAGS = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
+
+
+class SigningKey(NamedTuple):
+    """The keys for one purpose: what is signed for one is of no use for another."""
+
+    file: KeyFile
+    purpose: str
+
+    def newest(self) -> bytes:
+        return self._derived(self.file.newest())
+
+    def accepted(self) -> list[bytes]:
+        return [self._derived(it) for it in self.file.accepted()]
+
+    def _derived(self, key: bytes) -> bytes:
+        return hmac.digest(key, self.purpose.encode(), "sha256")
