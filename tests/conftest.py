@@ -21,6 +21,18 @@ settings.register_profile(
 settings.load_profile("catalog")
 
 
+# Slow folders go first: what is left at the end is short, and no core waits for another.
+_FIRST = ("crash", "browser", "demo", "reading", "tool", "wire", "cli", "dev")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    def place(item: pytest.Item) -> int:
+        folder = item.path.relative_to(Path(__file__).parent).parts[0]
+        return _FIRST.index(folder) if folder in _FIRST else len(_FIRST)
+
+    items.sort(key=place)
+
+
 @pytest.fixture
 def node(tmp_path: Path) -> Iterator[Node]:
     """A data folder that is opened without a server."""
@@ -49,7 +61,10 @@ def postgresql_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     if given := os.environ.get("DATABASE_URL"):
         yield given
         return
-    with start_postgresql(tmp_path_factory.mktemp("postgresql")) as url:
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent  # All workers share one server; the last one stops it.
+    with start_postgresql(folder / "postgresql") as url:
         yield url
 
 

@@ -10,8 +10,6 @@ from playwright.sync_api import Browser, Page
 from support.service import Service
 
 # On one worker, so that browser and service are started once.
-pytestmark = pytest.mark.xdist_group("browser")
-
 Scheme = Literal["light", "dark"]
 
 PHONE, DESKTOP = 360, 1280

@@ -19,8 +19,6 @@ from support.service import Service, running_service
 from widget_catalog.actions.create_account import OPERATOR, create_account, invite
 from widget_catalog.wiring import prepare_node
 
-pytestmark = pytest.mark.xdist_group("browser")
-
 PHONE, DESKTOP = 390, 1280
 
 

@@ -12,8 +12,6 @@ from support.service import Service, running_service
 from support.widgets import version_line, widget_line
 
 # On one worker, so that the browser is started once.
-pytestmark = pytest.mark.xdist_group("browser")
-
 PAGE = (Path(__file__).parents[2] / "docs/integrating.md").read_text(encoding="utf-8")
 SHOW = """async (base) => {
   const found = {};

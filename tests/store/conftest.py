@@ -1,6 +1,7 @@
 """Every test here runs on SQLite and on a real PostgreSQL: one contract, two backends."""
 
 import itertools
+import os
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,22 +22,49 @@ def empty_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stor
     if request.param == "sqlite":
         made = Store(sqlite_engine(tmp_path / "catalog.db"), tmp_path / "lock", now=lambda: NOW)
     else:
-        url = _fresh_database(request.getfixturevalue("postgresql_url"))
+        url = _fresh_schema(request.getfixturevalue("postgresql_database"))
         made = Store(postgresql_engine(url), now=lambda: NOW)
     yield made
     made.close()
 
 
 @pytest.fixture
-def store(empty_store: Store) -> Store:
-    migrate(empty_store)
+def store(empty_store: Store, tmp_path: Path, migrated_sqlite: bytes) -> Store:
+    if empty_store.engine.dialect.name == "sqlite":
+        (tmp_path / "catalog.db").write_bytes(migrated_sqlite)
+    else:
+        migrate(empty_store)
     return empty_store
 
 
-def _fresh_database(server_url: str) -> str:
-    name = f"catalog_{next(_numbers)}_{id(_numbers):x}"
-    engine = postgresql_engine(server_url).execution_options(isolation_level="AUTOCOMMIT")
+@pytest.fixture(scope="session")
+def migrated_sqlite(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """To be copied: to migrate takes ten times as long."""
+    folder = tmp_path_factory.mktemp("migrated")
+    store = Store(sqlite_engine(folder / "catalog.db"), folder / "lock")
+    migrate(store)
+    store.close()
+    return (folder / "catalog.db").read_bytes()
+
+
+@pytest.fixture(scope="session")
+def postgresql_database(postgresql_url: str) -> str:
+    """A database of this process's own: the writer lock is a database's."""
+    name = f"catalog_{os.getpid()}"
+    _execute(postgresql_url, f"CREATE DATABASE {name} TEMPLATE template0")
+    return sa.make_url(postgresql_url).set(database=name).render_as_string(hide_password=False)
+
+
+def _fresh_schema(database_url: str) -> str:
+    """A place without tables; to make a whole database would write 7 MB."""
+    name = f"catalog_{next(_numbers)}"
+    _execute(database_url, f"CREATE SCHEMA {name}")
+    address = sa.make_url(database_url).update_query_dict({"options": f"-csearch_path={name}"})
+    return address.render_as_string(hide_password=False)
+
+
+def _execute(url: str, statement: str) -> None:
+    engine = postgresql_engine(url).execution_options(isolation_level="AUTOCOMMIT")
     with engine.connect() as connection:
-        connection.execute(sa.text(f"CREATE DATABASE {name} TEMPLATE template0"))
+        connection.execute(sa.text(statement))
     engine.dispose()
-    return sa.make_url(server_url).set(database=name).render_as_string(hide_password=False)

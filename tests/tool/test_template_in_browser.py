@@ -9,8 +9,6 @@ from playwright.sync_api import Browser
 
 from widget_cli.scaffold import begin_widget
 
-pytestmark = pytest.mark.xdist_group("browser")
-
 _POLICY = "default-src 'none'; script-src data:"
 _PAGE = f"""<!doctype html><meta http-equiv="Content-Security-Policy" content="{_POLICY}">
 <meta name="color-scheme" content="light dark"><div id="place"></div>"""
