@@ -133,7 +133,7 @@ def find_pip() -> list[object] | None:
     if importlib.util.find_spec("pip"):
         return [sys.executable, "-m", "pip"]
     if importlib.util.find_spec("ensurepip") is None:
-        apt_install("python3-venv", why="which holds pip")
+        apt_install("python3-venv", why="to get pip")
     ensurepip = importlib.util.find_spec("ensurepip")
     if ensurepip is None or ensurepip.origin is None:
         return None
@@ -246,11 +246,11 @@ def lock(options: list[str]) -> None:
         compile_("--group", "installer", to="uv")
 
 
-def ensure_programs(wanted: Mapping[str, list[str]]) -> None:
+def ensure_programs(wanted: Mapping[str, list[str]], why: str) -> None:
     """Install Debian packages whose programs are missing."""
     for package, programs in wanted.items():
         if not any(map(shutil.which, programs)):
-            apt_install(package, why=f"because {programs[0]} is not on this machine")
+            apt_install(package, why)
 
 
 def apt_install(package: str, why: str) -> None:
@@ -258,7 +258,7 @@ def apt_install(package: str, why: str) -> None:
         sys.exit(f"Please install {package} ({why}), then start again.")
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     apt = ["apt-get", "-q", "-o", "DPkg::Lock::Timeout=300"]
-    with step(f"installing {package} with apt, {why}"):
+    with step(f"installing {package} with apt {why}"):
         run(*apt, "update", env=environment)
         run(*apt, "install", "-y", package, env=environment)
     importlib.invalidate_caches()
