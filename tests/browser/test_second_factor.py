@@ -59,7 +59,9 @@ def visiting(browser: Browser, *, has_script: bool = True) -> Iterator[Page]:
     page.on("console", lambda it: complaints.append(it.text))
     page.on("pageerror", lambda error: complaints.append(str(error)))
     yield page
-    assert [it for it in complaints if "status of 4" not in it] == []
+    # A test that fills a field in before the page is painted is faster than its autofocus.
+    harmless = ("status of 4", "Autofocus processing was blocked")
+    assert [it for it in complaints if not any(part in it for part in harmless)] == []
     context.close()
 
 

@@ -266,7 +266,7 @@ def test_the_first_operator_is_invited_while_there_is_no_account(site: InProcess
     olly = person(answer, site)
     actions = [it["action"] for it in olly.get("/api/audit").json()["entries"]]
     invited = ["invite to the catalog"] * 2
-    assert actions == ["sign in", "create account", *invited]
+    assert actions == ["sign in", "create account", *invited, "import"]
     # The operator may adopt what was imported.
     assert olly.publish("olly/clock", "2.0.0").status == 200
     assert invite_first_operator(store) is None
