@@ -285,8 +285,7 @@ class Supervisor(Granian):  # type: ignore[misc,valid-type]
 
     def _retire(self, worker: Any) -> None:
         worker.interrupt_by_parent = True
-        if worker.is_alive():
-            os.kill(worker.inner.pid, DRAIN_SIGNAL)
+        if _drain(worker):
             deadline = time.monotonic() + _DRAIN_S
             while time.monotonic() < deadline and not self.interrupt_signal:
                 time.sleep(0.02)
@@ -300,10 +299,8 @@ class Supervisor(Granian):  # type: ignore[misc,valid-type]
 
     def _stop_workers(self) -> None:
         ready = [it for it in self.wrks if self._status.is_ready(it.idx, it.inner.pid)]
-        for worker in ready:
-            if worker.is_alive():
-                os.kill(worker.inner.pid, DRAIN_SIGNAL)
-        if ready:
+        are_draining = [_drain(worker) for worker in ready]
+        if any(are_draining):
             time.sleep(_DRAIN_BEFORE_STOP_S)
         super()._stop_workers()
 
@@ -311,6 +308,15 @@ class Supervisor(Granian):  # type: ignore[misc,valid-type]
         # Deaths while all are being stopped are no failure; none that starts is one.
         self.interrupt_children.clear()
         super().shutdown(1 if self._is_start_failed else exit_code)
+
+
+def _drain(worker: Any) -> bool:
+    """Tell a worker to drain. False: it has ended."""
+    try:
+        os.kill(worker.inner.pid, DRAIN_SIGNAL)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 def _descriptors(pid: int) -> int:

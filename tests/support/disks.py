@@ -146,7 +146,7 @@ def refusing_disk(folder: Path, filled: Path) -> Iterator[Disk]:
 @contextlib.contextmanager
 def full_disk(folder: Path, filled: Path) -> Iterator[Disk]:
     """One that is full before the service begins, but not before the folder was ever opened."""
-    opened = '"$0" -m widget_catalog stats --data {disk}/data >/dev/null'
+    opened = '"$0" -m widget_catalog doctor --data {disk}/data >/dev/null'
     # All but a little: without any room, SQLite cannot even make what its readers share.
     filled_up = "dd if=/dev/zero of={disk}/filler 2>/dev/null; truncate -s -36K {disk}/filler"
     with _on_tmpfs(folder, filled, f"{opened} && {filled_up}") as service:
