@@ -92,20 +92,20 @@ def listen(address: str, port: int, backlog: int) -> socket.socket:
     return made
 
 
-def stop_accepting(listening: socket.socket) -> None:
+def stop_accepting(listening: os.stat_result) -> None:
     """Leave the connections that wait in the queue to the other process that has this socket.
 
     Granian has no such call, and its copy of the descriptor is out of reach: so all copies in
-    this process become a socket that nobody connects to.
+    this process become a socket that nobody connects to. They are found by what they refer to,
+    since a descriptor that Granian has closed may be something else by now.
     """
-    inode = os.fstat(listening.fileno()).st_ino
     with socket.socket(socket.AF_UNIX) as silent:
         silent.bind("")  # A name in the kernel's own namespace, not in a folder.
         silent.listen()
         silent.setblocking(False)
         for name in os.listdir("/proc/self/fd"):  # noqa: PTH208
             with contextlib.suppress(OSError):
-                if os.fstat(int(name)).st_ino == inode:
+                if os.path.samestat(os.fstat(int(name)), listening):
                     os.dup2(silent.fileno(), int(name))
 
 
@@ -180,7 +180,8 @@ class Supervisor(Granian):  # type: ignore[misc,valid-type]
             if other is not own:
                 other.close()
         on_ready = partial(self._status.set_ready, index)
-        return load(on_ready=on_ready, on_drain=partial(stop_accepting, own), status=self._status)
+        on_drain = partial(stop_accepting, os.fstat(own.fileno()))
+        return load(on_ready=on_ready, on_drain=on_drain, status=self._status)
 
     def _start(self, index: int, spawn_target: Any, load: Any) -> Any:
         self._open_socket(index)
