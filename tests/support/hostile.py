@@ -141,7 +141,7 @@ class HostileRequests:
                 ("http://elsewhere.example", "/", 200),
                 ("elsewhere.example:443", "", 404),
                 ("/api/version#part", "/api/version", 200),
-                ("//api/version", "//api/version", 404),
+                ("//api/version", "//api/version", 308),
             ]
         )
         method = {"*": "OPTIONS", "": "CONNECT"}.get(path if path in ("*", "") else "/", "GET")
