@@ -151,11 +151,14 @@ def run_command(
 
 
 def clean_environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
-    """This process's environment without any setting of the service, and these on top."""
+    """This process's environment without any setting of the service, and these on top.
+
+    Output is written at once or not at all, whatever the machine's own environment says.
+    """
     kept = {
         key: value for key, value in os.environ.items() if not key.startswith("WIDGET_CATALOG_")
     }
-    return {**kept, "NO_COLOR": "1", **(more or {})}
+    return {**kept, "NO_COLOR": "1", "PYTHONUNBUFFERED": "1", **(more or {})}
 
 
 def wait_for(condition: Callable[[], object], timeout_s: float = 60) -> None:
