@@ -39,6 +39,7 @@ def test_two_hundred_publishes_at_once_succeed_or_are_cleanly_refused(tmp_path: 
     node = prepare_node(tmp_path / "data")
     add_account(node, "ann")
     no_quotas = ["--set", "max_versions_per_hour=0", "--set", "max_open_requests=0"]
+    no_quotas += ["--set", "max_parallel_uploads=0"]
     with running_service(node.folder.path, "--workers", "2", *no_quotas) as service:
         token = token_of(service, "ann")
         command = [sys.executable, "-c", _CLIENT, service.url, token]

@@ -194,9 +194,8 @@ def test_closing_ends_what_is_being_built(node: Node, tmp_path: Path) -> None:
     async def play() -> None:
         import_widgets(node, *(widget_line(f"acme/x{i}") for i in range(2_100)))
         waiting = asyncio.ensure_future(catalog.catch_up())
-        await asyncio.sleep(0.05)
-        builder = catalog._follower._builder
-        assert builder is not None
+        while (builder := catalog._follower._builder) is None:
+            await asyncio.sleep(0.01)
         catalog.close()
         assert builder.wait(5) != 0
         waiting.cancel()

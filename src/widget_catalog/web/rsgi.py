@@ -1,8 +1,11 @@
 """The binding that `serve` runs: RSGI, as Granian speaks it."""
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 from typing import Any
+
+from granian.rsgi import ProtocolClosed  # type: ignore[attr-defined]
 
 from ..reading.large_content import WHOLE_BYTES, coalesced
 from .http import Body, FileBody, Headers, LargeBody, Request, Response, Worker
@@ -54,8 +57,10 @@ async def _send_large(
         protocol.response_bytes(status, headers, b"".join(pieces))
         return
     transport = protocol.response_stream(status, [*headers, *_length(size)])
-    for piece in coalesced(pieces):
-        await transport.send_bytes(piece)
+    # A client may go away at any moment; nothing is left to do for it then.
+    with contextlib.suppress(ProtocolClosed):
+        for piece in coalesced(pieces):
+            await transport.send_bytes(piece)
 
 
 def _length(size: int | None) -> Headers:
