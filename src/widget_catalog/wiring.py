@@ -2,6 +2,7 @@
 
 import os
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,7 +22,7 @@ from .bundles.local import LocalBundles
 from .bundles.uploads import LocalUploads
 from .domain import clock
 from .domain.accounts import reserved_names
-from .domain.clock import Clock
+from .domain.clock import Clock, JumpWatch
 from .domain.errors import FolderUnusable, StoreUnavailable
 from .domain.oauth_clients import OWN_CLIENT, parse_clients
 from .domain.second_factor import RequiredOf, site_at
@@ -218,7 +219,7 @@ def build_worker(
     catalog = open_catalog(node, settings)
     counter = DownloadCounter(node.store)
     # What people do is on disk when they are told so.
-    durable = open_node(settings.data, now=now).store
+    durable = open_node(settings.data, now=JumpWatch(_report_jump, now)).store
     services = _services(node, durable, settings)
     tidier = Tidier(
         partial(tidy_uploads, durable, node.bundles, node.uploads),
@@ -261,6 +262,15 @@ def build_worker(
         node.store.close()
 
     return Worker(answer, close)
+
+
+def _report_jump(jump: timedelta) -> None:
+    seconds = round(jump.total_seconds())
+    _log.warning(
+        "The clock of this machine was set. Check that it is right: versions and sign-ins are "
+        "dated by it.",
+        jumped_s=seconds,
+    )
 
 
 def _services(node: Node, store: Store, settings: Settings) -> Services:

@@ -8,6 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support.values import PUBLISHED, a_version, a_widget
+from widget_catalog.domain.clock import iso
+from widget_catalog.domain.errors import Conflict
 from widget_catalog.domain.semver import SemVer
 from widget_catalog.domain.widgets import newness, runs_on
 
@@ -101,3 +103,45 @@ def test_widgets_and_versions_are_frozen_values() -> None:
     assert a_widget("a/b", a_version()) != a_widget("a/b", a_version(license="MIT"))
     with pytest.raises(AttributeError):
         a_version().is_yanked = True  # type: ignore[misc]
+
+
+def test_a_version_published_now_is_newer_than_all_others_though_the_clock_is_behind() -> None:
+    widget = a_widget("a/b", a_version("2.0.0"), a_version("1.0.0", published_at=PUBLISHED - DAY))
+    millisecond = timedelta(milliseconds=1)
+
+    assert a_widget("a/b").next_instant(PUBLISHED) == PUBLISHED
+    assert widget.next_instant(PUBLISHED + DAY) == PUBLISHED + DAY
+    assert widget.next_instant(PUBLISHED) == PUBLISHED + millisecond
+    assert widget.next_instant(PUBLISHED - DAY) == PUBLISHED + millisecond
+
+
+def test_nothing_is_published_after_a_version_from_the_far_future() -> None:
+    widget = a_widget("a/b", a_version("2.0.0", published_at=PUBLISHED + 400 * DAY))
+
+    with pytest.raises(Conflict) as refused:
+        widget.next_instant(PUBLISHED)
+
+    assert refused.value.message == (
+        "The newest version of a/b, 2.0.0, is dated "
+        f"{iso(PUBLISHED + 400 * DAY)}, and the server's clock says {iso(PUBLISHED)}. Nothing was "
+        "published. The operator of this catalog must correct the clock; or, if the date is "
+        "wrong, run: widget-catalog version redate a/b"
+    )
+
+
+def test_versions_from_the_future_are_redated_to_now_in_their_order() -> None:
+    widget = a_widget(
+        "a/b",
+        a_version("1.0.0", published_at=PUBLISHED - DAY),
+        a_version("3.0.0", published_at=PUBLISHED + 300 * DAY),
+        a_version("2.0.0", published_at=PUBLISHED + 400 * DAY),
+    )
+
+    redated = widget.redated(PUBLISHED)
+
+    assert [(it.number, it.published_at) for it in redated.versions] == [
+        ("2.0.0", PUBLISHED),
+        ("3.0.0", PUBLISHED - timedelta(milliseconds=1)),
+        ("1.0.0", PUBLISHED - DAY),
+    ]
+    assert redated.redated(PUBLISHED) == redated

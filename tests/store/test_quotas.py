@@ -60,14 +60,18 @@ def test_publications_come_back_in_order_and_are_forgotten_after_a_day(store: St
         add_publication(tx, bob.id, 8, is_new_widget=False)
 
     with store.reading() as connection:
-        assert list_publications(connection, ann.id, now - 1) == [
+        assert list_publications(connection, ann.id, now - 1, now + HOUR) == [
             Publication(now, 7, False),
             Publication(now + HOUR, 2**40, True),
         ]
-        assert len(list_publications(connection, ann.id, now)) == 1
+        assert len(list_publications(connection, ann.id, now, now + HOUR)) == 1
+        # One dated later than now was published while the clock was ahead.
+        assert [it.size_bytes for it in list_publications(connection, ann.id, 0, now)] == [7]
     assert publish(later(store, hours=24), bob) is None
     with store.reading() as connection:
-        assert [it.size_bytes for it in list_publications(connection, ann.id, 0)] == [2**40]
+        assert [
+            it.size_bytes for it in list_publications(connection, ann.id, 0, now + 24 * HOUR)
+        ] == [2**40]
 
 
 @pytest.mark.parametrize(
@@ -138,7 +142,7 @@ def test_of_many_that_publish_at_once_exactly_as_many_succeed_as_may(store: Stor
 
     assert outcomes.count(None) == 10
     with store.reading() as connection:
-        assert len(list_publications(connection, ann.id, 0)) == 10
+        assert len(list_publications(connection, ann.id, 0, store.now_ms())) == 10
 
 
 def test_of_many_organizations_made_at_once_exactly_as_many_are_as_may(store: Store) -> None:

@@ -115,16 +115,29 @@ def test_attempts_are_counted_within_a_window_that_begins_with_the_first(store: 
     with later(store, minutes=30).writing() as tx:
         add_attempt(tx, "x", HOUR)
     with store.reading() as connection:
-        assert list_attempts(connection, ["x", "none"], now) == {"x": (2, now + HOUR)}
-        assert list_attempts(connection, ["x"], now + HOUR) == {}
-        assert list_attempts(connection, [], now) == {}
+        assert list_attempts(connection, ["x", "none"], now, HOUR) == {"x": (2, now + HOUR)}
+        assert list_attempts(connection, ["x"], now + HOUR, HOUR) == {}
+        assert list_attempts(connection, [], now, HOUR) == {}
 
     with later(store, hours=1).writing() as tx:
         add_attempt(tx, "x", HOUR)
         remove_attempts(tx, ["other"])
     with store.reading() as connection:
-        found = list_attempts(connection, ["x", "other"], now + HOUR)
+        found = list_attempts(connection, ["x", "other"], now + HOUR, HOUR)
     assert found == {"x": (1, now + 2 * HOUR)}
+
+
+def test_a_window_that_began_while_the_clock_was_ahead_shuts_nobody_out(store: Store) -> None:
+    with later(store, days=400).writing() as tx:
+        add_attempt(tx, "x", HOUR)
+    with store.reading() as connection:
+        assert list_attempts(connection, ["x"], store.now_ms(), HOUR) == {}
+    with store.writing() as tx:
+        add_attempt(tx, "x", HOUR)
+
+    with store.reading() as connection:
+        found = list_attempts(connection, ["x"], store.now_ms(), HOUR)
+    assert found == {"x": (1, store.now_ms() + HOUR)}
 
 
 def test_attempts_that_are_over_are_swept_out_with_sessions(store: Store) -> None:
@@ -134,7 +147,7 @@ def test_attempts_that_are_over_are_swept_out_with_sessions(store: Store) -> Non
         remove_ended_sessions(tx, idle_since=0)
 
     with store.reading() as connection:
-        assert list_attempts(connection, ["x"], 0) == {}
+        assert list_attempts(connection, ["x"], store.now_ms() - 1, 2 * HOUR) == {}
 
 
 def test_a_token_comes_back_with_its_limits(store: Store) -> None:

@@ -10,6 +10,7 @@ a kill falls into the publishing and not into the loading.
 import asyncio
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from support.people import request_body
@@ -25,7 +26,7 @@ def bundle_of(version: str) -> bytes:
     return b"export default '%b';\n" % version.encode() * 10_000
 
 
-def publish(data: Path, version: str) -> None:
+def publish(data: Path, version: str, before_confirm: Callable[[], None] = lambda: None) -> None:
     node = open_node(data)
     with node.store.reading() as connection:
         actor = Actor(via=Via.SESSION, account=get_account(connection, "ann"))
@@ -34,6 +35,7 @@ def publish(data: Path, version: str) -> None:
         node.store, actor, request_body("ann/clock", version, js), max_bundle_bytes=1 << 21
     )
     asyncio.run(node.uploads.receive(request.id, "js", SentBody(js), len(js)))
+    before_confirm()
     publish_version(node.store, node.bundles, node.uploads, actor, request.id)
 
 

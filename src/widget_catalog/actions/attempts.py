@@ -24,7 +24,7 @@ def check_failures(store: Store, limits: Mapping[str, int], sentence: str) -> No
 
 
 def _check(connection: Snapshot, now_ms: int, limits: Mapping[str, int], sentence: str) -> None:
-    counted = list_attempts(connection, list(limits), now_ms)
+    counted = list_attempts(connection, list(limits), now_ms, _WINDOW_MS)
     waits = [ends_at - now_ms for key, (count, ends_at) in counted.items() if count >= limits[key]]
     if waits:
         wait_s = max(1, math.ceil(max(waits) / 1000))
@@ -49,7 +49,7 @@ def record_failed_sign_in(
     The name is recorded only if there is such an account: people type passwords there, too.
     """
     with store.writing() as tx:
-        counted = list_attempts(tx.connection, [key, _RECORDED_KEY], tx.at_ms)
+        counted = list_attempts(tx.connection, [key, _RECORDED_KEY], tx.at_ms, _WINDOW_MS)
         count, recorded = (counted.get(it, (0, 0))[0] for it in (key, _RECORDED_KEY))
         if count in (1, limit) and recorded < _RECORDED:
             add_attempt(tx, _RECORDED_KEY, _WINDOW_MS)

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 import msgspec
 
-from ..domain.accounts import Actor, Right
+from ..domain.accounts import COMMAND_LINE, Actor, Right
+from ..domain.clock import from_ms, iso
 from ..domain.errors import InvalidName, InvalidRequest, NotFound
 from ..domain.names import Scope, WidgetName
 from ..domain.texts import line_fault
@@ -39,6 +40,28 @@ def deprecate_version(store: Store, actor: Actor, key: str, number: str, message
 def undeprecate_version(store: Store, actor: Actor, key: str, number: str) -> None:
     change = {"deprecation_message": None}
     _change(store, actor, Right.DEPRECATE, "undeprecate", key, number, change)
+
+
+def redate_widget(store: Store, key: str) -> int:
+    """Date versions from the future as of now, in the order they had; gives how many there were.
+
+    For the operator, after the clock was ahead while versions were published.
+    """
+    scope, name = parse_key(key)
+    with store.writing() as tx:
+        stored = get_widget(tx.connection, scope, name)
+        redated = stored.widget.redated(from_ms(tx.at_ms))
+        changed = [
+            (old, new)
+            for old, new in zip(stored.widget.versions, redated.versions, strict=True)
+            if old != new
+        ]
+        if changed:
+            replace_widget(tx, stored, redated)
+        for old, new in changed:
+            before, after = iso(old.published_at), iso(new.published_at)
+            record(tx, COMMAND_LINE, "redate", scope, name, old.number, before=before, after=after)
+    return len(changed)
 
 
 def checked_reason(field: str, text: str) -> str:

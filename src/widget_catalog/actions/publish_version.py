@@ -12,7 +12,13 @@ from ..bundles.local import LocalBundles, hash_file
 from ..bundles.store import Kind
 from ..bundles.uploads import LocalUploads
 from ..domain.accounts import Actor
-from ..domain.errors import BundleNotFound, BundleRefused, InvalidRequest, NotFound
+from ..domain.errors import (
+    BundleNotFound,
+    BundleRefused,
+    InvalidRequest,
+    NotFound,
+    StoreUnavailable,
+)
 from ..domain.manifests import Manifest, parse_manifest
 from ..domain.names import Scope
 from ..store.audit import record
@@ -54,6 +60,26 @@ def publish_version(
         if request.confirmed_at is None:
             raise
         return request
+    try:
+        request = _publish(store, bundles, uploads, actor, request_id, quotas)
+    except StoreUnavailable:
+        # A commit that failed may be kept all the same: what counts is what the store says now.
+        with store.reading() as connection:
+            request = get_request(connection, actor, request_id, store.now_ms())
+        if request.confirmed_at is None:
+            raise
+    uploads.remove(request.id)
+    return request
+
+
+def _publish(
+    store: Store,
+    bundles: LocalBundles,
+    uploads: LocalUploads,
+    actor: Actor,
+    request_id: str,
+    quotas: Quotas,
+) -> PublishRequest:
     with store.writing() as tx:
         request = get_request(tx.connection, actor, request_id, tx.at_ms)
         if request.confirmed_at is None:
@@ -69,7 +95,6 @@ def publish_version(
             confirm_request(tx, request.id)
             files = _announced(request)
             record(tx, actor, "publish", request.scope, request.name, request.version, **files)
-    uploads.remove(request.id)
     return request
 
 

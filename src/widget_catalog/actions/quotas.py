@@ -51,7 +51,7 @@ def check_may_publish(
     """TooOften, if the account has published as much as it may lately."""
     if actor.is_operator:
         return
-    today = list_publications(connection, actor.account_id, now_ms - _DAY_MS)
+    today = list_publications(connection, actor.account_id, now_ms - _DAY_MS, now_ms)
     this_hour = [it for it in today if it.published_at > now_ms - _HOUR_MS]
     _check(
         [(it.published_at, 1) for it in this_hour],

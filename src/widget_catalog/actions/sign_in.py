@@ -38,6 +38,7 @@ from .credentials import (
 
 _MINUTE_MS = 60_000
 # How long "last seen" and "last used" may lag, so that not every request writes.
+_MOST_AHEAD_MS = 24 * 3_600_000
 _LAG_MS = 5 * _MINUTE_MS
 # How long after a sign-in, or a confirmation, somebody may change what they sign in with.
 _FRESH_MS = 10 * _MINUTE_MS
@@ -80,7 +81,8 @@ class Visitor(NamedTuple):
 def is_fresh(store: Store, visitor: Visitor) -> bool:
     """Whether the person has signed in, or confirmed who they are, within some minutes."""
     session = visitor.session
-    return session is not None and session.confirmed_at + _FRESH_MS > store.now_ms()
+    # Not later than now either: then the clock was ahead, and nobody knows how long ago it is.
+    return session is not None and abs(store.now_ms() - session.confirmed_at) < _FRESH_MS
 
 
 def sign_in(
@@ -167,7 +169,12 @@ def identify_session(
     if found is None:
         return None
     session, account = found
-    is_over = session.expires_at <= now_ms or session.last_seen_at + lifetimes.idle_ms <= now_ms
+    is_over = (
+        session.expires_at <= now_ms
+        or session.last_seen_at + lifetimes.idle_ms <= now_ms
+        # Opened while the clock was far ahead: it would last longer than it may.
+        or session.created_at > now_ms + _MOST_AHEAD_MS
+    )
     if is_over or account.is_disabled:
         return None
     if session.last_seen_at + _LAG_MS <= now_ms:

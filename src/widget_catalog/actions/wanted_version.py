@@ -38,7 +38,8 @@ class Wanted(NamedTuple):
 
     def added_to(self, widget: Widget | None, at: datetime) -> Widget:
         """The widget with this version; without one, a new widget."""
-        manifest, version = self.manifest, _version(self, at)
+        manifest = self.manifest
+        version = _version(self, at if widget is None else widget.next_instant(at))
         if widget is None:
             return Widget(
                 scope=self.scope,

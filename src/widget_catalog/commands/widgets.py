@@ -81,6 +81,19 @@ def yank(
 
 
 @versions.command()
+def redate(widget: Key, data: DataOption = None, config: ConfigOption = None) -> None:
+    """Date versions from the future as of now, after the server's clock was wrong.
+
+    Their order stays the same. Check that the clock is right first.
+    """
+    from ..actions.change_version import redate_widget
+    from ..greeting import counted
+
+    redated = redate_widget(open_existing(data, config).store, widget)
+    told(f"{widget}: {counted(redated, 'version')} dated as of now.")
+
+
+@versions.command()
 def unyank(
     widget: Key, number: Number, data: DataOption = None, config: ConfigOption = None
 ) -> None:

@@ -3,6 +3,7 @@
 Instants are whole milliseconds in UTC: what the API shows is all there is.
 """
 
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
@@ -12,10 +13,41 @@ Clock = Callable[[], datetime]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
+_LEAST_JUMP = timedelta(seconds=5)
+_STEADY = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
 
 def now() -> datetime:
     return from_ms(to_ms(datetime.now(UTC)))
+
+
+class JumpWatch:
+    """A clock that reports when it was set: when it has gone further, or less far, than time has.
+
+    It counts time in the monotonic clock that goes on while the machine sleeps.
+    """
+
+    def __init__(
+        self,
+        report: Callable[[timedelta], None],
+        now: Clock = now,
+        elapsed_s: Callable[[], float] = lambda: time.clock_gettime(_STEADY),
+    ) -> None:
+        self._report = report
+        self._now = now
+        self._elapsed_s = elapsed_s
+        self._last = (now(), elapsed_s())
+
+    def __call__(self) -> datetime:
+        wall, steady = self._now(), self._elapsed_s()
+        last_wall, last_steady = self._last
+        self._last = (wall, steady)
+        passed = timedelta(seconds=steady - last_steady)
+        jump = wall - last_wall - passed
+        # Clocks that are corrected gradually go wrong by at most a thousandth.
+        if abs(jump) > _LEAST_JUMP + passed / 1000:
+            self._report(jump)
+        return wall
 
 
 def to_ms(instant: datetime) -> int:

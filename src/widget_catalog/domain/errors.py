@@ -125,6 +125,10 @@ class StoreUnavailable(CatalogError):
     """The catalog cannot be written (or read) just now: full disk, read-only folder, busy."""
 
 
+class DataDamaged(StoreUnavailable):
+    """What was read is not what was written. It does not pass by waiting."""
+
+
 class NewerDatabase(CatalogError):
     """The database was made by a newer release than this one."""
 

@@ -3,13 +3,20 @@
 Both are frozen values; a change makes a new one.
 """
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cached_property
 
 import msgspec
 
+from .clock import iso
+from .errors import Conflict
 from .names import Scope, WidgetName
 from .semver import SemVer, is_compatible
+
+# A clock may be so far behind the newest version: more than the difference of any two time
+# zones, which is the usual mistake.
+MOST_BEHIND = timedelta(days=1)
+_MILLISECOND = timedelta(milliseconds=1)
 
 
 class Size(msgspec.Struct, frozen=True):
@@ -93,6 +100,35 @@ class Widget(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def latest(self) -> Version | None:
         """The newest version that is not yanked."""
         return next((version for version in self.versions if not version.is_yanked), None)
+
+    def next_instant(self, now: datetime) -> datetime:
+        """When a version that is published now counts as published: after all others.
+
+        *Newest* means published last, so a clock that was set back must not put a new version
+        behind an old one. Conflict, if the newest is dated so far ahead that either its date or
+        the clock is plainly wrong: it cannot be told which.
+        """
+        if not self.versions:
+            return now
+        newest = self.versions[0]
+        if newest.published_at - now > MOST_BEHIND:
+            raise Conflict(
+                f"The newest version of {self.scope}/{self.name}, {newest.number}, is dated "
+                f"{iso(newest.published_at)}, and the server's clock says {iso(now)}. Nothing was "
+                "published. The operator of this catalog must correct the clock; or, if the date "
+                f"is wrong, run: widget-catalog version redate {self.scope}/{self.name}"
+            )
+        return max(now, newest.published_at + _MILLISECOND)
+
+    def redated(self, now: datetime) -> "Widget":
+        """The same widget, with no version dated after `now`, and all in the order they had."""
+        last = now
+        versions = []
+        for version in self.versions:  # Newest first.
+            at = min(version.published_at, last)
+            versions.append(msgspec.structs.replace(version, published_at=at))
+            last = at - _MILLISECOND if at < version.published_at else last
+        return self.with_versions(versions)
 
     def with_versions(self, versions: list[Version]) -> "Widget":
         """The same widget with these versions, put in order."""

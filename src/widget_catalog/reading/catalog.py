@@ -18,7 +18,8 @@ from ..domain.widgets import runs_on
 from .cache import ByteBoundedCache
 from .content import Content
 from .details import Detail, LargeDetail, SmallDetail, UnloadedDetail
-from .documents import Documents, SummaryRow
+from .document_rows import SummaryRow
+from .documents import Documents
 from .index_follower import IndexFollower, IndexSource
 from .large_content import AnyContent, Packer
 from .loading import Loader, Registry, read_detail, read_registry, registry_pieces
@@ -180,7 +181,9 @@ class Catalog:
             widget_id, outline = outlined
             for it in _decode_outline(outline):
                 if it.version == version:
-                    entry = self._documents.read_entries(widget_id, it.start, it.length)
+                    entry = self._documents.read_entries(
+                        widget_id, it.start, it.length, it.checksum
+                    )
                     bundle = _decode_bundle(entry)
                     if is_stored_here(bundle.bundle_url):
                         return BundleRef(bundle.sha256_hash, bundle.bundle_size)
@@ -332,7 +335,9 @@ class Catalog:
         with self._documents.snapshot():
             for it in _decode_outline(self._documents.get_outline(widget_id)):
                 if runs_on(sdk, sdk_version=it.sdk_version, is_yanked=it.is_yanked):
-                    entry = self._documents.read_entries(widget_id, it.start, it.length)
+                    entry = self._documents.read_entries(
+                        widget_id, it.start, it.length, it.checksum
+                    )
                     entry = with_cdn(entry, self._cdn_url)
                     # Nearly always it is the latest one, and need not be in memory twice.
                     return summary.latest if entry == summary.latest else entry

@@ -7,7 +7,7 @@ import msgspec
 import xxhash
 
 from .content import Content
-from .documents import DetailRow
+from .document_rows import DetailRow
 from .large_content import AnyContent, Bulk, LargeContent
 
 

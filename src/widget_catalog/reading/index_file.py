@@ -21,8 +21,9 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from .documents import FORMAT as DOCUMENTS_FORMAT
-from .documents import Documents, FeedEntry
+from .document_rows import FeedEntry
+from .document_tables import FORMAT as DOCUMENTS_FORMAT
+from .documents import Documents
 from .index_parts import IndexParts, build_parts
 
 # Counted up whenever the parts of the index change.

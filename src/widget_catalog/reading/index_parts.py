@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..domain.errors import DataDamaged
 from .documents import Documents
 from .ordinals import Array, Groups
 from .texts import Texts
@@ -59,15 +60,19 @@ def build_parts(documents: Documents) -> IndexParts:
         scopes += some.scopes
         keys += names.add(some.display_names)
         descriptions.add(some.descriptions)
+    by_name = documents.list_ids_by_name()
+    all_ids = np.concatenate(ids)
+    if not np.array_equal(np.sort(by_name), all_ids):
+        raise DataDamaged("The index of names in the read model is damaged. Run doctor.")
     groups, members = Groups.members(scopes)
     group_names = Texts.of(groups)
     by_key = sorted(range(len(keys)), key=keys.__getitem__)
     sorted_keys = Texts.of([keys[i] for i in by_key])
     return IndexParts(
-        np.concatenate(ids),
+        all_ids,
         np.concatenate(version_counts),
         np.concatenate(is_official),
-        documents.list_ids_by_name(),
+        by_name,
         group_names.characters,
         group_names.starts,
         members.items,

@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeAlias
 from ..domain.clock import from_ms, iso
 from .cache import ByteBoundedCache
 from .details import LargeDetail, around, json_text
+from .document_rows import DetailRow, RegistryRow
 from .documents import Documents
 from .large_content import (
     PIECE_BYTES,
@@ -127,7 +128,7 @@ def read_detail(
     if row is None or not row.is_listed:
         return None
     before, between, after = around(row)
-    entries = with_cdn_in_pieces(documents.stream_entries(row.id, PIECE_BYTES), cdn_url)
+    entries = with_cdn_in_pieces(_entries(documents, row), cdn_url)
     bulk = make_bulk((between, *entries, after))
     return Loaded(LargeDetail(row, bulk, before, hash_of((before, *bulk.pieces))), bulk)
 
@@ -159,12 +160,16 @@ def registry_pieces(
             json_text(row.latest_version),
         )
         if row.entries is None:
-            yield from with_cdn_in_pieces(documents.stream_entries(row.id, PIECE_BYTES), cdn_url)
+            yield from with_cdn_in_pieces(_entries(documents, row), cdn_url)
         else:
             yield with_cdn(row.entries, cdn_url)
         yield b"}"
         comma = b","
     yield b"]}"
+
+
+def _entries(documents: Documents, row: DetailRow | RegistryRow) -> Iterator[bytes]:
+    return documents.stream_entries(row.id, PIECE_BYTES, row.entries_checksum)
 
 
 def with_cdn_in_pieces(pieces: Iterable[bytes], cdn_url: str) -> Iterator[bytes]:

@@ -10,7 +10,7 @@ import numpy as np
 from ..store import changes, widgets
 from ..store.engine import Store, Transaction
 from ..store.rows import Row
-from . import documents
+from . import document_tables as documents
 from .rendering import Document, render
 from .revision import Counts, Revision
 

@@ -10,6 +10,7 @@ import msgspec
 
 from ..domain.clock import iso
 from ..domain.widgets import Size, Version, Widget
+from ..store.checksums import checksum
 
 # Where the CDN's address goes: it is a setting, so it is filled in when a document is read.
 # An encoded NUL cannot come from anybody's text, which holds none.
@@ -36,6 +37,10 @@ class Document(NamedTuple):
     latest_version: str | None
     latest_start: int
     latest_length: int
+    latest_checksum: int
+    styles_checksum: int
+    outline_checksum: int
+    entries_checksum: int
     head: bytes
     styles: bytes
     outline: bytes
@@ -43,13 +48,14 @@ class Document(NamedTuple):
 
 
 class Outline(NamedTuple):
-    """What decides whether a version is meant, and its place among the entries."""
+    """What decides whether a version is meant, its place among the entries, and its checksum."""
 
     version: str
     sdk_version: str
     is_yanked: bool
     start: int
     length: int
+    checksum: int
 
 
 class _Head(msgspec.Struct, rename="camel"):
@@ -100,14 +106,17 @@ def render(widget: Widget) -> Document:
     )
     entries = [_encode(_entry(widget, version)) for version in widget.versions]
     outline = []
-    latest, latest_start, latest_length, start = widget.latest, 0, 0, 1
+    latest, start = widget.latest, 1
+    place = (0, 0, checksum(b""))
     for version, entry in zip(widget.versions, entries, strict=True):
-        length = len(entry)
+        its_place = (start, len(entry), checksum(entry))
         # A plain tuple: an import makes millions of these.
-        outline.append((version.number, version.sdk_version, version.is_yanked, start, length))
+        outline.append((version.number, version.sdk_version, version.is_yanked, *its_place))
         if version is latest:
-            latest_start, latest_length = start, length
-        start += length + 1
+            place = its_place
+        start += len(entry) + 1
+    encoded_outline, encoded_entries = _encode(outline), b"[" + b",".join(entries) + b"]"
+    styles = _styles(widget)
     return Document(
         scope=str(widget.scope),
         name=str(widget.name),
@@ -118,12 +127,16 @@ def render(widget: Widget) -> Document:
         description=widget.description,
         created_at=iso(widget.created_at),
         latest_version=None if latest is None else latest.number,
-        latest_start=latest_start,
-        latest_length=latest_length,
+        latest_start=place[0],
+        latest_length=place[1],
+        latest_checksum=place[2],
+        styles_checksum=checksum(styles),
+        outline_checksum=checksum(encoded_outline),
+        entries_checksum=checksum(encoded_entries),
         head=_encode(head)[:-1],
-        styles=_styles(widget),
-        outline=_encode(outline),
-        entries=b"[" + b",".join(entries) + b"]",
+        styles=styles,
+        outline=encoded_outline,
+        entries=encoded_entries,
     )
 
 

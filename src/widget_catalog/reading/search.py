@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from .cache import ByteBoundedCache
-from .documents import Documents, ListingRow
+from .document_rows import ListingRow
+from .documents import Documents
 from .index_parts import IndexParts, build_parts
 from .ordinals import Array, Groups, OrdinalsById, OrdinalSet, Rows
 from .popularity import Place, Popularity

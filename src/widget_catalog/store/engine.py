@@ -54,8 +54,9 @@ class Transaction:
     ) -> None:
         self.connection = connection
         self.at_ms = at_ms
-        # What lies outside the database and must be taken back if all fails, at the commit too;
-        # the next writer has not begun then.
+        # Takes back what was done outside the database if the transaction fails. The next
+        # writer has not begun then. A commit that was tried is undone only once it is certain
+        # that nothing of it is kept.
         self.undo = undo
         self.latest_seq: int | None = None
         self.counts: dict[int, int] = {}
@@ -111,14 +112,24 @@ class Store:
                 connection = connection.execution_options(isolation_level="READ COMMITTED")
             writer = connection.execution_options(writing=True)
             with contextlib.ExitStack() as undo:
-                with writer.begin():
+                transaction = writer.begin()
+                try:
                     if is_postgresql:
                         writer.execute(
                             sa.select(sa.func.pg_advisory_xact_lock(_POSTGRESQL_WRITER_LOCK))
                         )
                     tx = Transaction(writer, self.now_ms(), self._listener, undo)
                     yield tx
-                undo.pop_all()
+                except BaseException:
+                    transaction.rollback()
+                    raise
+                steps_back = undo.pop_all()
+                try:
+                    transaction.commit()
+                except BaseException:
+                    if _is_discarded(writer):
+                        steps_back.close()
+                    raise
             tx.committed()
 
     def now_ms(self) -> int:
@@ -163,6 +174,27 @@ def sqlite_engine(path: Path, *, is_durable: bool = True) -> Engine:
         connection.exec_driver_sql("BEGIN IMMEDIATE" if is_writing else "BEGIN")
 
     return engine
+
+
+def _is_discarded(writer: Connection) -> bool:
+    """Whether nothing can come of the commit that has just failed.
+
+    Its pages may be in the write-ahead log, complete but for the fsync that failed. After a
+    crash, recovery would find them there and complete the commit. The next commit overwrites
+    them, so one is made here. If that fails too, nobody can tell yet what will be true.
+    """
+    if writer.dialect.name != "sqlite":
+        return False
+    try:
+        writer.rollback()
+        writer.connection.rollback()  # The driver's own: some failed commits stay open there.
+        with writer.begin():
+            # A number that only this uses. To write a row as it is would write nothing.
+            number = writer.exec_driver_sql("PRAGMA user_version").scalar_one()
+            writer.exec_driver_sql(f"PRAGMA user_version = {(number + 1) % 2**31}")
+    except sa.exc.SQLAlchemyError:
+        return False
+    return True
 
 
 def postgresql_engine(url: str) -> Engine:

@@ -29,8 +29,13 @@ def add_publication(
     tx.connection.execute(sa.insert(publications).values(row))
 
 
-def list_publications(connection: Connection, account_id: int, since: int) -> list[Publication]:
-    """Those of an account after an instant, the oldest first."""
+def list_publications(
+    connection: Connection, account_id: int, since: int, now_ms: int
+) -> list[Publication]:
+    """Those of an account after an instant, the oldest first.
+
+    One dated after `now_ms` does not count: the clock was ahead when it was published.
+    """
     columns = (
         publications.c.published_at,
         publications.c.size_bytes,
@@ -38,7 +43,11 @@ def list_publications(connection: Connection, account_id: int, since: int) -> li
     )
     query = (
         sa.select(*columns)
-        .where(publications.c.account_id == account_id, publications.c.published_at > since)
+        .where(
+            publications.c.account_id == account_id,
+            publications.c.published_at > since,
+            publications.c.published_at <= now_ms,
+        )
         .order_by(publications.c.published_at, publications.c.id)
     )
     return [Publication(*row) for row in connection.execute(query)]

@@ -6,9 +6,11 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ..domain.clock import from_ms, to_ms
+from ..domain.errors import DataDamaged
 from ..domain.names import Scope, WidgetName
 from ..domain.semver import SemVer
 from ..domain.widgets import Size, Style, Version, Widget
+from .checksums import row_checksum
 
 Row = tuple[Any, ...]
 Draw = Callable[[Widget], Row]
@@ -53,14 +55,14 @@ def draft(widget: Widget, downloads: int, picture: Row) -> Draft:
         str(widget.name),
         downloads,
         widget_row(widget),
-        [version_row(version) for version in widget.versions],
+        [version_row(widget, version) for version in widget.versions],
         picture,
     )
 
 
 def widget_row(widget: Widget) -> Row:
     """In the order of the table's columns after the first, the widget's number."""
-    return (
+    row = (
         # Plain texts: the driver looks long for a way to write a subclass.
         str(widget.scope),
         str(widget.name),
@@ -71,11 +73,12 @@ def widget_row(widget: Widget) -> Row:
         widget.is_listed,
         to_ms(widget.created_at),
     )
+    return (*row, row_checksum(row))
 
 
-def version_row(version: Version) -> Row:
+def version_row(widget: Widget, version: Version) -> Row:
     """In the order of the table's columns after the first, the widget's number."""
-    return (
+    row = (
         version.identity,
         version.number,
         version.bundle_url,
@@ -101,10 +104,19 @@ def version_row(version: Version) -> Row:
         version.style and version.style.sha256_hash,
         version.manifest,
     )
+    return (*row, row_checksum((str(widget.scope), str(widget.name), *row)))
+
+
+def check_widget(row: Sequence[Any]) -> None:
+    """Raises DataDamaged if this is not what was written."""
+    number, *values, written = row
+    if row_checksum(values) != written:
+        raise _damaged(f"the widget {values[0]}/{values[1]} (number {number})")
 
 
 def widget_from(row: Sequence[Any], versions: Sequence[Version]) -> Widget:
-    _, scope, name, display_name, description, icon, is_official, is_listed, created_at = row
+    """From a row that was checked."""
+    _, scope, name, display_name, description, icon, is_official, is_listed, created_at, _ = row
     return Widget(
         scope=Scope(scope),
         name=WidgetName(name),
@@ -117,9 +129,13 @@ def widget_from(row: Sequence[Any], versions: Sequence[Version]) -> Widget:
     ).with_versions(list(versions))
 
 
-def version_from(row: Sequence[Any]) -> Version:
+def version_from(scope: str, name: str, row: Sequence[Any]) -> Version:
+    """A version of this widget. Raises DataDamaged if this is not what was written."""
     # By place and not by name: an export reads millions of these.
-    _, _, number, bundle_url, bundle_size, sha256_hash, published_at, *rest = row
+    _, *values, written = row
+    _, number, bundle_url, bundle_size, sha256_hash, published_at, *rest = values
+    if row_checksum((scope, name, *values)) != written:
+        raise _damaged(f"version {values[0]} of {scope}/{name}")
     is_yanked, yanked_reason, deprecation_message, release_notes, *rest = rest
     display_name, description, icon, min_w, min_h, max_w, max_h, *rest = rest
     sdk_version, config_version, permissions, license_, *rest = rest
@@ -145,4 +161,11 @@ def version_from(row: Sequence[Any]) -> Version:
         license=license_,
         style=None if css_size is None else Style(css_size, css_sha256_hash),
         manifest=manifest,
+    )
+
+
+def _damaged(what: str) -> DataDamaged:
+    return DataDamaged(
+        f"The database is damaged: what it holds of {what} is not what was written. Restore it "
+        "from a backup."
     )

@@ -45,6 +45,8 @@ widgets = Table(
     Column("is_official", Boolean),
     Column("is_listed", Boolean, nullable=False),
     Column("created_at", BigInteger, nullable=False),
+    # Of the other columns but the number: see checksums.py.
+    Column("checksum", BigInteger, nullable=False, server_default="0"),
     UniqueConstraint("scope", "name"),
 )
 
@@ -77,6 +79,8 @@ versions = Table(
     Column("css_size", BigInteger),
     Column("css_sha256_hash", Text),
     Column("manifest", Text),
+    # Of the widget's scope and name, and the other columns but the widget's number.
+    Column("checksum", BigInteger, nullable=False, server_default="0"),
     sqlite_with_rowid=False,
 )
 

@@ -101,17 +101,22 @@ def remove_ended_sessions(tx: Transaction, idle_since: int) -> None:
 
 
 def list_attempts(
-    connection: Connection, keys: Sequence[str], now_ms: int
+    connection: Connection, keys: Sequence[str], now_ms: int, window_ms: int
 ) -> dict[str, tuple[int, int]]:
     """Of these keys: how many failures in the present window, and when it ends."""
-    query = sa.select(attempts).where(attempts.c.key.in_(keys), attempts.c.ends_at > now_ms)
+    is_present = attempts.c.ends_at.between(now_ms + 1, now_ms + window_ms)
+    query = sa.select(attempts).where(attempts.c.key.in_(keys), is_present)
     return {row[0]: (row[1], row[2]) for row in connection.execute(query)}
 
 
 def add_attempt(tx: Transaction, key: str, window_ms: int) -> None:
-    """One more failure; a new window begins if there is none."""
+    """One more failure; a new window begins if there is none.
+
+    One that ends later than a window from now is none: the clock was ahead when it began.
+    """
     here = attempts.c.key == key
-    tx.connection.execute(sa.delete(attempts).where(here, attempts.c.ends_at <= tx.at_ms))
+    is_present = attempts.c.ends_at.between(tx.at_ms + 1, tx.at_ms + window_ms)
+    tx.connection.execute(sa.delete(attempts).where(here, sa.not_(is_present)))
     again = sa.update(attempts).where(here).values(count=attempts.c.count + 1)
     if tx.connection.execute(again).rowcount == 0:
         row = {"key": key, "count": 1, "ends_at": tx.at_ms + window_ms}

@@ -7,13 +7,23 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from ..domain.errors import NotFound
+from ..domain.errors import DataDamaged, NotFound
 from ..domain.names import Scope, WidgetName
-from ..domain.widgets import Version, Widget
+from ..domain.widgets import Widget
 from . import changes, downloads
 from .bulk import insert_rows
 from .engine import Transaction
-from .rows import Draft, StoredWidget, draft, version_from, version_row, widget_from, widget_row
+from .rows import (
+    Draft,
+    Row,
+    StoredWidget,
+    check_widget,
+    draft,
+    version_from,
+    version_row,
+    widget_from,
+    widget_row,
+)
 from .schema import downloads as counts
 from .schema import versions, widgets
 
@@ -67,6 +77,30 @@ def stream_widgets(connection: Connection, batch: int = 500) -> Iterator[StoredW
         yield from _with_versions(connection, rows)
         last = sa.tuple_(sa.literal(rows[-1].scope), sa.literal(rows[-1].name))
         rows = connection.execute(query.where(key > last)).all()
+
+
+class Slice(NamedTuple):
+    """Some widgets, and what is wrong with those that are damaged."""
+
+    last_id: int
+    sound: list[StoredWidget]
+    damaged: dict[int, str]
+
+
+def read_slice(connection: Connection, after_id: int, batch: int = 500) -> Slice | None:
+    """The next widgets by number, damaged or not; None after the last."""
+    query = sa.select(widgets).where(widgets.c.id > after_id).order_by(widgets.c.id).limit(batch)
+    rows = connection.execute(query).all()
+    if not rows:
+        return None
+    of = _versions_of(connection, [row.id for row in rows])
+    found = Slice(rows[-1].id, [], {})
+    for row in rows:
+        try:
+            found.sound.append(_stored(row, of[row.id]))
+        except DataDamaged as fault:
+            found.damaged[row.id] = fault.message
+    return found
 
 
 def count_widgets(connection: Connection) -> int:
@@ -158,9 +192,9 @@ def replace_widget(tx: Transaction, old: StoredWidget, new: Widget) -> None:
     for version in new.versions:
         before = known.pop(version.identity, None)
         if before is None:
-            added.append((old.id, *version_row(version)))
+            added.append((old.id, *version_row(new, version)))
         elif before != version:
-            _update_version(tx, old.id, version)
+            _update_version(tx, old.id, version_row(new, version))
     if known:
         raise ValueError(f"A published version is never removed: {', '.join(known)}")
     insert_rows(tx.connection, versions, added)
@@ -182,22 +216,31 @@ def _widgets_by_key(count: int) -> sa.TextualSelect:
     ).columns(*widgets.columns)
 
 
-def _update_version(tx: Transaction, widget_id: int, version: Version) -> None:
-    row = dict(zip(versions.columns.keys(), (widget_id, *version_row(version)), strict=True))
+def _update_version(tx: Transaction, widget_id: int, row: Row) -> None:
+    values = dict(zip(versions.columns.keys(), (widget_id, *row), strict=True))
     tx.connection.execute(
         sa.update(versions)
-        .where(versions.c.widget_id == widget_id, versions.c.identity == version.identity)
-        .values(row)
+        .where(versions.c.widget_id == widget_id, versions.c.identity == values["identity"])
+        .values(values)
     )
 
 
 def _with_versions(connection: Connection, rows: Sequence[sa.Row[Any]]) -> list[StoredWidget]:
-    of: dict[int, list[Version]] = {row.id: [] for row in rows}
-    ids = list(of)
+    """Raises DataDamaged if any row is not what was written."""
+    of = _versions_of(connection, [row.id for row in rows])
+    return [_stored(row, of[row.id]) for row in rows]
+
+
+def _stored(row: sa.Row[Any], its_versions: Sequence[sa.Row[Any]]) -> StoredWidget:
+    check_widget(row)
+    found = [version_from(row.scope, row.name, it) for it in its_versions]
+    return StoredWidget(row.id, widget_from(row, found))
+
+
+def _versions_of(connection: Connection, ids: Sequence[int]) -> dict[int, list[sa.Row[Any]]]:
+    of: dict[int, list[sa.Row[Any]]] = {widget_id: [] for widget_id in ids}
     for start in range(0, len(ids), _KEYS_PER_QUERY):
-        query = sa.select(versions).where(
-            versions.c.widget_id.in_(ids[start : start + _KEYS_PER_QUERY])
-        )
-        for row in connection.execute(query).all():
-            of[row.widget_id].append(version_from(row))
-    return [StoredWidget(row.id, widget_from(row, of[row.id])) for row in rows]
+        some = ids[start : start + _KEYS_PER_QUERY]
+        for row in connection.execute(sa.select(versions).where(versions.c.widget_id.in_(some))):
+            of[row.widget_id].append(row)
+    return of

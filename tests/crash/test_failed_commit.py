@@ -1,0 +1,70 @@
+"""A commit whose fsync fails: what it refers to stays, whatever becomes of it later."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from support.author import add_account
+from support.failing_fsync import can_fail
+from support.publisher import bundle_of, publish
+from widget_catalog.actions.check_catalog import check_catalog
+from widget_catalog.domain.errors import StoreUnavailable
+from widget_catalog.domain.names import Scope, WidgetName
+from widget_catalog.store.widgets import find_widget
+from widget_catalog.wiring import Node, prepare_node
+
+
+@pytest.mark.skipif(not can_fail(), reason="no way to make fdatasync fail on this machine")
+def test_the_bundle_of_a_publish_whose_fsync_failed_stays_for_recovery_may_complete_it(
+    tmp_path: Path,
+) -> None:
+    node = prepare_node(tmp_path / "data")
+    add_account(node, "ann")
+    node.store.close()
+
+    told = subprocess.run(
+        [sys.executable, "-m", "support.failing_fsync", node.folder.path, "1.0.0"],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=Path(__file__).parents[1],
+        check=False,
+    )
+
+    assert told.stdout.splitlines() == [
+        "The catalog's database cannot be used just now (disk I/O error). Try again later.",
+        "not visible",
+    ]
+    again = prepare_node(tmp_path / "data")
+    with again.store.reading() as connection:
+        stored = find_widget(connection, Scope("ann"), WidgetName("clock"))
+    # Whatever recovery has made of the commit: the bytes of a version that may come back stay.
+    [bundle] = again.bundles.list_files()
+    assert bundle.read_bytes() == bundle_of("1.0.0")
+    for version in stored.widget.versions if stored is not None else ():
+        assert again.bundles.path_of(version.sha256_hash) == bundle
+    assert check_catalog(again.store, again.bundles, again.projection).is_healthy
+
+
+def test_what_was_done_for_a_commit_that_failed_for_good_is_undone_and_writing_goes_on(
+    tmp_path: Path,
+) -> None:
+    node = prepare_node(tmp_path / "data")
+    add_account(node, "ann")
+    # A reference to no widget that is only looked at in the commit makes the commit fail.
+    with pytest.raises(StoreUnavailable):
+        _fail_to_commit(node, undo=(tmp_path / "undone").touch)
+    assert (tmp_path / "undone").exists()
+
+    publish(node.folder.path, "1.0.0")
+
+    assert check_catalog(node.store, node.bundles, node.projection).is_healthy
+
+
+def _fail_to_commit(node: Node, undo: Callable[[], None]) -> None:
+    with node.store.writing() as tx:
+        tx.connection.exec_driver_sql("PRAGMA defer_foreign_keys = ON")
+        tx.undo.callback(undo)
+        tx.connection.exec_driver_sql("INSERT INTO downloads VALUES (999, 1)")
