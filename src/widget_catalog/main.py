@@ -16,6 +16,7 @@ from rich.markup import escape
 from . import release
 from .commands.accounts import accounts, scopes
 from .commands.audit import audit
+from .commands.backup import backup, restore
 from .commands.context import WHERE, ConfigOption, DataOption, fail, require_catalog, say
 from .commands.help import HELP_OPTIONS, build_command, examples
 from .commands.secrets import secrets
@@ -237,6 +238,22 @@ app.command(
     rich_help_panel=_CATALOG,
     epilog=examples("export backup/catalog.ndjson", "export - | gzip > catalog.ndjson.gz"),
 )(export)
+
+app.command(
+    rich_help_panel=_CATALOG,
+    epilog=examples(
+        "backup /mnt/backup/catalog",
+        "backup /mnt/backup/catalog --every 30s",
+        "backup catalog-2026-06-01.tar.zst",
+    ),
+)(backup)
+app.command(
+    rich_help_panel=_CATALOG,
+    epilog=examples(
+        "restore /mnt/backup/catalog --data restored",
+        "restore /mnt/backup/catalog --check",
+    ),
+)(restore)
 
 
 @app.command(rich_help_panel=_CATALOG)

@@ -23,7 +23,10 @@ def readable_by_others(folder: Path) -> list[str]:
             for path in (Path(parent, name) for name in [*folders, *files])
             if stat.S_IMODE(path.stat().st_mode) & 0o077
             # A bundle is read-only for everybody; its folder keeps others out.
-            and not (path.suffix == ".js" and not stat.S_IMODE(path.parent.stat().st_mode) & 0o077)
+            and not (
+                path.suffix in (".js", ".css")
+                and not stat.S_IMODE(path.parent.stat().st_mode) & 0o077
+            )
         ]
     return found
 

@@ -139,3 +139,23 @@ class OlderDatabase(CatalogError):
 
 class FolderUnusable(CatalogError):
     """The data folder cannot be made, read or written."""
+
+
+class InvalidBackup(CatalogError, ValueError):
+    """A backup that is damaged, incomplete, or none at all; its first faults."""
+
+    SHOWN = 20
+
+    def __init__(self, faults: list[str]) -> None:
+        more = len(faults) - self.SHOWN
+        rest = [f"… and {more:,} more faults."] if more > 0 else []
+        super().__init__("\n".join([*faults[: self.SHOWN], *rest]))
+        self.faults = faults
+
+
+class BackupFailed(CatalogError):
+    """A backup that cannot be made; the one before it is still there."""
+
+
+class CatalogMissing(CatalogError):
+    """A data folder without a database where there are traces of one."""

@@ -1,0 +1,44 @@
+"""A backup folder that follows the catalog: a snapshot every so often, if anything changed."""
+
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from ...domain.errors import CatalogError
+from ...store.copying import ChangeWatch
+from .making import FolderBackup, Made
+
+
+def keep_copying(
+    backup: FolderBackup,
+    database: Path,
+    every_s: float,
+    is_over: threading.Event,
+    on_made: Callable[[Made, float], None],
+    on_failure: Callable[[CatalogError], None],
+) -> None:
+    """Until `is_over`. What fails is tried again the next time: a disk may have room by then.
+
+    A change is in a snapshot at most `every_s` and the time of one copy later.
+    """
+    watch = ChangeWatch(database)
+    copied: tuple[int, int] | None = None
+    while True:
+        began = time.monotonic()
+        try:
+            state = watch.state()
+            if state == copied:
+                backup.is_alive()
+            else:
+                # The first one is checked to the last index; then what is cheap is enough.
+                made = backup.add_snapshot(is_thorough=copied is None)
+                copied = state
+                on_made(made, time.monotonic() - began)
+        except CatalogError as error:
+            on_failure(error)
+        took_s = time.monotonic() - began
+        # A copy that takes longer than that must not take all the time there is.
+        if is_over.wait(max(every_s - took_s, took_s)):
+            break
+    watch.close()

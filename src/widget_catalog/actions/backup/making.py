@@ -1,0 +1,355 @@
+"""Making backups: first the database of one instant, then the bundles that it refers to.
+
+Bundles are stored before the version that needs them, and never change. So whatever a copy of
+the database refers to is there to be copied afterwards.
+"""
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import shutil
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from ... import release
+from ...bundles.store import BundleStore, Kind
+from ...domain import clock
+from ...domain.errors import BackupFailed
+from ...store.copying import (
+    StoredName,
+    check_copy,
+    copy_database,
+    list_stored_names,
+    require_known_schema,
+)
+from .archive import writing_archive
+from .layout import (
+    ARCHIVE_SUFFIX,
+    BUNDLES,
+    DATABASE,
+    FORMAT,
+    MANIFEST,
+    SNAPSHOTS,
+    SUMS,
+    Manifest,
+    bundle_path,
+    encode_sums,
+    hash_of,
+    list_snapshots,
+    number_of,
+    snapshot_name,
+    sync,
+)
+from .reading import Advance, Bar, check_backup, no_bar
+
+_PARTIAL = ".partial-"
+# Each waits for the disk most of the time.
+_COPYING_AT_ONCE = 4
+
+
+class Catalog(NamedTuple):
+    """What is backed up."""
+
+    folder: Path
+    database: Path
+    bundles: BundleStore
+
+
+class Made(NamedTuple):
+    """A backup that is complete, verified and on disk."""
+
+    path: Path
+    manifest: Manifest
+    bundles_copied: int
+
+
+class FolderBackup:
+    """A folder of snapshots that share their bundles; only this process writes to it."""
+
+    def __init__(self, folder: Path, catalog: Catalog, keep: int, bar: Bar = no_bar) -> None:
+        self._folder = folder
+        self._catalog = catalog
+        self._keep = keep
+        self._bar = bar
+        self._stored: set[str] | None = None
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """Make the folder if need be, and remove what an interrupted backup left in it."""
+        check_outside(self._folder, self._catalog.folder)
+        with _faults_named(self._folder):
+            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            snapshots = self._folder / SNAPSHOTS
+            if not snapshots.is_dir() and any(self._folder.iterdir()):
+                raise BackupFailed(
+                    f"{self._folder} is not empty, and is not a backup folder. Choose another."
+                )
+            with _folder_lock(self._folder):
+                snapshots.mkdir(exist_ok=True)
+                (self._folder / BUNDLES).mkdir(exist_ok=True)
+                for leftover in (
+                    *snapshots.glob(f"{_PARTIAL}*"),
+                    *self._folder.glob(f"{BUNDLES}/??/{_PARTIAL}*"),
+                ):
+                    _remove(leftover)
+                yield
+
+    def add_snapshot(self, *, is_thorough: bool = True) -> Made:
+        """Copy the catalog as it is now. The last good snapshot stays until this one is."""
+        with _faults_named(self._folder):
+            name = self._next_name()
+            draft = self._folder / SNAPSHOTS / f"{_PARTIAL}{name}"
+            draft.mkdir()
+            try:
+                made = self._fill(draft, name, is_thorough=is_thorough)
+                draft.rename(made.path)
+                sync(made.path.parent)
+            finally:
+                if draft.exists():
+                    _remove(draft)
+            self._forget_old()
+        return made
+
+    def is_alive(self) -> None:
+        """Say that nothing has changed since the last snapshot: by the time of the folder."""
+        with _faults_named(self._folder):
+            os.utime(self._folder / SNAPSHOTS)
+
+    def _next_name(self) -> str:
+        known = list_snapshots(self._folder)
+        number = (number_of(known[-1]) or 0) if known else 0
+        return snapshot_name(number + 1, clock.iso(clock.now()))
+
+    def _fill(self, draft: Path, name: str, *, is_thorough: bool) -> Made:
+        manifest, files = _copy_database(
+            self._catalog, draft / DATABASE, self._bar, is_thorough=is_thorough
+        )
+        copied = self._copy_bundles(files, manifest)
+        path = f"{SNAPSHOTS}/{name}"
+        content = msgspec.json.format(msgspec.json.encode(manifest), indent=1) + b"\n"
+        sums = {
+            f"{path}/{DATABASE}": hash_of(draft / DATABASE),
+            f"{path}/{MANIFEST}": hashlib.sha256(content).hexdigest(),
+            **_bundle_sums(files, manifest),
+        }
+        for file, written in ((MANIFEST, content), (SUMS, encode_sums(sums))):
+            _write(draft / file, written)
+            if (draft / file).read_bytes() != written:
+                raise BackupFailed(f"{draft / file} is not what was written to it.")
+        sync(draft)
+        return Made(self._folder / path, manifest, copied)
+
+    def _copy_bundles(self, files: set[StoredName], manifest: Manifest) -> int:
+        """Copy those that are not in the backup yet; gives how many. Notes what is missing."""
+        if self._stored is None:
+            self._stored = {f"{BUNDLES}/{it}" for it in _list_bundles(self._folder / BUNDLES)}
+        new = [it for it in sorted(files) if _path_of(it) not in self._stored]
+        folders = {(self._folder / _path_of(it)).parent for it in new}
+        for folder in folders:
+            folder.mkdir(exist_ok=True)
+        with (
+            self._bar("Copying bundles", len(new)) as advance,
+            ThreadPoolExecutor(_COPYING_AT_ONCE) as threads,
+        ):
+            for file, is_copied in zip(new, threads.map(self._copy_bundle, new), strict=True):
+                if is_copied:
+                    self._stored.add(_path_of(file))
+                else:
+                    manifest.missing.append(_path_of(file))
+                advance(1)
+        for folder in (*folders, self._folder / BUNDLES):
+            sync(folder)
+        _count(manifest, files)
+        return len(new) - len(manifest.missing)
+
+    def _copy_bundle(self, file: StoredName) -> bool:
+        """False if it is missing or damaged. It gets its name when its copy was read back."""
+        content = _read_bundle(self._catalog.bundles, file)
+        if content is None:
+            return False
+        target = self._folder / _path_of(file)
+        draft = target.with_name(f"{_PARTIAL}{target.name}")
+        _write(draft, content)
+        if hash_of(draft) != file.sha256_hash:
+            raise BackupFailed(f"{draft} is not what was written to it.")
+        draft.replace(target)
+        return True
+
+    def _forget_old(self) -> None:
+        for name in list_snapshots(self._folder)[: -self._keep]:
+            old = self._folder / SNAPSHOTS / name
+            # Half of one must not look like a whole one.
+            draft = old.with_name(f"{_PARTIAL}{name}")
+            old.rename(draft)
+            _remove(draft)
+
+
+def back_up_to_file(target: Path, catalog: Catalog, bar: Bar = no_bar) -> Made:
+    """Write one file; one that has the name already is replaced when the new one is verified."""
+    check_outside(target, catalog.folder)
+    with _faults_named(target):
+        if not target.parent.is_dir():
+            raise BackupFailed(f"There is no folder {target.parent}.")
+        # Fixed, so that the next run finds what this one may leave behind.
+        folder = target.with_name(f".{target.name}.partial")
+        folder.mkdir(exist_ok=True, mode=0o700)
+        with _folder_lock(folder):
+            try:
+                for leftover in folder.iterdir():
+                    _remove(leftover)
+                draft = folder / f"backup{ARCHIVE_SUFFIX}"
+                manifest = _write_archive(draft, folder / DATABASE, catalog, bar)
+                check_backup(draft, bar=bar)
+                draft.replace(target)
+                sync(target.parent)
+            finally:
+                _remove(folder)
+    return Made(target, manifest, manifest.bundles)
+
+
+def _write_archive(draft: Path, copy: Path, catalog: Catalog, bar: Bar) -> Manifest:
+    manifest, files = _copy_database(catalog, copy, bar, is_thorough=True)
+    path = f"{SNAPSHOTS}/{snapshot_name(1, manifest.made_at)}"
+    at_s = int(clock.now().timestamp())
+    with draft.open("wb") as file, writing_archive(file, at_s) as archive:
+        with copy.open("rb") as content:
+            archive.add_stream(f"{path}/{DATABASE}", content, copy.stat().st_size)
+        with bar("Copying bundles", len(files)) as advance:
+            for it in sorted(files):
+                bundle = _read_bundle(catalog.bundles, it)
+                if bundle is None:
+                    manifest.missing.append(_path_of(it))
+                else:
+                    archive.add(_path_of(it), bundle)
+                advance(1)
+        _count(manifest, files)
+        described = msgspec.json.format(msgspec.json.encode(manifest), indent=1) + b"\n"
+        sums = {
+            f"{path}/{DATABASE}": hash_of(copy),
+            f"{path}/{MANIFEST}": hashlib.sha256(described).hexdigest(),
+            **_bundle_sums(files, manifest),
+        }
+        archive.add(f"{path}/{MANIFEST}", described)
+        archive.add(f"{path}/{SUMS}", encode_sums(sums))
+    sync(draft)
+    return manifest
+
+
+def _copy_database(
+    catalog: Catalog, target: Path, bar: Bar, *, is_thorough: bool
+) -> tuple[Manifest, set[StoredName]]:
+    """The database of one instant, checked, and which files belong to it."""
+    made_at = clock.iso(clock.now())
+    with contextlib.ExitStack() as stack:
+        advance: Advance | None = None
+        shown = 0
+
+        def progress(done: int, total: int) -> None:
+            nonlocal advance, shown
+            if advance is None:
+                advance = stack.enter_context(bar("Copying the database", total))
+            advance(done - shown)
+            shown = done
+
+        facts = copy_database(catalog.database, target, progress)
+    require_known_schema(facts.schema)
+    if faults := check_copy(target, facts, is_thorough=is_thorough):
+        raise BackupFailed(
+            "\n".join(["The copy of the database is damaged, and was not kept.", *faults])
+            + "\nRun doctor. If the catalog itself is damaged, restore the last backup."
+        )
+    manifest = Manifest(
+        format=FORMAT,
+        release=release.VERSION,
+        schema=facts.schema,
+        made_at=made_at,
+        rows=facts.rows,
+        database_bytes=target.stat().st_size,
+        bundles=0,
+        bundle_bytes=0,
+        missing=[],
+    )
+    return manifest, list_stored_names(target)
+
+
+def _count(manifest: Manifest, files: set[StoredName]) -> None:
+    missing = set(manifest.missing)
+    kept = [it for it in files if _path_of(it) not in missing]
+    manifest.bundles, manifest.bundle_bytes = len(kept), sum(it.size_bytes for it in kept)
+
+
+def _bundle_sums(files: set[StoredName], manifest: Manifest) -> dict[str, str]:
+    sums = {_path_of(it): it.sha256_hash for it in files}
+    for path in manifest.missing:
+        del sums[path]
+    return sums
+
+
+def _path_of(file: StoredName) -> str:
+    return bundle_path(file.sha256_hash, file.kind)
+
+
+def _read_bundle(bundles: BundleStore, file: StoredName) -> bytes | None:
+    kind: Kind = "css" if file.kind == "css" else "js"
+    try:
+        content = bundles.path_of(file.sha256_hash, kind).read_bytes()
+    except OSError:
+        return None
+    is_sound = hashlib.sha256(content).hexdigest() == file.sha256_hash
+    return content if is_sound else None
+
+
+def _list_bundles(folder: Path) -> Iterator[str]:
+    for parent in os.scandir(folder):
+        if parent.is_dir():
+            yield from (f"{parent.name}/{it.name}" for it in os.scandir(parent))
+
+
+def _write(path: Path, content: bytes) -> None:
+    with path.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def check_outside(target: Path, data: Path) -> None:
+    if data.resolve() in (target.resolve(), *target.resolve().parents):
+        raise BackupFailed(
+            f"{target} is inside the data folder {data}, and would be lost with it. "
+            "Choose a place outside, best on another machine."
+        )
+
+
+@contextlib.contextmanager
+def _folder_lock(folder: Path) -> Iterator[None]:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise BackupFailed(f"Another backup is being written to {folder}.") from None
+        except OSError:
+            pass  # A network folder without locks.
+        yield
+    finally:
+        os.close(descriptor)
+
+
+@contextlib.contextmanager
+def _faults_named(target: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise BackupFailed(f"{target} cannot be written: {error.strerror}.") from error

@@ -1,0 +1,109 @@
+"""Restoring: a backup becomes a data folder. The database comes last, and only if all is sound.
+
+Until then a mark says that the folder is half restored: nothing starts in it, and the next
+restore begins again.
+"""
+
+import contextlib
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from ...domain.errors import BackupFailed, CatalogMissing
+from .layout import BUNDLES, DATABASE, sync
+from .reading import Bar, Snapshot, no_bar, read_backup
+
+_MARK = ".restoring"
+# The file system's own, at the top of a disk.
+_NOT_OURS = {"lost+found"}
+_READ_ONLY = 0o444
+
+
+def restore_backup(
+    source: Path, target: Path, name: str | None = None, bar: Bar = no_bar
+) -> Snapshot:
+    """Fill a new or empty folder; leaves it as it was if the backup is not sound."""
+    if target.resolve() in (source.resolve(), *source.resolve().parents) or (
+        source.resolve() in target.resolve().parents
+    ):
+        raise BackupFailed(f"{target} and the backup {source} lie in each other.")
+    with _faults_named(target):
+        _require_empty(target)
+        is_new = not target.exists()
+        target.mkdir(parents=True, exist_ok=True, mode=0o700)
+        try:
+            return _fill(source, target, name, bar)
+        except BaseException:
+            _clear(target)
+            if is_new:
+                target.rmdir()
+            raise
+
+
+def require_whole(folder: Path) -> None:
+    """Raises CatalogMissing where a restore was interrupted."""
+    if (folder / _MARK).exists():
+        raise CatalogMissing(
+            f"A restore into {folder} was interrupted. Run it again: it begins anew."
+        )
+
+
+def _fill(source: Path, target: Path, name: str | None, bar: Bar) -> Snapshot:
+    _clear(target)
+    (target / _MARK).touch()
+    sync(target)
+    (target / BUNDLES).mkdir()
+    draft = target / f"{DATABASE}.part"
+    bundles: list[Path] = []
+
+    def place(path: str) -> Path:
+        file = target / path
+        file.parent.mkdir(exist_ok=True)
+        bundles.append(file)
+        return file
+
+    restored = read_backup(source, name, draft, place, bar)
+    for path in bundles:
+        path.chmod(_READ_ONLY)
+        sync(path)
+    for folder in {it.parent for it in bundles}:
+        sync(folder)
+    sync(target / BUNDLES)
+    sync(draft)
+    draft.rename(target / DATABASE)
+    sync(target)
+    (target / _MARK).unlink()
+    sync(target)
+    return restored
+
+
+def _require_empty(target: Path) -> None:
+    if target.is_file():
+        raise BackupFailed(f"{target} is a file. Name a new or empty folder with --data.")
+    if not target.exists() or (target / _MARK).exists():
+        return
+    if any(it.name not in _NOT_OURS for it in target.iterdir()):
+        raise BackupFailed(
+            f"{target} is not empty. Restore into a new folder, and start the service with it; "
+            "nothing is ever restored over what is there."
+        )
+
+
+def _clear(target: Path) -> None:
+    """Remove what a restore has put there, the mark last."""
+    for path in sorted(target.iterdir(), key=lambda it: it.name == _MARK):
+        if path.name in _NOT_OURS:
+            continue
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+
+
+@contextlib.contextmanager
+def _faults_named(target: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        where = error.filename or target
+        raise BackupFailed(f"{where} cannot be used: {error.strerror}.") from error

@@ -1,0 +1,230 @@
+"""`widget-catalog backup` and `restore`: the whole catalog, to a safe place and back."""
+
+import re
+import signal
+import threading
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.markup import escape
+
+from ..settings import Settings, load_settings
+from .context import ConfigOption, DataOption, fail, require_catalog, say, told
+
+if TYPE_CHECKING:
+    from ..actions.backup import Catalog, FolderBackup, Made, Manifest
+    from ..domain.errors import CatalogError
+
+_KEPT = 10
+_UNITS_S = {"s": 1, "m": 60, "h": 3600}
+
+
+def backup(
+    target: Annotated[
+        str,
+        typer.Argument(
+            metavar="TARGET",
+            help="A folder, or a file whose name ends in .tar.zst.",
+            show_default=False,
+        ),
+    ],
+    every: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="Go on until stopped: copy what has changed every 30s, 5m or 1h. Needs a folder.",
+            show_default=False,
+        ),
+    ] = None,
+    keep: Annotated[
+        int, typer.Option(metavar="N", min=1, help="How many snapshots to keep in a folder.")
+    ] = _KEPT,
+    data: DataOption = None,
+    config: ConfigOption = None,
+) -> None:
+    """Back up the catalog: its database and every stored bundle. The service may be running.
+
+    A folder gets a snapshot of the database, and only those bundles that it does not have yet.
+    A file is replaced as a whole. Both are verified before they count; an interrupted backup
+    leaves the last one as it was.
+
+    second-factor.key is not in it: keep a copy of that file elsewhere. Exit code 1: no backup
+    was made, or stored bundles are missing from it.
+    """
+    from ..actions.backup import ARCHIVE_SUFFIX, FolderBackup, back_up_to_file
+    from ..progress import counting
+
+    settings = load_settings({"data": data}, config)
+    require_catalog(settings)
+    catalog, path, bar = _catalog(settings), Path(target), partial(counting, say)
+    is_file = path.name.endswith(ARCHIVE_SUFFIX) and not path.is_dir()
+    if path.is_file() and not is_file:
+        fail(f"{path} is a file. Name a folder, or a file whose name ends in {ARCHIVE_SUFFIX}.")
+    if every is not None:
+        if is_file:
+            fail("--every needs a folder: a file would be written anew each time.")
+        _follow(FolderBackup(path, catalog, keep), catalog.database, _seconds(every))
+        return
+    if is_file:
+        made = back_up_to_file(path, catalog, bar)
+    else:
+        folder = FolderBackup(path, catalog, keep, bar)
+        with folder.locked():
+            made = folder.add_snapshot()
+    told(f"Backed up {_summary(made.manifest)} to {made.path}.")
+    if not is_file:
+        told(f"Copied {_counted(made.bundles_copied, 'bundle')} that it did not have yet.")
+    _warn_of_key(made.manifest, settings.data / "second-factor.key")
+    if made.manifest.missing:
+        _warn_of_missing(made.manifest)
+        raise typer.Exit(1)
+
+
+def restore(
+    source: Annotated[
+        Path,
+        typer.Argument(metavar="SOURCE", help="A backup: a folder, or a file.", show_default=False),
+    ],
+    snapshot: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Which snapshot of a folder; see --list.",
+            show_default="the newest",
+        ),
+    ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Only verify the backup; restore nothing.")
+    ] = False,
+    list_: Annotated[
+        bool, typer.Option("--list", help="Only list the snapshots of a folder.")
+    ] = False,
+    data: DataOption = None,
+    config: ConfigOption = None,
+) -> None:
+    """Restore a backup into a new or empty data folder (--data), and verify all of it.
+
+    Every file is checked against its hash, the database for its own integrity and for its row
+    counts. If anything is wrong, all of it is listed and the folder stays as it was. Exit code
+    1: the backup is damaged, or nothing was restored.
+    """
+    from ..actions.backup import check_backup, describe, restore_backup
+    from ..progress import counting
+
+    settings = load_settings({"data": data}, config)
+    if not source.exists():
+        fail(f"There is no backup {source}.")
+    if list_:
+        if not source.is_dir():
+            fail(f"{source} is not a folder; it has one snapshot.")
+        for it in describe(source):
+            print(f"{it.name}  {_summary(it.manifest)}")  # noqa: T201
+        return
+    bar = partial(counting, say)
+    if check:
+        found = check_backup(source, snapshot, bar)
+        told(f"The snapshot {found.name} is whole: {_summary(found.manifest)}.")
+    else:
+        found = restore_backup(source, settings.data, snapshot, bar)
+        told(f"Restored {_summary(found.manifest)} to {settings.data}.")
+        told(
+            f"The backup was made at {found.manifest.made_at} by release {found.manifest.release}."
+        )
+        _warn_of_key(found.manifest, settings.data / "second-factor.key", is_restored=True)
+    if found.manifest.missing:
+        _warn_of_missing(found.manifest)
+        raise typer.Exit(1)
+
+
+def _catalog(settings: Settings) -> "Catalog":
+    from ..actions.backup import Catalog
+    from ..bundles.local import LocalBundles
+    from ..wiring import DataFolder
+
+    folder = DataFolder(settings.data)
+    return Catalog(folder.path, folder.database, LocalBundles(folder.bundles))
+
+
+def _follow(folder: "FolderBackup", database: Path, every_s: float) -> None:
+    from ..actions.backup import keep_copying
+    from ..domain import clock
+
+    is_over = threading.Event()
+
+    def stop(number: int, _frame: object) -> None:
+        """The copy that is under way is finished; a second signal ends it."""
+        is_over.set()
+        signal.signal(number, signal.SIG_DFL)
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, stop)
+
+    def on_made(made: "Made", took_s: float) -> None:
+        now = clock.iso(clock.now())
+        told(
+            f"{now}  {made.path.name}: {_summary(made.manifest)}; "
+            f"{_counted(made.bundles_copied, 'new bundle')}, {took_s:.1f} s"
+        )
+        if made.manifest.missing:
+            _warn_of_missing(made.manifest)
+
+    def on_failure(error: "CatalogError") -> None:
+        now = clock.iso(clock.now())
+        say.print(f"{now}  [red]Error:[/] {escape(error.message)} Trying again.")
+
+    with folder.locked():
+        told(f"Copying every {every_s:g} s what has changed. Stop with Ctrl-C.")
+        keep_copying(folder, database, every_s, is_over, on_made, on_failure)
+
+
+def _seconds(text: str) -> float:
+    found = re.fullmatch(r"(\d+)([smh])", text)
+    if found is None or int(found[1]) == 0:
+        fail(f"--every {text}: write a number with s, m or h behind it, such as 30s.")
+    return int(found[1]) * _UNITS_S[found[2]]
+
+
+def _summary(manifest: "Manifest") -> str:
+    from rich.filesize import decimal
+
+    rows = manifest.rows
+    return (
+        f"{_counted(rows.get('widgets', 0), 'widget')}, "
+        f"{_counted(rows.get('versions', 0), 'version')}, "
+        f"{_counted(rows.get('accounts', 0), 'account')} and "
+        f"{_counted(manifest.bundles, 'bundle')} "
+        f"({decimal(manifest.database_bytes + manifest.bundle_bytes)})"
+    )
+
+
+def _counted(number: int, thing: str) -> str:
+    from ..greeting import counted
+
+    return counted(number, thing)
+
+
+def _warn_of_missing(manifest: "Manifest") -> None:
+    shown = manifest.missing[:20]
+    for path in shown:
+        say.print(f"[yellow]Missing:[/] {escape(path)} was missing or damaged when it was copied.")
+    if len(manifest.missing) > len(shown):
+        told(f"… and {len(manifest.missing) - len(shown):,} more.")
+
+
+def _warn_of_key(manifest: "Manifest", key: Path, *, is_restored: bool = False) -> None:
+    """Codes of authenticator apps need it, and no backup has it: see SECURITY.md."""
+    apps = manifest.rows.get("authenticator_apps", 0)
+    if not apps:
+        return
+    people = "1 account uses" if apps == 1 else f"{apps:,} accounts use"
+    advice = (
+        f"Copy your second-factor.key to {key} before you start the service."
+        if is_restored
+        else f"Keep a copy of {key} in another place; it does not change."
+    )
+    say.print(
+        f"[yellow]Note:[/] {people} an authenticator app. The key of these apps is not in the "
+        f"backup. {escape(advice)}"
+    )

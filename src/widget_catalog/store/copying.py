@@ -1,0 +1,174 @@
+"""A copy of the database on SQLite, of one instant, while others write to it.
+
+The read transaction stays open from the first count to the last page. So SQLite's backup never
+begins again, however much is written meanwhile; the write-ahead log grows by just that much.
+"""
+
+import contextlib
+import os
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from ..domain.errors import NewerDatabase, StoreUnavailable
+from .migrate import SCHEMA
+
+# Small enough to show progress, large enough to cost nothing: 4 MB.
+_PAGES_AT_ONCE = 1024
+_PATIENCE_S = 10
+# Where a SQLite file says how it is written and read: 1 with a journal, 2 with a log beside it.
+_MODE_AT, _WITHOUT_LOG = 18, b"\x01\x01"
+
+Progress = Callable[[int, int], None]
+"""Hears how many pages are copied, and of how many."""
+
+
+class DatabaseFacts(NamedTuple):
+    """What a copy must have in common with its original."""
+
+    schema: str
+    rows: dict[str, int]
+
+
+class StoredName(NamedTuple):
+    """A file that a version refers to: its kind, its SHA-256 and its size."""
+
+    kind: str
+    sha256_hash: str
+    size_bytes: int
+
+
+def copy_database(source: Path, target: Path, progress: Progress) -> DatabaseFacts:
+    """Write one consistent state into a new file, on disk when this returns."""
+    with _faults_named(source), _opened(source) as original:
+        original.execute("BEGIN")
+        facts = _facts_of(original)
+        # Nobody else knows of the copy: it needs no locks, which some network folders lack.
+        with _opened(target, "nolock=1") as copy:
+            copy.execute("PRAGMA journal_mode=OFF")
+            copy.execute("PRAGMA synchronous=OFF")
+            original.backup(
+                copy,
+                pages=_PAGES_AT_ONCE,
+                progress=lambda _, left, total: progress(total - left, total),
+                sleep=0.01,
+            )
+        original.execute("COMMIT")
+    with target.open("r+b") as file:
+        file.seek(_MODE_AT)
+        file.write(_WITHOUT_LOG)
+        file.flush()
+        os.fsync(file.fileno())
+    return facts
+
+
+def check_copy(path: Path, expected: DatabaseFacts | None, *, is_thorough: bool) -> list[str]:
+    """What is wrong with a copy, and where it differs from what it was made of."""
+    try:
+        with _opened(path, "immutable=1") as database:
+            check = "integrity_check" if is_thorough else "quick_check"
+            found = [str(row[0]) for row in database.execute(f"PRAGMA {check}(20)")]
+            faults = [f"catalog.db: {it}" for it in found if it != "ok"]
+            broken = database.execute("PRAGMA foreign_key_check").fetchmany(20)
+            faults += [f"catalog.db: a row of {row[0]} refers to nothing." for row in broken]
+            facts = _facts_of(database)
+    except sqlite3.DatabaseError as error:
+        return [f"catalog.db: {error}."]
+    if expected is not None and facts != expected:
+        counts = [
+            f"{table} has {facts.rows.get(table, 0):,} rows instead of {rows:,}"
+            for table, rows in expected.rows.items()
+            if facts.rows.get(table) != rows
+        ]
+        told = "; ".join(counts) or "its tables are others"
+        faults.append(f"catalog.db: it is not what was copied: {told}.")
+    return faults
+
+
+def list_stored_names(path: Path) -> set[StoredName]:
+    """Every file that the versions in a copy refer to; it may be of any release."""
+    with _opened(path, "immutable=1") as database:
+        columns = {row[1] for row in database.execute("PRAGMA table_info(versions)")}
+        query = "SELECT 'js', sha256_hash, bundle_size FROM versions WHERE bundle_url IS NULL"
+        if "css_size" in columns:
+            query += (
+                " UNION SELECT 'css', css_sha256_hash, css_size FROM versions"
+                " WHERE css_size IS NOT NULL"
+            )
+        return {StoredName(*row) for row in database.execute(query)}
+
+
+class ChangeWatch:
+    """Tells whether anybody has written to a database; asking costs some microseconds."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._inode = 0
+        self._connection: sqlite3.Connection | None = None
+
+    def state(self) -> tuple[int, int]:
+        """Another value after every commit, and for another file under the same name."""
+        with _faults_named(self._path):
+            inode = self._path.stat().st_ino
+            if self._connection is None or inode != self._inode:
+                self.close()
+                self._connection = _connect(self._path)
+                self._inode = inode
+            (version,) = self._connection.execute("PRAGMA data_version").fetchone()
+        return inode, int(version)
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+
+def _facts_of(connection: sqlite3.Connection) -> DatabaseFacts:
+    tables = [
+        str(row[0])
+        for row in connection.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+            " ORDER BY name"
+        )
+    ]
+    if "alembic_version" not in tables:
+        raise StoreUnavailable("The database holds no catalog.")
+    (schema,) = connection.execute("SELECT version_num FROM alembic_version").fetchone()
+    rows = {
+        name: int(connection.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0])  # noqa: S608
+        for name in tables
+    }
+    return DatabaseFacts(str(schema), rows)
+
+
+def require_known_schema(schema: str) -> None:
+    if schema > SCHEMA:
+        raise NewerDatabase(
+            f"It was made by a newer release of Widget Catalog (its schema is {schema!r}, this "
+            f"release knows {SCHEMA!r}). Use that release."
+        )
+
+
+def _connect(path: Path, how: str = "") -> sqlite3.Connection:
+    address = f"{path.resolve().as_uri()}?{how or 'mode=rw'}"
+    return sqlite3.connect(address, uri=True, isolation_level=None, timeout=_PATIENCE_S)
+
+
+@contextlib.contextmanager
+def _opened(path: Path, how: str = "") -> Iterator[sqlite3.Connection]:
+    with contextlib.closing(_connect(path, how)) as connection:
+        yield connection
+
+
+@contextlib.contextmanager
+def _faults_named(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (sqlite3.Error, OSError) as error:
+        reason = (isinstance(error, OSError) and error.strerror) or str(error)
+        if type(error) is sqlite3.DatabaseError:  # Its subclasses are for all that may pass.
+            raise StoreUnavailable(
+                f"{path} is damaged ({reason}). Run doctor, and restore the last backup."
+            ) from error
+        raise StoreUnavailable(f"{path} cannot be copied: {reason}.") from error

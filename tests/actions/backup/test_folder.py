@@ -1,0 +1,221 @@
+"""Backups in a folder: whole, verified, incremental, and never half."""
+
+import fcntl
+import os
+import sqlite3
+import subprocess
+import threading
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from support.backups import back_up, catalog_at, catalog_with_bundles, exported, files_of
+from widget_catalog.actions.backup import (
+    back_up_to_file,
+    check_backup,
+    restore_backup,
+)
+from widget_catalog.actions.backup.layout import list_snapshots
+from widget_catalog.domain.errors import BackupFailed, StoreUnavailable
+from widget_catalog.store.copying import ChangeWatch
+from widget_catalog.store.downloads import add_downloads
+from widget_catalog.wiring import prepare_node
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    return catalog_with_bundles(tmp_path)
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> Path:
+    return tmp_path / "backup"
+
+
+def test_what_is_restored_is_what_was_backed_up(data: Path, target: Path, tmp_path: Path) -> None:
+    made = back_up(data, target)
+
+    restored = restore_backup(target, tmp_path / "restored")
+
+    assert restored.manifest == made.manifest
+    assert made.manifest.rows["widgets"] == 4
+    assert (made.manifest.bundles, made.bundles_copied, made.manifest.missing) == (4, 4, [])
+    assert exported(tmp_path / "restored") == exported(data)
+    assert files_of(tmp_path / "restored" / "bundles") == files_of(data / "bundles")
+    # Keys that sign are made anew; the key of the authenticator apps has a place of its own.
+    assert not any("key" in path for path in files_of(target))
+
+
+def test_the_list_of_hashes_is_one_that_sha256sum_checks(data: Path, target: Path) -> None:
+    made = back_up(data, target)
+
+    sums = str((made.path / "SHA256SUMS").relative_to(target))
+    done = subprocess.run(
+        ["sha256sum", "--strict", "--check", sums],
+        cwd=target,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (done.returncode, done.stdout.count(": OK")) == (0, 6)
+
+
+def test_bundles_are_copied_once_and_old_snapshots_are_removed(data: Path, target: Path) -> None:
+    names = [back_up(data, target, keep=2).path.name for _ in range(3)]
+    bundle = next((target / "bundles").rglob("*.js"))
+    inode = bundle.stat().st_ino
+    again = back_up(data, target, keep=2)
+
+    assert again.bundles_copied == 0
+    assert bundle.stat().st_ino == inode
+    assert list_snapshots(target) == [names[-1], again.path.name]
+    assert check_backup(target, names[-1]).name == names[-1]
+
+
+def test_a_copy_is_of_one_instant_however_much_is_written_meanwhile(
+    data: Path, target: Path
+) -> None:
+    """Two counts are only ever changed together: no copy may have one of the changes alone."""
+    is_over = threading.Event()
+    node = prepare_node(data)
+    written = 0
+
+    def write() -> None:
+        nonlocal written
+        while not is_over.is_set():
+            with node.store.writing() as tx:
+                add_downloads(tx, {2: 1, 3: 1})
+            written += 1
+
+    # Large enough that the copy takes many steps.
+    with sqlite3.connect(data / "catalog.db") as database:
+        database.execute("CREATE TABLE ballast (content BLOB)")
+        database.executemany("INSERT INTO ballast VALUES (zeroblob(1000000))", [()] * 60)
+    database.close()
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        before = written
+        copies = [back_up(data, target) for _ in range(3)]
+        assert written > before
+    finally:
+        is_over.set()
+        writer.join()
+        node.store.close()
+
+    for made in copies:
+        with sqlite3.connect(made.path / "catalog.db") as database:
+            query = "SELECT count - widget_id FROM downloads WHERE widget_id IN (2, 3)"
+            differences = {row[0] for row in database.execute(query)}
+        database.close()
+        assert len(differences) == 1
+
+
+def test_a_bundle_that_is_missing_or_damaged_is_named_and_the_rest_is_saved(
+    data: Path, target: Path, tmp_path: Path
+) -> None:
+    missing, damaged, *_ = sorted((data / "bundles").rglob("*.js"))
+    missing.unlink()
+    damaged.chmod(0o600)
+    damaged.write_bytes(b"something else")
+
+    made = back_up(data, target)
+
+    named = sorted(str(it.relative_to(data)) for it in (missing, damaged))
+    assert sorted(made.manifest.missing) == named
+    assert made.manifest.bundles == 2
+    assert restore_backup(target, tmp_path / "restored").manifest.missing == made.manifest.missing
+
+
+def test_a_bundle_that_was_saved_before_it_was_damaged_is_still_whole(
+    data: Path, target: Path
+) -> None:
+    back_up(data, target)
+    next((data / "bundles").rglob("*.js")).unlink()
+
+    assert back_up(data, target).manifest.missing == []
+    assert check_backup(target).manifest.bundles == 4
+
+
+def test_a_damaged_database_makes_no_backup_and_pushes_none_out(data: Path, target: Path) -> None:
+    good = back_up(data, target, keep=1)
+    content = bytearray((data / "catalog.db").read_bytes())
+    content[-40_960:-36_864] = b"\xa5" * 4096
+    (data / "catalog.db").write_bytes(content)
+
+    with pytest.raises((BackupFailed, StoreUnavailable), match="is damaged"):
+        back_up(data, target, keep=1)
+
+    assert list_snapshots(target) == [good.path.name]
+    check_backup(target)
+
+
+def test_what_an_interrupted_backup_left_is_removed_by_the_next(data: Path, target: Path) -> None:
+    back_up(data, target)
+    whole = set(files_of(target))
+    half = target / "snapshots" / ".partial-000009-2026-01-01T00-00-00Z"
+    half.mkdir()
+    (half / "catalog.db").write_bytes(b"half")
+    bundle = next((target / "bundles").rglob("*.js"))
+    bundle.with_name(f".partial-{bundle.name}").write_bytes(b"half")
+
+    made = back_up(data, target)
+
+    new = {f"snapshots/{made.path.name}/{it}" for it in ("catalog.db", "manifest.json")}
+    assert set(files_of(target)) == whole | new | {f"snapshots/{made.path.name}/SHA256SUMS"}
+
+
+def test_only_one_backup_at_a_time_writes_to_a_folder(data: Path, target: Path) -> None:
+    back_up(data, target)
+    descriptor = os.open(target, os.O_RDONLY)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    try:
+        with pytest.raises(BackupFailed, match="Another backup is being written"):
+            back_up(data, target)
+    finally:
+        os.close(descriptor)
+
+
+def test_a_clock_that_was_set_back_does_not_make_an_old_snapshot_the_newest(
+    data: Path, target: Path
+) -> None:
+    (first,) = (back_up(data, target).path,)
+    first.rename(first.with_name("000007-2999-01-01T00-00-00Z"))
+
+    assert back_up(data, target).path.name.startswith("000008-2")
+
+
+@pytest.mark.parametrize("inside", ["backup", "bundles", "x.tar.zst", ""])
+def test_a_backup_inside_the_data_folder_is_refused(data: Path, inside: str) -> None:
+    before = files_of(data)
+    how = partial(back_up_to_file, data / inside, catalog_at(data))
+    if not inside.endswith(".zst"):
+        how = partial(back_up, data, data / inside)
+    with pytest.raises(BackupFailed, match="is inside the data folder"):
+        how()
+    assert files_of(data).keys() == before.keys()
+
+
+def test_a_folder_with_something_else_in_it_is_refused(data: Path, tmp_path: Path) -> None:
+    with pytest.raises(BackupFailed, match="is not empty, and is not a backup folder"):
+        back_up(data, tmp_path)
+
+
+def test_every_commit_is_noticed_and_nothing_else(data: Path) -> None:
+    node = prepare_node(data)
+    watch = ChangeWatch(data / "catalog.db")
+    seen = {watch.state()}
+    assert {watch.state(), watch.state()} == seen
+    with node.store.reading() as connection:
+        connection.exec_driver_sql("SELECT count(*) FROM widgets").scalar()
+    assert watch.state() in seen
+
+    for _ in range(3):
+        with node.store.writing() as tx:
+            add_downloads(tx, {1: 1})
+        assert watch.state() not in seen
+        seen.add(watch.state())
+    watch.close()
+    node.store.close()

@@ -1,0 +1,209 @@
+"""`widget-catalog backup` and `restore`: what they say, and what they refuse."""
+
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cli.test_private_files import carelessly, readable_by_others
+from support.accounts import an_account
+from support.backups import catalog_with_bundles, exported
+from support.commands import Said, widget_catalog
+from support.load import CountingLoad
+from support.permissions import without_root_powers
+from support.service import clean_environment, running_service, wait_for
+from widget_catalog.actions.backup.layout import list_snapshots
+from widget_catalog.actions.second_factor.secret_box import SecretBox
+from widget_catalog.store.second_factors import put_app
+from widget_catalog.wiring import prepare_node
+
+_HELD = r"4 widgets, 4 versions, 1 account and 4 bundles \(\d+\.\d kB\)"
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """A catalog with an account that uses an authenticator app."""
+    data = catalog_with_bundles(tmp_path)
+    node = prepare_node(data)
+    account = an_account(node.store)
+    with node.store.writing() as tx:
+        put_app(tx, account.id, SecretBox(node.folder.second_factor_key).seal("a secret"), 0)
+    node.store.close()
+    return data
+
+
+@pytest.mark.parametrize("name", ["backup", "backup.tar.zst"])
+def test_a_backup_says_what_is_in_it_and_what_is_not(data: Path, tmp_path: Path, name: str) -> None:
+    place = tmp_path / "backups"
+    place.mkdir()
+    target, restored = place / name, tmp_path / "restored"
+
+    said = widget_catalog("backup", target, "--data", data, before=carelessly)
+
+    assert said.code == 0
+    first, *others = said.err.splitlines()
+    assert re.fullmatch(rf"Backed up {_HELD} to {re.escape(str(target))}.*\.", first)
+    assert others[-1] == (
+        "Note: 1 account uses an authenticator app. The key of these apps is not in the backup. "
+        f"Keep a copy of {data}/second-factor.key in another place; it does not change."
+    )
+    assert ("Copied 4 bundles that it did not have yet." in others) == (name == "backup")
+    assert readable_by_others(place) == []
+    checked = widget_catalog("restore", target, "--check")
+    assert re.fullmatch(rf"The snapshot 000001-.*Z is whole: {_HELD}\.\n", checked.err), checked
+
+    said = widget_catalog("restore", target, "--data", restored, before=carelessly)
+
+    assert said.code == 0
+    first, second, third = said.err.splitlines()
+    assert re.fullmatch(rf"Restored {_HELD} to {re.escape(str(restored))}\.", first)
+    assert re.fullmatch(r"The backup was made at 20\d\d-.*Z by release \d+\.\d+\.\d+\.", second)
+    assert third.endswith(
+        f"Copy your second-factor.key to {restored}/second-factor.key before you start the service."
+    )
+    assert readable_by_others(restored) == []
+    (data / "second-factor.key").rename(restored / "second-factor.key")
+    assert widget_catalog("doctor", "--data", restored).code == 0
+    assert exported(restored) == exported(data)
+
+
+def test_a_backup_ends_however_much_is_counted_meanwhile(data: Path, tmp_path: Path) -> None:
+    keys = ["acme/w0", "acme/w1"]
+    target = tmp_path / "backup"
+    with running_service(data) as service, CountingLoad(service, keys) as load:
+        load.wait_for(20)
+        promised = load.acknowledged.copy()
+        said = widget_catalog("backup", target, "--data", data)
+        assert said.code == 0, said
+        load.wait_for(20)
+        assert load.statuses.keys() == {200}
+    assert widget_catalog("restore", target, "--data", tmp_path / "restored").code == 0
+    node = prepare_node(tmp_path / "restored")
+    for number, key in enumerate(keys):
+        assert promised[key] <= node.counts.slots[number + 1] - number <= load.attempted[key]
+    node.store.close()
+
+
+def test_a_continuous_copy_follows_changes_and_rests_without_any(
+    data: Path, tmp_path: Path
+) -> None:
+    target = tmp_path / "copy"
+    log = tmp_path / "log"
+    command = [sys.executable, "-m", "widget_catalog", "backup", str(target), "--every", "1s"]
+    with log.open("wb") as output:
+        copying = subprocess.Popen(
+            [*command, "--data", str(data)], stderr=output, env=clean_environment()
+        )
+    try:
+        wait_for(lambda: len(list_snapshots(target)) == 1)
+        alive_at = (target / "snapshots").stat().st_mtime_ns
+        wait_for(lambda: (target / "snapshots").stat().st_mtime_ns > alive_at)
+        assert len(list_snapshots(target)) == 1
+        busy = widget_catalog("backup", target, "--data", data)
+        assert busy == Said(1, "", f"Error: Another backup is being written to {target}.\n")
+
+        said = widget_catalog("account", "disable", "ann", "--data", data)
+        assert said.code == 0, said
+        wait_for(lambda: len(list_snapshots(target)) == 2)
+        # What fails is told, and tried again.
+        (target / "snapshots").rename(target / "away")
+        wait_for(lambda: "Trying again" in log.read_text())
+        (target / "away").rename(target / "snapshots")
+
+        copying.send_signal(signal.SIGTERM)
+        assert copying.wait(60) == 0
+    finally:
+        copying.kill()
+        copying.wait()
+    first, second, *_ = log.read_text().splitlines()
+    assert first == "Copying every 1 s what has changed. Stop with Ctrl-C."
+    assert re.fullmatch(rf".*Z  000001-.*Z: {_HELD}; 4 new bundles, \d+\.\d s", second)
+    listed = widget_catalog("restore", target, "--list")
+    assert [it.split()[0] for it in listed.out.splitlines()] == list_snapshots(target)
+
+
+def test_what_cannot_be_done_is_said_in_a_sentence(data: Path, tmp_path: Path) -> None:
+    file = tmp_path / "notes.txt"
+    file.write_text("mine")
+
+    def said(*arguments: str | Path) -> str:
+        told = widget_catalog(*arguments, before=without_root_powers)
+        assert (told.code, told.out) == (1, "")
+        return told.err
+
+    target = tmp_path / "backup"
+    assert said("backup", file, "--data", data) == (
+        f"Error: {file} is a file. Name a folder, or a file whose name ends in .tar.zst.\n"
+    )
+    assert said("backup", target, "--data", tmp_path / "nowhere") == (
+        f"Error: There is no data folder {tmp_path}/nowhere.\n"
+    )
+    assert said("backup", target, "--every", "30", "--data", data) == (
+        "Error: --every 30: write a number with s, m or h behind it, such as 30s.\n"
+    )
+    assert said("backup", tmp_path / "x.tar.zst", "--every", "1h", "--data", data) == (
+        "Error: --every needs a folder: a file would be written anew each time.\n"
+    )
+    locked = tmp_path / "locked"
+    locked.mkdir(mode=0o500)
+    assert said("backup", locked / "backup", "--data", data) == (
+        f"Error: {locked}/backup cannot be written: Permission denied.\n"
+    )
+    assert said("restore", target, "--data", tmp_path / "new") == (
+        f"Error: There is no backup {target}.\n"
+    )
+    assert said("restore", file, "--data", tmp_path / "new").startswith(
+        "Error: notes.txt is damaged, or is not a backup"
+    )
+    assert not target.exists()
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_full_disk_is_said_and_leaves_the_last_backup(data: Path, tmp_path: Path) -> None:
+    """A real one: a small tmpfs, with room for one snapshot and no other."""
+    trial = subprocess.run(
+        ["unshare", "--user", "--map-root-user", "--mount", "true"],
+        capture_output=True,
+        check=False,
+    )
+    if trial.returncode:
+        pytest.skip("This machine lets nobody mount a small disk.")
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    run = f"'{sys.executable}' -m widget_catalog"
+    script = (
+        f"mount -t tmpfs -o size=600k none '{disk}' && {run} backup '{disk}/b' --data '{data}'"
+        f" && {run} backup '{disk}/b' --data '{data}'; echo $?; ls -A '{disk}/b/snapshots';"
+        f" {run} restore '{disk}/b' --check"
+    )
+    done = subprocess.run(
+        ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script],
+        capture_output=True,
+        text=True,
+        env=clean_environment(),
+        check=False,
+    )
+    code, *snapshots = done.stdout.splitlines()
+    assert (code, [it[:7] for it in snapshots]) == ("1", ["000001-"]), done
+    assert "database or disk is full" in done.stderr
+    assert "is whole" in done.stderr
+
+
+def test_a_database_of_an_older_release_is_backed_up_as_it_is(data: Path, tmp_path: Path) -> None:
+    """Just before an upgrade, with the new release installed already."""
+    with sqlite3.connect(data / "catalog.db") as database:
+        database.execute("UPDATE alembic_version SET version_num = '0006'")
+    database.close()
+
+    assert widget_catalog("backup", tmp_path / "b", "--data", data).code == 0
+
+    assert widget_catalog("restore", tmp_path / "b", "--data", tmp_path / "restored").code == 0
+    for folder in (data, tmp_path / "restored"):
+        with sqlite3.connect(folder / "catalog.db") as database:
+            query = "SELECT version_num FROM alembic_version"
+            assert database.execute(query).fetchone() == ("0006",)
+        database.close()

@@ -1,0 +1,52 @@
+"""A small catalog with stored bundles, and backups of it."""
+
+from pathlib import Path
+from typing import Any
+
+from support.folders import filled_folder
+from support.widgets import version_line, widget_line
+from widget_catalog.actions.backup import Catalog, FolderBackup, Made
+from widget_catalog.actions.export_catalog import export_catalog, linked_to
+from widget_catalog.bundles.local import LocalBundles
+from widget_catalog.wiring import DataFolder, prepare_node
+
+STORED: dict[str, Any] = {"bundleUrl": None, "bundleSize": None, "sha256Hash": None}
+
+
+def catalog_with_bundles(folder: Path, bundles: int = 3) -> Path:
+    """A data folder whose widgets have a bundle each, and the first one a style sheet, too."""
+    lines = []
+    for number in range(bundles):
+        (folder / f"{number}.js").write_text(f"export default {number};\n")
+        version = version_line(bundleFile=f"{number}.js", **STORED)
+        if number == 0:
+            (folder / "0.css").write_text(":host { display: block }\n")
+            version["cssFile"] = "0.css"
+        lines.append(widget_line(f"acme/w{number}", versions=[version], downloadCount=number))
+    return filled_folder(folder / "data", *lines, widget_line("acme/elsewhere"), beside=folder)
+
+
+def catalog_at(data: Path) -> Catalog:
+    folder = DataFolder(data)
+    return Catalog(folder.path, folder.database, LocalBundles(folder.bundles))
+
+
+def back_up(data: Path, target: Path, keep: int = 10) -> Made:
+    backup = FolderBackup(target, catalog_at(data), keep)
+    with backup.locked():
+        return backup.add_snapshot()
+
+
+def exported(data: Path) -> bytes:
+    node = prepare_node(data)
+    try:
+        return b"".join(export_catalog(node.store, linked_to("https://catalog.example/cdn")))
+    finally:
+        node.store.close()
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    """Everything in a folder, by its path there."""
+    return {
+        str(it.relative_to(folder)): it.read_bytes() for it in folder.rglob("*") if it.is_file()
+    }
