@@ -160,29 +160,30 @@ def _on_tmpfs(folder: Path, filled: Path, then: str) -> Iterator[Service]:
     mounted = f"mount -t tmpfs -o size={_DISK} none '{disk}'"
     copied = f"cp -r --sparse=always '{filled}' '{disk}/data'"
     shell = f'{mounted} && {copied} && {{ {then.format(disk=disk)}; }} && exec "$0" "$@"'
-    through = (*_UNSHARE, "sh", "-c", shell)
+    through = (*UNSHARE, "sh", "-c", shell)
     with running_service(disk / "data", *_flags(), through=through) as service:
         yield service
 
 
 def possible_disks() -> list[DiskKind]:
     """What this machine allows; never none."""
-    return [limited_disk, small_disk] if _may_mount() else [limited_disk]
+    return [limited_disk, small_disk] if may_mount() else [limited_disk]
 
 
 def possible_full_disks() -> list[DiskKind]:
     """The same of disks that are full before the service begins."""
-    return [refusing_disk, full_disk] if _may_mount() else [refusing_disk]
+    return [refusing_disk, full_disk] if may_mount() else [refusing_disk]
 
 
 # As root of a user namespace of its own, so that nobody needs to be root outside.
-_UNSHARE = ("unshare", "--user", "--map-root-user", "--mount")
+UNSHARE = ("unshare", "--user", "--map-root-user", "--mount")
 
 
-def _may_mount() -> bool:
+def may_mount() -> bool:
+    """Whether this machine lets us mount disks that nobody else sees."""
     if shutil.which("unshare") is None:
         return False
-    trial = [*_UNSHARE, "mount", "-t", "tmpfs", "none", "/mnt"]
+    trial = [*UNSHARE, "mount", "-t", "tmpfs", "none", "/mnt"]
     return subprocess.run(trial, capture_output=True, check=False).returncode == 0
 
 

@@ -44,10 +44,10 @@ class Service:
         self.data = data
         self.port = port or free_port()
         self.url = f"http://127.0.0.1:{self.port}"
-        self._log_file = data.parent / f"service-{self.port}.log"
+        self.log_file = data.parent / f"service-{self.port}.log"
         command = [*through, sys.executable, "-m", "widget_catalog", "serve", "--data", str(data)]
         command += ["--port", str(self.port), *arguments]
-        with self._log_file.open("ab") as log:
+        with self.log_file.open("ab") as log:
             # A group of its own, so that it can be killed whole, workers and all.
             self.process = subprocess.Popen(
                 command,
@@ -67,7 +67,7 @@ class Service:
 
     @property
     def log(self) -> str:
-        return self._log_file.read_text(errors="replace")
+        return self.log_file.read_text(errors="replace")
 
     def client(self) -> httpx.Client:
         return httpx.Client(base_url=self.url, timeout=30, verify=NO_CERTIFICATES)

@@ -1,0 +1,85 @@
+"""The command: ./dev chaos --minutes N."""
+
+import argparse
+import random
+import shutil
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from chaos import machine
+from chaos.faults import FAULTS, Faults
+from chaos.ledger import Ledger
+from chaos.report import show_report
+from chaos.stage import Stage
+from chaos.traffic import Traffic
+from chaos.verdict import judge
+
+
+def main() -> int:
+    options = _parse()
+    has_disk = machine.enter_mount_namespace()
+    has_clock = machine.can_set_clock()
+    for is_possible, what in ((has_disk, "the disk is not filled"), (has_clock, "the clock stays")):
+        if not is_possible:
+            print(f"Not possible on this machine: {what}.", flush=True)
+    folder = Path(tempfile.mkdtemp(prefix="chaos-"))
+    ledger = Ledger()
+    began = time.monotonic()
+    stage = Stage(folder, ledger, has_disk=has_disk, has_clock=has_clock)
+    try:
+        _make_chaos(stage, options)
+        judge(stage, ledger)
+    finally:
+        stage.service.kill()
+    took_s = time.monotonic() - began
+    print(show_report(ledger, options.minutes, options.seed, took_s))
+    if ledger.violations:
+        print(f"Everything is kept in {folder}; the service's log is {stage.service.log_file}.")
+        return 1
+    shutil.rmtree(folder, ignore_errors=True)
+    return 0
+
+
+def _make_chaos(stage: Stage, options: argparse.Namespace) -> None:
+    choose = random.Random(options.seed)
+    ends_at = time.monotonic() + options.minutes * 60
+    with Traffic(stage.port, stage.tokens, stage.counted, stage.ledger, options.seed) as traffic:
+        traffic.is_served.set()
+        faults = Faults(stage, traffic, choose, options.only)
+        while time.monotonic() < ends_at or not faults.all_happened:
+            time.sleep(choose.uniform(0.5, 3))
+            what = faults.happen()
+            _say(f"{what}, {max(0, ends_at - time.monotonic()):.0f} s left")
+        faults.end()
+        time.sleep(1)
+    _say("")
+
+
+def _say(line: str) -> None:
+    if sys.stderr.isatty():
+        print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
+
+
+def _parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="./dev chaos",
+        description="Break everything on one machine under traffic, then look for what is lost.",
+    )
+    parser.add_argument(
+        "--minutes", type=float, default=5, help="how long (5); every fault happens at least once"
+    )
+    parser.add_argument("--seed", type=int, default=None, help="repeat the faults of another run")
+    parser.add_argument(
+        "--only", nargs="+", choices=FAULTS, default=FAULTS, metavar="FAULT", help=", ".join(FAULTS)
+    )
+    options = parser.parse_args()
+    if options.seed is None:
+        options.seed = random.randrange(1_000_000)
+        sys.argv += ["--seed", str(options.seed)]
+    return options
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,73 @@
+"""What the service was asked for and what it acknowledged: the law that it is judged by."""
+
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+# So many are kept to be shown; all are counted.
+_SHOWN = 10
+
+
+@dataclass
+class Release:
+    """A version that somebody tried to publish."""
+
+    key: str
+    version: str
+    sha256_hash: str
+    is_acknowledged: bool = False
+    is_yank_attempted: bool = False
+    is_yank_acknowledged: bool = False
+
+
+@dataclass
+class ImportedFile:
+    """A file of widgets. `is_acknowledged`: the command ended well, so that all of it is there."""
+
+    keys: list[str]
+    is_acknowledged: bool = False
+
+
+@dataclass
+class Ledger:
+    """Written by many threads; what concerns one widget is written by one of them."""
+
+    releases: list[Release] = field(default_factory=list)
+    imports: list[ImportedFile] = field(default_factory=list)
+    counts_attempted: Counter[str] = field(default_factory=Counter)
+    counts_acknowledged: Counter[str] = field(default_factory=Counter)
+    # How often what happened: faults and answers.
+    figures: Counter[str] = field(default_factory=Counter)
+    longest_wait_s: float = 0.0
+    longest_start_s: float = 0.0
+    violations: Counter[str] = field(default_factory=Counter)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        with self._lock:
+            yield
+
+    def note(self, what: str, times: int = 1) -> None:
+        with self._lock:
+            self.figures[what] += times
+
+    def violated(self, rule: str) -> None:
+        """Something that must never happen did."""
+        with self._lock:
+            self.violations[rule] += 1
+
+    def waited(self, seconds: float) -> None:
+        with self._lock:
+            self.longest_wait_s = max(self.longest_wait_s, seconds)
+
+    def releases_of(self, key: str) -> list[Release]:
+        """In the order in which they were attempted."""
+        return [it for it in self.releases if it.key == key]
+
+    def show_violations(self) -> list[str]:
+        shown = [f"{rule} ({times:,} times)" for rule, times in self.violations.most_common(_SHOWN)]
+        more = len(self.violations) - len(shown)
+        return [*shown, f"and {more:,} more"] if more > 0 else shown

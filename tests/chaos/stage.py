@@ -1,0 +1,88 @@
+"""The stage: one machine with one service, which can be killed and started again."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from chaos.ledger import Ledger
+from chaos.machine import Clock, Disk
+from support.author import add_account, token_of
+from support.service import Service, clean_environment, free_port, run_command
+from support.widgets import ndjson, version_line, widget_line
+from widget_catalog.wiring import prepare_node
+
+AUTHORS = ("ann", "bob")
+_BUNDLE = b"export function mount(element) { element.textContent = 'chaos'; }\n"
+# All that writes beside the database is switched on, and quotas are off.
+_SETTINGS = {
+    "WIDGET_CATALOG_MAX_NEW_WIDGETS_PER_DAY": "0",
+    "WIDGET_CATALOG_MAX_VERSIONS_PER_HOUR": "0",
+    "WIDGET_CATALOG_MAX_BYTES_PER_DAY": "0",
+    "WIDGET_CATALOG_MAX_OPEN_REQUESTS": "0",
+}
+
+
+class Stage:
+    """The data folder and whoever serves it. `service` is the one that runs now."""
+
+    def __init__(self, folder: Path, ledger: Ledger, *, has_disk: bool, has_clock: bool) -> None:
+        self.folder = folder
+        self.ledger = ledger
+        self.disk = Disk(folder / "disk") if has_disk else None
+        self.clock = Clock(folder) if has_clock else None
+        self.data = folder / "disk" / "data" if has_disk else folder / "data"
+        self.port = free_port()
+        self.groups: list[int] = []
+        self.counted = self._fill_folder()
+        self.service = self.start()
+        self.tokens = {name: token_of(self.service, name) for name in AUTHORS}
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {**_SETTINGS, **(self.clock.environment if self.clock else {})}
+
+    def start(self) -> Service:
+        """Start the service on its port and wait until it answers."""
+        began = time.monotonic()
+        flags = ("--workers", "2", "--metrics-port", str(free_port()))
+        service = Service(self.data, *flags, port=self.port, environment=self.environment)
+        self.groups.append(service.process.pid)
+        with self.ledger.writing():
+            took_s = time.monotonic() - began
+            self.ledger.longest_start_s = max(self.ledger.longest_start_s, took_s)
+        return service
+
+    def send(self, pid: int, what: signal.Signals) -> None:
+        os.kill(pid, what)
+
+    def begin_import(self, file: Path) -> "subprocess.Popen[bytes]":
+        return subprocess.Popen(
+            [sys.executable, "-m", "widget_catalog", "import", str(file), "--data", str(self.data)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            env=clean_environment(self.environment),
+            start_new_session=True,
+        )
+
+    def _fill_folder(self) -> list[str]:
+        """Accounts for authors, and widgets to be read and counted; gives their keys."""
+        source = self.folder / "source"
+        source.mkdir()
+        (source / "widget.js").write_bytes(_BUNDLE)
+        stored = {"bundleFile": "widget.js", "bundleUrl": None, "bundleSize": None}
+        version = version_line("1.0.0", sha256Hash=None, releaseNotes="n" * 5_000, **stored)
+        keys = [f"shelf/w{number}" for number in range(300)]
+        lines = ndjson(*(widget_line(key, versions=[version]) for key in keys))
+        (source / "shelf.ndjson").write_bytes(lines)
+        node = prepare_node(self.data)
+        for name in AUTHORS:
+            add_account(node, name)
+        node.store.close()
+        done = run_command("import", str(source / "shelf.ndjson"), "--data", str(self.data))
+        if done.returncode:
+            raise RuntimeError(done.stderr.decode())
+        return keys

@@ -1,0 +1,217 @@
+"""The clients: those who publish, yank, count and read, and those who never read on."""
+
+import contextlib
+import hashlib
+import http.client
+import json
+import random
+import socket
+import threading
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Self
+
+import httpx
+
+from chaos.ledger import Ledger, Release
+from support.author import Author
+
+_FAULTS = (OSError, http.client.HTTPException)
+_WIDGETS_PER_AUTHOR = 4
+_VERSIONS_PER_WIDGET = 60
+_STALLED = 30
+# How long a connection that nobody reads from is kept before the next one.
+_STALL_S = 20.0
+
+
+class Traffic:
+    """All clients, from entering to leaving. They go on through every restart."""
+
+    def __init__(
+        self, port: int, tokens: dict[str, str], counted: list[str], ledger: Ledger, seed: int
+    ) -> None:
+        self.port = port
+        self.ledger = ledger
+        self.counted = counted
+        self._is_over = threading.Event()
+        # Cleared while no service runs: what gets no answer then is nobody's fault.
+        self.is_served = threading.Event()
+        jobs: list[Callable[[random.Random], None]] = []
+        jobs += [partial(self._publish, *signed_in) for signed_in in tokens.items()]
+        jobs += [self._count] * 3 + [self._read] * 3 + [self._stall]
+        self._threads = [
+            threading.Thread(target=job, args=(random.Random(f"{seed} {number}"),), daemon=True)
+            for number, job in enumerate(jobs)
+        ]
+
+    def __enter__(self) -> Self:
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._is_over.set()
+        for thread in self._threads:
+            thread.join(120)
+            if thread.is_alive():
+                self.ledger.violated("a client got no answer for two minutes")
+
+    def _publish(self, username: str, token: str, choose: random.Random) -> None:
+        with Author(f"http://127.0.0.1:{self.port}", token) as author:
+            number = 0
+            while not self._is_over.is_set():
+                number += 1
+                generation = number // (_WIDGETS_PER_AUTHOR * _VERSIONS_PER_WIDGET)
+                name = f"w{generation}-{choose.randrange(_WIDGETS_PER_AUTHOR)}"
+                js = b"export default '%s %d';\n" % (username.encode(), number)
+                js *= choose.choice((1, 10, 3_000))
+                release = Release(f"{username}/{name}", f"1.{number}.0", _hash(js))
+                with self.ledger.writing():
+                    self.ledger.releases.append(release)
+                self._publish_one(author, release, js)
+                if choose.random() < 0.1:
+                    self._yank_one(author, choose, username)
+
+    def _publish_one(self, author: Author, release: Release, js: bytes) -> None:
+        try:
+            answer = author.publish(release.key, release.version, js)
+        except httpx.TransportError:
+            self.ledger.note("publishes without an answer")
+            self._is_over.wait(0.05)
+            return
+        if answer.status_code == 200:
+            release.is_acknowledged = True
+            self.ledger.note("publishes acknowledged")
+        elif self._is_refusal(answer.status_code, answer.text, f"publish: {answer.text[:200]}"):
+            self.ledger.note("publishes refused")
+            self._is_over.wait(0.1)
+
+    def _yank_one(self, author: Author, choose: random.Random, username: str) -> None:
+        mine = [
+            it
+            for it in self.ledger.releases[-500:]
+            if it.key.startswith(f"{username}/") and it.is_acknowledged and not it.is_yank_attempted
+        ]
+        if not mine:
+            return
+        release = choose.choice(mine)
+        release.is_yank_attempted = True
+        path = f"/api/widgets/{release.key}/versions/{release.version}/yank"
+        try:
+            answer = author.client.post(path, json={"reason": "chaos"})
+        except httpx.TransportError:
+            return
+        if answer.is_success:
+            release.is_yank_acknowledged = True
+            self.ledger.note("yanks acknowledged")
+        else:
+            self._is_refusal(answer.status_code, answer.text, f"yank: {answer.text[:200]}")
+
+    def _count(self, choose: random.Random) -> None:
+        connection = self._connection()
+        while not self._is_over.is_set():
+            key = choose.choice(self.counted)
+            with self.ledger.writing():
+                self.ledger.counts_attempted[key] += 1
+            try:
+                connection.request("POST", f"/api/v1/widgets/{key}")
+                response = connection.getresponse()
+                # The status line is the promise: what follows it may be cut off.
+                with self.ledger.writing():
+                    self.ledger.counts_acknowledged[key] += response.status == 200
+                text = response.read().decode()
+            except _FAULTS:
+                connection.close()
+                self._is_over.wait(0.05)
+                continue
+            if response.status == 200:
+                self.ledger.note("counts acknowledged")
+            elif self._is_refusal(response.status, text, f"count: {text[:200]}"):
+                self.ledger.note("counts refused")
+                self._is_over.wait(0.1)
+            self._is_over.wait(0.005)
+
+    def _read(self, choose: random.Random) -> None:
+        connection = self._connection()
+        waiting_since: float | None = None
+        while not self._is_over.is_set():
+            path = self._choose_path(choose)
+            if not self.is_served.is_set():
+                waiting_since = None
+            try:
+                connection.request("GET", path)
+                response = connection.getresponse()
+                body = response.read()
+            except _FAULTS:
+                connection.close()
+                self.ledger.note("reads cut off or not answered")
+                if self.is_served.is_set():
+                    waiting_since = waiting_since or time.monotonic()
+                self._is_over.wait(0.02)
+                continue
+            if waiting_since is not None and self.is_served.is_set():
+                self.ledger.waited(time.monotonic() - waiting_since)
+            waiting_since = None
+            self.ledger.note("reads answered")
+            self._check_read(path, response.status, body)
+            self._is_over.wait(0.002)
+        connection.close()
+
+    def _choose_path(self, choose: random.Random) -> str:
+        key = choose.choice(self.counted)
+        scope = key.partition("/")[0]
+        return choose.choice(
+            (
+                f"/api/v1/widgets/{key}",
+                f"/api/v1/widgets/search?q={choose.choice('abcdefghijklmnop')}&limit=20",
+                "/api/v1/widgets/search?limit=100&compatSdk=1.2.3",
+                f"/api/widgets/{scope}/registry.json",
+                f"/cdn/@{key}/1.0.0/index.js",
+                "/api/stats",
+                "/",
+            )
+        )
+
+    def _check_read(self, path: str, status: int, body: bytes) -> None:
+        route = path.partition("?")[0]
+        if status != 200:
+            self.ledger.violated(f"{status} for GET {route}: {body[:200]!r}")
+        elif route.startswith("/api/"):
+            try:
+                json.loads(body)
+            except ValueError:
+                self.ledger.violated(f"broken JSON for GET {route}")
+
+    def _stall(self, _choose: random.Random) -> None:
+        """Connections that ask for much and read nothing, again and again."""
+        scope = self.counted[0].partition("/")[0]
+        request = f"GET /api/widgets/{scope}/registry.json HTTP/1.1\r\nHost: catalog\r\n\r\n"
+        while not self._is_over.is_set():
+            with contextlib.ExitStack() as stack:
+                for _ in range(_STALLED):
+                    with contextlib.suppress(OSError):
+                        connection = socket.create_connection(("127.0.0.1", self.port), 5)
+                        stack.enter_context(connection)
+                        connection.sendall(request.encode() * 20)
+                        self.ledger.note("connections that never read")
+                self._is_over.wait(_STALL_S)
+
+    def _is_refusal(self, status: int, text: str, what: str) -> bool:
+        """Whether it was refused the way it must be: for now, and with a sentence."""
+        try:
+            is_sentence = isinstance(json.loads(text)["error"], str)
+        except (ValueError, KeyError, TypeError):
+            is_sentence = False
+        # Requests expire when the clock jumps ahead: that is a 404 of their own.
+        if is_sentence and status in (404, 409, 429, 503):
+            return True
+        self.ledger.violated(f"{status} for {what}")
+        return False
+
+    def _connection(self) -> http.client.HTTPConnection:
+        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+
+
+def _hash(js: bytes) -> str:
+    return hashlib.sha256(js).hexdigest()
