@@ -36,7 +36,7 @@ def main() -> int:
     took_s = time.monotonic() - began
     print(show_report(ledger, options.minutes, options.seed, took_s))
     if ledger.violations:
-        print(f"Everything is kept in {folder}; the service's log is {stage.service.log_file}.")
+        print(f"Everything is kept in {stage.keep()}, with the service's log.")
         return 1
     shutil.rmtree(folder, ignore_errors=True)
     return 0

@@ -1,6 +1,7 @@
 """The stage: one machine with one service, which can be killed and started again."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -67,6 +68,12 @@ class Stage:
             env=clean_environment(self.environment),
             start_new_session=True,
         )
+
+    def keep(self) -> Path:
+        """Where everything is found afterwards: the disk is gone with this process."""
+        if self.disk:
+            shutil.copytree(self.folder / "disk", self.folder / "kept")
+        return self.folder
 
     def _fill_folder(self) -> list[str]:
         """Accounts for authors, and widgets to be read and counted; gives their keys."""
