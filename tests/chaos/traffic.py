@@ -78,7 +78,7 @@ class Traffic:
             answer = author.publish(release.key, release.version, js)
         except httpx.TransportError:
             self.ledger.note("publishes without an answer")
-            self._is_over.wait(0.05)
+            self._pause()
             return
         if answer.status_code == 200:
             release.is_acknowledged = True
@@ -123,7 +123,7 @@ class Traffic:
                 text = response.read().decode()
             except _FAULTS:
                 connection.close()
-                self._is_over.wait(0.05)
+                self._pause()
                 continue
             if response.status == 200:
                 self.ledger.note("counts acknowledged")
@@ -148,7 +148,7 @@ class Traffic:
                 self.ledger.note("reads cut off or not answered")
                 if self.is_served.is_set():
                     waiting_since = waiting_since or time.monotonic()
-                self._is_over.wait(0.02)
+                self._pause()
                 continue
             if waiting_since is not None and self.is_served.is_set():
                 self.ledger.waited(time.monotonic() - waiting_since)
@@ -203,11 +203,15 @@ class Traffic:
             is_sentence = isinstance(json.loads(text)["error"], str)
         except (ValueError, KeyError, TypeError):
             is_sentence = False
-        # Requests expire when the clock jumps ahead: that is a 404 of their own.
-        if is_sentence and status in (404, 409, 429, 503):
+        # When the clock jumps ahead, requests and addresses to upload to expire: 404 and 403.
+        if is_sentence and status in (403, 404, 409, 429, 503):
             return True
         self.ledger.violated(f"{status} for {what}")
         return False
+
+    def _pause(self) -> None:
+        """After no answer: a moment, or longer while nobody serves."""
+        self._is_over.wait(0.02 if self.is_served.is_set() else 0.25)
 
     def _connection(self) -> http.client.HTTPConnection:
         return http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
