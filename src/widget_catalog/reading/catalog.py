@@ -31,9 +31,10 @@ from .search import Query, SearchIndex
 class _Summary:
     """A search result around its count, and its versions that fit the SDKs asked for so far."""
 
-    __slots__ = ("before", "compatible", "latest")
+    __slots__ = ("before", "compatible", "latest", "place")
 
     def __init__(self, row: SummaryRow, cdn_url: str) -> None:
+        self.place = row.place
         self.latest = with_cdn(row.latest, cdn_url) or b"null"
         self.before = row.head + b',"downloadCount":'
         self.compatible: dict[SemVer, bytes] = {}
@@ -181,10 +182,7 @@ class Catalog:
             widget_id, outline = outlined
             for it in _decode_outline(outline):
                 if it.version == version:
-                    entry = self._documents.read_entries(
-                        widget_id, it.start, it.length, it.checksum
-                    )
-                    bundle = _decode_bundle(entry)
+                    bundle = _decode_bundle(self._documents.read_entries(widget_id, it.place))
                     if is_stored_here(bundle.bundle_url):
                         return BundleRef(bundle.sha256_hash, bundle.bundle_size)
         return None
@@ -294,13 +292,15 @@ class Catalog:
         # No catalog is so large that a page of eighteen digits is not past its end.
         offset = (int(page) - 1) * limit if len(page) <= 18 else 1 << 62
         ids, total = self._current_index().find(query, offset, limit)
+        summaries = self._summaries_of(ids)
+        fitting = [] if sdk is None else self._compatible(ids, summaries, sdk)
         slots = self._slots
         # Joined once, at the end: formatting each result would cost three times as much.
         parts = [b'{"widgets":[']
-        for widget_id, it in zip(ids, self._summaries_of(ids), strict=True):
+        for position, (widget_id, it) in enumerate(zip(ids, summaries, strict=True)):
             parts += (it.before, b'%d,"latestVersion":' % slots[widget_id], it.latest)
-            if sdk is not None:
-                parts += (b',"latestCompatibleVersion":', self._compatible(widget_id, it, sdk))
+            if fitting:
+                parts += (b',"latestCompatibleVersion":', fitting[position])
             parts.append(b"},")
         end = b'],"total":%d,"page":%b,"limit":%d}' % (total, page.encode(), limit)
         if ids:
@@ -320,25 +320,41 @@ class Catalog:
             self._summaries.put(row.id, summary, size)
         return [found[widget_id] for widget_id in ids]
 
-    def _compatible(self, widget_id: int, summary: _Summary, sdk: SemVer) -> bytes:
-        """The newest version that fits, as JSON; remembered, for few SDKs are asked for often."""
-        entry = summary.compatible.get(sdk)
-        if entry is None:
-            entry = self._find_compatible(widget_id, summary, sdk)
-            if len(summary.compatible) < _REMEMBERED_SDKS and (
-                entry is summary.latest or self._summaries.grow(widget_id, summary, len(entry))
-            ):
-                summary.compatible[sdk] = entry
-        return entry
-
-    def _find_compatible(self, widget_id: int, summary: _Summary, sdk: SemVer) -> bytes:
+    def _compatible(
+        self, ids: Sequence[int], summaries: Sequence[_Summary], sdk: SemVer
+    ) -> list[bytes]:
+        """The newest version of each that fits, as JSON."""
+        new = [
+            (id_, it) for id_, it in zip(ids, summaries, strict=True) if sdk not in it.compatible
+        ]
+        if not new:
+            return [it.compatible[sdk] for it in summaries]
         with self._documents.snapshot():
-            for it in _decode_outline(self._documents.get_outline(widget_id)):
-                if runs_on(sdk, sdk_version=it.sdk_version, is_yanked=it.is_yanked):
-                    entry = self._documents.read_entries(
-                        widget_id, it.start, it.length, it.checksum
-                    )
-                    entry = with_cdn(entry, self._cdn_url)
-                    # Nearly always it is the latest one, and need not be in memory twice.
-                    return summary.latest if entry == summary.latest else entry
+            outlines = self._documents.list_outlines([widget_id for widget_id, _ in new])
+            found = {
+                widget_id: self._find_compatible(widget_id, it, outlines[widget_id], sdk)
+                for widget_id, it in new
+            }
+        # Remembered, for few SDKs are asked for often.
+        for widget_id, it in new:
+            entry = found[widget_id]
+            if len(it.compatible) < _REMEMBERED_SDKS and (
+                entry is it.latest or self._summaries.grow(widget_id, it, len(entry))
+            ):
+                it.compatible[sdk] = entry
+        return [
+            found[widget_id] if widget_id in found else it.compatible[sdk]
+            for widget_id, it in zip(ids, summaries, strict=True)
+        ]
+
+    def _find_compatible(
+        self, widget_id: int, summary: _Summary, outline: bytes, sdk: SemVer
+    ) -> bytes:
+        for it in _decode_outline(outline):
+            if runs_on(sdk, sdk_version=it.sdk_version, is_yanked=it.is_yanked):
+                if it.place == summary.place:
+                    return summary.latest  # Nearly always.
+                entry = with_cdn(self._documents.read_entries(widget_id, it.place), self._cdn_url)
+                # It need not be in memory twice.
+                return summary.latest if entry == summary.latest else entry
         return b"null"

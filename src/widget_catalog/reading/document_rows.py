@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from .ordinals import Array
+from .rendering import Place
 
 
 class FeedEntry(NamedTuple):
@@ -30,6 +31,7 @@ class SummaryRow(NamedTuple):
     id: int
     head: bytes
     latest: bytes
+    place: Place
 
 
 class RegistryRow(NamedTuple):

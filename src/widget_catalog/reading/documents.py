@@ -26,6 +26,7 @@ from .document_rows import (
 )
 from .document_tables import head_checksum, latest_seq, listing_checksum, numbers
 from .ordinals import Array
+from .rendering import Place
 
 # Entries are the last column, and SQLite knows their length without reading them: what is
 # larger than the event loop can spare the time for is left out, or read in slices.
@@ -67,6 +68,7 @@ _OUTLINE = """
 SELECT id, outline, outline_checksum FROM listings JOIN documents USING (id)
 WHERE scope = ? AND name = ?
 """
+_OUTLINES = "SELECT id, outline, outline_checksum FROM documents WHERE id IN"
 _STYLES = """
 SELECT styles, styles_checksum FROM listings JOIN documents USING (id)
 WHERE scope = ? AND name = ?
@@ -157,19 +159,20 @@ class Documents:
         latest: bytes | None,
     ) -> SummaryRow:
         _check_head(id_, is_shown, head, created_at, latest_version, written)
+        place = Place(start, length, latest_checksum)
         if latest is None:
-            return SummaryRow(id_, head, self.read_entries(id_, start, length, latest_checksum))
+            return SummaryRow(id_, head, self.read_entries(id_, place), place)
         _check(f"the document of widget {id_}", latest, latest_checksum)
-        return SummaryRow(id_, head, latest)
+        return SummaryRow(id_, head, latest, place)
 
-    def read_entries(self, widget_id: int, start: int, length: int, written: int) -> bytes:
-        """A part of a widget's entries that has this checksum. Inside a snapshot."""
-        if not length:
+    def read_entries(self, widget_id: int, place: Place) -> bytes:
+        """A part of a widget's entries. Inside a snapshot."""
+        if not place.length:
             return b""
         with self._entries(widget_id) as blob:
-            blob.seek(min(start, len(blob)))
-            part = blob.read(length)
-        _check(f"the document of widget {widget_id}", part, written)
+            blob.seek(min(place.start, len(blob)))
+            part = blob.read(place.length)
+        _check(f"the document of widget {widget_id}", part, place.checksum)
         return part
 
     def stream_entries(self, widget_id: int, piece_bytes: int, written: int) -> Iterator[bytes]:
@@ -195,11 +198,15 @@ class Documents:
         _check(f"the document of {scope}/{name}", outline, written)
         return widget_id, outline
 
-    def get_outline(self, widget_id: int) -> bytes:
-        query = "SELECT outline, outline_checksum FROM documents WHERE id = ?"
-        outline, written = self._db.execute(query, (widget_id,)).fetchone() or (b"", None)
-        _check(f"the document of widget {widget_id}", outline, written)
-        return bytes(outline)
+    def list_outlines(self, ids: Sequence[int]) -> dict[int, bytes]:
+        """Of all these widgets, by their numbers."""
+        marks = ",".join("?" * len(ids))
+        rows = self._db.execute(f"{_OUTLINES} ({marks})", ids).fetchall()
+        if len(rows) != len(ids):
+            raise _damaged("a document that is listed")
+        for widget_id, outline, written in rows:
+            _check(f"the document of widget {widget_id}", outline, written)
+        return {widget_id: bytes(outline) for widget_id, outline, _ in rows}
 
     def find_styles(self, scope: str, name: str) -> bytes:
         """The style sheets of a widget's versions as JSON; nothing if there are none."""

@@ -47,6 +47,14 @@ class Document(NamedTuple):
     entries: bytes
 
 
+class Place(NamedTuple):
+    """Where a version stands among the entries of its widget, and its checksum."""
+
+    start: int
+    length: int
+    checksum: int
+
+
 class Outline(NamedTuple):
     """What decides whether a version is meant, its place among the entries, and its checksum."""
 
@@ -56,6 +64,10 @@ class Outline(NamedTuple):
     start: int
     length: int
     checksum: int
+
+    @property
+    def place(self) -> Place:
+        return Place(self.start, self.length, self.checksum)
 
 
 class _Head(msgspec.Struct, rename="camel"):
