@@ -83,6 +83,13 @@ def serve(
             "--data is not given.",
         ),
     ] = False,
+    new_database: Annotated[
+        bool,
+        typer.Option(
+            "--new-database",
+            help="Begin with an empty catalog although the folder has bundles of a lost one.",
+        ),
+    ] = False,
     data: DataOption = None,
     config: ConfigOption = None,
     set_: Annotated[
@@ -183,7 +190,7 @@ def serve(
     from .server import check_port
     from .server import serve as run_server
     from .service_lock import ServiceLock
-    from .wiring import DataFolder, make_folder, prepare_node
+    from .wiring import DataFolder, make_folder, prepare_node, require_no_loss
 
     flags: dict[str, Any] = {
         "host": host, "port": port, "data": data, "workers": workers, "base_url": base_url,
@@ -202,10 +209,12 @@ def serve(
         check_port(settings.host, settings.port, "--port")
     if settings.metrics_port:
         check_port(settings.metrics_host, settings.metrics_port, "--metrics-port")
+    if not new_database:
+        require_no_loss(folder)
     make_folder(folder)
     # Before the database is touched: another release may be using it.
     lock.take(settings.public_url, iso(clock.now()))
-    node = prepare_node(settings.data)
+    node = prepare_node(settings.data, may_begin_anew=new_database)
     if demo and _is_empty(node):
         place = escape(str(settings.data))
         try:

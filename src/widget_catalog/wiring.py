@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import structlog
 
 from . import release
+from .actions.backup.mark import require_whole
 from .actions.count_download import DownloadCounter
 from .actions.oauth import House, forget_successors
 from .actions.oidc import Provider
@@ -23,7 +24,7 @@ from .bundles.uploads import LocalUploads
 from .domain import clock
 from .domain.accounts import reserved_names
 from .domain.clock import Clock, JumpWatch
-from .domain.errors import FolderUnusable, StoreUnavailable
+from .domain.errors import CatalogMissing, FolderUnusable, StoreUnavailable
 from .domain.oauth_clients import OWN_CLIENT, parse_clients
 from .domain.second_factor import RequiredOf, site_at
 from .reading.catalog import Catalog
@@ -35,7 +36,7 @@ from .reading.revision import Counts, Revision
 from .settings import Settings
 from .store.engine import Store, sqlite_engine
 from .store.keys import KeyFile
-from .store.migrate import check_schema, migrate
+from .store.migrate import check_schema, is_new, migrate
 from .web.around import access_logged, metered, rate_limited
 from .web.cdn import Cdn
 from .web.http import Answer, Worker, WorkerCounts
@@ -154,9 +155,16 @@ def make_folder(folder: DataFolder) -> None:
         raise _unusable(folder.path, error) from None
 
 
-def prepare_node(path: Path, *, draws_read_model: bool = True) -> Node:
-    """Make the folder if need be, bring the database to this release, and open it."""
+def prepare_node(
+    path: Path, *, draws_read_model: bool = True, may_begin_anew: bool = False
+) -> Node:
+    """Make the folder if need be, bring the database to this release, and open it.
+
+    Raises CatalogMissing if there must have been a database, unless it `may_begin_anew`.
+    """
     folder = DataFolder(path)
+    if not may_begin_anew:
+        require_no_loss(folder)
     make_folder(folder)
     try:
         # Not so in a restored backup: there, nothing can be wrong with what was drawn.
@@ -166,6 +174,8 @@ def prepare_node(path: Path, *, draws_read_model: bool = True) -> Node:
         raise _unusable(path, error) from None
     check_writable(path)
     try:
+        if not may_begin_anew and is_new(node.store):
+            _require_no_traces(folder)
         migrate(node.store)
         if draws_read_model or not was_drawn:
             node.projection.prepare(node.store)
@@ -179,6 +189,31 @@ def open_to_read(path: Path) -> Store:
     store = Store(sqlite_engine(DataFolder(path).database))
     check_schema(store)
     return store
+
+
+def require_no_loss(folder: DataFolder) -> None:
+    """Raises CatalogMissing where there is no database but traces of one. Changes nothing."""
+    try:
+        has_database = folder.database.stat().st_size > 0
+    except OSError:
+        has_database = False
+    if not has_database:
+        require_whole(folder.path)
+        _require_no_traces(folder)
+
+
+def _require_no_traces(folder: DataFolder) -> None:
+    bundles = sum(1 for _ in LocalBundles(folder.bundles).list_files())
+    others = (folder.database.with_name("catalog.db-wal"), folder.second_factor_key)
+    traces = [f"{bundles:,} stored bundle{'s' if bundles != 1 else ''}"] if bundles else []
+    traces += [it.name for it in others if it.exists() and it.stat().st_size]
+    if traces:
+        raise CatalogMissing(
+            f"There is no catalog in {folder.database}, but {' and '.join(traces)} in the same "
+            "folder: the database is lost. Restore a backup into a new folder: widget-catalog "
+            "restore BACKUP --data NEW. To begin with an empty catalog all the same: "
+            "widget-catalog serve --new-database."
+        )
 
 
 def check_is_folder(path: Path) -> None:

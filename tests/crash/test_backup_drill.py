@@ -21,8 +21,8 @@ from support.load import CountingLoad
 from support.publisher import bundle_of
 from support.service import Service, clean_environment, running_service, wait_for
 from support.widgets import import_widgets, widget_line
-from widget_catalog.actions.backup import check_backup
 from widget_catalog.actions.backup.layout import list_snapshots
+from widget_catalog.actions.backup.reading import check_backup
 from widget_catalog.domain import clock
 from widget_catalog.wiring import prepare_node
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from support.folders import filled_folder
 from support.widgets import version_line, widget_line
-from widget_catalog.actions.backup import Catalog, FolderBackup, Made
+from widget_catalog.actions.backup.making import Catalog, FolderBackup, Made
 from widget_catalog.actions.export_catalog import export_catalog, linked_to
 from widget_catalog.bundles.local import LocalBundles
 from widget_catalog.wiring import DataFolder, prepare_node

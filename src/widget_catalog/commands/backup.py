@@ -14,7 +14,8 @@ from ..settings import Settings, load_settings
 from .context import ConfigOption, DataOption, fail, require_catalog, say, told
 
 if TYPE_CHECKING:
-    from ..actions.backup import Catalog, FolderBackup, Made, Manifest
+    from ..actions.backup.layout import Manifest
+    from ..actions.backup.making import Catalog, FolderBackup, Made
     from ..domain.errors import CatalogError
 
 _KEPT = 10
@@ -53,7 +54,8 @@ def backup(
     second-factor.key is not in it: keep a copy of that file elsewhere. Exit code 1: no backup
     was made, or stored bundles are missing from it.
     """
-    from ..actions.backup import ARCHIVE_SUFFIX, FolderBackup, back_up_to_file
+    from ..actions.backup.layout import ARCHIVE_SUFFIX
+    from ..actions.backup.making import FolderBackup, back_up_to_file
     from ..progress import counting
 
     settings = load_settings({"data": data}, config)
@@ -110,7 +112,8 @@ def restore(
     counts. If anything is wrong, all of it is listed and the folder stays as it was. Exit code
     1: the backup is damaged, or nothing was restored.
     """
-    from ..actions.backup import check_backup, describe, restore_backup
+    from ..actions.backup.reading import check_backup, describe
+    from ..actions.backup.restoring import restore_backup
     from ..progress import counting
 
     settings = load_settings({"data": data}, config)
@@ -139,7 +142,7 @@ def restore(
 
 
 def _catalog(settings: Settings) -> "Catalog":
-    from ..actions.backup import Catalog
+    from ..actions.backup.making import Catalog
     from ..bundles.local import LocalBundles
     from ..wiring import DataFolder
 
@@ -148,7 +151,7 @@ def _catalog(settings: Settings) -> "Catalog":
 
 
 def _follow(folder: "FolderBackup", database: Path, every_s: float) -> None:
-    from ..actions.backup import keep_copying
+    from ..actions.backup.continuous import keep_copying
     from ..domain import clock
 
     is_over = threading.Event()

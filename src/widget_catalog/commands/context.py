@@ -66,11 +66,12 @@ def existing_node(settings: Settings) -> "Node":
 
 
 def require_catalog(settings: Settings) -> None:
-    from ..wiring import DataFolder, check_is_folder
+    from ..wiring import DataFolder, check_is_folder, require_no_loss
 
     if not settings.data.exists():
         fail(f"There is no data folder {settings.data}.")
     check_is_folder(settings.data)
+    require_no_loss(DataFolder(settings.data))
     if not DataFolder(settings.data).database.exists():
         fail(f"There is no catalog in the folder {settings.data}.")
 

@@ -22,6 +22,12 @@ def migrate(store: Store) -> None:
         _upgrade(store)
 
 
+def is_new(store: Store) -> bool:
+    """Whether no release has made its tables yet."""
+    with store.reading() as connection:
+        return _schema_of(connection) is None
+
+
 def check_schema(store: Store) -> None:
     """Raises OlderDatabase or NewerDatabase if it is not of this release. Changes nothing."""
     with store.reading() as connection:

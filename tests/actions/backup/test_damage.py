@@ -10,9 +10,12 @@ import pytest
 import zstandard
 
 from support.backups import back_up, catalog_at, catalog_with_bundles, exported, files_of
-from widget_catalog.actions.backup import back_up_to_file, check_backup, restore_backup, restoring
 from widget_catalog.actions.backup.archive import writing_archive
 from widget_catalog.actions.backup.layout import hash_of
+from widget_catalog.actions.backup.making import back_up_to_file
+from widget_catalog.actions.backup.mark import require_whole
+from widget_catalog.actions.backup.reading import check_backup
+from widget_catalog.actions.backup.restoring import restore_backup
 from widget_catalog.domain.errors import BackupFailed, CatalogError, InvalidBackup
 
 
@@ -199,9 +202,9 @@ def test_a_restore_that_was_interrupted_begins_anew(good: Path, data: Path, tmp_
     (target / "bundles" / "ab" / "half.js").write_text("half")
     (target / ".restoring").touch()
     with pytest.raises(CatalogError, match="was interrupted"):
-        restoring.require_whole(target)
+        require_whole(target)
 
     restore_backup(good / "file.tar.zst", target)
 
-    restoring.require_whole(target)
+    require_whole(target)
     assert files_of(target / "bundles") == files_of(data / "bundles")

@@ -11,12 +11,10 @@ from pathlib import Path
 import pytest
 
 from support.backups import back_up, catalog_at, catalog_with_bundles, exported, files_of
-from widget_catalog.actions.backup import (
-    back_up_to_file,
-    check_backup,
-    restore_backup,
-)
 from widget_catalog.actions.backup.layout import list_snapshots
+from widget_catalog.actions.backup.making import back_up_to_file
+from widget_catalog.actions.backup.reading import check_backup
+from widget_catalog.actions.backup.restoring import restore_backup
 from widget_catalog.domain.errors import BackupFailed, StoreUnavailable
 from widget_catalog.store.copying import ChangeWatch
 from widget_catalog.store.downloads import add_downloads

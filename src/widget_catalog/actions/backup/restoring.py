@@ -9,11 +9,11 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from ...domain.errors import BackupFailed, CatalogMissing
+from ...domain.errors import BackupFailed
 from .layout import BUNDLES, DATABASE, sync
+from .mark import MARK
 from .reading import Bar, Snapshot, no_bar, read_backup
 
-_MARK = ".restoring"
 # The file system's own, at the top of a disk.
 _NOT_OURS = {"lost+found"}
 _READ_ONLY = 0o444
@@ -40,17 +40,9 @@ def restore_backup(
             raise
 
 
-def require_whole(folder: Path) -> None:
-    """Raises CatalogMissing where a restore was interrupted."""
-    if (folder / _MARK).exists():
-        raise CatalogMissing(
-            f"A restore into {folder} was interrupted. Run it again: it begins anew."
-        )
-
-
 def _fill(source: Path, target: Path, name: str | None, bar: Bar) -> Snapshot:
     _clear(target)
-    (target / _MARK).touch()
+    (target / MARK).touch()
     sync(target)
     (target / BUNDLES).mkdir()
     draft = target / f"{DATABASE}.part"
@@ -72,7 +64,7 @@ def _fill(source: Path, target: Path, name: str | None, bar: Bar) -> Snapshot:
     sync(draft)
     draft.rename(target / DATABASE)
     sync(target)
-    (target / _MARK).unlink()
+    (target / MARK).unlink()
     sync(target)
     return restored
 
@@ -80,7 +72,7 @@ def _fill(source: Path, target: Path, name: str | None, bar: Bar) -> Snapshot:
 def _require_empty(target: Path) -> None:
     if target.is_file():
         raise BackupFailed(f"{target} is a file. Name a new or empty folder with --data.")
-    if not target.exists() or (target / _MARK).exists():
+    if not target.exists() or (target / MARK).exists():
         return
     if any(it.name not in _NOT_OURS for it in target.iterdir()):
         raise BackupFailed(
@@ -91,7 +83,7 @@ def _require_empty(target: Path) -> None:
 
 def _clear(target: Path) -> None:
     """Remove what a restore has put there, the mark last."""
-    for path in sorted(target.iterdir(), key=lambda it: it.name == _MARK):
+    for path in sorted(target.iterdir(), key=lambda it: it.name == MARK):
         if path.name in _NOT_OURS:
             continue
         if path.is_dir():

@@ -1,0 +1,15 @@
+"""The mark of a data folder that a restore has begun to fill."""
+
+from pathlib import Path
+
+from ...domain.errors import CatalogMissing
+
+MARK = ".restoring"
+
+
+def require_whole(folder: Path) -> None:
+    """Raises CatalogMissing where a restore was interrupted."""
+    if (folder / MARK).exists():
+        raise CatalogMissing(
+            f"A restore into {folder} was interrupted. Run it again: it begins anew."
+        )
