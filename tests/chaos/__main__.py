@@ -16,6 +16,10 @@ from chaos.stage import Stage
 from chaos.traffic import Traffic
 from chaos.verdict import judge
 
+# What is published in a minute has room, and yet the disk is soon filled.
+_DISK_MB = 256
+_DISK_MB_PER_MINUTE = 50
+
 
 def main() -> int:
     options = _parse()
@@ -27,7 +31,8 @@ def main() -> int:
     folder = Path(tempfile.mkdtemp(prefix="chaos-"))
     ledger = Ledger()
     began = time.monotonic()
-    stage = Stage(folder, ledger, has_disk=has_disk, has_clock=has_clock)
+    disk_mb = _DISK_MB + int(options.minutes * _DISK_MB_PER_MINUTE) if has_disk else 0
+    stage = Stage(folder, ledger, disk_mb=disk_mb, has_clock=has_clock)
     try:
         _make_chaos(stage, options)
         judge(stage, ledger)

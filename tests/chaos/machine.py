@@ -15,7 +15,6 @@ _LIBRARIES = (
     "/usr/lib/faketime/libfaketimeMT.so.1",
 )
 _INSIDE = "CHAOS_INSIDE"
-_DISK = "size=2g"
 
 
 def enter_mount_namespace() -> bool:
@@ -32,9 +31,9 @@ def enter_mount_namespace() -> bool:
 class Disk:
     """A file system of its own for the data folder."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, size_mb: int) -> None:
         folder.mkdir(parents=True)
-        mount = ["mount", "-t", "tmpfs", "-o", _DISK, "none", str(folder)]
+        mount = ["mount", "-t", "tmpfs", "-o", f"size={size_mb}m", "none", str(folder)]
         subprocess.run(mount, check=True)
         self._filler = folder / "filler"
 

@@ -29,12 +29,13 @@ _SETTINGS = {
 class Stage:
     """The data folder and whoever serves it. `service` is the one that runs now."""
 
-    def __init__(self, folder: Path, ledger: Ledger, *, has_disk: bool, has_clock: bool) -> None:
+    def __init__(self, folder: Path, ledger: Ledger, *, disk_mb: int, has_clock: bool) -> None:
+        """`disk_mb`: the size of a disk of its own; 0 for none, which cannot be filled."""
         self.folder = folder
         self.ledger = ledger
-        self.disk = Disk(folder / "disk") if has_disk else None
+        self.disk = Disk(folder / "disk", disk_mb) if disk_mb else None
         self.clock = Clock(folder) if has_clock else None
-        self.data = folder / "disk" / "data" if has_disk else folder / "data"
+        self.data = folder / "disk" / "data" if disk_mb else folder / "data"
         self.port = free_port()
         self.groups: list[int] = []
         self.counted = self._fill_folder()
