@@ -268,18 +268,32 @@ app.command(
 @app.command(rich_help_panel=_CATALOG)
 def doctor(
     clean: Annotated[
-        bool, typer.Option("--clean", help="Remove stored files that no version refers to.")
+        bool, typer.Option("--clean", help="Move stored files that no version refers to aside.")
     ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what --clean or --delete-aside would do.")
+    ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Let --clean move nearly all stored files.")
+    ] = False,
+    delete_aside: Annotated[
+        int | None,
+        typer.Option(
+            metavar="DAYS", min=0, help="Delete what was moved aside at least DAYS days ago."
+        ),
+    ] = None,
     data: DataOption = None,
     config: ConfigOption = None,
 ) -> None:
     """Check the database, every stored bundle and the read model, and repair the read model.
 
-    Exit code 1: something was found. The service may be running.
+    Exit code 1: something was found. The service may be running. --clean deletes nothing: it
+    moves files into a folder named aside in the data folder.
     """
-    from .actions.check_catalog import check_catalog, remove_orphans
+    from .actions.check_catalog import check_catalog
     from .actions.second_factor.managing import find_app_faults
     from .actions.second_factor.secret_box import SecretBox
+    from .commands.cleaning import clean_up, forget_aside
     from .greeting import counted
     from .progress import counting
     from .store.engine import check_file
@@ -307,13 +321,13 @@ def doctor(
     for fault in findings.faults:
         say.print(f"[red]Fault:[/] {escape(fault)}")
     if clean and findings.orphans:
-        removed = remove_orphans(node.store, node.bundles)
-        say.print(f"Removed {counted(len(removed), 'file')} nobody referred to.")
-        findings.orphans.clear()
+        findings.orphans = clean_up(node, findings.orphans, is_dry=dry_run, is_forced=force)
+    if delete_aside is not None:
+        forget_aside(node, delete_aside, is_dry=dry_run)
     for orphan in findings.orphans:
         say.print(f"[yellow]Orphan:[/] no version refers to {escape(orphan)}")
     if findings.orphans:
-        say.print("An interrupted import leaves such files; remove them with doctor --clean.")
+        say.print("An interrupted import leaves such files; move them aside with doctor --clean.")
     if findings.documents_differed:
         say.print(
             f"[yellow]Mended:[/] {counted(findings.documents_differed, 'document')} of the read "

@@ -1,13 +1,21 @@
 """Doctor: what is wrong is named, what is untidy is told, what can be made anew is."""
 
 import sqlite3
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from actions.looking import stored_line, take
 from support.widgets import ndjson, version_line, widget_line
-from widget_catalog.actions.check_catalog import Findings, check_catalog, remove_orphans
+from widget_catalog.actions.check_catalog import Findings, check_catalog
+from widget_catalog.actions.set_aside import (
+    Aside,
+    TooMuch,
+    delete_aside,
+    list_aside,
+    set_aside,
+)
 from widget_catalog.wiring import Node
 
 BYTES = b"export default class {}"
@@ -79,17 +87,46 @@ def test_bundles_of_no_version_and_leftovers_are_told(node: Node) -> None:
     assert not findings.is_healthy
 
 
-def test_orphans_are_removed_and_nothing_else(node: Node) -> None:
+def test_orphans_are_moved_aside_and_nothing_else(node: Node) -> None:
     bundle = _bundle(node)
     unknown, half = _untidy(node)
 
-    assert remove_orphans(node.store, node.bundles) == [unknown, half]
+    moved = set_aside(node.store, node.bundles, node.folder.path, {unknown, half, bundle})
 
-    assert not unknown.exists()
-    assert not half.exists()
+    assert (moved.files, moved.size_bytes) == (2, 5)
+    for path, content in ((unknown, b"x"), (half, b"half")):
+        assert not path.exists()
+        assert (moved.folder / path.relative_to(node.folder.path)).read_bytes() == content
     assert bundle.read_bytes() == BYTES
     assert _check(node).is_healthy
-    assert remove_orphans(node.store, node.bundles) == []
+
+
+def test_nearly_everything_is_moved_aside_only_if_that_is_meant(node: Node) -> None:
+    orphans = [node.folder.bundles / "ab" / f"{i:062}.js" for i in range(10)]
+    orphans[0].parent.mkdir()
+    for path in orphans:
+        path.write_bytes(b"x")
+    arguments = (node.store, node.bundles, node.folder.path, set(orphans))
+
+    with pytest.raises(TooMuch, match="Only 1 of 11 stored files are referred to"):
+        set_aside(*arguments)
+
+    assert all(path.exists() for path in orphans)
+    assert set_aside(*arguments, is_forced=True).files == 10
+
+
+def test_what_was_moved_aside_is_deleted_after_so_many_days(node: Node) -> None:
+    aside = node.folder.path / "aside"
+    now = datetime(2026, 6, 30, 12, tzinfo=UTC)
+    for name in ("2026-05-30T12-00-00Z", "2026-06-01T12-00-00Z", "my own"):
+        (aside / name / "bundles").mkdir(parents=True)
+        (aside / name / "bundles" / "x.js").write_bytes(b"x")
+
+    old = list(list_aside(node.folder.path, timedelta(days=30), now))
+
+    assert old == [Aside(aside / "2026-05-30T12-00-00Z", 1, 1)]
+    delete_aside(old[0])
+    assert sorted(it.name for it in aside.iterdir()) == ["2026-06-01T12-00-00Z", "my own"]
 
 
 def test_a_read_model_that_differs_is_made_anew(node: Node) -> None:

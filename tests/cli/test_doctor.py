@@ -111,7 +111,7 @@ def test_a_folder_that_may_not_be_written_is_not_called_damaged(data: Path) -> N
     assert said == Said(1, "", f"Error: The data folder {data} is not writable.\n")
 
 
-def test_files_that_nobody_refers_to_are_told_and_removed_when_asked(data: Path) -> None:
+def test_files_that_no_version_refers_to_are_told_and_moved_aside_when_asked(data: Path) -> None:
     orphans = [_bundle(data).with_name("0" * 62 + ".js"), data / "bundles" / ".incoming-[bold]"]
     for orphan in orphans:
         orphan.write_text("x")
@@ -122,11 +122,42 @@ def test_files_that_nobody_refers_to_are_told_and_removed_when_asked(data: Path)
     for orphan in orphans:
         assert f"Orphan: no version refers to {orphan}\n" in said.err
     assert all(orphan.exists() for orphan in orphans)
+    tried = widget_catalog("doctor", "--clean", "--dry-run", "--data", data)
+    assert tried.code == 1
+    assert "Would move 2 files (2 bytes) aside; 1 of 2 stored files would stay.\n" in tried.err
+    assert all(orphan.exists() for orphan in orphans)
     cleaned = widget_catalog("doctor", "--clean", "--data", data)
     assert cleaned.code == 0
-    assert "Removed 2 files nobody referred to.\n" in cleaned.err
+    (aside,) = (data / "aside").iterdir()
+    assert (
+        f"Moved 2 files (2 bytes) that no version refers to into {aside}. Delete that folder when "
+        "you are sure that nothing is missing.\n"
+    ) in cleaned.err
+    assert [(aside / it.relative_to(data)).read_text() for it in orphans] == ["x", "x"]
     assert not any(orphan.exists() for orphan in orphans)
     assert _bundle(data).exists()
+    kept = widget_catalog("doctor", "--delete-aside", "1", "--data", data)
+    assert (kept.code, aside.exists()) == (0, True)
+    gone = widget_catalog("doctor", "--delete-aside", "0", "--data", data)
+    assert f"Deleted {aside} (2 files (2 bytes)).\n" in gone.err
+    assert not aside.exists()
+
+
+def test_cleaning_refuses_to_take_everything_away(data: Path) -> None:
+    """As with a database that was lost and begun anew, or is of another catalog."""
+    for file in data.glob("catalog.db*"):
+        file.unlink()
+    prepare_node(data, may_begin_anew=True).store.close()
+
+    said = widget_catalog("doctor", "--clean", "--data", data)
+
+    assert said.code == 1
+    assert "Error: Only 0 of 1 stored files are referred to by a version" in said.err
+    assert "add --force" in said.err
+    assert _bundle(data).exists()
+    forced = widget_catalog("doctor", "--clean", "--force", "--data", data)
+    assert "Moved 1 file (18 bytes)" in forced.err
+    assert list((data / "bundles").rglob("*.js")) == []
 
 
 @pytest.mark.parametrize(

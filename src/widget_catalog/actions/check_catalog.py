@@ -53,16 +53,10 @@ def check_catalog(
     return findings
 
 
-def remove_orphans(store: Store, bundles: LocalBundles) -> list[Path]:
-    """Remove bundles that no version refers to, and what an interrupted write left behind."""
-    # An import holds the writer lock from its first bundle to its commit: none is under way here.
-    with store.writing() as tx:
-        known = {_path_of(bundles, file) for file in list_stored_files(tx.connection)}
-        known |= _awaited(bundles, tx.connection)
-        orphans = _orphans(bundles, known)
-        for path in orphans:
-            path.unlink(missing_ok=True)
-    return orphans
+def list_orphans(bundles: LocalBundles, connection: Snapshot) -> list[Path]:
+    """Bundles that no version refers to, and what an interrupted write left behind."""
+    known = {_path_of(bundles, file) for file in list_stored_files(connection)}
+    return _orphans(bundles, known | _awaited(bundles, connection))
 
 
 def _path_of(bundles: LocalBundles, file: StoredFile) -> Path:

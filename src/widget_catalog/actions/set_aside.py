@@ -1,0 +1,103 @@
+"""Files that no version refers to, moved aside: taken out of the way, and not deleted.
+
+They go to `aside/` in the data folder, into a folder named by the time, with the same paths as
+before: to take them back, move them back.
+"""
+
+import shutil
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import NamedTuple
+
+from ..bundles.local import LocalBundles
+from ..domain.errors import CatalogError
+from ..store.engine import Store
+from .check_catalog import list_orphans
+
+ASIDE = "aside"
+_NAMED_BY = "%Y-%m-%dT%H-%M-%SZ"
+# If fewer of the stored files are referred to, the database is more likely wrong than the files.
+_LEAST_REFERRED = 0.1
+
+
+class TooMuch(CatalogError):
+    """Nearly all stored files would be moved aside."""
+
+
+class Orphans(NamedTuple):
+    """Files that no version refers to, and how much of what is stored they are."""
+
+    files: list[Path]
+    size_bytes: int
+    stored: int
+    referred: int
+
+    @property
+    def are_too_many(self) -> bool:
+        return self.stored > self.referred and self.referred < self.stored * _LEAST_REFERRED
+
+
+class Aside(NamedTuple):
+    """A folder that files were moved into."""
+
+    folder: Path
+    files: int
+    size_bytes: int
+
+
+def find_orphans(store: Store, bundles: LocalBundles, suspects: set[Path]) -> Orphans:
+    """Those of the suspects that are orphans still."""
+    with store.reading() as connection:
+        return _measured(bundles, set(list_orphans(bundles, connection)), suspects)
+
+
+def set_aside(
+    store: Store,
+    bundles: LocalBundles,
+    data: Path,
+    suspects: set[Path],
+    *,
+    is_forced: bool = False,
+) -> Aside:
+    """Move the suspects that are orphans still; raises TooMuch where nearly nothing would stay."""
+    now = datetime.fromtimestamp(store.now_ms() / 1000, UTC)
+    folder = data / ASIDE / now.strftime(_NAMED_BY)
+    # Under the writer lock nothing becomes referred to meanwhile.
+    with store.writing() as tx:
+        orphans = _measured(bundles, set(list_orphans(bundles, tx.connection)), suspects)
+        if orphans.are_too_many and not is_forced:
+            raise TooMuch(
+                f"Only {orphans.referred:,} of {orphans.stored:,} stored files are referred to by "
+                "a version, so the database is more likely wrong than the files: it may be an old "
+                "one, or of another catalog. Nothing was moved. To move "
+                f"{len(orphans.files):,} files aside all the same, add --force."
+            )
+        for path in orphans.files:
+            target = folder / path.relative_to(data)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.move(path, target)
+    return Aside(folder, len(orphans.files), orphans.size_bytes)
+
+
+def list_aside(data: Path, older_than: timedelta, now: datetime) -> Iterator[Aside]:
+    """What was moved aside that long ago, as the names of the folders say."""
+    for folder in sorted((data / ASIDE).glob("*")):
+        try:
+            moved_at = datetime.strptime(folder.name, _NAMED_BY).replace(tzinfo=UTC)
+        except ValueError:
+            continue  # Not ours.
+        if now - moved_at >= older_than:
+            files = [it for it in folder.rglob("*") if it.is_file()]
+            yield Aside(folder, len(files), sum(it.stat().st_size for it in files))
+
+
+def delete_aside(aside: Aside) -> None:
+    shutil.rmtree(aside.folder)
+
+
+def _measured(bundles: LocalBundles, orphans: set[Path], suspects: set[Path]) -> Orphans:
+    stored = set(bundles.list_files())
+    files = sorted(orphans & suspects)
+    size_bytes = sum(it.stat().st_size for it in files if it.exists())
+    return Orphans(files, size_bytes, len(stored), len(stored - orphans))

@@ -1,0 +1,52 @@
+"""`widget-catalog doctor --clean`: what no version refers to is moved aside."""
+
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.filesize import decimal
+
+from ..greeting import counted
+from .context import told
+
+if TYPE_CHECKING:
+    from ..actions.set_aside import Aside
+    from ..wiring import Node
+
+
+def clean_up(node: "Node", orphans: list[str], *, is_dry: bool, is_forced: bool) -> list[str]:
+    """Move these files aside, or say how much that would be; gives those that are left."""
+    from ..actions.set_aside import find_orphans, set_aside
+
+    suspects = set(map(Path, orphans))
+    if is_dry:
+        found = find_orphans(node.store, node.bundles, suspects)
+        told(
+            f"Would move {counted(len(found.files), 'file')} ({decimal(found.size_bytes)}) aside; "
+            f"{found.referred:,} of {counted(found.stored, 'stored file')} would stay."
+            + (" That needs --force." if found.are_too_many else "")
+        )
+        return orphans
+    moved = set_aside(node.store, node.bundles, node.folder.path, suspects, is_forced=is_forced)
+    told(
+        f"Moved {_amount(moved)} that no version refers to into {moved.folder}. Delete that folder "
+        "when you are sure that nothing is missing."
+    )
+    return []
+
+
+def forget_aside(node: "Node", days: int, *, is_dry: bool) -> None:
+    """Delete what was moved aside so many days ago, or say what that would be."""
+    from ..actions.set_aside import delete_aside, list_aside
+    from ..domain import clock
+
+    for aside in list_aside(node.folder.path, timedelta(days=days), clock.now()):
+        if is_dry:
+            told(f"Would delete {aside.folder} ({_amount(aside)}).")
+            continue
+        delete_aside(aside)
+        told(f"Deleted {aside.folder} ({_amount(aside)}).")
+
+
+def _amount(aside: "Aside") -> str:
+    return f"{counted(aside.files, 'file')} ({decimal(aside.size_bytes)})"
