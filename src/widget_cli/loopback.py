@@ -49,8 +49,8 @@ class Callback:
             return Page(400, "This is another sign-in", "It is not the one that widget waits for.")
         self._results.put(fields)
         if "code" in fields:
-            able = "The command widget on this machine can now act for you."
-            return Page(200, "You are signed in", able)
+            able = "The command widget on this machine is completing the sign-in."
+            return Page(200, "Sign-in approved", able)
         reason = fields.get("error_description") or "The sign-in was refused or failed."
         return Page(403, "You are not signed in", f"{reason} Nothing was changed.")
 

@@ -22,7 +22,7 @@ def test_the_page_is_styled_and_fits_a_phone(
     page.on("console", lambda message: complaints.append(message.text))
     with waiting_for_browser("s") as callback:
         page.goto(f"{callback.redirect_uri}?code=c&state=s")
-        page.get_by_role("heading", name="You are signed in").wait_for()
+        page.get_by_role("heading", name="Sign-in approved").wait_for()
         page.get_by_text("You can close this window and go back to your terminal.").wait_for()
     measured = page.evaluate(
         "[getComputedStyle(document.body).backgroundColor, document.body.scrollWidth]"

@@ -55,7 +55,7 @@ def test_a_person_signs_in_with_a_browser_publishes_and_yanks(
     with tool.start("login", service.url, "--no-browser") as login:
         sign_in(page, printed(login, r"(http\S+/authorize\?\S+)"), "ann")
         page.get_by_role("button", name="Continue").click()
-        page.get_by_role("heading", name="You are signed in").wait_for()
+        page.get_by_role("heading", name="Sign-in approved").wait_for()
         _, err = login.communicate(timeout=30)
     assert login.returncode == 0, err
     assert f"Signed in to {service.url} as ann.\n" in err

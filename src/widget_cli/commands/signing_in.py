@@ -70,7 +70,7 @@ def logout(
     everywhere: Annotated[bool, typer.Option("--all", help="Of every catalog.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Sign out, here and at the catalog."""
+    """Sign out, here and at the catalog. This revokes the tokens made with this sign-in, too."""
     has_token = machine_token() is not None
     credentials = Credentials()
     urls = credentials.urls if everywhere else [_signed_in_url(catalog, credentials)]
@@ -80,7 +80,7 @@ def logout(
             with credentials.writing() as writer:
                 writer.remove(url)
             if not is_told:
-                warn(f"{url} could not be told; the sign-in ends there by itself.")
+                warn(f"{url} could not be reached; the sign-in expires there by itself.")
             say.print(f"Signed out of {plain(url)}.")
     if not urls:
         say.print("You were signed in nowhere.")
