@@ -12,6 +12,7 @@ from chaos import machine
 from chaos.faults import FAULTS, Faults
 from chaos.ledger import Ledger
 from chaos.report import show_report
+from chaos.restarts import count_failures
 from chaos.stage import Stage
 from chaos.traffic import Traffic
 from chaos.verdict import judge
@@ -23,6 +24,8 @@ _DISK_MB_PER_MINUTE = 50
 
 def main() -> int:
     options = _parse()
+    if options.restarts:
+        return 0 if count_failures(options.restarts) else 1
     has_disk = machine.enter_mount_namespace()
     has_clock = machine.can_set_clock()
     for is_possible, what in ((has_disk, "the disk is not filled"), (has_clock, "the clock stays")):
@@ -76,6 +79,9 @@ def _parse() -> argparse.Namespace:
         "--minutes", type=float, default=5, help="how long (5); every fault happens at least once"
     )
     parser.add_argument("--seed", type=int, default=None, help="repeat the faults of another run")
+    parser.add_argument(
+        "--restarts", type=int, metavar="N", help="instead: restart so often, count what fails"
+    )
     parser.add_argument(
         "--only", nargs="+", choices=FAULTS, default=FAULTS, metavar="FAULT", help=", ".join(FAULTS)
     )

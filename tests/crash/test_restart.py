@@ -2,26 +2,18 @@
 
 import os
 import signal
-import socket
-import sys
 import time
 from pathlib import Path
 
 import pytest
 
+from support.activation import activated_service, listening_socket
 from support.folders import filled_folder
 from support.load import ReadingLoad
-from support.service import Service, running_service, wait_for
+from support.service import running_service, wait_for
 from support.widgets import widget_line
 
 _CLOCK = "/api/v1/widgets/acme/clock"
-# What systemd does: the socket becomes descriptor 3, and the variables name the process itself.
-_ACTIVATE = """
-import os, sys
-os.dup2(int(sys.argv[1]), 3)
-os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS="1")
-os.execv(sys.argv[2], sys.argv[2:])
-"""
 
 
 @pytest.fixture
@@ -64,34 +56,20 @@ def test_new_workers_have_the_settings_of_the_moment(data: Path, tmp_path: Path)
 def test_no_request_fails_over_restarts_when_the_service_manager_holds_the_socket(
     data: Path,
 ) -> None:
-    with socket.socket() as listening:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind(("127.0.0.1", 0))
-        listening.listen(1024)
-        port = listening.getsockname()[1]
-        service = _activated(data, listening)
+    with listening_socket() as listening:
+        service = activated_service(data, listening)
         try:
-            with ReadingLoad(port, _CLOCK) as load:
+            with ReadingLoad(service.port, _CLOCK) as load:
                 for _ in range(2):
                     time.sleep(0.3)
                     assert service.stop() == 0, service.log
-                    service = _activated(data, listening)
+                    service = activated_service(data, listening)
                 time.sleep(0.3)
         finally:
             service.kill()
 
     assert load.failures == []
     assert load.answered > 100
-
-
-def _activated(data: Path, listening: socket.socket) -> Service:
-    descriptor = listening.fileno()
-    return Service(
-        data,
-        port=listening.getsockname()[1],
-        through=(sys.executable, "-c", _ACTIVATE, str(descriptor)),
-        pass_fds=(descriptor,),
-    )
 
 
 def test_sockets_meant_for_another_process_are_left_alone(data: Path) -> None:

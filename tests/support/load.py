@@ -77,6 +77,7 @@ class ReadingLoad:
     def __init__(self, port: int, path: str, clients: int = 4) -> None:
         self.answered = 0
         self.failures: list[str] = []
+        self.longest_s = 0.0
         self._port = port
         self._path = path
         self._lock = threading.Lock()
@@ -97,12 +98,14 @@ class ReadingLoad:
         is_kept = number % 2 == 0
         connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=60)
         while not self._is_over.is_set():
+            began = time.monotonic()
             try:
                 connection.request("GET", self._path)
                 response = connection.getresponse()
                 response.read()
                 with self._lock:
                     self.answered += 1
+                    self.longest_s = max(self.longest_s, time.monotonic() - began)
                     if response.status != 200:
                         self.failures.append(f"{response.status}")
                 if not is_kept:

@@ -1,0 +1,70 @@
+"""Restarts under load, as docs/operating.md describes them: how many requests fail?"""
+
+import signal
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from support.activation import activated_service, listening_socket
+from support.folders import filled_folder
+from support.load import ReadingLoad
+from support.service import running_service, wait_for
+from support.widgets import widget_line
+
+_PATH = "/api/v1/widgets/acme/clock"
+_WORKERS = ("--workers", "2")
+# Between two restarts, so that most requests meet a service that runs.
+_ANSWERS = 1_000
+
+
+def count_failures(restarts: int) -> bool:
+    """Measure both ways to restart; whether no request failed."""
+    with tempfile.TemporaryDirectory(prefix="restarts-") as folder:
+        data = filled_folder(Path(folder) / "data", widget_line("acme/clock"))
+        loads = {
+            "SIGHUP": _replace_workers(data, restarts),
+            "restarts with a socket that the service manager holds": _restart(data, restarts),
+        }
+    for way, load in loads.items():
+        print(
+            f"{restarts} {way}: {load.answered:,} requests, {len(load.failures):,} failed, "
+            f"the longest took {load.longest_s:.1f} s",
+            flush=True,
+        )
+        for failure in load.failures[:5]:
+            print(f"  - {failure}")
+    return not any(load.failures for load in loads.values())
+
+
+def _replace_workers(data: Path, times: int) -> ReadingLoad:
+    with running_service(data, *_WORKERS) as service:
+        with ReadingLoad(service.port, _PATH) as load:
+            for number in range(1, times + 1):
+                _wait_for_answers(load)
+                service.process.send_signal(signal.SIGHUP)
+                wait_for(_said(lambda: service.log, number), 120)
+        return load
+
+
+def _said(read_log: Callable[[], str], times: int) -> Callable[[], bool]:
+    return lambda: read_log().count("All workers are replaced") == times
+
+
+def _restart(data: Path, times: int) -> ReadingLoad:
+    with listening_socket() as listening:
+        service = activated_service(data, listening, *_WORKERS)
+        try:
+            with ReadingLoad(service.port, _PATH) as load:
+                for _ in range(times):
+                    _wait_for_answers(load)
+                    service.stop()
+                    service = activated_service(data, listening, *_WORKERS)
+                _wait_for_answers(load)
+        finally:
+            service.kill()
+    return load
+
+
+def _wait_for_answers(load: ReadingLoad) -> None:
+    wanted = load.answered + _ANSWERS
+    wait_for(lambda: load.answered >= wanted, 120)
