@@ -18,6 +18,7 @@ from .commands.accounts import accounts, scopes
 from .commands.audit import audit
 from .commands.backup import backup, restore
 from .commands.context import WHERE, ConfigOption, DataOption, fail, require_catalog, say
+from .commands.doctor import doctor
 from .commands.help import HELP_OPTIONS, build_command, examples
 from .commands.secrets import secrets
 from .commands.transfer import export, import_, import_file
@@ -183,6 +184,7 @@ def serve(
     """
     from .actions.create_account import invite_first_operator
     from .actions.tidy_uploads import tidy_uploads
+    from .commands.start_check import check_start
     from .domain import clock
     from .domain.clock import iso
     from .greeting import greet
@@ -215,6 +217,8 @@ def serve(
     # Before the database is touched: another release may be using it.
     lock.take(settings.public_url, iso(clock.now()))
     node = prepare_node(settings.data, may_begin_anew=new_database)
+    for sentence in check_start(node):
+        say.print(f"[yellow]Mended:[/] {escape(sentence)}")
     if demo and _is_empty(node):
         place = escape(str(settings.data))
         try:
@@ -265,77 +269,7 @@ app.command(
 )(restore)
 
 
-@app.command(rich_help_panel=_CATALOG)
-def doctor(
-    clean: Annotated[
-        bool, typer.Option("--clean", help="Move stored files that no version refers to aside.")
-    ] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only say what --clean or --delete-aside would do.")
-    ] = False,
-    force: Annotated[
-        bool, typer.Option("--force", help="Let --clean move nearly all stored files.")
-    ] = False,
-    delete_aside: Annotated[
-        int | None,
-        typer.Option(
-            metavar="DAYS", min=0, help="Delete what was moved aside at least DAYS days ago."
-        ),
-    ] = None,
-    data: DataOption = None,
-    config: ConfigOption = None,
-) -> None:
-    """Check the database, every stored bundle and the read model, and repair the read model.
-
-    Exit code 1: something was found. The service may be running. --clean deletes nothing: it
-    moves files into a folder named aside in the data folder.
-    """
-    from .actions.check_catalog import check_catalog
-    from .actions.second_factor.managing import find_app_faults
-    from .actions.second_factor.secret_box import SecretBox
-    from .commands.cleaning import clean_up, forget_aside
-    from .greeting import counted
-    from .progress import counting
-    from .store.engine import check_file
-    from .store.widgets import count_widgets
-    from .wiring import DataFolder, check_writable, prepare_node
-
-    settings = load_settings({"data": data}, config)
-    require_catalog(settings)
-    check_writable(settings.data)
-    if faults := check_file(DataFolder(settings.data).database):
-        for fault in faults:
-            say.print(f"[red]Fault:[/] {escape(fault)}")
-        fail("The database is damaged. Restore it from a backup.")
-    # Not drawn anew on the way in: what is wrong must be seen to be told.
-    node = prepare_node(settings.data, draws_read_model=False)
-    with node.store.reading() as connection:
-        total = count_widgets(connection)
-    with counting(say, "Checking", total) as advance:
-        findings = check_catalog(node.store, node.bundles, node.projection, advance)
-    findings.faults += find_app_faults(node.store, SecretBox(node.folder.second_factor_key))
-    say.print(
-        f"Looked at {counted(findings.widgets, 'widget')} and "
-        f"{counted(findings.bundles, 'stored bundle')}."
-    )
-    for fault in findings.faults:
-        say.print(f"[red]Fault:[/] {escape(fault)}")
-    if clean and findings.orphans:
-        findings.orphans = clean_up(node, findings.orphans, is_dry=dry_run, is_forced=force)
-    if delete_aside is not None:
-        forget_aside(node, delete_aside, is_dry=dry_run)
-    for orphan in findings.orphans:
-        say.print(f"[yellow]Orphan:[/] no version refers to {escape(orphan)}")
-    if findings.orphans:
-        say.print("An interrupted import leaves such files; move them aside with doctor --clean.")
-    if findings.documents_differed:
-        say.print(
-            f"[yellow]Mended:[/] {counted(findings.documents_differed, 'document')} of the read "
-            "model differed from the database."
-        )
-    if not findings.is_healthy:
-        raise typer.Exit(1)
-    say.print("[green]All is well.[/]")
+app.command(rich_help_panel=_CATALOG)(doctor)
 
 
 @app.command(rich_help_panel=_CATALOG)

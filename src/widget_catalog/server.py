@@ -23,6 +23,7 @@ from granian.log import LogLevels
 from .domain.errors import CatalogError
 from .logs import configure_logs
 from .settings import Settings
+from .store.damage import DamageAlarm
 from .supervisor import DRAIN_SIGNAL, Supervisor, WorkerStatus, connection_limit
 from .web.http import Worker
 from .web.metrics import prepare_metrics, serve_metrics
@@ -115,9 +116,11 @@ def serve(
         process_name=None,
     )
     if settings.metrics_port:
-        prepare_metrics(DataFolder(settings.data).metrics)
+        folder = DataFolder(settings.data)
+        prepare_metrics(folder.metrics)
+        damage = DamageAlarm(folder.damage).current
         server.on_startup(
-            partial(serve_metrics, settings.metrics_host, settings.metrics_port, status)
+            partial(serve_metrics, settings.metrics_host, settings.metrics_port, status, damage)
         )
     server.on_startup(lambda: _when_it_answers(settings, on_ready))
     _let_signals_end_a_starting_worker()

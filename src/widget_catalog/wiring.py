@@ -1,6 +1,7 @@
 """The only place that builds things, and that knows which file of a data folder is what."""
 
 import os
+import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from functools import partial
@@ -24,7 +25,7 @@ from .bundles.uploads import LocalUploads
 from .domain import clock
 from .domain.accounts import reserved_names
 from .domain.clock import Clock, JumpWatch
-from .domain.errors import CatalogMissing, FolderUnusable, StoreUnavailable
+from .domain.errors import CatalogMissing, DataDamaged, FolderUnusable, StoreUnavailable
 from .domain.oauth_clients import OWN_CLIENT, parse_clients
 from .domain.second_factor import RequiredOf, site_at
 from .reading.catalog import Catalog
@@ -34,6 +35,7 @@ from .reading.index_follower import IndexSource
 from .reading.projection import Projection
 from .reading.revision import Counts, Revision
 from .settings import Settings
+from .store.damage import DamageAlarm
 from .store.engine import Store, sqlite_engine
 from .store.keys import KeyFile
 from .store.migrate import check_schema, is_new, migrate
@@ -108,6 +110,10 @@ class DataFolder(NamedTuple):
         return self.path / "run" / "keys"
 
     @property
+    def damage(self) -> Path:
+        return self.path / "run" / "damage"
+
+    @property
     def writer_lock(self) -> Path:
         return self.path / "run" / "writer.lock"
 
@@ -124,13 +130,19 @@ class Node(NamedTuple):
     uploads: LocalUploads
 
 
-def open_node(path: Path, *, is_durable: bool = True, now: Clock = clock.now) -> Node:
-    """Open a data folder whose database is already prepared."""
+def open_node(
+    path: Path, *, is_durable: bool = True, now: Clock = clock.now, is_watched: bool = False
+) -> Node:
+    """Open a data folder whose database is already prepared.
+
+    `is_watched`: by a service, whose operator is told of damage; a command says it itself.
+    """
     folder = DataFolder(path)
     revision, counts = Revision(folder.revision), Counts(folder.counts)
     projection = Projection(revision, counts)
     engine = sqlite_engine(folder.database, is_durable=is_durable)
-    store = Store(engine, folder.writer_lock, projection, now)
+    on_damage = DamageAlarm(folder.damage).hears if is_watched else None
+    store = Store(engine, folder.writer_lock, projection, now, on_damage=on_damage)
     bundles, uploads = LocalBundles(folder.bundles), LocalUploads(folder.uploads)
     return Node(folder, store, projection, revision, counts, bundles, uploads)
 
@@ -250,11 +262,17 @@ def build_worker(
     """Everything one worker process needs. `now` is the clock for what people do; `status` says
     how the other workers are, where there are any."""
     # Counts need to survive a killed process, not a power cut: no fsync a commit.
-    node = open_node(settings.data, is_durable=False)
-    catalog = open_catalog(node, settings)
+    node = open_node(settings.data, is_durable=False, is_watched=True)
+    alarm = DamageAlarm(node.folder.damage)
+    try:
+        catalog = open_catalog(node, settings)
+    except (DataDamaged, sqlite3.DatabaseError) as fault:
+        alarm.hears(fault)
+        raise
     counter = DownloadCounter(node.store)
     # What people do is on disk when they are told so.
-    durable = open_node(settings.data, now=JumpWatch(_report_jump, now)).store
+    watch = JumpWatch(_report_jump, now)
+    durable = open_node(settings.data, now=watch, is_watched=True).store
     services = _services(node, durable, settings)
     tidier = Tidier(
         partial(tidy_uploads, durable, node.bundles, node.uploads),
@@ -270,12 +288,13 @@ def build_worker(
         node.bundles.check,
         told,
         people.answer,
+        alarm.current,
         settings.min_cli_version,
         status,
     )
     pages = Pages(catalog, settings.service_name, settings.public_url)
     uploads = Uploads(services, threads)
-    answer: Answer = Site(api, Cdn(catalog, node.bundles), uploads, people, pages).answer
+    answer: Answer = Site(api, Cdn(catalog, node.bundles), uploads, people, pages, alarm).answer
     trust = settings.trust_forwarded_for
     if settings.rate_limit:
         answer = rate_limited(answer, settings.rate_limit, trust_forwarded_for=trust)

@@ -1,6 +1,8 @@
 """Doctor: what is wrong is named, what is untidy is told, what can be made anew is."""
 
+import os
 import sqlite3
+import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -38,6 +40,11 @@ def _bundle(node: Node) -> Path:
     return path
 
 
+def _make_older(path: Path) -> None:
+    an_hour_ago = time.time() - 3_600
+    os.utime(path, (an_hour_ago, an_hour_ago))
+
+
 def _untidy(node: Node) -> tuple[Path, Path]:
     """Leave a bundle that no version has, and what an interrupted write leaves."""
     unknown = node.folder.bundles / "ab" / f"{'c' * 62}.js"
@@ -45,6 +52,8 @@ def _untidy(node: Node) -> tuple[Path, Path]:
     unknown.write_bytes(b"x")
     half = node.folder.bundles / ".incoming-x"
     half.write_bytes(b"half")
+    for path in (unknown, half):
+        _make_older(path)
     return unknown, half
 
 
@@ -87,6 +96,21 @@ def test_bundles_of_no_version_and_leftovers_are_told(node: Node) -> None:
     assert not findings.is_healthy
 
 
+def test_files_of_a_publish_under_way_are_not_called_orphans(node: Node) -> None:
+    unknown, half = _untidy(node)
+    for path in (unknown, half):
+        path.touch()  # Put in place just now; its version may be committed in a moment.
+
+    assert _check(node).orphans == []
+
+
+def test_stale_counts_are_told_apart_from_documents(node: Node) -> None:
+    node.counts.record([(1, 77), (2, 78)])
+
+    assert _check(node) == Findings(widgets=2, bundles=1, counts_mended=2)
+    assert _check(node).is_healthy
+
+
 def test_orphans_are_moved_aside_and_nothing_else(node: Node) -> None:
     bundle = _bundle(node)
     unknown, half = _untidy(node)
@@ -106,6 +130,7 @@ def test_nearly_everything_is_moved_aside_only_if_that_is_meant(node: Node) -> N
     orphans[0].parent.mkdir()
     for path in orphans:
         path.write_bytes(b"x")
+        _make_older(path)
     arguments = (node.store, node.bundles, node.folder.path, set(orphans))
 
     with pytest.raises(TooMuch, match="Only 1 of 11 stored files are referred to"):
@@ -135,5 +160,12 @@ def test_a_read_model_that_differs_is_made_anew(node: Node) -> None:
     database.commit()
     database.close()
 
-    assert _check(node) == Findings(widgets=2, bundles=1, documents_differed=2)
+    assert _check(node) == Findings(
+        widgets=2,
+        bundles=1,
+        mended=[
+            "the document of acme/clock differed in display_name.",
+            "the document of a/b differed in display_name.",
+        ],
+    )
     assert _check(node).is_healthy

@@ -5,7 +5,7 @@ They can be thrown away and rendered again from the store at any time.
 """
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -21,6 +21,7 @@ FORMAT = 5
 
 # A checksum is over what is read together: see `listing_checksum` and `head_checksum`. Those of
 # `styles`, `outline`, `entries` and the latest version among them are made by the rendering.
+TABLES = ("listings", "documents", "read_model")
 _TABLES = """
 CREATE TABLE IF NOT EXISTS listings (
     id INTEGER PRIMARY KEY,
@@ -89,12 +90,23 @@ def ensure_tables(db: sqlite3.Connection) -> bool:
     """Make the tables if need be. False: what is in them is of another format, or nothing yet."""
     for statement in _TABLES.split(";"):
         db.execute(statement)
-    return bool(db.execute("SELECT max(format) FROM read_model").fetchone()[0] == FORMAT)
+    return _format_of(db) == FORMAT
+
+
+def is_of_this_format(db: sqlite3.Connection) -> bool:
+    """Whether the tables are there and hold documents of this format. Changes nothing."""
+    found = db.execute("SELECT 1 FROM sqlite_master WHERE name = 'read_model'").fetchone()
+    return found is not None and _format_of(db) == FORMAT
+
+
+def _format_of(db: sqlite3.Connection) -> int | None:
+    value: int | None = db.execute("SELECT max(format) FROM read_model").fetchone()[0]
+    return value
 
 
 def clear(db: sqlite3.Connection) -> None:
     """Empty the read model, to be filled anew in the same transaction."""
-    for table in ("listings", "documents", "read_model"):
+    for table in TABLES:
         db.execute(f"DROP TABLE IF EXISTS {table}")
     ensure_tables(db)
     stamp(db)
@@ -139,23 +151,57 @@ def _insert(db: sqlite3.Connection, table: str, rows: Sequence[tuple[object, ...
         db.executemany(f"INSERT OR REPLACE INTO {table} VALUES ({marks})", rows)  # noqa: S608
 
 
-def get_documents(db: sqlite3.Connection, ids: Sequence[int]) -> dict[int, Document]:
-    """Those of these documents that there are, whole."""
-    marks = ",".join("?" * len(ids))
-    columns = ", ".join(Document._fields)
-    rows = db.execute(
-        f"SELECT id, {columns} FROM listings JOIN documents USING (id) WHERE id IN ({marks})",  # noqa: S608
-        ids,
+def find_differences(db: sqlite3.Connection, drawn: Mapping[int, Document]) -> dict[int, list[str]]:
+    """Which of these documents are stored otherwise, and in which columns; none: it is missing."""
+    marks = ",".join("?" * len(drawn))
+    stored = []
+    for table in ("listings", "documents"):
+        cursor = db.execute(f"SELECT * FROM {table} WHERE id IN ({marks})", list(drawn))  # noqa: S608
+        names = [it[0] for it in cursor.description]
+        stored.append((names, {row[0]: row for row in cursor}))
+    (listing_names, listings), (content_names, contents) = stored
+    found: dict[int, list[str]] = {}
+    for number, document in drawn.items():
+        listing, content = listings.get(number), contents.get(number)
+        if listing is None or content is None:
+            found[number] = []
+            continue
+        # When it changed is the one thing that the document does not say.
+        changed_at = listing[listing_names.index("changed_at")]
+        right = rows_of(number, changed_at, document)
+        wrong = [
+            name
+            for name, is_so, was_drawn in zip(
+                (*listing_names, *content_names), (*listing, *content), sum(right, ()), strict=True
+            )
+            if is_so != was_drawn
+        ]
+        if wrong:
+            found[number] = wrong
+    return found
+
+
+def rebuild_index(db: sqlite3.Connection) -> None:
+    db.execute("REINDEX listings_by_name")
+
+
+_STRANGERS = "id NOT IN (SELECT id FROM widgets)"
+
+
+def count_strangers(db: sqlite3.Connection) -> int:
+    """How many documents belong to no widget of the store."""
+    listings, contents = (
+        db.execute(f"SELECT count(*) FROM {table} WHERE {_STRANGERS}").fetchone()[0]  # noqa: S608
+        for table in ("listings", "documents")
     )
-    return {row[0]: Document(*row[1:]) for row in rows}
+    return int(max(listings, contents))
 
 
 def remove_strangers(db: sqlite3.Connection) -> int:
     """Remove documents of widgets that are not in the store; gives how many there were."""
-    found = 0
-    for table in ("documents", "listings"):
-        cursor = db.execute(f"DELETE FROM {table} WHERE id NOT IN (SELECT id FROM widgets)")  # noqa: S608
-        found = max(found, cursor.rowcount)
+    found = count_strangers(db)
+    for table in ("listings", "documents"):
+        db.execute(f"DELETE FROM {table} WHERE {_STRANGERS}")  # noqa: S608
     return found
 
 
@@ -176,7 +222,10 @@ def stream_counts(db: sqlite3.Connection) -> Iterator[tuple[Array, Array]]:
 
 def change_times(db: sqlite3.Connection) -> dict[int, int]:
     """When each widget last changed, by number: the one thing the store's rows do not say."""
-    return dict(db.execute("SELECT id, changed_at FROM listings"))
+    listed = dict(db.execute("SELECT id, changed_at FROM listings"))
+    # Where there are no listings, the feed says it, if not as quickly.
+    feed = "SELECT widget_id, changed_at FROM changes ORDER BY seq"
+    return listed or dict(db.execute(feed))
 
 
 def numbers(joined: str) -> Array:

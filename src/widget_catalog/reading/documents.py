@@ -305,6 +305,12 @@ class Documents:
             _check_listings(columns, numbers(checksums))
             yield columns
 
+    def check_listings(self) -> None:
+        """Raises DataDamaged if the search index cannot be made of what is listed."""
+        listed = sum(len(some.ids) for some in self.stream_listings())
+        if listed != len(self.list_ids_by_name()):
+            raise _damaged("the index of names")
+
     def list_listings(self, ids: Sequence[int]) -> list[ListingRow]:
         rows: list[ListingRow] = []
         for start in range(0, len(ids), 500):

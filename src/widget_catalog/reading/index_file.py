@@ -82,6 +82,19 @@ def keep_index(
         documents.close()
 
 
+def check_index(database: Path, path: Path) -> None:
+    """Raises DataDamaged or sqlite3.Error if no index can be made. A large one is kept."""
+    documents = Documents(database)
+    try:
+        if documents.highest_id() >= LEAST_WIDGETS:
+            open_index(documents, path)
+        else:
+            with documents.snapshot():
+                documents.check_listings()
+    finally:
+        documents.close()
+
+
 def _load(documents: Documents, path: Path) -> Opened | None:
     """What the file holds, if it was made from this very database by this release."""
     try:

@@ -2,21 +2,19 @@
 
 import itertools
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
 import numpy as np
 
 from ..store import changes, widgets
-from ..store.engine import Store, Transaction
+from ..store.engine import Snapshot, Store, Transaction
 from ..store.rows import Row
 from . import document_tables as documents
 from .rendering import Document, render
 from .revision import Counts, Revision
 
 T = TypeVar("T")
-Progress = Callable[[int], None]
-
 _BATCH = 500
 
 
@@ -32,7 +30,7 @@ class Projection:
     def saved(self, tx: Transaction, pictures: Sequence[tuple[int, Row]]) -> None:
         self._counts.reserve(max(number for number, _ in pictures))
         drawn = [(number, tx.at_ms, Document(*picture)) for number, picture in pictures]
-        documents.put(_sqlite(tx), drawn)
+        documents.put(sqlite_of(tx.connection), drawn)
 
     def committed(self, tx: Transaction) -> None:
         # Counts first: who sees the new revision must see the counts that belong to it.
@@ -41,53 +39,49 @@ class Projection:
         seq = tx.latest_seq
         if seq is None:
             # A writer that was killed right after its commit has left this to the next one.
-            seq = documents.latest_seq(_sqlite(tx))
+            seq = documents.latest_seq(sqlite_of(tx.connection))
         self._revision.advance(seq)
 
     def prepare(self, store: Store) -> None:
         """Make ready to serve: documents of this format, and counts and revision as stored."""
         with store.writing() as tx:
-            if not documents.ensure_tables(_sqlite(tx)):
+            if not documents.ensure_tables(sqlite_of(tx.connection)):
                 self._fill(tx)
-            tx.counts |= self._wrong_counts(tx)
+            tx.counts |= self._wrong_counts(tx.connection)
             tx.latest_seq = changes.latest_seq(tx.connection)
 
-    def rebuild(self, store: Store, progress: Progress = lambda _: None) -> int:
-        """Render every document again from the truth; gives how many differed.
-
-        Those are written anew and go to the feed, so that every worker sees them at once.
-        """
-        differed = 0
+    def ensure_format(self, store: Store) -> None:
+        """Make documents of this format, if they are of another release or were discarded."""
+        with store.reading() as connection:
+            if documents.is_of_this_format(sqlite_of(connection)):
+                return
         with store.writing() as tx:
-            db = _sqlite(tx)
-            if not documents.ensure_tables(db):
-                self._fill(tx)  # Of another release: that is not a fault.
-            for some in _batches(widgets.stream_widgets(tx.connection)):
-                known = documents.get_documents(db, [it.id for it in some])
-                wrong = [it for it in some if known.get(it.id) != render(it.widget)]
-                if wrong:
-                    differed += len(wrong)
-                    seq = changes.append(tx, [(it.id, str(it.widget.scope)) for it in wrong])
-                    tx.saved([(it.id, render(it.widget)) for it in wrong], seq)
-                progress(len(some))
-            differed += documents.remove_strangers(db)
-            documents.stamp(db)
-            wrong_counts = self._wrong_counts(tx)
-            tx.counts |= wrong_counts
-        return differed + len(wrong_counts)
+            if not documents.ensure_tables(sqlite_of(tx.connection)):
+                self._fill(tx)
 
-    def _wrong_counts(self, tx: Transaction) -> dict[int, int]:
+    def mend_counts(self, store: Store) -> int:
+        """State the counts as stored where memory has others; gives how many those were."""
+        with store.reading() as connection:
+            if not self._wrong_counts(connection):
+                return 0
+        # Counted just now, and not in memory yet? Under the lock there is no such moment.
+        with store.writing() as tx:
+            wrong = self._wrong_counts(tx.connection)
+            tx.counts |= wrong
+        return len(wrong)
+
+    def _wrong_counts(self, connection: Snapshot) -> dict[int, int]:
         """The true counts of the widgets whose count in memory is another."""
-        highest = widgets.highest_id(tx.connection)
+        highest = widgets.highest_id(connection)
         self._counts.reserve(highest)
         stored = np.zeros(highest + 1, dtype=np.uint64)
-        for ids, counts in documents.stream_counts(_sqlite(tx)):
+        for ids, counts in documents.stream_counts(sqlite_of(connection)):
             stored[ids] = counts
         wrong = np.flatnonzero(self._counts.array[1 : highest + 1] != stored[1:]) + 1
         return dict(zip(wrong.tolist(), stored[wrong].tolist(), strict=True))
 
     def _fill(self, tx: Transaction) -> None:
-        db = _sqlite(tx)
+        db = sqlite_of(tx.connection)
         changed_at = documents.change_times(db)
         documents.clear(db)
         for some in _batches(widgets.stream_widgets(tx.connection)):
@@ -95,11 +89,11 @@ class Projection:
             documents.put(db, drawn)
 
 
-def _sqlite(tx: Transaction) -> sqlite3.Connection:
-    connection = tx.connection.connection.driver_connection
-    if not isinstance(connection, sqlite3.Connection):
+def sqlite_of(connection: Snapshot) -> sqlite3.Connection:
+    driver_connection = connection.connection.driver_connection
+    if not isinstance(driver_connection, sqlite3.Connection):
         raise TypeError("The projection writes along with a store on SQLite only.")
-    return connection
+    return driver_connection
 
 
 def _batches(items: Iterator[T]) -> Iterator[list[T]]:

@@ -9,7 +9,7 @@ import contextlib
 import fcntl
 import os
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
@@ -18,8 +18,9 @@ from sqlalchemy.engine import URL, Connection, Engine
 
 from ..domain import clock
 from ..domain.clock import Clock
-from ..domain.errors import StoreUnavailable
+from ..domain.errors import DataDamaged, StoreUnavailable
 from ..domain.widgets import Widget
+from .damage import is_damage
 from .rows import Draw, Row
 
 # What others than the store call a connection: one consistent state, to be passed on.
@@ -90,8 +91,10 @@ class Store:
         lock_file: Path | None = None,
         listener: Listener | None = None,
         now: Clock = clock.now,
+        on_damage: Callable[[DataDamaged], object] | None = None,
     ) -> None:
         self.engine = engine
+        self._on_damage = on_damage
         self._lock_file = lock_file
         self._listener = listener
         self._now = now
@@ -99,13 +102,13 @@ class Store:
     @contextlib.contextmanager
     def reading(self) -> Iterator[Connection]:
         """One consistent snapshot."""
-        with _faults_named(), self.engine.connect() as connection, connection.begin():
+        with self._faults_named(), self.engine.connect() as connection, connection.begin():
             yield connection
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[Transaction]:
         """All or nothing; raises StoreUnavailable if the store cannot be written now."""
-        with _faults_named(), self._writer_lock(), self.engine.connect() as connection:
+        with self._faults_named(), self._writer_lock(), self.engine.connect() as connection:
             is_postgresql = connection.dialect.name == "postgresql"
             if is_postgresql:
                 # A snapshot taken before the wait for the lock would be an old one.
@@ -131,6 +134,17 @@ class Store:
                         steps_back.close()
                     raise
             tx.committed()
+
+    @contextlib.contextmanager
+    def _faults_named(self) -> Iterator[None]:
+        """Tell database and disk faults as errors of ours; and damage to whoever must know."""
+        try:
+            with _faults_named():
+                yield
+        except DataDamaged as fault:
+            if self._on_damage is not None:
+                self._on_damage(fault)
+            raise
 
     def now_ms(self) -> int:
         """What time it is for this store: the clock that its writes are stamped by."""
@@ -208,38 +222,18 @@ def _faults_named() -> Iterator[None]:
     try:
         yield
     except sa.exc.DBAPIError as error:
-        raise StoreUnavailable(_sentence(error.orig or error)) from error
+        raise _named(error.orig or error) from error
     except (sqlite3.Error, OSError) as error:  # The read model writes along, past SQLAlchemy.
-        raise StoreUnavailable(_sentence(error)) from error
+        raise _named(error) from error
 
 
-def _sentence(fault: BaseException) -> str:
+def _named(fault: BaseException) -> StoreUnavailable:
     reason = (isinstance(fault, OSError) and fault.strerror) or str(fault).strip()
-    if type(fault) is sqlite3.DatabaseError:  # Its subclasses are for all that may pass.
-        return f"The catalog's database is damaged ({reason}). Restore it from a backup."
-    return f"The catalog's database cannot be used just now ({reason}). Try again later."
-
-
-def check_file(path: Path) -> list[str]:
-    """What is wrong with a SQLite file as such: to be asked before anything relies on it.
-
-    Raises StoreUnavailable if that cannot be told, because the file cannot be opened or locked.
-    """
-    try:
-        with contextlib.closing(sqlite3.connect(path)) as connection:
-            rows = connection.execute("PRAGMA quick_check(20)").fetchall()
-    except sqlite3.OperationalError as error:
-        raise StoreUnavailable(_sentence(error)) from None
-    except sqlite3.DatabaseError as error:
-        return [f"database: {error}."]
-    return [f"database: {row[0]}" for row in rows if row[0] != "ok"]
-
-
-def check_integrity(connection: Connection) -> list[str]:
-    """What the database itself finds wrong with its file. PostgreSQL looks after its own."""
-    if connection.dialect.name != "sqlite":
-        return []
-    rows = connection.exec_driver_sql("PRAGMA integrity_check(20)").scalars().all()
-    broken = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
-    faults = [f"database: {row}" for row in rows if row != "ok"]
-    return faults + [f"database: a row of {row[0]} refers to nothing." for row in broken]
+    if is_damage(fault):
+        return DataDamaged(
+            f"The catalog's database is damaged ({reason}). Run doctor: it repairs what can be "
+            "made anew, and says if a backup must be restored."
+        )
+    return StoreUnavailable(
+        f"The catalog's database cannot be used just now ({reason}). Try again later."
+    )

@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from ..reading.revision import allocate
@@ -20,7 +20,9 @@ def prepare_metrics(folder: Path) -> None:
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(folder)
 
 
-def serve_metrics(host: str, port: int, counts: WorkerCounts) -> None:
+def serve_metrics(
+    host: str, port: int, counts: WorkerCounts, find_damage: Callable[[], str | None]
+) -> None:
     """Serve `/metrics` from a thread of this process, which is the parent."""
     from prometheus_client import CollectorRegistry, start_http_server
     from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
@@ -39,6 +41,11 @@ def serve_metrics(host: str, port: int, counts: WorkerCounts) -> None:
             )
             deaths.add_metric([], counts.deaths)
             yield deaths
+            damage = GaugeMetricFamily(
+                "widget_catalog_damaged", "1 while the database is known to be damaged."
+            )
+            damage.add_metric([], 0 if find_damage() is None else 1)
+            yield damage
 
     registry = CollectorRegistry()
     MultiProcessCollector(registry)  # type: ignore[no-untyped-call]

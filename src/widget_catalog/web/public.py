@@ -66,6 +66,7 @@ class PublicApi:
         bundles_check: Callable[[], None],
         public_settings: dict[str, object],
         internal: Answer,
+        find_damage: Callable[[], str | None],
         min_cli_version: str,
         workers: WorkerCounts | None = None,
     ) -> None:
@@ -73,6 +74,7 @@ class PublicApi:
         self._counter = counter
         self._bundles_check = bundles_check
         self._internal = internal
+        self._find_damage = find_damage
         self._workers = workers
         cli_version = {"minSupported": min_cli_version, "latest": release.CLI_LATEST}
         version = {
@@ -174,6 +176,9 @@ class PublicApi:
         except sqlite3.Error as fault:
             checks["database"] = "failing"
             faults.append(f"The database cannot be read ({fault}).")
+        if damage := self._find_damage():
+            checks["database"] = "damaged"
+            faults.append(f"The database is damaged, and doctor must be run: {damage}")
         try:
             self._bundles_check()
         except CatalogError as fault:
@@ -205,6 +210,14 @@ def internal_fault(path: str) -> Response:
 def unavailable(path: str) -> Response:
     sentence = "The catalog cannot be read just now. Try again soon."
     return error(503, sentence, ("retry-after", "5"), *cors_of(path))
+
+
+def damaged(path: str) -> Response:
+    sentence = (
+        "What is stored here is damaged, so it is not shown. The operator of this catalog must "
+        "repair it."
+    )
+    return error(503, sentence, ("retry-after", "60"), *cors_of(path))
 
 
 def cors_of(path: str) -> Headers:

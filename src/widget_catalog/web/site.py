@@ -11,7 +11,7 @@ from .cdn import PREFIX as CDN_PREFIX
 from .cdn import Cdn
 from .http import Body, Request, Response
 from .internal.api import InternalApi
-from .public import PublicApi, internal_fault, unavailable
+from .public import PublicApi, damaged, internal_fault, unavailable
 from .uploads import Uploads
 
 _log = structlog.get_logger("widget_catalog.web")
@@ -21,15 +21,27 @@ class Pages(Protocol):
     def answer(self, request: Request) -> Response: ...
 
 
+class Alarm(Protocol):
+    def hears(self, fault: BaseException) -> bool:
+        """Whether this is damage; then whoever watches the service is told."""
+
+
 class Site:
     def __init__(
-        self, api: PublicApi, cdn: Cdn, uploads: Uploads, people: InternalApi, pages: Pages
+        self,
+        api: PublicApi,
+        cdn: Cdn,
+        uploads: Uploads,
+        people: InternalApi,
+        pages: Pages,
+        alarm: Alarm,
     ) -> None:
         self._api = api
         self._cdn = cdn
         self._uploads = uploads
         self._people = people
         self._pages = pages
+        self._alarm = alarm
 
     async def answer(self, request: Request, body: Body) -> Response:
         path = request.path
@@ -44,6 +56,8 @@ class Site:
                 return await self._people.answer(request, body)
             return self._pages.answer(request)
         except (sqlite3.Error, StoreUnavailable) as fault:
+            if self._alarm.hears(fault):
+                return damaged(path)
             _log.error("The catalog cannot be read.", path=path, fault=str(fault))
             return unavailable(path)
         except Exception:

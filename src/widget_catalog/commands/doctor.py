@@ -1,0 +1,120 @@
+"""`widget-catalog doctor`: is all well with a data folder? What can be made anew is."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.markup import escape
+
+from ..settings import load_settings
+from .context import ConfigOption, DataOption, fail, require_catalog, say
+
+if TYPE_CHECKING:
+    from ..actions.check_catalog import Findings
+
+# Of a kind; a damaged disk may give thousands.
+_SHOWN = 20
+
+
+def doctor(
+    clean: Annotated[
+        bool, typer.Option("--clean", help="Move stored files that no version refers to aside.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what --clean or --delete-aside would do.")
+    ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Let --clean move nearly all stored files.")
+    ] = False,
+    delete_aside: Annotated[
+        int | None,
+        typer.Option(
+            metavar="DAYS", min=0, help="Delete what was moved aside at least DAYS days ago."
+        ),
+    ] = None,
+    data: DataOption = None,
+    config: ConfigOption = None,
+) -> None:
+    """Check the database, every stored bundle and the read model, and repair the read model.
+
+    Exit code 1: something was found. The service may be running. --clean deletes nothing: it
+    moves files into a folder named aside in the data folder.
+    """
+    from ..actions.check_catalog import check_catalog
+    from ..actions.second_factor.managing import find_app_faults
+    from ..actions.second_factor.secret_box import SecretBox
+    from ..greeting import counted
+    from ..progress import counting
+    from ..store.damage import DamageAlarm
+    from ..store.widgets import count_widgets
+    from ..wiring import DataFolder, check_writable, prepare_node
+    from .cleaning import clean_up, forget_aside
+
+    settings = load_settings({"data": data}, config)
+    require_catalog(settings)
+    check_writable(settings.data)
+    folder = DataFolder(settings.data)
+    was_discarded = _check_file(folder.database)
+    # Not drawn anew on the way in: what is wrong must be seen to be told.
+    node = prepare_node(settings.data, draws_read_model=False)
+    with node.store.reading() as connection:
+        total = count_widgets(connection)
+    with counting(say, "Checking", total) as advance:
+        findings = check_catalog(node.store, node.bundles, node.projection, advance)
+    if was_discarded:
+        findings.mended.insert(0, "the whole read model was damaged, and was made anew.")
+    findings.faults += find_app_faults(node.store, SecretBox(node.folder.second_factor_key))
+    say.print(
+        f"Looked at {counted(findings.widgets, 'widget')} and "
+        f"{counted(findings.bundles, 'stored bundle')}."
+    )
+    _print_some("[red]Fault:[/]", findings.faults)
+    if clean and findings.orphans:
+        findings.orphans = clean_up(node, findings.orphans, is_dry=dry_run, is_forced=force)
+    if delete_aside is not None:
+        forget_aside(node, delete_aside, is_dry=dry_run)
+    _print_some("[yellow]Orphan:[/] no version refers to", findings.orphans)
+    if findings.orphans:
+        say.print("An interrupted import leaves such files; move them aside with doctor --clean.")
+    _print_mended(findings)
+    if not findings.is_truth_sound:
+        fail(
+            "The database is damaged. Restore it from a backup. Nothing was made from the "
+            "damaged rows."
+        )
+    DamageAlarm(folder.damage).clear()
+    if not findings.is_healthy:
+        raise typer.Exit(1)
+    say.print("[green]All is well.[/]")
+
+
+def _check_file(database: Path) -> bool:
+    """Stops here if nothing in the file can be relied on. Whether the read model was discarded."""
+    from ..actions.check_catalog import discard_read_model
+    from ..store.integrity import check_file
+
+    faults = check_file(database)
+    if faults.truth:
+        _print_some("[red]Fault:[/]", faults.truth)
+        fail("The database is damaged. Restore it from a backup.")
+    if faults.read_model:
+        discard_read_model(database)
+    return bool(faults.read_model)
+
+
+def _print_mended(findings: "Findings") -> None:
+    from ..greeting import counted
+
+    _print_some("[yellow]Mended:[/]", findings.mended)
+    if findings.counts_mended:
+        say.print(
+            f"[yellow]Mended:[/] {counted(findings.counts_mended, 'download count')} in memory "
+            "differed from the database."
+        )
+
+
+def _print_some(what: str, sentences: list[str]) -> None:
+    for sentence in sentences[:_SHOWN]:
+        say.print(f"{what} {escape(sentence)}")
+    if len(sentences) > _SHOWN:
+        say.print(f"{what} … and {len(sentences) - _SHOWN:,} more.")

@@ -1,0 +1,29 @@
+"""What `serve` makes sure of before it starts workers: that they can make their search index."""
+
+import sqlite3
+
+from ..actions.check_catalog import check_database
+from ..domain.errors import DataDamaged, FolderUnusable
+from ..reading.index_file import check_index
+from ..store.damage import DamageAlarm
+from ..wiring import Node
+
+
+def check_start(node: Node) -> list[str]:
+    """See to it that workers can make their search index; gives what had to be mended for it.
+
+    Raises FolderUnusable if that is damaged and cannot be made anew.
+    """
+    try:
+        check_index(node.folder.database, node.folder.search_index)
+        return []
+    except (DataDamaged, sqlite3.DatabaseError):
+        findings = check_database(node.store, node.projection)
+    if not findings.is_truth_sound:
+        raise FolderUnusable(
+            f"The database in {node.folder.path} is damaged. Restore it from a backup. Fault: "
+            f"{findings.faults[0]}"
+        )
+    check_index(node.folder.database, node.folder.search_index)
+    DamageAlarm(node.folder.damage).clear()
+    return findings.mended

@@ -1,0 +1,54 @@
+"""Damage: how it is recognised, and the alarm that stays until doctor has found all well."""
+
+import contextlib
+import sqlite3
+import time
+from pathlib import Path
+
+import structlog
+
+from ..domain.errors import DataDamaged
+
+_LOGGED_EVERY_S = 60
+
+_log = structlog.get_logger("widget_catalog.damage")
+
+
+def is_damage(fault: BaseException) -> bool:
+    """Whether a fault means that what is stored is damaged: it does not pass by waiting."""
+    if isinstance(fault, DataDamaged) or type(fault) is sqlite3.DatabaseError:
+        return True
+    # Text that is not UTF-8 is found by the driver, so the error has no code of SQLite's.
+    return isinstance(fault, sqlite3.OperationalError) and not hasattr(fault, "sqlite_errorcode")
+
+
+class DamageAlarm:
+    """A file, so that every worker, the metrics and doctor know of what one worker has met."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._logged_at = float("-inf")
+
+    def hears(self, fault: BaseException) -> bool:
+        """Whether this is damage; if it is, the alarm is on from now on."""
+        if not is_damage(fault):
+            return False
+        sentence = str(fault)
+        now = time.monotonic()
+        if now - self._logged_at >= _LOGGED_EVERY_S:  # Not for every request that meets it.
+            self._logged_at = now
+            _log.error("The database is damaged. Run doctor.", fault=sentence)
+        # On a full disk it is logged, and no more.
+        with contextlib.suppress(OSError), self._file.open("x", encoding="utf-8") as file:
+            file.write(sentence)
+        return True
+
+    def current(self) -> str | None:
+        """What was found first, while the alarm is on."""
+        try:
+            return self._file.read_text(encoding="utf-8", errors="replace") or "It is damaged."
+        except OSError:
+            return None
+
+    def clear(self) -> None:
+        self._file.unlink(missing_ok=True)

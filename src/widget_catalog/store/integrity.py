@@ -1,0 +1,85 @@
+"""What SQLite finds wrong with its file: with the truth, or only with what can be made anew.
+
+PostgreSQL looks after its own files.
+"""
+
+import contextlib
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from sqlalchemy.engine import Connection
+
+from ..domain.errors import StoreUnavailable
+from .damage import is_damage
+from .schema import metadata
+
+_Rows = list[Any]
+
+
+class FileFaults(NamedTuple):
+    """`read_model` are faults that no table of the truth has."""
+
+    truth: list[str]
+    read_model: list[str]
+
+
+NO_FAULTS = FileFaults([], [])
+
+
+def check_file(path: Path) -> FileFaults:
+    """The structure of the file: to be asked before anything relies on it.
+
+    Raises StoreUnavailable if that cannot be told, because the file cannot be opened or locked.
+    """
+    try:
+        with contextlib.closing(sqlite3.connect(path)) as db:
+            return _check(lambda pragma: db.execute(pragma).fetchall(), "quick_check")
+    except sqlite3.DatabaseError as error:
+        if is_damage(error):
+            return FileFaults([f"database: {error}."], [])
+        raise StoreUnavailable(f"The database cannot be read just now ({error}).") from None
+
+
+def check_integrity(connection: Connection) -> FileFaults:
+    """The same, and whether indexes fit their tables, and references lead somewhere."""
+    if connection.dialect.name != "sqlite":
+        return NO_FAULTS
+    found = _check(lambda it: list(connection.exec_driver_sql(it)), "integrity_check")
+    broken = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
+    dangling = [f"database: a row of {row[0]} refers to nothing." for row in broken]
+    return FileFaults(found.truth + dangling[:20], found.read_model)
+
+
+def _check(ask: Callable[[str], _Rows], pragma: str) -> FileFaults:
+    faults = list(_faults(ask(f"PRAGMA {pragma}(20)")))
+    if not faults:
+        return NO_FAULTS
+    tables = {row[0] for row in ask("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    truth: list[str] = []
+    for table in sorted({*metadata.tables, "alembic_version"} & tables):
+        truth += _faults(ask(f"PRAGMA {pragma}('{table}')"))
+    return FileFaults(truth[:20], []) if truth else FileFaults([], faults)
+
+
+def _faults(rows: _Rows) -> Iterator[str]:
+    return (f"database: {row[0]}" for row in rows if row[0] != "ok")
+
+
+def discard_tables(path: Path, tables: tuple[str, ...]) -> None:
+    """Remove tables whose pages are damaged, which cannot be dropped, and their pages.
+
+    The file is written anew, without the pages that belong to no table any more. Others who write
+    wait meanwhile.
+    """
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None, timeout=10)) as db:
+        db.execute("PRAGMA writable_schema = ON")
+        db.execute("BEGIN IMMEDIATE")
+        marks = ", ".join("?" * len(tables))
+        db.execute(f"DELETE FROM sqlite_schema WHERE tbl_name IN ({marks})", tables)  # noqa: S608
+        version = db.execute("PRAGMA schema_version").fetchone()[0]
+        db.execute(f"PRAGMA schema_version = {version + 1}")  # Others read the schema again.
+        db.execute("COMMIT")
+        db.execute("PRAGMA writable_schema = RESET")
+        db.execute("VACUUM")

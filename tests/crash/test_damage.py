@@ -1,0 +1,250 @@
+"""Damage to the database under a running service: no wrong answer, an alarm, and a way back."""
+
+import contextlib
+import random
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from support.commands import widget_catalog
+from support.folders import filled_folder
+from support.service import Service, free_port, running_service
+from support.widgets import version_line, widget_line
+
+_PAGE_BYTES = 4096
+_WIDGETS = 300
+_READ_MODEL = ("listings", "listings_by_name", "documents")
+_DAMAGED = (
+    "What is stored here is damaged, so it is not shown. The operator of this catalog must repair "
+    "it."
+)
+
+
+@pytest.fixture(scope="module")
+def healthy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    notes = "Notes. " * 40
+    lines = [
+        widget_line(
+            f"s{i % 7}/w{i}",
+            versions=[version_line(f"1.{n}.0", releaseNotes=notes) for n in range(1 + i % 3)],
+        )
+        for i in range(_WIDGETS - 1)
+    ]
+    # One that is so large that it is read in pieces.
+    many = [version_line(f"1.{n}.0", releaseNotes=notes * 10) for n in range(60)]
+    return filled_folder(
+        tmp_path_factory.mktemp("healthy") / "data", *lines, widget_line("s0/large", versions=many)
+    )
+
+
+@pytest.fixture
+def data(healthy: Path, tmp_path: Path) -> Path:
+    copy = tmp_path / "data"
+    shutil.copytree(healthy, copy, ignore=shutil.ignore_patterns("run"))
+    with contextlib.closing(sqlite3.connect(copy / "catalog.db")) as database:
+        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return copy
+
+
+def _addresses() -> Iterator[str]:
+    for i in range(_WIDGETS - 1):
+        yield f"/api/v1/widgets/s{i % 7}/w{i}"
+    yield "/api/v1/widgets/s0/large"
+    for i in range(7):
+        yield f"/api/widgets/s{i}/registry.json"
+        yield f"/api/v1/widgets/search?scope=s{i}&limit=100"
+        yield f"/api/v1/widgets/search?scope=s{i}&limit=100&compatSdk=1.0.0"
+
+
+def _pages_of(data: Path, names: tuple[str, ...]) -> list[int]:
+    marks = ", ".join("?" * len(names))
+    with contextlib.closing(sqlite3.connect(data / "catalog.db")) as database:
+        try:
+            query = f"SELECT pageno FROM dbstat WHERE name IN ({marks}) ORDER BY 1"
+            return [row[0] for row in database.execute(query, names)]
+        except sqlite3.OperationalError:  # Built without that table: any page but the first ones.
+            count = database.execute("PRAGMA page_count").fetchone()[0]
+            return list(range(40, count))
+
+
+def _flip(data: Path, pages: list[int], flips: int, seed: int) -> None:
+    """Change bytes all over these pages, past their headers and the places of their cells."""
+    choose = random.Random(seed)
+    with (data / "catalog.db").open("r+b") as file:
+        for _ in range(flips):
+            at = (choose.choice(pages) - 1) * _PAGE_BYTES + choose.randrange(600, _PAGE_BYTES)
+            file.seek(at)
+            [old] = file.read(1)
+            file.seek(at)
+            file.write(bytes([old ^ (1 << choose.randrange(8))]))
+
+
+def _answers(client: httpx.Client) -> dict[str, httpx.Response]:
+    return {address: client.get(address) for address in _addresses()}
+
+
+def _assert_sound_or_refused(answers: dict[str, httpx.Response], before: dict[str, bytes]) -> int:
+    """Every answer is what it was, or a 503 in our shape; gives how many were refused."""
+    refused = 0
+    for address, answer in answers.items():
+        if answer.status_code == 503:
+            refused += 1
+            assert answer.json() == {"error": _DAMAGED}, address
+            assert int(answer.headers["retry-after"]) > 0
+        else:
+            assert (answer.status_code, answer.content) == (200, before[address]), address
+    return refused
+
+
+@contextlib.contextmanager
+def _service(data: Path, *options: str) -> Iterator[tuple[Service, httpx.Client]]:
+    # The address is in registries, and must be the same at every start.
+    base = ("--base-url", "https://catalog.example", *options)
+    with running_service(data, *base) as service, service.client() as client:
+        yield service, client
+
+
+@pytest.fixture(scope="module")
+def before(healthy: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """What is answered as long as nothing is damaged."""
+    copy = tmp_path_factory.mktemp("before") / "data"
+    shutil.copytree(healthy, copy, ignore=shutil.ignore_patterns("run"))
+    with _service(copy) as (_, client):
+        answers = _answers(client)
+    assert {it.status_code for it in answers.values()} == {200}
+    return {address: it.content for address, it in answers.items()}
+
+
+def test_damaged_documents_are_refused_and_told_and_doctor_makes_them_anew(
+    data: Path, before: dict[str, bytes]
+) -> None:
+    metrics_port = free_port()
+    with _service(data, "--metrics-port", str(metrics_port)) as (service, client):
+        _flip(data, _pages_of(data, _READ_MODEL), 60, seed=1)
+
+        assert _assert_sound_or_refused(_answers(client), before) > 5
+
+        health = client.get("/api/health")
+        assert health.status_code == 503
+        assert health.json()["checks"] == {"database": "damaged", "bundles": "ok"}
+        assert health.json()["error"].startswith("The database is damaged, and doctor must be run:")
+        assert service.log.count("The database is damaged. Run doctor.") == 1
+        assert "Traceback" not in service.log
+        metrics = httpx.get(f"http://127.0.0.1:{metrics_port}/metrics").text
+        assert "\nwidget_catalog_damaged 1.0\n" in metrics
+        mended = widget_catalog("doctor", "--data", data)
+        assert (mended.code, "Fault" in mended.err) == (1, False), mended.err
+        assert "Mended: the " in mended.err
+        assert _assert_sound_or_refused(_answers(client), before) == 0
+        assert client.get("/api/health").status_code == 200
+    assert widget_catalog("doctor", "--data", data).code == 0
+
+
+def test_pages_of_the_read_model_that_are_overwritten_give_no_wrong_answer(
+    data: Path, before: dict[str, bytes]
+) -> None:
+    choose = random.Random(2)
+    overwritten = choose.sample(_pages_of(data, ("documents", "listings_by_name"))[1:], 12)
+    with _service(data) as (service, client):
+        _overwrite(data, overwritten, choose)
+
+        assert _assert_sound_or_refused(_answers(client), before) > 0
+
+        assert client.get("/api/health").status_code == 503
+        assert "Traceback" not in service.log
+        mended = widget_catalog("doctor", "--data", data)
+        assert (mended.code, "Fault" in mended.err) == (1, False), mended.err
+        assert "Mended: the whole read model was damaged, and was made anew.\n" in mended.err
+        assert _assert_sound_or_refused(_answers(client), before) == 0
+        assert client.get("/api/health").status_code == 200
+    assert widget_catalog("doctor", "--data", data).code == 0
+
+
+def test_a_start_makes_listings_anew_that_are_damaged(data: Path, before: dict[str, bytes]) -> None:
+    _flip(data, _pages_of(data, ("listings",)), 20, seed=3)
+
+    with _service(data) as (service, client):
+        assert "Mended: the " in service.log
+        assert _assert_sound_or_refused(_answers(client), before) == 0
+
+
+def test_nothing_is_made_from_damaged_rows_of_the_truth(
+    data: Path, before: dict[str, bytes]
+) -> None:
+    with contextlib.closing(sqlite3.connect(data / "catalog.db")) as database:
+        database.execute("UPDATE widgets SET display_name = 'Wrong' WHERE name = 'w5'")
+        database.execute("UPDATE versions SET release_notes = 'Wrong' WHERE widget_id = 7")
+        # Invalid in UTF-8, so that the driver cannot even read it.
+        database.execute("UPDATE widgets SET icon = CAST(x'FF41' AS TEXT) WHERE name = 'w9'")
+        database.commit()
+
+    with _service(data) as (_, client):
+        said = widget_catalog("doctor", "--data", data)
+
+        assert said.code == 1
+        assert said.err.count("Fault: The database is damaged: what it holds of ") >= 3
+        assert "the widget s5/w5 (number 6) is not what was written." in said.err
+        assert "the widget s2/w9 (number 10) is not what was written." in said.err
+        assert "Mended" not in said.err
+        assert said.err.endswith(
+            "Error: The database is damaged. Restore it from a backup. Nothing was made from the "
+            "damaged rows.\n"
+        )
+        # The documents are right, and stay.
+        assert _assert_sound_or_refused(_answers(client), before) == 0
+    exported = widget_catalog("export", "-", "--data", data)
+    assert exported.code == 1
+    assert "database is damaged" in exported.err
+
+
+@pytest.mark.parametrize("kind", ["header", "schema", "middle", "truncated", "empty", "log"])
+def test_a_start_on_a_damaged_database_works_or_is_one_sentence(data: Path, kind: str) -> None:
+    database = data / "catalog.db"
+    content = bytearray(database.read_bytes())
+    match kind:
+        case "header":
+            content[0:100] = b"\xa5" * 100
+        case "schema":
+            content[110:4000] = b"\xa5" * 3890
+        case "middle":
+            middle = len(content) // 2 // _PAGE_BYTES * _PAGE_BYTES
+            content[middle : middle + 40_960] = b"\xa5" * 40_960
+        case "truncated":
+            del content[len(content) // 3 :]
+        case "empty":
+            content.clear()
+        case "log":
+            Path(f"{database}-wal").write_bytes(b"\xa5" * 40_000)
+    database.write_bytes(content)
+
+    said = _start(data)
+
+    assert "Traceback" not in said, said
+    if kind in ("header", "schema", "truncated"):
+        assert said.startswith("Error: ")
+        assert said.count("\n") == 1
+        assert "Run doctor" in said
+        assert widget_catalog("doctor", "--data", data).err.endswith(
+            "Error: The database is damaged. Restore it from a backup.\n"
+        )
+
+
+def _start(data: Path) -> str:
+    """What the service says: until it answers, or ends."""
+    try:
+        service = Service(data)
+    except RuntimeError as ended:
+        return str(ended).partition("It said:\n")[2]
+    service.kill()
+    return service.log
+
+
+def _overwrite(data: Path, pages: list[int], choose: random.Random) -> None:
+    with (data / "catalog.db").open("r+b") as file:
+        for page in pages:
+            file.seek((page - 1) * _PAGE_BYTES)
+            file.write(choose.randbytes(_PAGE_BYTES))
