@@ -6,7 +6,7 @@ from functools import partial
 from .logs import configure_logs
 from .settings import load_settings
 from .web.asgi import AsgiApp
-from .wiring import build_worker, prepare_node
+from .wiring import Node, build_worker, prepare_node
 
 
 def create_app() -> AsgiApp:
@@ -14,5 +14,11 @@ def create_app() -> AsgiApp:
     os.umask(0o077)  # What we create is our user's alone, also in a folder that others can read.
     settings = load_settings()
     configure_logs(settings.log_format, settings.log_level)
-    prepare_node(settings.data).store.close()
-    return AsgiApp(partial(build_worker, settings))
+    node = prepare_node(settings.data)
+    node.store.close()
+    finish_start = None if node.is_prepared else _prepare
+    return AsgiApp(partial(build_worker, settings, finish_start=finish_start))
+
+
+def _prepare(node: Node) -> None:
+    node.projection.prepare(node.store, waits=True)

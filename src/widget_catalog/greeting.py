@@ -13,7 +13,7 @@ def greet(console: Console, settings: Settings, invitation: str | None) -> None:
     `invitation` is there as long as nobody has an account: it makes the operator's, once.
     """
     url = settings.public_url
-    first = f"{url}/join?invitation={invitation}" if invitation else None
+    first = _first_account(settings, invitation) if invitation else None
     if settings.log_format == "json":
         log = structlog.get_logger("widget_catalog")
         more = {"first_account": first} if first else {}
@@ -25,9 +25,27 @@ def greet(console: Console, settings: Settings, invitation: str | None) -> None:
     console.print(f"  read   {url}/docs/api")
     console.print(f"  data   {escape(str(settings.data.resolve()))}")
     if first:
-        console.print("  first  make the operator's account, once, at")
-        console.print(f"         {escape(first)}")
+        _print_first(console, first)
     console.print("  stop   Ctrl-C\n")
+
+
+def greet_first(console: Console, settings: Settings, invitation: str) -> None:
+    """Say how to make the first account, where it could not be said at the start."""
+    first = _first_account(settings, invitation)
+    if settings.log_format == "json":
+        log = structlog.get_logger("widget_catalog")
+        log.info("The first account can be made.", first_account=first)
+    else:
+        _print_first(console, first)
+
+
+def _first_account(settings: Settings, invitation: str) -> str:
+    return f"{settings.public_url}/join?invitation={invitation}"
+
+
+def _print_first(console: Console, first: str) -> None:
+    console.print("  first  make the operator's account, once, at")
+    console.print(f"         {escape(first)}")
 
 
 def counted(number: int, thing: str) -> str:

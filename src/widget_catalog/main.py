@@ -17,13 +17,13 @@ from . import release
 from .commands.accounts import accounts, scopes
 from .commands.audit import audit
 from .commands.backup import backup, restore
-from .commands.context import WHERE, ConfigOption, DataOption, fail, require_catalog, say
+from .commands.context import WHERE, ConfigOption, DataOption, fail, require_catalog, say, told
 from .commands.doctor import doctor
 from .commands.help import HELP_OPTIONS, build_command, examples
 from .commands.secrets import secrets
 from .commands.transfer import export, import_, import_file
 from .commands.widgets import versions, widgets
-from .domain.errors import CatalogError, InvalidImport, InvalidSettings, StoreUnavailable
+from .domain.errors import CatalogError, InvalidImport, InvalidSettings
 from .settings import load_settings, passed_sockets
 
 if TYPE_CHECKING:
@@ -182,9 +182,8 @@ def serve(
     Stop it with Ctrl-C or SIGTERM: running requests are finished, and no count is lost. SIGHUP
     replaces the workers one by one, with the settings of that moment; no request is refused.
     """
-    from .actions.create_account import invite_first_operator
-    from .actions.tidy_uploads import tidy_uploads
     from .commands.start_check import check_start
+    from .commands.start_work import StartWork
     from .domain import clock
     from .domain.clock import iso
     from .greeting import greet
@@ -216,7 +215,7 @@ def serve(
     make_folder(folder)
     # Before the database is touched: another release may be using it.
     lock.take(settings.public_url, iso(clock.now()))
-    node = prepare_node(settings.data, may_begin_anew=new_database)
+    node = prepare_node(settings.data, may_begin_anew=new_database, on_wait=told)
     for sentence in check_start(node):
         say.print(f"[yellow]Mended:[/] {escape(sentence)}")
     if demo and _is_empty(node):
@@ -226,12 +225,8 @@ def serve(
         except InvalidImport as error:
             fail(f"The example widgets cannot be added to {place}. {error.message}")
         say.print(f"Put {summary.widgets_added} example widgets into {place}.")
-    invitation = None
-    try:
-        tidy_uploads(node.store, node.bundles, node.uploads)
-        invitation = invite_first_operator(node.store)
-    except StoreUnavailable as fault:
-        say.print(f"[yellow]Warning:[/] {escape(fault.message)} What is there can be read.")
+    work = StartWork(settings)
+    invitation = work.do(node)
     node.store.close()
     configure_logs(settings.log_format, settings.log_level)
     run_server(
@@ -239,6 +234,7 @@ def serve(
         on_ready=lambda: greet(say, settings, invitation),
         read_settings=read_settings,
         passed_sockets=sockets,
+        finish_start=work.finish if work.is_put_off else None,
     )
 
 

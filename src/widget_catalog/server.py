@@ -28,7 +28,7 @@ from .supervisor import DRAIN_SIGNAL, Supervisor, WorkerStatus, connection_limit
 from .web.http import Worker
 from .web.metrics import prepare_metrics, serve_metrics
 from .web.rsgi import RsgiApp
-from .wiring import DataFolder, build_worker
+from .wiring import DataFolder, Node, build_worker
 
 # Whoever stops us waits ten seconds at most, as Docker does; a client may be slower than that.
 _KILL_TIMEOUT_S = 5
@@ -82,10 +82,12 @@ def serve(
     on_ready: Callable[[], None],
     read_settings: Callable[[], Settings],
     passed_sockets: Sequence[socket.socket] = (),
+    finish_start: Callable[[Node], None] | None = None,
 ) -> None:
     """Serve until SIGTERM or SIGINT; requests in flight are finished, counts are committed.
 
-    SIGHUP replaces the workers by new ones with the settings of that moment.
+    SIGHUP replaces the workers by new ones with the settings of that moment. `finish_start` is
+    what every worker does in a thread of its own when it starts.
     """
     status = WorkerStatus(settings.workers)
     # The Rust task driver doubles the rate of small answers; it exists up to Python 3.11.
@@ -93,7 +95,7 @@ def serve(
     server = Supervisor(
         passed_sockets,
         status,
-        renew_loader=lambda: partial(_load, _kept(settings, read_settings())),
+        renew_loader=lambda: partial(_load, _kept(settings, read_settings()), finish_start),
         target="widget_catalog.server",
         address=resolve(settings.host),
         port=settings.port,
@@ -125,7 +127,7 @@ def serve(
     server.on_startup(lambda: _when_it_answers(settings, on_ready))
     _let_signals_end_a_starting_worker()
     try:
-        server.serve(target_loader=partial(_load, settings), wrap_loader=False)
+        server.serve(target_loader=partial(_load, settings, finish_start), wrap_loader=False)
     except SystemExit:
         # Ctrl-C reaches the workers too; one that ends before its parent heard of it is no fault.
         if not server.interrupt_signal:
@@ -222,13 +224,15 @@ class _Application(RsgiApp):
 
 def _load(
     settings: Settings,
+    finish_start: Callable[[Node], None] | None,
     on_ready: Callable[[], None],
     on_drain: Callable[[], None],
     status: WorkerStatus,
 ) -> RsgiApp:
     """The application of a worker process, made there."""
     configure_logs(settings.log_format, settings.log_level)
-    return _Application(partial(build_worker, settings, status=status), on_ready, on_drain)
+    build = partial(build_worker, settings, status=status, finish_start=finish_start)
+    return _Application(build, on_ready, on_drain)
 
 
 def _kept(first: Settings, renewed: Settings) -> Settings:

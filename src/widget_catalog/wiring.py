@@ -1,7 +1,10 @@
-"""The only place that builds things, and that knows which file of a data folder is what."""
+"""The only place that builds things."""
 
 import os
 import sqlite3
+import sys
+import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from functools import partial
@@ -22,6 +25,7 @@ from .actions.sign_in import Lifetimes
 from .actions.tidy_uploads import Tidier, tidy_uploads
 from .bundles.local import LocalBundles
 from .bundles.uploads import LocalUploads
+from .data_folder import DataFolder as DataFolder
 from .domain import clock
 from .domain.accounts import reserved_names
 from .domain.clock import Clock, JumpWatch
@@ -36,9 +40,10 @@ from .reading.projection import Projection
 from .reading.revision import Counts, Revision
 from .settings import Settings
 from .store.damage import DamageAlarm
-from .store.engine import Store, sqlite_engine
+from .store.engine import Store, sqlite_engine, sqlite_reader
 from .store.keys import KeyFile
 from .store.migrate import check_schema, is_new, migrate
+from .store.writer_lock import COMMAND, DEDICATED, SERVICE, Patience
 from .web.around import access_logged, metered, rate_limited
 from .web.cdn import Cdn
 from .web.http import Answer, Worker, WorkerCounts
@@ -57,65 +62,10 @@ from .web.uploads import Uploads
 
 _log = structlog.get_logger("widget_catalog.start")
 
-# Writes wait in them; more would only wait for each other.
+# In each of two pools: those who write wait for each other, those who only read for nobody.
 _THREADS = 8
 # What we make is its owner's alone: password hashes and addresses of people are in it.
 _PRIVATE = 0o700
-
-
-class DataFolder(NamedTuple):
-    """What lies where. Backups need `catalog.db`, `bundles`, and `second-factor.key` in a place
-    of its own; the rest is made anew."""
-
-    path: Path
-
-    @property
-    def database(self) -> Path:
-        return self.path / "catalog.db"
-
-    @property
-    def bundles(self) -> Path:
-        return self.path / "bundles"
-
-    @property
-    def uploads(self) -> Path:
-        return self.path / "uploads"
-
-    @property
-    def second_factor_key(self) -> Path:
-        return self.path / "second-factor.key"
-
-    @property
-    def revision(self) -> Path:
-        return self.path / "run" / "revision"
-
-    @property
-    def counts(self) -> Path:
-        return self.path / "run" / "counts"
-
-    @property
-    def search_index(self) -> Path:
-        return self.path / "run" / "index"
-
-    @property
-    def metrics(self) -> Path:
-        return self.path / "run" / "metrics"
-
-    @property
-    def service_lock(self) -> Path:
-        return self.path / "run" / "service.lock"
-
-    @property
-    def keys(self) -> Path:
-        return self.path / "run" / "keys"
-
-    @property
-    def damage(self) -> Path:
-        return self.path / "run" / "damage"
-
-    @property
-    def writer_lock(self) -> Path:
-        return self.path / "run" / "writer.lock"
 
 
 class Node(NamedTuple):
@@ -128,10 +78,17 @@ class Node(NamedTuple):
     counts: Counts
     bundles: LocalBundles
     uploads: LocalUploads
+    is_prepared: bool = True
+    """Whether counts and revision are as stored; not so if another process was writing."""
 
 
 def open_node(
-    path: Path, *, is_durable: bool = True, now: Clock = clock.now, is_watched: bool = False
+    path: Path,
+    *,
+    is_durable: bool = True,
+    now: Clock = clock.now,
+    is_watched: bool = False,
+    patience: Patience = COMMAND,
 ) -> Node:
     """Open a data folder whose database is already prepared.
 
@@ -141,8 +98,15 @@ def open_node(
     revision, counts = Revision(folder.revision), Counts(folder.counts)
     projection = Projection(revision, counts)
     engine = sqlite_engine(folder.database, is_durable=is_durable)
-    on_damage = DamageAlarm(folder.damage).hears if is_watched else None
-    store = Store(engine, folder.writer_lock, projection, now, on_damage=on_damage)
+    store = Store(
+        engine,
+        folder.writer_lock,
+        projection,
+        now,
+        on_damage=DamageAlarm(folder.damage).hears if is_watched else None,
+        patience=patience,
+        program=_program(),
+    )
     bundles, uploads = LocalBundles(folder.bundles), LocalUploads(folder.uploads)
     return Node(folder, store, projection, revision, counts, bundles, uploads)
 
@@ -168,11 +132,16 @@ def make_folder(folder: DataFolder) -> None:
 
 
 def prepare_node(
-    path: Path, *, draws_read_model: bool = True, may_begin_anew: bool = False
+    path: Path,
+    *,
+    draws_read_model: bool = True,
+    may_begin_anew: bool = False,
+    on_wait: Callable[[str], None] | None = None,
 ) -> Node:
     """Make the folder if need be, bring the database to this release, and open it.
 
-    Raises CatalogMissing if there must have been a database, unless it `may_begin_anew`.
+    Raises CatalogMissing if there must have been a database, unless it `may_begin_anew`. Waits
+    for another writer only if this changes the database; `on_wait` is then told whom it waits for.
     """
     folder = DataFolder(path)
     if not may_begin_anew:
@@ -181,7 +150,7 @@ def prepare_node(
     try:
         # Not so in a restored backup: there, nothing can be wrong with what was drawn.
         was_drawn = folder.counts.exists()
-        node = open_node(path)
+        node = open_node(path, patience=COMMAND._replace(on_wait=on_wait))
     except OSError as error:
         raise _unusable(path, error) from None
     check_writable(path)
@@ -190,7 +159,7 @@ def prepare_node(
             _require_no_traces(folder)
         migrate(node.store)
         if draws_read_model or not was_drawn:
-            node.projection.prepare(node.store)
+            node = node._replace(is_prepared=node.projection.prepare(node.store))
     except StoreUnavailable as error:
         raise FolderUnusable(f"The data folder {path} cannot be used: {error.message}") from None
     return node
@@ -198,7 +167,10 @@ def prepare_node(
 
 def open_to_read(path: Path) -> Store:
     """Only the database of a data folder, which must be of this release; nothing is changed."""
-    store = Store(sqlite_engine(DataFolder(path).database))
+    try:
+        store = Store(sqlite_reader(DataFolder(path).database))
+    except OSError as error:
+        raise _unusable(path, error) from None
     check_schema(store)
     return store
 
@@ -226,6 +198,13 @@ def _require_no_traces(folder: DataFolder) -> None:
             "restore BACKUP --data NEW. To begin with an empty catalog all the same: "
             "widget-catalog serve --new-database."
         )
+
+
+def _program() -> str:
+    """What other processes call this one: the program and its command, without what is secret."""
+    name = Path(sys.argv[0]).name
+    command = next((word for word in sys.argv[1:] if word.isalpha()), "")
+    return f"{'widget-catalog' if name == '__main__.py' else name} {command}".strip()[:80]
 
 
 def check_is_folder(path: Path) -> None:
@@ -257,12 +236,16 @@ def open_catalog(node: Node, settings: Settings) -> Catalog:
 
 
 def build_worker(
-    settings: Settings, now: Clock = clock.now, status: WorkerCounts | None = None
+    settings: Settings,
+    now: Clock = clock.now,
+    status: WorkerCounts | None = None,
+    finish_start: Callable[[Node], None] | None = None,
 ) -> Worker:
     """Everything one worker process needs. `now` is the clock for what people do; `status` says
-    how the other workers are, where there are any."""
+    how the other workers are, where there are any; `finish_start` does what the start could not
+    do because another process was writing, and may wait for it."""
     # Counts need to survive a killed process, not a power cut: no fsync a commit.
-    node = open_node(settings.data, is_durable=False, is_watched=True)
+    node = open_node(settings.data, is_durable=False, is_watched=True, patience=DEDICATED)
     alarm = DamageAlarm(node.folder.damage)
     try:
         catalog = open_catalog(node, settings)
@@ -272,20 +255,22 @@ def build_worker(
     counter = DownloadCounter(node.store)
     # What people do is on disk when they are told so.
     watch = JumpWatch(_report_jump, now)
-    durable = open_node(settings.data, now=watch, is_watched=True).store
+    durable = open_node(settings.data, now=watch, is_watched=True, patience=SERVICE).store
     services = _services(node, durable, settings)
     tidier = Tidier(
         partial(tidy_uploads, durable, node.bundles, node.uploads),
         partial(forget_successors, durable),
     )
-    threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="internal")
+    readers = ThreadPoolExecutor(_THREADS, thread_name_prefix="readers")
+    writers = ThreadPoolExecutor(_THREADS, thread_name_prefix="writers")
     hashing = HashingPool()
-    people = InternalApi(services, Routes((*ROUTES.all, *PEOPLE)), threads, hashing)
+    people = InternalApi(services, Routes((*ROUTES.all, *PEOPLE)), readers, writers, hashing)
     told = public_settings(settings)
     api = PublicApi(
         catalog,
         counter,
         node.bundles.check,
+        durable.blocked_s,
         told,
         people.answer,
         alarm.current,
@@ -293,7 +278,7 @@ def build_worker(
         status,
     )
     pages = Pages(catalog, settings.service_name, settings.public_url)
-    uploads = Uploads(services, threads)
+    uploads = Uploads(services, readers)
     answer: Answer = Site(api, Cdn(catalog, node.bundles), uploads, people, pages, alarm).answer
     trust = settings.trust_forwarded_for
     if settings.rate_limit:
@@ -306,8 +291,12 @@ def build_worker(
     if settings.access_log:
         answer = access_logged(answer, trust_forwarded_for=trust)
 
+    if finish_start is not None:
+        threading.Thread(target=finish_start, args=(node,), name="start", daemon=True).start()
+
     def close() -> None:
-        threads.shutdown()
+        readers.shutdown()
+        writers.shutdown()
         hashing.close()
         tidier.close()
         durable.close()

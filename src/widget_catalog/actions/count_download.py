@@ -1,7 +1,8 @@
 """Counting downloads by group commit: nothing acknowledged is lost, a thousand cost one commit.
 
 Increments pile up while a commit is under way; the next commit takes them all. There is
-no timer: a lone increment is committed at once.
+no timer: a lone increment is committed at once. The thread that commits may wait for other writers
+as long as it takes; those who wait for it do so for some seconds.
 """
 
 import asyncio
@@ -13,7 +14,9 @@ from ..domain.errors import StoreUnavailable
 from ..store.downloads import add_downloads
 from ..store.engine import Store
 
-_PATIENCE_S = 10.0
+_PATIENCE_S = 5.0
+
+_BUSY = "The catalog is busy with a long write. Try again soon."
 
 _log = structlog.get_logger("widget_catalog.downloads")
 
@@ -38,20 +41,23 @@ class DownloadCounter:
         self._wakes = threading.Semaphore(0)
         self._is_closing = False
         self._is_failing = False
+        self._is_stuck = False
         self._thread = threading.Thread(target=self._commit_forever, name="download-counter")
         self._thread.daemon = True
         self._thread.start()
 
     async def count(self, widget_id: int) -> None:
         """Return once the increment is committed, or raise StoreUnavailable."""
+        if self._is_stuck:  # Others have waited in vain, and nothing has moved since.
+            raise StoreUnavailable(_BUSY)
         with self._lock:
             batch = self._pending
             if batch is None:
-                batch = self._pending = _Batch(_promise())
+                batch = self._pending = _Batch(self._promise())
                 self._wakes.release()
             elif batch.committed.done():
                 # The patience of those who came before is over; who comes now has their own.
-                batch.committed = _promise()
+                batch.committed = self._promise()
             batch.increments[widget_id] = batch.increments.get(widget_id, 0) + 1
             committed = batch.committed
         # Shielded: one who goes away must not end the waiting of all the others.
@@ -85,6 +91,7 @@ class DownloadCounter:
         except BaseException as error:
             _log.exception("Downloads could not be counted.")
             fault = StoreUnavailable(f"The download could not be counted ({error}).")
+        self._is_stuck = False
         if self._is_failing and fault is None:
             _log.info("Downloads are counted again.")
         self._is_failing = fault is not None
@@ -92,16 +99,21 @@ class DownloadCounter:
         if not loop.is_closed():
             loop.call_soon_threadsafe(_settle, batch.committed, fault)
 
+    def _promise(self) -> "asyncio.Future[None]":
+        """A future that fails when patience is over."""
+        loop = asyncio.get_running_loop()
+        committed: asyncio.Future[None] = loop.create_future()
+        timer = loop.call_later(_PATIENCE_S, self._give_up, committed)
+        committed.add_done_callback(lambda _: timer.cancel())
+        return committed
 
-def _promise() -> "asyncio.Future[None]":
-    """A future that fails when patience is over."""
-    loop = asyncio.get_running_loop()
-    committed: asyncio.Future[None] = loop.create_future()
-    # The increments may still be committed later; they are just not promised.
-    busy = StoreUnavailable("The catalog is busy with a long write. Try again soon.")
-    timer = loop.call_later(_PATIENCE_S, _settle, committed, busy)
-    committed.add_done_callback(lambda _: timer.cancel())
-    return committed
+    def _give_up(self, committed: "asyncio.Future[None]") -> None:
+        """The increments may still be committed later; they are just not promised."""
+        self._is_stuck = True
+        if not self._is_failing:
+            self._is_failing = True
+            _log.warning("Downloads cannot be counted just now.", reason=self._store.writer())
+        _settle(committed, StoreUnavailable(_BUSY))
 
 
 def _settle(committed: "asyncio.Future[None]", fault: BaseException | None) -> None:

@@ -1,9 +1,12 @@
 """Signing in and out with a password, and finding out who is behind a request."""
 
+import contextlib
+from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 from ..domain.accounts import Account, Actor, Via
-from ..domain.errors import NotSignedIn
+from ..domain.errors import NotSignedIn, StoreUnavailable
 from ..domain.names import is_name
 from ..domain.networks import network_of
 from ..store.accounts import find_credentials, update_account
@@ -178,8 +181,7 @@ def identify_session(
     if is_over or account.is_disabled:
         return None
     if session.last_seen_at + _LAG_MS <= now_ms:
-        with store.writing() as tx:
-            touch_session(tx, session.id)
+        _touch(store, partial(touch_session, id_=session.id))
     return Visitor(Actor(via=Via.SESSION, account=account, address=address), session)
 
 
@@ -205,8 +207,7 @@ def _identify_token(store: Store, secret: str, address: str) -> Visitor | None:
     if token.expires_at <= now_ms or account.is_disabled:
         return None
     if token.last_used_at is None or token.last_used_at + _LAG_MS <= now_ms:
-        with store.writing() as tx:
-            touch_token(tx, token.id)
+        _touch(store, partial(touch_token, id_=token.id))
     actor = Actor(
         via=Via.TOKEN,
         account=account,
@@ -216,6 +217,12 @@ def _identify_token(store: Store, secret: str, address: str) -> Visitor | None:
         address=address,
     )
     return Visitor(actor)
+
+
+def _touch(store: Store, touch: Callable[[Transaction], None]) -> None:
+    """Note that it was used, if that can be done at once: else the next request does it."""
+    with contextlib.suppress(StoreUnavailable), store.writing(waits=False) as tx:
+        touch(tx)
 
 
 def _identify_oauth(store: Store, secret: str, address: str) -> Visitor | None:

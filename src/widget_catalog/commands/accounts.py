@@ -60,7 +60,7 @@ def create(
         fail(f"The name {name} is reserved. Choose another, or give it out with --allow-reserved.")
     password = _password(password_stdin)
     # The folder may be new: an operator may make accounts before the first start.
-    node = prepare_node(settings.data)
+    node = prepare_node(settings.data, on_wait=told)
     account = create_account(
         node.store, name, email, password, is_operator=operator, reserved=frozenset()
     )

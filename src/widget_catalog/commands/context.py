@@ -62,7 +62,7 @@ def existing_node(settings: Settings) -> "Node":
     from ..wiring import prepare_node
 
     require_catalog(settings)
-    return prepare_node(settings.data)
+    return prepare_node(settings.data, on_wait=told)
 
 
 def require_catalog(settings: Settings) -> None:

@@ -9,7 +9,7 @@ import typer
 from rich.markup import escape
 
 from ..settings import Settings, load_settings
-from .context import ConfigOption, DataOption, existing_node, fail, say
+from .context import ConfigOption, DataOption, existing_node, fail, say, told
 
 if TYPE_CHECKING:
     from ..actions.import_catalog import ImportSummary
@@ -50,7 +50,7 @@ def import_(
     source = None if file == "-" else Path(file)
     if source is not None and not source.exists():
         fail(f"There is no file {source}.")
-    node = prepare_node(settings.data)
+    node = prepare_node(settings.data, on_wait=told)
     summary = import_file(node, source, settings, into_owned=into_owned, is_lenient=lenient)
     say.print(
         f"Added {counted(summary.widgets_added, 'widget')} and "

@@ -50,6 +50,10 @@ class JumpWatch:
         return wall
 
 
+def now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
 def to_ms(instant: datetime) -> int:
     return (instant - _EPOCH) // _MILLISECOND
 

@@ -129,6 +129,10 @@ class DataDamaged(StoreUnavailable):
     """What was read is not what was written. It does not pass by waiting."""
 
 
+class WriterBusy(StoreUnavailable):
+    """Another writer has held the lock for longer than this one waits."""
+
+
 class NewerDatabase(CatalogError):
     """The database was made by a newer release than this one."""
 

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from ..domain.errors import WriterBusy
 from ..store import changes, widgets
 from ..store.engine import Snapshot, Store, Transaction
 from ..store.rows import Row
@@ -42,13 +43,35 @@ class Projection:
             seq = documents.latest_seq(sqlite_of(tx.connection))
         self._revision.advance(seq)
 
-    def prepare(self, store: Store) -> None:
-        """Make ready to serve: documents of this format, and counts and revision as stored."""
-        with store.writing() as tx:
-            if not documents.ensure_tables(sqlite_of(tx.connection)):
-                self._fill(tx)
-            tx.counts |= self._wrong_counts(tx.connection)
-            tx.latest_seq = changes.latest_seq(tx.connection)
+    def prepare(self, store: Store, *, waits: bool = False) -> bool:
+        """Make ready to serve: documents of this format, and counts and revision as stored.
+
+        Documents of another format are worth waiting for. False: they are of this one, and as
+        somebody else is writing, and it `waits` not, nothing was done.
+        """
+        with store.reading() as connection:
+            is_readable = documents.is_of_this_format(sqlite_of(connection))
+        try:
+            with store.writing(waits=waits or not is_readable) as tx:
+                if not documents.ensure_tables(sqlite_of(tx.connection)):
+                    self._fill(tx)
+                tx.counts |= self._wrong_counts(tx.connection)
+                tx.latest_seq = changes.latest_seq(tx.connection)
+        except WriterBusy:
+            if not is_readable:
+                raise
+            return False
+        return True
+
+    def show_stored(self, store: Store) -> None:
+        """Counts and revision as stored, without the lock: for a start that does not get it.
+
+        No service writes them at that time; what a command may write meanwhile is newer, and is
+        put right when there is the lock.
+        """
+        with store.reading() as connection:
+            self._counts.record(self._wrong_counts(connection).items())
+            self._revision.advance(max(self._revision.current(), changes.latest_seq(connection)))
 
     def ensure_format(self, store: Store) -> None:
         """Make documents of this format, if they are of another release or were discarded."""

@@ -1,13 +1,11 @@
 """Store: how the truth is opened, read and written, on SQLite or PostgreSQL.
 
-One writer at a time. On SQLite a file lock queues the writers of all processes fairly
-(SQLite's own waiting is polling); on PostgreSQL an advisory lock does, so that the feed's
-numbers become visible in their order.
+One writer at a time, so that the feed's numbers become visible in their order. On SQLite a file
+lock queues the writers of all processes fairly (SQLite's own waiting is polling); on PostgreSQL an
+advisory lock does. Nobody waits for either without end.
 """
 
 import contextlib
-import fcntl
-import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -20,13 +18,15 @@ from ..domain import clock
 from ..domain.clock import Clock
 from ..domain.errors import DataDamaged, StoreUnavailable
 from ..domain.widgets import Widget
+from .advisory_lock import take_advisory_lock
 from .damage import is_damage
 from .rows import Draw, Row
+from .writer_lock import COMMAND, Patience, WriterLock
 
 # What others than the store call a connection: one consistent state, to be passed on.
 Snapshot: TypeAlias = Connection
 
-_POSTGRESQL_WRITER_LOCK = 0x77696467657473  # "widgets"
+_BUSY_TIMEOUT_MS = 5_000
 
 
 class Listener(Protocol):
@@ -91,11 +91,17 @@ class Store:
         lock_file: Path | None = None,
         listener: Listener | None = None,
         now: Clock = clock.now,
+        *,
         on_damage: Callable[[DataDamaged], object] | None = None,
+        patience: Patience = COMMAND,
+        program: str = "",
     ) -> None:
+        """`program` is what others are told who wait for this one."""
         self.engine = engine
         self._on_damage = on_damage
         self._lock_file = lock_file
+        self._lock = None if lock_file is None else WriterLock(lock_file, program, patience)
+        self._patience = patience
         self._listener = listener
         self._now = now
 
@@ -106,21 +112,21 @@ class Store:
             yield connection
 
     @contextlib.contextmanager
-    def writing(self) -> Iterator[Transaction]:
-        """All or nothing; raises StoreUnavailable if the store cannot be written now."""
-        with self._faults_named(), self._writer_lock(), self.engine.connect() as connection:
+    def writing(self, *, waits: bool = True) -> Iterator[Transaction]:
+        """All or nothing; raises StoreUnavailable if the store cannot be written now, and above
+        all WriterBusy if others write: for too long, or at all, if this one `waits` not."""
+        turn = contextlib.nullcontext() if self._lock is None else self._lock.held(waits=waits)
+        with self._faults_named(), turn, self.engine.connect() as connection:
             is_postgresql = connection.dialect.name == "postgresql"
             if is_postgresql:
                 # A snapshot taken before the wait for the lock would be an old one.
                 connection = connection.execution_options(isolation_level="READ COMMITTED")
-            writer = connection.execution_options(writing=True)
+            writer = connection.execution_options(writing=True, waits=waits)
             with contextlib.ExitStack() as undo:
                 transaction = writer.begin()
                 try:
                     if is_postgresql:
-                        writer.execute(
-                            sa.select(sa.func.pg_advisory_xact_lock(_POSTGRESQL_WRITER_LOCK))
-                        )
+                        take_advisory_lock(writer, self._patience, waits=waits)
                     tx = Transaction(writer, self.now_ms(), self._listener, undo)
                     yield tx
                 except BaseException:
@@ -146,24 +152,21 @@ class Store:
                 self._on_damage(fault)
             raise
 
+    def blocked_s(self) -> float:
+        """For how long nothing can be written because of another writer, as far as is known."""
+        with _faults_named():
+            return 0.0 if self._lock is None else self._lock.blocked_s()
+
+    def writer(self) -> str:
+        """Who writes now, for the log. To be asked while somebody does."""
+        return "another process writes" if self._lock is None else self._lock.describe_holder()
+
     def now_ms(self) -> int:
         """What time it is for this store: the clock that its writes are stamped by."""
         return clock.to_ms(self._now())
 
     def close(self) -> None:
         self.engine.dispose()
-
-    @contextlib.contextmanager
-    def _writer_lock(self) -> Iterator[None]:
-        if self._lock_file is None:
-            yield
-            return
-        descriptor = os.open(self._lock_file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)  # Waits as long as it takes, in the kernel.
-            yield
-        finally:
-            os.close(descriptor)
 
 
 def sqlite_engine(path: Path, *, is_durable: bool = True) -> Engine:
@@ -176,7 +179,7 @@ def sqlite_engine(path: Path, *, is_durable: bool = True) -> Engine:
         for pragma in (
             "journal_mode=WAL",
             f"synchronous={'FULL' if is_durable else 'NORMAL'}",
-            "busy_timeout=10000",
+            f"busy_timeout={_BUSY_TIMEOUT_MS}",
             "foreign_keys=ON",
             "cache_size=-65536",
         ):
@@ -184,8 +187,18 @@ def sqlite_engine(path: Path, *, is_durable: bool = True) -> Engine:
 
     @sa.event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
-        is_writing = connection.get_execution_options().get("writing", False)
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if is_writing else "BEGIN")
+        options = connection.get_execution_options()
+        if not options.get("writing", False):
+            connection.exec_driver_sql("BEGIN")
+        elif options.get("waits", True):
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+        else:
+            # Programs that are none of ours lock the database alone.
+            connection.exec_driver_sql("PRAGMA busy_timeout=0")
+            try:
+                connection.exec_driver_sql("BEGIN IMMEDIATE")
+            finally:
+                connection.exec_driver_sql(f"PRAGMA busy_timeout={_BUSY_TIMEOUT_MS}")
 
     return engine
 
@@ -209,6 +222,34 @@ def _is_discarded(writer: Connection) -> bool:
     except sa.exc.SQLAlchemyError:
         return False
     return True
+
+
+def sqlite_reader(path: Path) -> Engine:
+    """SQLite for reading alone: neither the file nor the folder it lies in is changed."""
+    mode = "mode=ro"
+    if _is_in_wal_mode(path) and not path.with_name(f"{path.name}-wal").exists():
+        # Nobody has it open; and whoever opens it otherwise makes files beside it.
+        mode = "immutable=1"
+    address = f"{path.absolute().as_uri()}?{mode}"
+    engine = sa.create_engine(
+        "sqlite://", creator=lambda: sqlite3.connect(address, uri=True), poolclass=sa.pool.NullPool
+    )
+
+    @sa.event.listens_for(engine, "connect")
+    def prepare(connection: Any, _record: object) -> None:
+        connection.isolation_level = None
+        connection.execute(f"PRAGMA busy_timeout={_BUSY_TIMEOUT_MS}")
+
+    @sa.event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        connection.exec_driver_sql("BEGIN")
+
+    return engine
+
+
+def _is_in_wal_mode(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(20)[18:20] == b"\x02\x02"
 
 
 def postgresql_engine(url: str) -> Engine:

@@ -26,6 +26,8 @@ _STATS = "/api/stats"
 _REGISTRY_PREFIX = "/api/widgets/"
 _REGISTRY_SUFFIX = "/registry.json"
 _MAX_PATH_AND_QUERY = 8192
+# A large import or doctor may write for some seconds; what takes longer is not healthy.
+_TOO_LONG_S = 10
 
 _JSON = ("content-type", "application/json; charset=utf-8")
 _VARY = ("vary", "accept-encoding")
@@ -64,6 +66,7 @@ class PublicApi:
         catalog: Catalog,
         counter: DownloadCounter,
         bundles_check: Callable[[], None],
+        blocked_s: Callable[[], float],
         public_settings: dict[str, object],
         internal: Answer,
         find_damage: Callable[[], str | None],
@@ -73,6 +76,7 @@ class PublicApi:
         self._catalog = catalog
         self._counter = counter
         self._bundles_check = bundles_check
+        self._blocked_s = blocked_s
         self._internal = internal
         self._find_damage = find_damage
         self._workers = workers
@@ -184,6 +188,16 @@ class PublicApi:
         except CatalogError as fault:
             checks["bundles"] = "failing"
             faults.append(fault.message)
+        try:
+            blocked_s = self._blocked_s()
+        except CatalogError:  # A full disk, say: that is told to those who write.
+            blocked_s = 0
+        if blocked_s >= _TOO_LONG_S:
+            checks["writing"] = "failing"
+            faults.append(
+                f"Nothing can be changed: another process has been writing for {blocked_s:.0f} s; "
+                "the log names it. Everything can be read."
+            )
         workers = self._workers
         if workers is not None and workers.missing:
             # No fault of this answer: the others go on. But whoever watches should know.

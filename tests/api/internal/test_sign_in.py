@@ -189,11 +189,11 @@ def test_who_knew_the_old_password_is_not_let_in_by_being_quick(village: Village
 
         is_first = True
 
-        def writing(self) -> Any:
+        def writing(self, *, waits: bool = True) -> Any:
             if self.is_first:
                 self.is_first = False
                 reset_password(village.site.node.store, "ann", "another long password")
-            return super().writing()
+            return super().writing(waits=waits)
 
     node = village.site.node
     store = Meanwhile(node.store.engine, node.folder.writer_lock, node.projection)

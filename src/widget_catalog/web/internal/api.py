@@ -44,12 +44,15 @@ class InternalApi:
         self,
         services: Services,
         routes: Routes,
-        threads: ThreadPoolExecutor,
+        readers: ThreadPoolExecutor,
+        writers: ThreadPoolExecutor,
         hashing: HashingPool,
     ) -> None:
+        """Those who only read have threads of their own: none of them waits for a writer."""
         self._services = services
         self._routes = routes
-        self._threads = threads
+        self._readers = readers
+        self._writers = writers
         self._hashing = hashing
         self._cookies = Cookies(services.settings.public_url)
 
@@ -125,7 +128,8 @@ class InternalApi:
                 response = fail(fault)
         else:
             loop = asyncio.get_running_loop()
-            response = await loop.run_in_executor(self._threads, work)
+            threads = self._writers if route is not None and route.writes else self._readers
+            response = await loop.run_in_executor(threads, work)
         return response._replace(body=None) if request.method == "HEAD" else response
 
 

@@ -49,6 +49,12 @@ class Route(NamedTuple):
     hashes: bool = False
     """Whether the handler hashes a password: it then runs in the small pool for that."""
     without_factor: bool = False
+    writes_on_get: bool = False
+
+    @property
+    def writes(self) -> bool:
+        """Whether the handler may have to wait for other writers."""
+        return self.method != "GET" or self.writes_on_get
 
     @property
     def takes_form(self) -> bool:

@@ -29,8 +29,13 @@ def _page(
     *,
     hashes: bool = False,
     without_factor: bool = False,
+    writes_on_get: bool = False,
 ) -> Route:
-    marks = {"hashes": hashes, "without_factor": without_factor}
+    marks = {
+        "hashes": hashes,
+        "without_factor": without_factor,
+        "writes_on_get": writes_on_get,
+    }
     return Route(method, path, handler, needs, door=door, **marks)
 
 
@@ -63,6 +68,7 @@ THROUGH_A_PROVIDER = (
         only_with_provider(provider.get_callback),
         Who.ANYONE,
         without_factor=True,
+        writes_on_get=True,
     ),
     _page("GET", "/join/name", only_with_provider(provider.get_name), Who.ANYONE, Door.ENTRANCE),
     _page("POST", "/join/name", only_with_provider(provider.post_name), Who.ANYONE, Door.ENTRANCE),

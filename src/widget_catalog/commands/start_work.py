@@ -1,0 +1,84 @@
+"""What a start of the service writes: at once, or, if another process is writing, when that ends.
+
+The service reads from the beginning. What is left to do needs no hurry: counts and revision that a
+killed writer did not get to, leftovers of uploads, and the link that makes the first account.
+"""
+
+import mmap
+from typing import TYPE_CHECKING
+
+import structlog
+from rich.markup import escape
+
+from ..domain.errors import StoreUnavailable, WriterBusy
+from ..settings import Settings
+from .context import say
+
+if TYPE_CHECKING:
+    from ..wiring import Node
+
+_SERVE = "widget-catalog serve"
+
+
+class StartWork:
+    """Must be created before the workers are forked: one of them does what was put off."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._is_put_off = mmap.mmap(-1, 1)
+
+    @property
+    def is_put_off(self) -> bool:
+        return self._is_put_off[0] == 1
+
+    def do(self, node: "Node") -> str | None:
+        """Do it, or put it off. Gives the secret of the first operator's invitation, if any."""
+        try:
+            if node.is_prepared:
+                return _tidy_and_invite(node)
+        except WriterBusy:
+            pass
+        except StoreUnavailable as fault:
+            say.print(f"[yellow]Warning:[/] {escape(fault.message)} What is there can be read.")
+            return None
+        self._is_put_off[0] = 1
+        say.print(f"[yellow]Warning:[/] {escape(_whom_to_wait_for(node))}")
+        node.projection.show_stored(node.store)
+        return None
+
+    def finish(self, node: "Node") -> None:
+        """In a thread of a worker: what was put off, unless another worker has done it."""
+        from ..greeting import greet_first
+
+        log = structlog.get_logger("widget_catalog.start")
+        try:
+            with node.store.writing():  # It waits here; and of all workers one is first.
+                if not self.is_put_off:
+                    return
+                self._is_put_off[0] = 0
+            node.projection.prepare(node.store, waits=True)
+            invitation = _tidy_and_invite(node)
+        except StoreUnavailable as fault:
+            log.error("The start could not be finished.", fault=fault.message)
+            return
+        if invitation is not None:
+            greet_first(say, self._settings, invitation)
+
+
+def _tidy_and_invite(node: "Node") -> str | None:
+    from ..actions.create_account import invite_first_operator
+    from ..actions.tidy_uploads import tidy_uploads
+
+    tidy_uploads(node.store, node.bundles, node.uploads)
+    return invite_first_operator(node.store)
+
+
+def _whom_to_wait_for(node: "Node") -> str:
+    from ..store.lock_holder import find_holder
+
+    holder = find_holder(node.folder.writer_lock)
+    who = "Another process holds the writer lock" if holder is None else f"{holder}".capitalize()
+    end = ""
+    if holder is not None and holder.program == _SERVE:  # No service runs here, or we would not.
+        end = f" It was left behind by a service that was killed: end it with kill -9 {holder.pid}."
+    return f"{who}. Everything can be read; changes are possible when it has ended.{end}"

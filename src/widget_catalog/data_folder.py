@@ -1,0 +1,59 @@
+"""DataFolder: which file of a data folder is what."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+
+class DataFolder(NamedTuple):
+    """What lies where. Backups need `catalog.db`, `bundles`, and `second-factor.key` in a place
+    of its own; the rest is made anew."""
+
+    path: Path
+
+    @property
+    def database(self) -> Path:
+        return self.path / "catalog.db"
+
+    @property
+    def bundles(self) -> Path:
+        return self.path / "bundles"
+
+    @property
+    def uploads(self) -> Path:
+        return self.path / "uploads"
+
+    @property
+    def second_factor_key(self) -> Path:
+        return self.path / "second-factor.key"
+
+    @property
+    def revision(self) -> Path:
+        return self.path / "run" / "revision"
+
+    @property
+    def counts(self) -> Path:
+        return self.path / "run" / "counts"
+
+    @property
+    def search_index(self) -> Path:
+        return self.path / "run" / "index"
+
+    @property
+    def metrics(self) -> Path:
+        return self.path / "run" / "metrics"
+
+    @property
+    def service_lock(self) -> Path:
+        return self.path / "run" / "service.lock"
+
+    @property
+    def keys(self) -> Path:
+        return self.path / "run" / "keys"
+
+    @property
+    def damage(self) -> Path:
+        return self.path / "run" / "damage"
+
+    @property
+    def writer_lock(self) -> Path:
+        return self.path / "run" / "writer.lock"

@@ -1,0 +1,52 @@
+"""The writer lock on PostgreSQL: an advisory lock that lasts as long as the transaction."""
+
+from datetime import UTC
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from ..domain.clock import iso
+from ..domain.errors import WriterBusy
+from .writer_lock import BUSY, Patience, busy_sentence
+
+_KEY = 0x77696467657473  # "widgets"
+_LOCK_NOT_AVAILABLE = "55P03"
+
+# One round trip: the limit is in force when the lock is asked for.
+_TAKE = sa.text("SELECT set_config('lock_timeout', :limit, true), pg_advisory_xact_lock(:key)")
+_TRY = sa.text("SELECT pg_try_advisory_xact_lock(:key)")
+_HOLDER = sa.text(
+    """
+    SELECT pid, application_name, xact_start
+    FROM pg_locks JOIN pg_stat_activity USING (pid)
+    WHERE locktype = 'advisory' AND granted AND objsubid = 1
+        AND (classid::bigint << 32) + objid::bigint = :key
+        AND pg_locks.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+    """
+)
+
+
+def take_advisory_lock(writer: Connection, patience: Patience, *, waits: bool) -> None:
+    """Raises WriterBusy if others hold it too long; or at all, if it `waits` not."""
+    if not waits:
+        if not writer.execute(_TRY, {"key": _KEY}).scalar():
+            raise WriterBusy(BUSY)
+        return
+    limit = f"{round((patience.wait_s or 0) * 1000)}ms"
+    try:
+        writer.execute(_TAKE, {"limit": limit, "key": _KEY})
+    except sa.exc.OperationalError as error:
+        if getattr(error.orig, "sqlstate", None) != _LOCK_NOT_AVAILABLE:
+            raise
+        raise WriterBusy(BUSY if patience.is_service else busy_sentence(_holder(writer))) from None
+
+
+def _holder(writer: Connection) -> str:
+    """By another connection: in a transaction that has failed nothing can be asked."""
+    with writer.engine.connect() as connection:
+        row = connection.execute(_HOLDER, {"key": _KEY}).first()
+    if row is None:
+        return "another process held the writer lock until now"
+    pid, program, since = row[0], row[1], iso(row[2].astimezone(UTC))
+    name = f" ({program})" if program else ""
+    return f"process {pid}{name} of the database has held the writer lock since {since}"

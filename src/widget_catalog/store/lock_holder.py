@@ -1,0 +1,97 @@
+"""Who holds a writer lock: what its holder has written into the file, or what the kernel knows."""
+
+import os
+from pathlib import Path
+
+import msgspec
+
+from ..domain.clock import from_ms, iso
+
+_LOCKS = Path("/proc/locks")
+# Every record has this length, so that one is written over another without truncating the file.
+_RECORD_BYTES = 256
+_SHOWN_CHARACTERS = 100
+
+
+class Holder(msgspec.Struct):
+    """`program` and `since_ms` are not known of a process that is none of ours."""
+
+    pid: int
+    program: str = ""
+    since_ms: int | None = None
+
+    @property
+    def is_alive(self) -> bool:
+        try:
+            os.kill(self.pid, 0)
+        except ProcessLookupError:
+            return False
+        except OSError:  # It belongs to another user.
+            return True
+        return True
+
+    def __str__(self) -> str:
+        program = f" ({self.program})" if self.program else ""
+        if self.since_ms is None:
+            return f"process {self.pid}{program} holds the writer lock"
+        since = iso(from_ms(self.since_ms))
+        return f"process {self.pid}{program} has held the writer lock since {since}"
+
+
+_decode = msgspec.json.Decoder(Holder).decode
+
+
+def write_record(descriptor: int, holder: Holder) -> None:
+    os.pwrite(descriptor, msgspec.json.encode(holder).ljust(_RECORD_BYTES), 0)
+
+
+def clear_record(descriptor: int) -> None:
+    os.pwrite(descriptor, b" ", 0)  # Without its brace the rest says nothing.
+
+
+def describe_holder(lock_file: Path) -> str:
+    """Who holds the lock, as the beginning of a sentence. To be asked while somebody does."""
+    holder = find_holder(lock_file)
+    return "another process holds the writer lock" if holder is None else str(holder)
+
+
+def find_holder(lock_file: Path) -> Holder | None:
+    recorded = _recorded(lock_file)
+    pid = _pid_by_kernel(lock_file)
+    if recorded is not None and pid in (None, recorded.pid):
+        return recorded
+    return Holder(pid, _program(pid)) if pid is not None else None
+
+
+def _recorded(lock_file: Path) -> Holder | None:
+    """Whoever wrote the record, as long as they live: a killed holder cannot remove it."""
+    try:
+        with lock_file.open("rb") as file:
+            holder = _decode(file.read(_RECORD_BYTES))
+    except (OSError, msgspec.DecodeError):
+        return None
+    return holder if holder.is_alive else None
+
+
+def _pid_by_kernel(lock_file: Path) -> int | None:
+    """`1: FLOCK  ADVISORY  WRITE 4711 fd:00:131 0 EOF`; those who wait have an arrow."""
+    try:
+        inode = str(lock_file.stat().st_ino)
+        lines = _LOCKS.read_text().splitlines()
+    except OSError:
+        return None
+    for line in lines:
+        match line.split():
+            case [_, "FLOCK", _, _, pid, place, *_] if place.rpartition(":")[2] == inode:
+                return int(pid) if int(pid) > 0 else None  # Of another container: not known.
+    return None
+
+
+def _program(pid: int) -> str:
+    try:
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    except OSError:
+        return ""
+    text = b" ".join(words).decode(errors="replace").strip()
+    shown = "".join(it if it.isprintable() else " " for it in text)
+    return shown if len(shown) <= _SHOWN_CHARACTERS else f"{shown[:_SHOWN_CHARACTERS]}…"

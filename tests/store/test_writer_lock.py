@@ -1,0 +1,160 @@
+"""One writer at a time, and nobody waits for another without end: on both databases."""
+
+import contextlib
+import os
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from support.locks import held_by_another_process
+from widget_catalog.domain.errors import WriterBusy
+from widget_catalog.store.changes import latest_seq
+from widget_catalog.store.engine import Store
+from widget_catalog.store.lock_holder import find_holder
+from widget_catalog.store.writer_lock import Patience, WriterLock
+
+_GENEROUS_S = 60
+
+
+@contextlib.contextmanager
+def _written(store: Store) -> Iterator[threading.Event]:
+    """Another thread writes until the event is set."""
+    has_begun, ends = threading.Event(), threading.Event()
+
+    def write() -> None:
+        with store.writing():
+            has_begun.set()
+            ends.wait(_GENEROUS_S)
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    try:
+        assert has_begun.wait(_GENEROUS_S)
+        yield ends
+    finally:
+        ends.set()
+        thread.join()
+
+
+def _with(store: Store, patience: Patience) -> Store:
+    return Store(store.engine, store._lock_file, patience=patience)
+
+
+def test_a_writer_gives_up_after_its_time_and_says_who_is_writing(store: Store) -> None:
+    with _written(store):
+        began = time.monotonic()
+        with pytest.raises(WriterBusy) as caught, _with(store, Patience(0.3)).writing():
+            pass
+        assert 0.2 < time.monotonic() - began < _GENEROUS_S / 2
+    message = caught.value.message
+    assert "process " in message
+    assert " held the writer lock since " in message
+    if store.engine.dialect.name == "sqlite":
+        assert f"process {os.getpid()} " in message
+
+
+def test_strangers_are_not_told_who_is_writing(store: Store) -> None:
+    impatient = _with(store, Patience(0.1, is_service=True))
+    with _written(store), pytest.raises(WriterBusy) as caught, impatient.writing():
+        pass
+    assert str(os.getpid()) not in caught.value.message
+    assert "process " not in caught.value.message.replace("another process ", "")
+
+
+def test_a_writer_that_does_not_wait_is_refused_at_once(store: Store) -> None:
+    patient = _with(store, Patience(_GENEROUS_S))
+    with _written(store), pytest.raises(WriterBusy), patient.writing(waits=False):
+        pass
+    with patient.writing(waits=False) as tx:
+        assert latest_seq(tx.connection) == 0
+
+
+def test_a_writer_that_waits_gets_its_turn_when_the_other_has_ended(store: Store) -> None:
+    with _written(store) as ends:
+        threading.Timer(0.3, ends.set).start()
+        with _with(store, Patience(_GENEROUS_S)).writing() as tx:
+            assert latest_seq(tx.connection) == 0
+
+
+def test_reading_waits_for_no_writer(store: Store) -> None:
+    with _written(store), store.reading() as connection:
+        assert latest_seq(connection) == 0
+
+
+def test_who_waits_is_told_for_whom(tmp_path: Path) -> None:
+    said: list[str] = []
+    lock_file = tmp_path / "lock"
+    holder, waiter = (
+        WriterLock(lock_file, "a test"),
+        WriterLock(lock_file, patience=Patience(2.2, on_wait=said.append)),
+    )
+    with holder.held(), pytest.raises(WriterBusy), waiter.held():
+        pass
+    [hint] = said
+    assert hint.startswith(f"Waiting, as process {os.getpid()} (a test) has held the writer lock")
+
+
+def test_turns_are_in_the_order_of_asking_and_nobody_is_left_out(tmp_path: Path) -> None:
+    lock = WriterLock(tmp_path / "lock", patience=Patience(_GENEROUS_S))
+    turns: list[int] = []
+    threads = []
+
+    def write(number: int) -> None:
+        with lock.held():
+            turns.append(number)
+
+    with lock.held():
+        for number in range(5):
+            threads.append(threading.Thread(target=write, args=(number,)))
+            threads[-1].start()
+            while len(lock._waiters) <= number:
+                time.sleep(0.001)
+    for thread in threads:
+        thread.join(_GENEROUS_S)
+    assert turns == [0, 1, 2, 3, 4]
+    assert lock.blocked_s() == 0
+
+
+def test_when_others_have_waited_in_vain_the_next_is_refused_at_once(tmp_path: Path) -> None:
+    lock_file = tmp_path / "lock"
+    lock_file.touch()
+    lock = WriterLock(lock_file, patience=Patience(1.0, is_service=True))
+    with held_by_another_process(lock_file) as holder:
+        with pytest.raises(WriterBusy), lock.held():
+            pass
+        began = time.monotonic()
+        for _ in range(20):  # They would take 20 seconds.
+            with pytest.raises(WriterBusy), lock.held():
+                pass
+        assert time.monotonic() - began < 10
+        assert lock.blocked_s() >= 1
+        found = find_holder(lock_file)
+        assert found is not None
+        assert found.pid == holder.pid
+        assert "fcntl" in found.program
+    _wait_until_free(lock)
+    with lock.held():
+        found = find_holder(lock_file)
+        assert found is not None
+        assert found.pid == os.getpid()
+
+
+def test_a_killed_holder_is_not_named_any_more(tmp_path: Path) -> None:
+    lock_file = tmp_path / "lock"
+    child = os.fork()
+    if child == 0:
+        with WriterLock(lock_file, "killed").held():
+            os._exit(0)
+    os.waitpid(child, 0)
+    assert b"killed" in lock_file.read_bytes()
+    assert find_holder(lock_file) is None
+
+
+def _wait_until_free(lock: WriterLock) -> None:
+    deadline = time.monotonic() + _GENEROUS_S
+    while lock.blocked_s():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
