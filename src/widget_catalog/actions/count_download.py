@@ -15,6 +15,8 @@ from ..store.downloads import add_downloads
 from ..store.engine import Store
 
 _PATIENCE_S = 5.0
+# For those who come when others have waited in vain, and nothing has moved since.
+_SHORT_PATIENCE_S = 1.0
 
 _BUSY = "The catalog is busy with a long write. Try again soon."
 
@@ -48,8 +50,6 @@ class DownloadCounter:
 
     async def count(self, widget_id: int) -> None:
         """Return once the increment is committed, or raise StoreUnavailable."""
-        if self._is_stuck:  # Others have waited in vain, and nothing has moved since.
-            raise StoreUnavailable(_BUSY)
         with self._lock:
             batch = self._pending
             if batch is None:
@@ -103,7 +103,8 @@ class DownloadCounter:
         """A future that fails when patience is over."""
         loop = asyncio.get_running_loop()
         committed: asyncio.Future[None] = loop.create_future()
-        timer = loop.call_later(_PATIENCE_S, self._give_up, committed)
+        patience_s = _SHORT_PATIENCE_S if self._is_stuck else _PATIENCE_S
+        timer = loop.call_later(patience_s, self._give_up, committed)
         committed.add_done_callback(lambda _: timer.cancel())
         return committed
 
