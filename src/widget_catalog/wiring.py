@@ -16,6 +16,7 @@ import structlog
 from . import release
 from .actions.backup.mark import require_whole
 from .actions.count_download import DownloadCounter
+from .actions.lost_database import has_database, require_no_traces
 from .actions.oauth import House, forget_successors
 from .actions.oidc import Provider
 from .actions.quotas import Quotas
@@ -29,7 +30,7 @@ from .data_folder import DataFolder as DataFolder
 from .domain import clock
 from .domain.accounts import reserved_names
 from .domain.clock import Clock, JumpWatch
-from .domain.errors import CatalogMissing, DataDamaged, FolderUnusable, StoreUnavailable
+from .domain.errors import DataDamaged, FolderUnusable, StoreUnavailable
 from .domain.oauth_clients import OWN_CLIENT, parse_clients
 from .domain.second_factor import RequiredOf, site_at
 from .reading.catalog import Catalog
@@ -177,27 +178,13 @@ def open_to_read(path: Path) -> Store:
 
 def require_no_loss(folder: DataFolder) -> None:
     """Raises CatalogMissing where there is no database but traces of one. Changes nothing."""
-    try:
-        has_database = folder.database.stat().st_size > 0
-    except OSError:
-        has_database = False
-    if not has_database:
+    if not has_database(folder.database):
         require_whole(folder.path)
         _require_no_traces(folder)
 
 
 def _require_no_traces(folder: DataFolder) -> None:
-    bundles = sum(1 for _ in LocalBundles(folder.bundles).list_files())
-    others = (folder.database.with_name("catalog.db-wal"), folder.second_factor_key)
-    traces = [f"{bundles:,} stored bundle{'s' if bundles != 1 else ''}"] if bundles else []
-    traces += [it.name for it in others if it.exists() and it.stat().st_size]
-    if traces:
-        raise CatalogMissing(
-            f"There is no catalog in {folder.database}, but {' and '.join(traces)} in the same "
-            "folder: the database is lost. Restore a backup into a new folder: widget-catalog "
-            "restore BACKUP --data NEW. To begin with an empty catalog all the same: "
-            "widget-catalog serve --new-database."
-        )
+    require_no_traces(folder.database, folder.bundles, folder.second_factor_key)
 
 
 def _program() -> str:

@@ -131,13 +131,7 @@ class FolderBackup:
         )
         copied = self._copy_bundles(files, manifest)
         path = f"{SNAPSHOTS}/{name}"
-        content = msgspec.json.format(msgspec.json.encode(manifest), indent=1) + b"\n"
-        sums = {
-            f"{path}/{DATABASE}": hash_of(draft / DATABASE),
-            f"{path}/{MANIFEST}": hashlib.sha256(content).hexdigest(),
-            **_bundle_sums(files, manifest),
-        }
-        for file, written in ((MANIFEST, content), (SUMS, encode_sums(sums))):
+        for file, written in _described(path, manifest, draft / DATABASE, files):
             _write(draft / file, written)
             if (draft / file).read_bytes() != written:
                 raise BackupFailed(f"{draft / file} is not what was written to it.")
@@ -204,7 +198,7 @@ def back_up_to_file(target: Path, catalog: Catalog, bar: Bar = no_bar) -> Made:
                     _remove(leftover)
                 draft = folder / f"backup{ARCHIVE_SUFFIX}"
                 manifest = _write_archive(draft, folder / DATABASE, catalog, bar)
-                check_backup(draft, bar=bar)
+                check_backup(draft, bar=bar, scratch=folder)
                 draft.replace(target)
                 sync(target.parent)
             finally:
@@ -228,14 +222,8 @@ def _write_archive(draft: Path, copy: Path, catalog: Catalog, bar: Bar) -> Manif
                     archive.add(_path_of(it), bundle)
                 advance(1)
         _count(manifest, files)
-        described = msgspec.json.format(msgspec.json.encode(manifest), indent=1) + b"\n"
-        sums = {
-            f"{path}/{DATABASE}": hash_of(copy),
-            f"{path}/{MANIFEST}": hashlib.sha256(described).hexdigest(),
-            **_bundle_sums(files, manifest),
-        }
-        archive.add(f"{path}/{MANIFEST}", described)
-        archive.add(f"{path}/{SUMS}", encode_sums(sums))
+        for name, described in _described(path, manifest, copy, files):
+            archive.add(f"{path}/{name}", described)
     sync(draft)
     return manifest
 
@@ -283,11 +271,17 @@ def _count(manifest: Manifest, files: set[StoredName]) -> None:
     manifest.bundles, manifest.bundle_bytes = len(kept), sum(it.size_bytes for it in kept)
 
 
-def _bundle_sums(files: set[StoredName], manifest: Manifest) -> dict[str, str]:
+def _described(
+    path: str, manifest: Manifest, database: Path, files: set[StoredName]
+) -> list[tuple[str, bytes]]:
+    """The manifest of a snapshot, and the hashes of all that belongs to it."""
+    content = msgspec.json.format(msgspec.json.encode(manifest), indent=1) + b"\n"
     sums = {_path_of(it): it.sha256_hash for it in files}
-    for path in manifest.missing:
-        del sums[path]
-    return sums
+    for missing in manifest.missing:
+        del sums[missing]
+    sums[f"{path}/{DATABASE}"] = hash_of(database)
+    sums[f"{path}/{MANIFEST}"] = hashlib.sha256(content).hexdigest()
+    return [(MANIFEST, content), (SUMS, encode_sums(sums))]
 
 
 def _path_of(file: StoredName) -> str:

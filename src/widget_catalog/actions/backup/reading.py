@@ -51,17 +51,23 @@ class Snapshot(NamedTuple):
     manifest: Manifest
 
 
-def check_backup(source: Path, name: str | None = None, bar: Bar = no_bar) -> Snapshot:
-    """Read all of a backup, and write nothing but a temporary copy of its database."""
-    with tempfile.TemporaryDirectory(prefix="widget-catalog-") as folder:
-        database = Path(folder) / DATABASE
-        return read_backup(source, name, database, lambda _: None, bar)
+def check_backup(
+    source: Path, name: str | None = None, bar: Bar = no_bar, scratch: Path | None = None
+) -> Snapshot:
+    """Read all of a backup. Of a file, the database is unpacked for a while, into `scratch`."""
+    if source.is_dir():
+        name = name or _newest(source)
+        return read_backup(source, name, None, lambda _: None, bar)
+    with tempfile.TemporaryDirectory(prefix="widget-catalog-", dir=scratch) as folder:
+        return read_backup(source, name, Path(folder) / DATABASE, lambda _: None, bar)
 
 
 def read_backup(
-    source: Path, name: str | None, database: Path, place: Place, bar: Bar = no_bar
+    source: Path, name: str | None, database: Path | None, place: Place, bar: Bar = no_bar
 ) -> Snapshot:
     """Copy a snapshot: its database, and its bundles to where `place` says.
+
+    The database of a folder may stay where it is.
 
     Raises InvalidBackup with everything that is wrong with it. What was copied is then of no use.
     """
@@ -71,7 +77,8 @@ def read_backup(
         found = _read_file(source, name, database, place, bar)
     faults = found.faults()
     if not faults:
-        faults = _database_faults(found, database)
+        here = source / SNAPSHOTS / found.name / DATABASE
+        faults = _database_faults(found, here if database is None else database)
     if faults:
         raise InvalidBackup(faults)
     return Snapshot(found.name, found.manifest)
@@ -94,7 +101,7 @@ class _Contents:
         self.unreadable: list[str] = []
         self._kept: dict[str, bytes] = {}
 
-    def take(self, path: str, content: IO[bytes], database: Path, place: Place) -> None:
+    def take(self, path: str, content: IO[bytes], database: Path | None, place: Place) -> None:
         """Copy a file to its place, and remember its hash."""
         if bundle_hash(path) is not None:
             self.hashes[path] = _copy(content, place(path))
@@ -175,7 +182,9 @@ def _newest(folder: Path) -> str:
     return known[-1]
 
 
-def _read_folder(folder: Path, name: str, database: Path, place: Place, bar: Bar) -> _Contents:
+def _read_folder(
+    folder: Path, name: str, database: Path | None, place: Place, bar: Bar
+) -> _Contents:
     found = _Contents()
     path = f"{SNAPSHOTS}/{name}"
     if number_of(name) is None or not (folder / path).is_dir():
@@ -203,7 +212,9 @@ def _read_folder(folder: Path, name: str, database: Path, place: Place, bar: Bar
     return found
 
 
-def _read_file(source: Path, name: str | None, database: Path, place: Place, bar: Bar) -> _Contents:
+def _read_file(
+    source: Path, name: str | None, database: Path | None, place: Place, bar: Bar
+) -> _Contents:
     found = _Contents()
     size = source.stat().st_size
     with source.open("rb") as packed, bar("Reading the backup", size) as advance:

@@ -1,0 +1,29 @@
+"""A database that is lost: nothing may take what is left of a catalog for a new one."""
+
+from pathlib import Path
+
+from ..bundles.local import LocalBundles
+from ..domain.errors import CatalogMissing
+
+
+def has_database(database: Path) -> bool:
+    """An empty file is none: SQLite would fill it as if it were new."""
+    try:
+        return database.stat().st_size > 0
+    except OSError:
+        return False
+
+
+def require_no_traces(database: Path, bundles: Path, second_factor_key: Path) -> None:
+    """Raises CatalogMissing where bundles, a log or a key say that there was a database."""
+    stored = sum(1 for _ in LocalBundles(bundles).list_files())
+    traces = [f"{stored:,} stored bundle{'s' if stored != 1 else ''}"] if stored else []
+    others = (database.with_name(f"{database.name}-wal"), second_factor_key)
+    traces += [it.name for it in others if it.exists() and it.stat().st_size]
+    if traces:
+        raise CatalogMissing(
+            f"There is no catalog in {database}, but {' and '.join(traces)} in the same "
+            "folder: the database is lost. Restore a backup into a new folder: widget-catalog "
+            "restore BACKUP --data NEW. To begin with an empty catalog all the same: "
+            "widget-catalog serve --new-database."
+        )
