@@ -18,7 +18,7 @@ from widget_catalog.actions.set_aside import (
     list_aside,
     set_aside,
 )
-from widget_catalog.wiring import Node
+from widget_catalog.wiring import Node, open_node
 
 BYTES = b"export default class {}"
 
@@ -62,6 +62,15 @@ def test_a_sound_catalog_has_no_findings(node: Node) -> None:
 
     assert findings == Findings(widgets=2, bundles=1)
     assert findings.is_healthy
+
+
+def test_a_sound_catalog_is_checked_while_somebody_writes(node: Node) -> None:
+    other = open_node(node.folder.path)
+
+    with node.store.writing():
+        assert _check(other).is_healthy
+
+    other.store.close()
 
 
 def test_a_missing_bundle_is_a_fault_of_every_version_that_has_it(node: Node) -> None:

@@ -5,6 +5,9 @@ from typing import NamedTuple
 from .ordinals import Array
 from .rendering import Place
 
+# Stands between joined texts. A NUL is in no text: it is refused at the edge.
+TEXT_SEPARATOR = " \0 "
+
 
 class FeedEntry(NamedTuple):
     """A change as the store's feed has it."""

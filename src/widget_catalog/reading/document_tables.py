@@ -17,7 +17,7 @@ from .rendering import Document
 _LISTED = Document._fields.index("description") + 1
 
 # Counted up whenever the tables or the rendering change: documents are then made anew.
-FORMAT = 5
+FORMAT = 6
 
 # A checksum is over what is read together: see `listing_checksum` and `head_checksum`. Those of
 # `styles`, `outline`, `entries` and the latest version among them are made by the rendering.
@@ -67,12 +67,13 @@ def listing_checksum(
     scope: str,
     is_official: bool | None,
     version_count: int,
+    changed_at: int,
     display_name: str,
     description: str | None,
 ) -> int:
-    """Of what the search index is made from."""
+    """Of what the search index is made from, and when the widget changed."""
     return checksum(
-        f"{number} {scope} {1 if is_official else 0} {version_count} {display_name}\0"
+        f"{number} {scope} {1 if is_official else 0} {version_count} {changed_at} {display_name}\0"
         f"{description or ''}".encode()
     )
 
@@ -81,9 +82,8 @@ def head_checksum(
     number: int, is_listed: int, head: bytes, created_at: str, latest_version: str | None
 ) -> int:
     """Of all that is shown of a widget but its entries."""
-    return checksum(
-        b"%d %d %b %b" % (number, is_listed, f"{created_at} {latest_version}".encode(), head)
-    )
+    # A flag may be a number or a boolean.
+    return checksum(head + f"{number} {is_listed:d} {created_at} {latest_version}".encode())
 
 
 def ensure_tables(db: sqlite3.Connection) -> bool:
@@ -123,8 +123,9 @@ def rows_of(
 ) -> tuple[tuple[object, ...], tuple[object, ...]]:
     """A document as rows of `listings` and `documents`."""
     it = document
+    count = it.version_count
     listed = listing_checksum(
-        number, it.scope, it.is_official, it.version_count, it.display_name, it.description
+        number, it.scope, it.is_official, count, changed_at, it.display_name, it.description
     )
     shown = head_checksum(number, it.is_listed, it.head, it.created_at, it.latest_version)
     listing = (number, *document[: _LISTED - 2], changed_at, listed)

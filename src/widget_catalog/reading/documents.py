@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from ..domain.errors import DataDamaged
 from ..store.checksums import RunningChecksum, checksum
 from .content import MAX_INLINE_BYTES
+from .document_checks import check_bytes, check_head, check_listing, check_listings, damaged
 from .document_rows import (
+    TEXT_SEPARATOR,
     DetailRow,
     FeedEntry,
     ListingColumns,
@@ -24,7 +25,7 @@ from .document_rows import (
     RegistryRow,
     SummaryRow,
 )
-from .document_tables import head_checksum, latest_seq, listing_checksum, numbers
+from .document_tables import head_checksum, latest_seq, numbers
 from .ordinals import Array
 from .rendering import Place
 
@@ -51,16 +52,17 @@ SELECT count(*), coalesce(sum(length(head) + length(entries)), 0)
 FROM (SELECT id FROM listings WHERE scope = ? AND is_listed LIMIT ?) JOIN documents USING (id)
 """
 _LISTINGS = """
-SELECT id, scope, name, is_official, version_count, display_name, coalesce(description, ''),
-    checksum
+SELECT name, id, scope, is_official, version_count, changed_at, display_name,
+    coalesce(description, ''), checksum
 FROM listings
 """
+_CHANGED_AT = 5
 
 
 _LISTING_COLUMNS = """
 SELECT max(id), group_concat(id), group_concat(scope), group_concat(coalesce(is_official, 0)),
-    group_concat(version_count), group_concat(checksum), group_concat(display_name, ?1),
-    group_concat(coalesce(description, ''), ?1)
+    group_concat(version_count), group_concat(changed_at), group_concat(checksum),
+    group_concat(display_name, ?1), group_concat(coalesce(description, ''), ?1)
 FROM (SELECT * FROM listings WHERE is_listed AND id > ?2 ORDER BY id LIMIT 5000)
 """
 
@@ -83,9 +85,6 @@ SELECT (SELECT count(*) FROM listings WHERE scope = ?),
 """
 
 _MOST_IN_A_SMALL_REGISTRY = 64
-
-# Stands between joined texts. A NUL is in no text: it is refused at the edge.
-TEXT_SEPARATOR = " \0 "
 
 
 class Documents:
@@ -126,13 +125,13 @@ class Documents:
                 head_checksum(id_, is_shown, head, created_at, latest_version) == written
                 and is_listed == is_shown
                 # A damaged index would lead to another widget's document.
-                and head.startswith(b'{"scope":"%b","name":"%b",' % (scope.encode(), name.encode()))
+                and head.startswith(f'{{"scope":"{scope}","name":"{name}",'.encode())
                 and (entries is None or checksum(entries) == entries_sum)
             )
         except (TypeError, ValueError):  # Something of another type than was written.
             is_sound = False
         if not is_sound:
-            raise _damaged(f"the document of {scope}/{name}")
+            raise damaged(f"the document of {scope}/{name}")
         return DetailRow(id_, is_listed, head, created_at, latest_version, entries_sum, entries)
 
     def list_summaries(self, ids: Sequence[int]) -> list[SummaryRow]:
@@ -142,7 +141,7 @@ class Documents:
         with self.snapshot():
             rows = self._db.execute(query, (MAX_INLINE_BYTES, *ids)).fetchall()
             if len(rows) != len(ids):
-                raise _damaged("a document that is listed")
+                raise damaged("a document that is listed")
             return [self._summary(*row) for row in rows]
 
     def _summary(
@@ -158,11 +157,11 @@ class Documents:
         latest_checksum: int,
         latest: bytes | None,
     ) -> SummaryRow:
-        _check_head(id_, is_shown, head, created_at, latest_version, written)
+        check_head(id_, is_shown, head, created_at, latest_version, written)
         place = Place(start, length, latest_checksum)
         if latest is None:
             return SummaryRow(id_, head, self.read_entries(id_, place), place)
-        _check(f"the document of widget {id_}", latest, latest_checksum)
+        check_bytes(f"the document of widget {id_}", latest, latest_checksum)
         return SummaryRow(id_, head, latest, place)
 
     def read_entries(self, widget_id: int, place: Place) -> bytes:
@@ -172,7 +171,7 @@ class Documents:
         with self._entries(widget_id) as blob:
             blob.seek(min(place.start, len(blob)))
             part = blob.read(place.length)
-        _check(f"the document of widget {widget_id}", part, place.checksum)
+        check_bytes(f"the document of widget {widget_id}", part, place.checksum)
         return part
 
     def stream_entries(self, widget_id: int, piece_bytes: int, written: int) -> Iterator[bytes]:
@@ -184,7 +183,7 @@ class Documents:
         with self._entries(widget_id) as blob:
             yield from running.passing(iter(partial(blob.read, piece_bytes), b""))
         if running.value != written:
-            raise _damaged(f"the document of widget {widget_id}")
+            raise damaged(f"the document of widget {widget_id}")
 
     def _entries(self, widget_id: int) -> sqlite3.Blob:
         return self._db.blobopen("documents", "entries", widget_id, readonly=True)
@@ -195,7 +194,7 @@ class Documents:
         if row is None:
             return None
         widget_id, outline, written = row
-        _check(f"the document of {scope}/{name}", outline, written)
+        check_bytes(f"the document of {scope}/{name}", outline, written)
         return widget_id, outline
 
     def list_outlines(self, ids: Sequence[int]) -> dict[int, bytes]:
@@ -203,9 +202,9 @@ class Documents:
         marks = ",".join("?" * len(ids))
         rows = self._db.execute(f"{_OUTLINES} ({marks})", ids).fetchall()
         if len(rows) != len(ids):
-            raise _damaged("a document that is listed")
+            raise damaged("a document that is listed")
         for widget_id, outline, written in rows:
-            _check(f"the document of widget {widget_id}", outline, written)
+            check_bytes(f"the document of widget {widget_id}", outline, written)
         return {widget_id: bytes(outline) for widget_id, outline, _ in rows}
 
     def find_styles(self, scope: str, name: str) -> bytes:
@@ -213,7 +212,7 @@ class Documents:
         row = self._find(_STYLES, scope, name)
         if row is None:
             return b""
-        _check(f"the document of {scope}/{name}", *row)
+        check_bytes(f"the document of {scope}/{name}", *row)
         return bytes(row[0])
 
     def _find(self, query: str, scope: str, name: str, *first: object) -> Any:
@@ -224,21 +223,21 @@ class Documents:
             # Unless it was published between the two.
             row = self._db.execute(query, given).fetchone()
             if row is None:
-                raise _damaged(f"the document of {scope}/{name}")
+                raise damaged(f"the document of {scope}/{name}")
         return row
 
     def stream_registry(self, scope: str) -> Iterator[RegistryRow]:
         """The listed widgets of a scope, by name. Inside a snapshot."""
         listed, stored = self._db.execute(_SCOPE_COUNTS, (scope, scope)).fetchone()
         if listed != stored:
-            raise _damaged(f"the registry of {scope}")
+            raise damaged(f"the registry of {scope}")
         for row in self._db.execute(_REGISTRY, (MAX_INLINE_BYTES, scope)):
             id_, is_shown, head, created_at, latest_version, written, entries_checksum, entries = (
                 row
             )
-            _check_head(id_, is_shown, head, created_at, latest_version, written)
+            check_head(id_, is_shown, head, created_at, latest_version, written)
             if entries is not None:
-                _check(f"the document of widget {id_}", entries, entries_checksum)
+                check_bytes(f"the document of widget {id_}", entries, entries_checksum)
             yield RegistryRow(id_, head, latest_version, entries_checksum, entries)
 
     def is_registry_large(self, scope: str) -> bool:
@@ -249,14 +248,20 @@ class Documents:
 
     def find_scope_change(self, scope: str) -> int | None:
         """When anything in this scope last changed, in milliseconds; None for no such scope."""
-        query = "SELECT max(changed_at) FROM listings WHERE scope = ?"
-        found: int | None = self._db.execute(query, (scope,)).fetchone()[0]
+        found = self._scope_change(scope)
         if found is None and self._db.execute(_SCOPE_IN_STORE, (scope,)).fetchone() is not None:
             # Unless it was published between the two.
-            found = self._db.execute(query, (scope,)).fetchone()[0]
+            found = self._scope_change(scope)
             if found is None:
-                raise _damaged(f"the registry of {scope}")
+                raise damaged(f"the registry of {scope}")
         return found
+
+    def _scope_change(self, scope: str) -> int | None:
+        newest: int | None = None
+        for *values, written in self._db.execute(f"{_LISTINGS} WHERE scope = ?", (scope,)):
+            check_listing(values[1:], written)
+            newest = max(values[_CHANGED_AT], newest or 0)
+        return newest
 
     def list_changes(self, after: int) -> list[tuple[int, int, str, str]]:
         """(seq, widget number, scope, name) of every change after this one, oldest first."""
@@ -293,23 +298,24 @@ class Documents:
             found = self._db.execute(_LISTING_COLUMNS, (TEXT_SEPARATOR, last)).fetchone()
             if found[0] is None:
                 return
-            last, ids, scopes, official, versions, checksums, names, descriptions = found
+            if None in found:  # A value that is never null is.
+                raise damaged("a listing")
+            last, ids, scopes, official, versions, changed_at, checksums, *texts = found
             columns = ListingColumns(
                 numbers(ids),
                 scopes.split(","),
                 numbers(official).astype(np.bool_),
                 numbers(versions),
-                names,
-                descriptions,
+                *texts,
             )
-            _check_listings(columns, numbers(checksums))
+            check_listings(columns, numbers(changed_at), numbers(checksums))
             yield columns
 
     def check_listings(self) -> None:
         """Raises DataDamaged if the search index cannot be made of what is listed."""
         listed = sum(len(some.ids) for some in self.stream_listings())
         if listed != len(self.list_ids_by_name()):
-            raise _damaged("the index of names")
+            raise damaged("the index of names")
 
     def list_listings(self, ids: Sequence[int]) -> list[ListingRow]:
         rows: list[ListingRow] = []
@@ -317,10 +323,10 @@ class Documents:
             some = ids[start : start + 500]
             marks = ",".join("?" * len(some))
             query = f"{_LISTINGS} WHERE is_listed AND id IN ({marks})"
-            for id_, scope, name, *rest, written in self._db.execute(query, some):
-                if listing_checksum(id_, scope, *rest) != written:
-                    raise _damaged(f"the listing of widget {id_}")
-                rows.append(ListingRow(id_, scope, name, *rest))
+            for name, *values, written in self._db.execute(query, some):
+                check_listing(values, written)
+                id_, scope, is_official, version_count, _, *texts = values
+                rows.append(ListingRow(id_, scope, name, is_official, version_count, *texts))
         return rows
 
     def list_ids_by_name(self) -> Array:
@@ -337,52 +343,3 @@ class Documents:
         """
         row = self._db.execute(query, (scope, name)).fetchone()
         return None if row is None else int(row[0])
-
-
-def _check_head(
-    id_: int,
-    is_shown: int,
-    head: bytes,
-    created_at: str,
-    latest_version: str | None,
-    written: int,
-) -> None:
-    try:
-        is_sound = head_checksum(id_, is_shown, head, created_at, latest_version) == written
-    except TypeError:
-        is_sound = False
-    if not is_sound:
-        raise _damaged(f"the document of widget {id_}")
-
-
-def _check(what: str, data: bytes, written: int | None) -> None:
-    if not isinstance(data, bytes) or checksum(data) != written:
-        raise _damaged(what)
-
-
-def _check_listings(columns: ListingColumns, written: Array) -> None:
-    ids, scopes, is_official, version_counts, names, descriptions = columns
-    try:
-        found = [
-            listing_checksum(*listing)
-            for listing in zip(
-                ids.tolist(),
-                scopes,
-                is_official.tolist(),
-                version_counts.tolist(),
-                names.split(TEXT_SEPARATOR),
-                descriptions.split(TEXT_SEPARATOR),
-                strict=True,
-            )
-        ]
-    except ValueError:  # Not as many of each.
-        found = []
-    if found != written.tolist():
-        raise _damaged("a listing")
-
-
-def _damaged(what: str) -> DataDamaged:
-    return DataDamaged(
-        f"{what[0].upper()}{what[1:]} in the read model is damaged or missing. Run doctor: it "
-        "makes the read model anew if the rest of the database is sound."
-    )

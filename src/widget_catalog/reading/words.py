@@ -14,7 +14,7 @@ from unicodedata import normalize
 
 import numpy as np
 
-from .documents import TEXT_SEPARATOR
+from .document_rows import TEXT_SEPARATOR
 from .ordinals import Array, OrdinalSet, Rows, radix_argsort
 from .texts import Texts
 

@@ -242,7 +242,11 @@ def _health_fault() -> Schema:
             "checks": exact(
                 "What was looked at; a check that fails says `failing`.",
                 {
-                    "database": {**check, "description": "Whether the catalog can be read."},
+                    "database": {
+                        **check,
+                        "enum": ["ok", "failing", "damaged"],
+                        "description": "Whether the catalog can be read, and is not damaged.",
+                    },
                     "bundles": {**check, "description": "Whether bundles can be reached."},
                 },
             ),
