@@ -34,6 +34,8 @@ from .wiring import DataFolder, Node, build_worker
 _KILL_TIMEOUT_S = 5
 _START_PATIENCE_S = 300
 _SLOW_HEADERS_MS = 15_000
+# Of each connection: for the head of a request, and for what a client has not read yet.
+_BUFFER_BYTES = 96 << 10
 _PR_SET_PDEATHSIG = 1
 _STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _OF_THE_PARENT = ("data", "host", "port", "workers", "metrics_host", "metrics_port")
@@ -110,7 +112,9 @@ def serve(
         websockets=False,
         backlog=4096,
         backpressure=connection_limit(),
-        http1_settings=HTTP1Settings(header_read_timeout=_SLOW_HEADERS_MS),
+        http1_settings=HTTP1Settings(
+            header_read_timeout=_SLOW_HEADERS_MS, max_buffer_size=_BUFFER_BYTES
+        ),
         # Its lines go where ours go, and only the serious ones: above all, that a worker has died.
         log_level=LogLevels.error,
         log_dictconfig={"formatters": {}, "handlers": {}, "loggers": {"_granian": {}}},

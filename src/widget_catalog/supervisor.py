@@ -23,6 +23,8 @@ import structlog
 from granian import Granian
 from granian._granian import SocketHolder
 
+from .web.sockets import limit_slow_readers
+
 _log = structlog.get_logger("widget_catalog.workers")
 
 # Tells a worker to answer with `Connection: close`, so that clients move to its successor.
@@ -159,6 +161,7 @@ class Supervisor(Granian):  # type: ignore[misc,valid-type]
             opened = self._passed_sockets[index % len(self._passed_sockets)]
         else:
             opened = listen(self.bind_addr, self.bind_port, self.backlog)
+        limit_slow_readers(opened)
         self._listening[index] = opened
 
     def _drop_shared_socket(self) -> None:

@@ -55,6 +55,7 @@ _NOT_HTTP: list[tuple[str, int, bytes]] = [
     ),
     ("an unknown transfer encoding", 400, b"POST / HTTP/1.1\r\nTransfer-Encoding: gzip\r\n\r\n"),
     ("101 headers", 431, b"GET / HTTP/1.1\r\n" + b"A: b\r\n" * 101 + b"\r\n"),
+    ("a head of 300 KB", 431, b"GET / HTTP/1.1\r\nA: " + b"b" * 300_000 + b"\r\n\r\n"),
     ("an address of 70 KB", 414, b"GET /?" + b"a" * 70_000 + b" HTTP/1.1\r\n\r\n"),
 ]
 _OAUTH = tuple(f"/api/auth/oauth2/{it}" for it in ("authorize", "token", "userinfo"))

@@ -18,9 +18,9 @@ import xxhash
 from .content import ENCODINGS, MAX_INLINE_BYTES, Content, Encoding
 from .packing import Packed, pack
 
-# A body up to this size is sent as a whole, a larger one in pieces of about the other size:
-# what is sent as a whole is copied for every client, however slowly it reads.
-WHOLE_BYTES = 1 << 20
+# A body up to this size is sent as a whole: it is copied for every client, however slowly that
+# reads. A larger one is kept in pieces of about the other size, and sent as it is read.
+WHOLE_BYTES = 1 << 17
 PIECE_BYTES = 1 << 18
 _NICENESS = 10
 # Some ten milliseconds. Where more is pending, bodies are sent as they are instead of waiting.

@@ -99,10 +99,7 @@ class Loader:
             return read(self._documents, partial(self._bulk, key))
 
     def _bulk(self, key: str, pieces: Iterable[bytes]) -> Bulk:
-        found = list(coalesced(pieces))
-        if len(found) * PIECE_BYTES <= WHOLE_BYTES:
-            found = [b"".join(found)]
-        return Bulk(found, self._packer, partial(self._keep, key))
+        return Bulk(list(coalesced(pieces)), self._packer, partial(self._keep, key))
 
     def _take(self, key: str, loading: "asyncio.Future[Loaded | None]") -> None:
         failed = loading.cancelled() or loading.exception() is not None

@@ -1,14 +1,12 @@
 """The binding that `serve` runs: RSGI, as Granian speaks it."""
 
 import asyncio
-import contextlib
 from collections.abc import Callable
 from typing import Any
 
-from granian.rsgi import ProtocolClosed  # type: ignore[attr-defined]
-
-from ..reading.large_content import WHOLE_BYTES, coalesced
+from ..reading.large_content import WHOLE_BYTES
 from .http import Body, FileBody, Headers, LargeBody, Request, Response, Worker
+from .large_answers import LargeAnswers
 
 
 class RsgiApp:
@@ -16,6 +14,7 @@ class RsgiApp:
 
     def __init__(self, build: Callable[[], Worker]) -> None:
         self._build = build
+        self._large = LargeAnswers()
 
     def __rsgi_init__(self, _loop: asyncio.AbstractEventLoop) -> None:
         self._answer, self._close = self._build()
@@ -38,29 +37,26 @@ class RsgiApp:
         if body is None:
             protocol.response_empty(status, headers)
         elif isinstance(body, bytes):
-            protocol.response_bytes(status, headers, body)
+            if len(body) <= WHOLE_BYTES:
+                protocol.response_bytes(status, headers, body)
+            else:
+                await self._large.send(scope.client, protocol, status, headers, (body,))
         elif isinstance(body, LargeBody):
-            await _send_large(scope.method, protocol, status, headers, body)
+            await self._send_large(scope, protocol, status, headers, body)
         else:
             _send_file(scope.method, protocol, status, headers, body)
 
-
-async def _send_large(
-    method: str, protocol: Any, status: int, headers: Headers, body: LargeBody
-) -> None:
-    if method == "HEAD":
-        protocol.response_empty(status, [*headers, *_length(body.length)])
-        return
-    pieces = await body.pieces()
-    size = sum(map(len, pieces))
-    if size <= WHOLE_BYTES:
-        protocol.response_bytes(status, headers, b"".join(pieces))
-        return
-    transport = protocol.response_stream(status, [*headers, *_length(size)])
-    # A client may go away at any moment; nothing is left to do for it then.
-    with contextlib.suppress(ProtocolClosed):
-        for piece in coalesced(pieces):
-            await transport.send_bytes(piece)
+    async def _send_large(
+        self, scope: Any, protocol: Any, status: int, headers: Headers, body: LargeBody
+    ) -> None:
+        if scope.method == "HEAD":
+            protocol.response_empty(status, [*headers, *_length(body.length)])
+            return
+        pieces = await body.pieces()
+        if sum(map(len, pieces)) <= WHOLE_BYTES:
+            protocol.response_bytes(status, headers, b"".join(pieces))
+        else:
+            await self._large.send(scope.client, protocol, status, headers, pieces)
 
 
 def _length(size: int | None) -> Headers:
