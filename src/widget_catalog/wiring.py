@@ -24,7 +24,7 @@ from .actions.second_factor import FactorPolicy
 from .actions.second_factor.secret_box import SecretBox
 from .actions.sign_in import Lifetimes
 from .actions.tidy_uploads import Tidier, tidy_uploads
-from .bundles.local import LocalBundles
+from .bundles.local import LocalBundles, sync_folder
 from .bundles.uploads import LocalUploads
 from .data_folder import DataFolder as DataFolder
 from .domain import clock
@@ -125,11 +125,19 @@ def make_folder(folder: DataFolder) -> None:
     """Make the folder and what belongs into it, where it is not there yet."""
     check_is_folder(folder.path)
     try:
-        folder.path.mkdir(parents=True, exist_ok=True, mode=_PRIVATE)
+        _make_durable(folder.path, mode=_PRIVATE)
         for needed in (folder.bundles, folder.uploads, folder.revision.parent):
-            needed.mkdir(exist_ok=True)
+            _make_durable(needed)
     except OSError as error:
         raise _unusable(folder.path, error) from None
+
+
+def _make_durable(path: Path, mode: int = 0o777) -> None:
+    """Make a folder, and those it is in; the names of all of them survive a power cut."""
+    new = [it for it in (path, *path.absolute().parents) if not it.exists()]
+    path.mkdir(parents=True, exist_ok=True, mode=mode)
+    for made in new:
+        sync_folder(made.parent)
 
 
 def prepare_node(
@@ -265,7 +273,7 @@ def build_worker(
         status,
     )
     pages = Pages(catalog, settings.service_name, settings.public_url)
-    uploads = Uploads(services, readers)
+    uploads = Uploads(services)
     answer: Answer = Site(api, Cdn(catalog, node.bundles), uploads, people, pages, alarm).answer
     trust = settings.trust_forwarded_for
     if settings.rate_limit:
@@ -284,6 +292,7 @@ def build_worker(
     def close() -> None:
         readers.shutdown()
         writers.shutdown()
+        uploads.close()
         hashing.close()
         tidier.close()
         durable.close()

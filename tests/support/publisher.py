@@ -7,7 +7,6 @@ version of ann/clock, and prints the child's number. It has loaded everything be
 a kill falls into the publishing and not into the loading.
 """
 
-import asyncio
 import os
 import sys
 from collections.abc import Callable
@@ -18,7 +17,6 @@ from widget_catalog.actions.publish_version import publish_version
 from widget_catalog.actions.request_version import request_version
 from widget_catalog.domain.accounts import Actor, Via
 from widget_catalog.store.accounts import get_account
-from widget_catalog.web.http import SentBody
 from widget_catalog.wiring import open_node
 
 
@@ -34,7 +32,9 @@ def publish(data: Path, version: str, before_confirm: Callable[[], None] = lambd
     request = request_version(
         node.store, actor, request_body("ann/clock", version, js), max_bundle_bytes=1 << 21
     )
-    asyncio.run(node.uploads.receive(request.id, "js", SentBody(js), len(js)))
+    upload = node.uploads.receive(request.id, "js", len(js))
+    upload.write(js)
+    upload.finish()
     before_confirm()
     publish_version(node.store, node.bundles, node.uploads, actor, request.id)
 

@@ -22,7 +22,8 @@ _log = structlog.get_logger("widget_catalog.uploads")
 
 
 def tidy_uploads(store: Store, bundles: LocalBundles, uploads: LocalUploads) -> None:
-    """Remove whatever requests have left behind whose time is over."""
+    """Remove what is left of requests that have expired, and of receivers that were killed."""
+    uploads.remove_leftovers()
     with store.reading() as connection:
         requests = list_requests(connection)
     is_over = any(it.expires_at <= store.now_ms() for it in requests)
@@ -41,7 +42,6 @@ def tidy_uploads(store: Store, bundles: LocalBundles, uploads: LocalUploads) -> 
         # Whoever copies a bundle holds the lock that is held here: these were left.
         for path in bundles.list_leftovers():
             path.unlink(missing_ok=True)
-    uploads.remove_leftovers()
 
 
 class Tidier:

@@ -26,7 +26,10 @@ class LocalBundles:
         A reader never sees half a bundle, and two writers of the same bytes do not disturb
         each other.
         """
-        target = self.path_of(sha256_hash, kind)
+        with _faults_with_path(self._folder):
+            return self._put(source, self.path_of(sha256_hash, kind), sha256_hash)
+
+    def _put(self, source: Path, target: Path, sha256_hash: str) -> bool:
         if target.exists():
             if hash_file(target)[0] == sha256_hash:
                 return False
@@ -46,7 +49,9 @@ class LocalBundles:
             Path(temporary).chmod(0o444)
             with contextlib.suppress(FileExistsError):
                 os.link(temporary, target)
-                _sync_folder(target.parent)
+                sync_folder(target.parent)
+                # Always: whoever made the folder may have been killed before this.
+                sync_folder(self._folder)
                 return True
             return False
         finally:
@@ -72,6 +77,16 @@ class LocalBundles:
         yield from sorted(self._folder.glob(".incoming-*"))
 
 
+@contextlib.contextmanager
+def _faults_with_path(path: Path) -> Iterator[None]:
+    """What a full disk raises on writing does not say where; the log should."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = error.filename or str(path)
+        raise
+
+
 def hash_file(path: Path) -> tuple[str, int]:
     """A file's SHA-256 and its size in bytes."""
     try:
@@ -84,7 +99,8 @@ def hash_file(path: Path) -> tuple[str, int]:
         raise BundleRefused(f"{path} cannot be read ({error.strerror}).") from None
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder durable: files and folders that were made in it."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -1,20 +1,75 @@
-"""Uploads on their way: files that were sent and are not published, one folder of them.
+"""Uploads: files that were sent and are not published, one folder of them.
 
-Whatever lies here may be replaced at any time by whoever holds the upload's address; it is
-checked and copied when it is published, and nobody is ever served from here.
+Whoever holds an upload's address may replace its file at any time; it is checked and copied when
+it is published, and nobody is ever served from here.
 """
 
 import contextlib
+import fcntl
 import os
-import tempfile
-import time
-from collections.abc import AsyncIterable, Iterator
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 
-from ..domain.errors import BundleRefused, StoreUnavailable
+from ..domain.errors import BundleRefused, Conflict, StoreUnavailable
 from .store import Kind
 
-_LEFTOVER_S = 3_600
+_INCOMING = ".incoming-"
+
+
+class Upload:
+    """A file that is being received. Its methods may be called by any thread.
+
+    It is locked as long as this object lives, or its process: the next receiver, and whoever
+    cleans up, can tell whether somebody still writes to it.
+    """
+
+    def __init__(self, incoming: Path, target: Path, size_bytes: int, descriptor: int) -> None:
+        self._incoming = incoming
+        self._target = target
+        self._size_bytes = size_bytes
+        self._left_bytes = size_bytes
+        self._descriptor: int | None = descriptor
+        self._lock = threading.Lock()
+
+    def write(self, chunk: bytes) -> None:
+        """BundleRefused, if this is more than was announced."""
+        with self._lock, _faults_named():
+            if self._descriptor is None:
+                return  # Given up meanwhile.
+            self._left_bytes -= len(chunk)
+            if self._left_bytes < 0:
+                raise BundleRefused(
+                    f"More than the {self._size_bytes:,} bytes that were announced were sent."
+                )
+            rest = memoryview(chunk)
+            while rest:
+                rest = rest[os.write(self._descriptor, rest) :]
+
+    def finish(self) -> None:
+        """Put the file in place of one that came before it, if it is complete."""
+        with self._lock, _faults_named():
+            size, left = self._size_bytes, self._left_bytes
+            if left == size:
+                raise BundleRefused(
+                    f"The file is empty: nothing was sent; {size:,} bytes were announced."
+                )
+            if left:
+                raise BundleRefused(f"{size - left:,} bytes were sent; {size:,} were announced.")
+            self._incoming.replace(self._target)
+            self._close()
+
+    def give_up(self) -> None:
+        """Remove what has come so far. Does nothing after `finish`."""
+        with self._lock, _faults_named():
+            if self._descriptor is not None:
+                self._incoming.unlink(missing_ok=True)
+                self._close()
+
+    def _close(self) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
 
 
 class LocalUploads:
@@ -24,49 +79,60 @@ class LocalUploads:
     def path_of(self, request_id: str, kind: Kind) -> Path:
         return self._folder / f"{request_id}.{kind}"
 
-    async def receive(
-        self, request_id: str, kind: Kind, chunks: AsyncIterable[bytes], size_bytes: int
-    ) -> None:
-        """Take a file of just this size in; in place of one that came before it, or not at all."""
+    def receive(self, request_id: str, kind: Kind, size_bytes: int) -> Upload:
+        """Begin to receive a file of this size. Conflict, if it is being received already."""
+        target = self.path_of(request_id, kind)
+        incoming = target.with_name(f"{_INCOMING}{target.name}")
         with _faults_named():
-            descriptor, temporary = tempfile.mkstemp(prefix=".incoming-", dir=self._folder)
+            descriptor = _lock(incoming)
+            if descriptor is None:
+                raise Conflict(
+                    "This file is being uploaded already. Wait until that upload has ended."
+                )
             try:
-                with os.fdopen(descriptor, "wb") as file:
-                    left = size_bytes
-                    async for chunk in chunks:
-                        left -= len(chunk)
-                        if left < 0:
-                            raise BundleRefused(
-                                f"More than the {size_bytes:,} bytes that were announced were sent."
-                            )
-                        # Into the page cache: some 20 µs, not worth a thread.
-                        file.write(chunk)
-                if left == size_bytes:
-                    raise BundleRefused(
-                        f"The file is empty: nothing was sent; {size_bytes:,} bytes were announced."
-                    )
-                if left:
-                    raise BundleRefused(
-                        f"{size_bytes - left:,} bytes were sent; {size_bytes:,} were announced."
-                    )
-                Path(temporary).replace(self.path_of(request_id, kind))
-            finally:
-                Path(temporary).unlink(missing_ok=True)
+                os.ftruncate(descriptor, 0)  # What a receiver that was killed has left.
+            except BaseException:
+                os.close(descriptor)
+                raise
+        return Upload(incoming, target, size_bytes, descriptor)
 
     def remove(self, request_id: str) -> None:
         for kind in ("js", "css"):
             (self._folder / f"{request_id}.{kind}").unlink(missing_ok=True)
 
-    def remove_leftovers(self) -> None:
-        """Remove what was being received when its process ended: nothing takes that long."""
-        for path in self._folder.glob(".incoming-*"):
-            with contextlib.suppress(FileNotFoundError):
-                if time.time() - path.stat().st_mtime > _LEFTOVER_S:
-                    path.unlink()
+    def remove_leftovers(self) -> int:
+        """Remove what nobody receives any more, because its process ended. How many there were."""
+        removed = 0
+        for path in self._folder.glob(f"{_INCOMING}*"):
+            descriptor = _lock(path)
+            if descriptor is not None:
+                path.unlink(missing_ok=True)
+                os.close(descriptor)
+                removed += 1
+        return removed
 
     def list_requests(self) -> set[str]:
         """The requests that something was uploaded for."""
         return {path.stem for path in self._folder.glob("[!.]*.*")}
+
+
+def _lock(path: Path) -> int | None:
+    """Open this file, or make it, for nobody but us; None if somebody else has it."""
+    while True:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # Whoever had it may have renamed or removed it since it was opened here.
+            with contextlib.suppress(FileNotFoundError):
+                if os.path.samestat(os.fstat(descriptor), path.stat()):
+                    return descriptor
+        except BlockingIOError:
+            os.close(descriptor)
+            return None
+        except BaseException:
+            os.close(descriptor)
+            raise
+        os.close(descriptor)
 
 
 @contextlib.contextmanager

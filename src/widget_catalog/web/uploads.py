@@ -3,30 +3,45 @@
 import asyncio
 import contextlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
 from urllib.parse import parse_qsl
 
 from ..actions.request_version import announced_size
 from ..actions.signed_uploads import PREFIX, is_signed
 from ..bundles.store import Kind
-from ..domain.errors import NotAllowed, NotFound, TooOften
+from ..bundles.uploads import Upload
+from ..domain.errors import Busy, NotAllowed, NotFound, TooOften
 from ..domain.networks import network_of
 from .http import Body, Request, Response
 from .internal.api import client_address
 from .internal.call import Services, done
-from .internal.failures import STATUSES, TooSlow, failure
+from .internal.failures import STATUSES, TooSlow, failure, log_fault
 from .public import error
 
+# For a whole file, and for the next bytes of it.
 _PATIENCE_S = 300
+_STALLED_S = 30
 _WAIT_S = 5
+# What a worker receives at the same time: announced bytes of all files together. One is always
+# received, however large.
+_MOST_BYTES = 64 << 20
+# They wait for the disk; nothing else waits for them.
+_THREADS = 4
+
+_T = TypeVar("_T")
 
 
 class Uploads:
-    def __init__(self, services: Services, threads: ThreadPoolExecutor) -> None:
+    def __init__(self, services: Services) -> None:
         self._services = services
-        self._threads = threads
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="uploads")
         self._under_way: Counter[str] = Counter()
+        self._under_way_bytes = 0
+
+    def close(self) -> None:
+        self._threads.shutdown()
 
     async def answer(self, request: Request, body: Body) -> Response:
         if request.method != "PUT":
@@ -38,16 +53,32 @@ class Uploads:
         except TimeoutError:
             return failure(TooSlow("The file did not come in time."))
         except tuple(STATUSES) as fault:
+            log_fault(request, fault)
             return failure(fault)
         return done()
 
     async def _receive(self, request_id: str, kind: Kind, body: Body) -> None:
+        size = await self._in_thread(announced_size, self._services.store, request_id, kind)
+        with self._few_bytes(size):
+            uploads = self._services.uploads
+            upload = await self._in_thread(uploads.receive, request_id, kind, size)
+            try:
+                await asyncio.wait_for(self._write(upload, body), _PATIENCE_S)
+                await self._in_thread(upload.finish)
+            finally:
+                await self._in_thread(upload.give_up)
+
+    async def _write(self, upload: Upload, body: Body) -> None:
+        """The next bytes are asked for when the last ones are written: none pile up."""
+        chunks = aiter(body)
+        with contextlib.suppress(StopAsyncIteration):
+            while True:
+                chunk = await asyncio.wait_for(_next(chunks), _STALLED_S)
+                await self._in_thread(upload.write, chunk)
+
+    async def _in_thread(self, call: Callable[..., _T], *arguments: object) -> _T:
         loop = asyncio.get_running_loop()
-        size = await loop.run_in_executor(
-            self._threads, announced_size, self._services.store, request_id, kind
-        )
-        receiving = self._services.uploads.receive(request_id, kind, body, size)
-        await asyncio.wait_for(receiving, _PATIENCE_S)
+        return await loop.run_in_executor(self._threads, call, *arguments)
 
     @contextlib.contextmanager
     def _one_of_few(self, network: str) -> Iterator[None]:
@@ -67,6 +98,20 @@ class Uploads:
             if not self._under_way[network]:
                 del self._under_way[network]
 
+    @contextlib.contextmanager
+    def _few_bytes(self, size: int) -> Iterator[None]:
+        """Busy, if as much is being received as there may be."""
+        if self._under_way_bytes and self._under_way_bytes + size > _MOST_BYTES:
+            raise Busy(
+                f"Many files are being uploaded just now. Try again in {_WAIT_S} s.",
+                wait_s=_WAIT_S,
+            )
+        self._under_way_bytes += size
+        try:
+            yield
+        finally:
+            self._under_way_bytes -= size
+
     def _signed(self, request: Request) -> tuple[str, Kind]:
         """Which file of which request the address is for, if it is one of ours."""
         query = dict(parse_qsl(request.query_string[:500]))
@@ -83,3 +128,7 @@ class Uploads:
         if not is_signed(services.upload_key, request_id, kind, *given, services.store.now_ms()):
             raise NotAllowed("This upload address is not valid, or no longer. Request a new one.")
         return request_id, kind
+
+
+async def _next(chunks: AsyncIterator[bytes]) -> bytes:
+    return await anext(chunks)

@@ -1,6 +1,5 @@
 """Write-once: what is published never changes, whoever tries it and whenever they do."""
 
-import asyncio
 import hashlib
 import threading
 from collections.abc import Callable
@@ -91,16 +90,12 @@ def test_an_upload_that_began_before_the_confirmation_changes_nothing(village: V
     """It is let in, then the version is confirmed, then its last bytes come."""
     body = requested(village)
     node = village.site.node
-
-    async def slow() -> Any:
-        yield EVIL[:10]
-        await asyncio.to_thread(
-            publish_version, node.store, node.bundles, node.uploads, actor, body["versionId"]
-        )
-        yield EVIL[10:]
-
     actor = actor_of(village)
-    asyncio.run(node.uploads.receive(body["versionId"], "js", slow(), len(BUNDLE)))
+    upload = node.uploads.receive(body["versionId"], "js", len(BUNDLE))
+    upload.write(EVIL[:10])
+    publish_version(node.store, node.bundles, node.uploads, actor, body["versionId"])
+    upload.write(EVIL[10:])
+    upload.finish()
 
     assert village.site.get(ADDRESS).body == BUNDLE
     assert village.ann.confirm(body["versionId"]).status == 200

@@ -28,6 +28,7 @@ from .failures import (
     WrongMethod,
     failure,
     failure_page,
+    log_fault,
     oauth_failure,
 )
 from .hashing import HashingPool
@@ -119,6 +120,7 @@ class InternalApi:
                     require_second_factor(services.store, services.factor_policy, visitor)
                 return route.handler(self._services, call)
             except tuple(STATUSES) as fault:
+                log_fault(request, fault)
                 return fail(fault)
 
         if route is not None and route.hashes:

@@ -1,6 +1,7 @@
 """Which failure is which status: the one table of it, for everything that is not public."""
 
 import msgspec
+import structlog
 
 from ...domain.errors import (
     BundleRefused,
@@ -23,6 +24,8 @@ from ...domain.errors import (
 from ..http import NOSNIFF, Headers, Request, Response
 from ..look import Look
 from ..public import error
+
+_log = structlog.get_logger("widget_catalog.faults")
 
 _OAUTH = [
     ("content-type", "application/json; charset=utf-8"),
@@ -91,6 +94,22 @@ STATUSES: dict[type[CatalogError], int] = {
 
 def status_of(fault: CatalogError) -> int:
     return next(status for kind, status in STATUSES.items() if isinstance(fault, kind))
+
+
+def log_fault(request: Request, fault: CatalogError) -> None:
+    """Write to the log what is the disk's or the database's fault, not the client's."""
+    cause = fault.__cause__
+    if isinstance(fault, StoreUnavailable) and cause is not None:
+        about = {}
+        if isinstance(cause, OSError):
+            about = {"errno": cause.errno, "file": cause.filename}
+        _log.error(
+            "A request failed, since the disk or the database did.",
+            method=request.method,
+            path=request.path,
+            fault=str(cause),
+            **about,
+        )
 
 
 def failure(fault: CatalogError) -> Response:
