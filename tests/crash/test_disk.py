@@ -1,5 +1,6 @@
 """A full disk, and a folder that may no longer be written: reading goes on, nothing breaks."""
 
+import errno
 import json
 import resource
 import shutil
@@ -9,12 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from support.author import Author, add_account, token_of
 from support.disks import Disk, DiskKind, LimitedDisk, possible_disks, possible_full_disks
 from support.folders import filled_folder
 from support.permissions import read_only, without_root_powers
 from support.service import run_command, running_service
 from support.widgets import ndjson, version_line, widget_line
 from support.wire import WireAnswer, WireConnection, connections_to_every_worker
+from widget_catalog.wiring import prepare_node
 
 _SCRIPT = b"export default 1;\n" * 100
 _CLOCK = "/api/v1/widgets/acme/clock"
@@ -133,6 +136,30 @@ def test_in_a_folder_that_became_read_only_reading_goes_on_and_counting_comes_ba
             assert _downloads(connection.ask("GET", _CLOCK)) == 2
         assert service.stop() == 0
     _assert_sound(data, 2)
+
+
+def test_a_publish_that_the_disk_refuses_is_503_and_logged_with_its_cause(
+    tmp_path: Path, filled: Path
+) -> None:
+    data = tmp_path / "data"
+    shutil.copytree(filled, data)
+    node = prepare_node(data)
+    add_account(node, "ann")
+    node.store.close()
+    with running_service(data, before=without_root_powers) as service:
+        with Author(service.url, token_of(service, "ann")) as author:
+            with read_only(data / "bundles"):
+                refused = author.publish("ann/clock", "1.0.0")
+            assert refused.status_code == 503
+            assert list(refused.json()) == ["error"]
+            assert int(refused.headers["retry-after"]) > 0
+            assert author.publish("ann/clock", "1.0.1").status_code == 200
+        [line] = [it for it in service.log.splitlines() if "the disk or the database" in it]
+        assert "[error" in line
+        assert f"errno={errno.EACCES}" in line
+        assert f"file={data / 'bundles'}" in line
+        assert "path=/api/widgets/publish" in line
+        assert "Traceback" not in service.log
 
 
 def test_health_names_bundles_that_are_gone_and_all_else_goes_on(
