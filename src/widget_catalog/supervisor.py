@@ -114,14 +114,15 @@ def stop_accepting(listening: os.stat_result) -> None:
 def connection_limit() -> int:
     """How many connections a worker accepts at once, so that it never runs out of descriptors.
 
-    Those beyond wait in the queue of the listening socket; at the limit of descriptors they would
-    be accepted in vain, again and again.
+    Each may need a second one, for a file that is sent or received. Those beyond the limit wait in
+    the queue of the listening socket; without descriptors they would be accepted in vain, again
+    and again, and bundles could not be opened.
     """
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     if hard == resource.RLIM_INFINITY:
         return _CONNECTIONS
-    return max(1, min(_CONNECTIONS, hard - _RESERVED_DESCRIPTORS))
+    return max(1, min(_CONNECTIONS, (hard - _RESERVED_DESCRIPTORS) // 2))
 
 
 class Supervisor(Granian):  # type: ignore[misc,valid-type]
@@ -241,7 +242,7 @@ class Supervisor(Granian):  # type: ignore[misc,valid-type]
     def _warn_when_crowded(self) -> None:
         """Say once that a worker is near the limit, and once that it no longer is."""
         many = self.backpressure * _NEARLY_ALL
-        is_crowded = any(_descriptors(it.inner.pid) > many for it in self.wrks)
+        is_crowded = any(_has_more_sockets(it.inner.pid, many) for it in self.wrks)
         if is_crowded and not self._is_crowded:
             _log.warning(
                 "A worker has as many connections open as it may; more have to wait.",
@@ -323,8 +324,17 @@ def _drain(worker: Any) -> bool:
     return True
 
 
-def _descriptors(pid: int) -> int:
+def _has_more_sockets(pid: int, count: float) -> bool:
+    """Whether a process has more sockets open than this."""
+    folder = f"/proc/{pid}/fd"
     try:
-        return len(os.listdir(f"/proc/{pid}/fd"))  # noqa: PTH208  Twice as fast for thousands.
+        names = os.listdir(folder)  # noqa: PTH208  Twice as fast for thousands.
     except OSError:
-        return 0
+        return False
+    if len(names) <= count:
+        return False
+    sockets = 0
+    for name in names:
+        with contextlib.suppress(OSError):
+            sockets += os.readlink(f"{folder}/{name}").startswith("socket:")  # noqa: PTH115
+    return sockets > count

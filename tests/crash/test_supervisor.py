@@ -1,7 +1,9 @@
 """Workers that die, hang, or are left without their parent."""
 
+import contextlib
 import os
 import resource
+import select
 import signal
 import socket
 import subprocess
@@ -14,7 +16,8 @@ import pytest
 
 from support.folders import filled_folder
 from support.service import Service, free_port, is_running, running_service, wait_for
-from support.widgets import widget_line
+from support.widgets import version_line, widget_line
+from support.wire import WireConnection, request
 
 _CLOCK = "/api/v1/widgets/acme/clock"
 _DESCRIPTORS = 256
@@ -93,10 +96,7 @@ def test_a_worker_that_hangs_ends_with_its_parent(data: Path) -> None:
 
 
 def test_more_connections_than_descriptors_wait_their_turn_and_cost_nothing(data: Path) -> None:
-    def few_descriptors() -> None:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (_DESCRIPTORS, _DESCRIPTORS))
-
-    with running_service(data, before=few_descriptors) as service:
+    with running_service(data, before=_with_few_descriptors) as service:
         (worker,) = set(service.worker_pids())
         idle = [_connected(service) for _ in range(_DESCRIPTORS + 50)]
         wait_for(lambda: "as many connections open as it may" in service.log)
@@ -107,6 +107,32 @@ def test_more_connections_than_descriptors_wait_their_turn_and_cost_nothing(data
             connection.close()
         with service.client() as client:
             assert client.get(_CLOCK).status_code == 200
+
+
+def test_at_the_limit_of_descriptors_bundles_can_still_be_opened(tmp_path: Path) -> None:
+    """Each client that reads slowly takes two descriptors: its connection, and the file."""
+    (tmp_path / "clock.js").write_bytes(bytes(2 << 20))
+    stored = {"bundleFile": "clock.js", "bundleUrl": None, "bundleSize": None, "sha256Hash": None}
+    clock = widget_line("acme/clock", versions=[version_line("1.0.0", **stored)])
+    data = filled_folder(tmp_path / "data", clock, beside=tmp_path)
+    with running_service(data, before=_with_few_descriptors) as service:
+        with contextlib.ExitStack() as opened:
+            wanted = request("GET", "/cdn/@acme/clock/1.0.0/index.js")
+            unread = [
+                opened.enter_context(WireConnection(service.port)) for _ in range(_DESCRIPTORS)
+            ]
+            for connection in unread:
+                connection.send(wanted)
+            wait_for(lambda: "as many connections open as it may" in service.log)
+            # The others wait in the queue.
+            answered, _, _ = select.select([it.socket for it in unread], [], [], 10)
+            assert {it.recv(12) for it in answered} == {b"HTTP/1.1 200"}
+        with service.client() as client:
+            assert client.get(_CLOCK).status_code == 200
+
+
+def _with_few_descriptors() -> None:
+    resource.setrlimit(resource.RLIMIT_NOFILE, (_DESCRIPTORS, _DESCRIPTORS))
 
 
 def _has_logged(service: Service, text: str, times: int) -> bool:

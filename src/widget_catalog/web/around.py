@@ -13,6 +13,7 @@ from ..domain.networks import network_of
 from .http import Answer, Body, Request, Response
 from .metrics import Metrics
 from .public import cors_of, error
+from .rate_limit import FixedWindows
 
 _log = structlog.get_logger("widget_catalog.access")
 
@@ -38,23 +39,20 @@ def rate_limited(answer: Answer, limits: str, *, trust_forwarded_for: bool) -> A
     Each worker counts on its own: a client that keeps connections to all of them may get as
     many times the limit as there are workers.
     """
-    # Loaded only where there is a limit, as it takes a while.
-    from limits import parse_many
-    from limits.storage import MemoryStorage
-    from limits.strategies import FixedWindowRateLimiter
+    from limits import parse_many  # Loaded only where there is a limit, as it takes a while.
 
-    items = parse_many(limits)
-    limiter = FixedWindowRateLimiter(MemoryStorage())
+    windows = [FixedWindows(it.amount, it.get_expiry()) for it in parse_many(limits)]
 
     async def limited(request: Request, body: Body) -> Response:
         # Whoever watches the service must always hear, and a preflight is not yet a request.
         if request.path == "/api/health" or request.method == "OPTIONS":
             return await answer(request, body)
         client = network_of(client_of(request, trust_forwarded_for=trust_forwarded_for))
-        for item in items:
-            if not limiter.hit(item, client):
-                reset_at = limiter.get_window_stats(item, client).reset_time
-                return _too_many(request, limits, wait_s=max(1, math.ceil(reset_at - time.time())))
+        now_s = time.monotonic()
+        for window in windows:
+            wait_s = window.hit(client, now_s)
+            if wait_s is not None:
+                return _too_many(request, limits, wait_s=max(1, math.ceil(wait_s)))
         return await answer(request, body)
 
     return limited
