@@ -71,7 +71,7 @@ def test_a_file_has_one_receiver_and_nothing_is_left_of_a_killed_one(data: Path)
     _leave(uploads / ".incoming-of-an-old-release", data / "bundles" / ".incoming-abc")
 
     with running_service(data, *_NO_LIMITS) as service:
-        assert _files(data / "uploads", data / "bundles") == []
+        wait_for(lambda: _files(data / "uploads", data / "bundles") == [])
         with WireConnection(service.port) as connection:
             connection.send(_put(address) + _BUNDLE)
             assert connection.answer().status == 200

@@ -1,4 +1,4 @@
-"""`widget-catalog doctor --clean`: what no version refers to is moved aside."""
+"""`widget-catalog doctor --clean`: moves aside what no version refers to, and tidies uploads."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -15,23 +15,30 @@ if TYPE_CHECKING:
 
 
 def clean_up(node: "Node", orphans: list[str], *, is_dry: bool, is_forced: bool) -> list[str]:
-    """Move these files aside, or say how much that would be; gives those that are left."""
+    """Move these files aside, or say how much that would be; gives those that are left.
+
+    What is left of uploads was never published, and is removed.
+    """
     from ..actions.set_aside import find_orphans, set_aside
+    from ..actions.tidy_uploads import tidy_uploads
 
     suspects = set(map(Path, orphans))
-    if is_dry:
+    if is_dry and suspects:
         found = find_orphans(node.store, node.bundles, suspects)
         told(
             f"Would move {counted(len(found.files), 'file')} ({decimal(found.size_bytes)}) aside; "
             f"{found.referred:,} of {counted(found.stored, 'stored file')} would stay."
             + (" That needs --force." if found.are_too_many else "")
         )
+    if is_dry:
         return orphans
-    moved = set_aside(node.store, node.bundles, node.folder.path, suspects, is_forced=is_forced)
-    told(
-        f"Moved {_amount(moved)} that no version refers to into {moved.folder}. Delete that folder "
-        "when you are sure that nothing is missing."
-    )
+    if suspects:
+        moved = set_aside(node.store, node.bundles, node.folder.path, suspects, is_forced=is_forced)
+        told(
+            f"Moved {_amount(moved)} that no version refers to into {moved.folder}. Delete that "
+            "folder when you are sure that nothing is missing."
+        )
+    tidy_uploads(node.store, node.bundles, node.uploads)
     return []
 
 

@@ -37,7 +37,7 @@ def doctor(
 ) -> None:
     """Check the database, every stored bundle and the read model, and repair the read model.
 
-    Exit code 1: something was found. The service may be running. --clean deletes nothing: it
+    Exit code 1: something was found. The service may be running. --clean deletes no bundle: it
     moves files into a folder named aside in the data folder.
     """
     from ..actions.check_catalog import check_catalog
@@ -69,7 +69,7 @@ def doctor(
         f"{counted(findings.bundles, 'stored bundle')}."
     )
     _print_some("[red]Fault:[/]", findings.faults)
-    if clean and findings.orphans:
+    if clean:
         findings.orphans = clean_up(node, findings.orphans, is_dry=dry_run, is_forced=force)
     if delete_aside is not None:
         forget_aside(node, delete_aside, is_dry=dry_run)
