@@ -51,7 +51,7 @@ _REQUESTS: list[tuple[int, str, str, dict[str, str]]] = [
     (200, "HEAD", _DETAIL, {"accept-encoding": "br"}),
     *[
         (308, method, f"{slashes}{_DETAIL[1:]}?x=%20y", {})
-        for method in ("GET", "POST")
+        for method in ("GET", "HEAD", "POST")
         for slashes in ("//", "///", "/%2f", "/%2F/")
     ],
     (308, "GET", "//evil.example/x", {}),

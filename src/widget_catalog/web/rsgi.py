@@ -37,10 +37,13 @@ class RsgiApp:
         if body is None:
             protocol.response_empty(status, headers)
         elif isinstance(body, bytes):
-            if len(body) <= WHOLE_BYTES:
+            size = len(body)
+            if 0 < size <= WHOLE_BYTES:
                 protocol.response_bytes(status, headers, body)
-            else:
+            elif size:
                 await self._large.send(scope.client, protocol, status, headers, (body,))
+            else:  # The server would not state this length to a HEAD.
+                protocol.response_empty(status, [*headers, *_length(0)])
         elif isinstance(body, LargeBody):
             await self._send_large(scope, protocol, status, headers, body)
         else:
