@@ -24,6 +24,8 @@ from .servers import Server, catalog_command, clean_environment, running_catalog
 from .throughput import SIZE
 from .traffic import detail_targets
 
+AUTHORS_FOLDER = "published"
+
 _MEGABYTE = 1_000_000
 _PUBLISHES = 40
 _A_SECOND = 5
@@ -32,7 +34,7 @@ _NAME, _PASSWORD = "author", "a password for the bench"
 
 def publish(rig: Rig) -> list[Outcome]:
     """One author, one version after another: the three requests, and what the server did."""
-    with _running(rig) as (catalog, author):
+    with running_with_author(rig) as (catalog, author):
         author.publish()
         before = cpu_seconds_of(catalog.worker_pids())
         times_ms = [author.publish() for _ in range(_PUBLISHES)]
@@ -54,7 +56,7 @@ def detail_publishing(rig: Rig) -> list[Outcome]:
     targets = [request(target) for target in detail_targets(SIZE, SIZE)]
     file = write_requests(rig.folder / "requests-publishing", targets)
     quiet, busy, published = [], [], 0
-    with _running(rig) as (catalog, author):
+    with running_with_author(rig) as (catalog, author):
         run_wrk(rig, catalog, file, rig.options.seconds)
         for _ in range(rig.options.rounds):
             quiet.append(run_wrk(rig, catalog, file, rig.options.seconds).rate)
@@ -71,7 +73,7 @@ def detail_publishing(rig: Rig) -> list[Outcome]:
     return [Outcome(what, ratio, "of quiet", at_least(0.80), notes)]
 
 
-class _Author:
+class Author:
     def __init__(self, catalog: Server) -> None:
         self.bundle = os.urandom(_MEGABYTE // 2).hex().encode()
         self._client = httpx.Client(base_url=f"http://127.0.0.1:{catalog.port}", timeout=30)
@@ -132,7 +134,7 @@ class _Author:
 class _Counting:
     """Publishes in a thread; called, it says how many versions it has published."""
 
-    def __init__(self, author: _Author, core: int | None) -> None:
+    def __init__(self, author: Author, core: int | None) -> None:
         self._author = author
         self._core = core
         self._ended = threading.Event()
@@ -166,12 +168,12 @@ class _Counting:
 
 
 @contextlib.contextmanager
-def _running(rig: Rig) -> Iterator[tuple[Server, _Author]]:
+def running_with_author(rig: Rig) -> Iterator[tuple[Server, Author]]:
     """A catalog of its own, with an author in it."""
-    data = copy_of(ensure_folder(SIZE), rig.folder / "published")
+    data = copy_of(ensure_folder(SIZE), rig.folder / AUTHORS_FOLDER)
     _make_account(data)
     with running_catalog(rig, data) as catalog:
-        author = _Author(catalog)
+        author = Author(catalog)
         try:
             yield catalog, author
         finally:

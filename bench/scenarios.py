@@ -5,12 +5,13 @@ from fnmatch import fnmatchcase
 from functools import partial
 from typing import NamedTuple
 
-from . import footprint, latency, publishing, throughput
+from . import footprint, importing, latency, publishing, throughput
 from .measures import BenchFault, Outcome
 from .options import Options
 from .rig import Rig
 
 _LARGE, _MILLION = 100_000, 1_000_000
+_IMPORTED = 60_000
 
 
 class Scenario(NamedTuple):
@@ -60,6 +61,11 @@ SCENARIOS = (
         "import-100k",
         "import (20,000 widgets a second) and export",
         partial(footprint.import_export, size=_LARGE, least_rate=20_000),
+    ),
+    Scenario(
+        "import-serving",
+        "during an import of 60,000: search p99 100 ms, publishes 2 s",
+        partial(importing.import_while_serving, size=_IMPORTED),
     ),
     Scenario(
         "search-p99-1m",

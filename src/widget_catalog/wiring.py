@@ -23,6 +23,7 @@ from .actions.quotas import Quotas
 from .actions.second_factor import FactorPolicy
 from .actions.second_factor.secret_box import SecretBox
 from .actions.sign_in import Lifetimes
+from .actions.staged_import import watch_imports
 from .actions.tidy_uploads import Tidier, tidy_uploads
 from .bundles.local import LocalBundles, sync_folder
 from .bundles.uploads import LocalUploads
@@ -256,6 +257,7 @@ def build_worker(
         partial(tidy_uploads, durable, node.bundles, node.uploads),
         partial(forget_successors, durable),
     )
+    importing = watch_imports(durable)
     readers = ThreadPoolExecutor(_THREADS, thread_name_prefix="readers")
     writers = ThreadPoolExecutor(_THREADS, thread_name_prefix="writers")
     hashing = HashingPool()
@@ -295,6 +297,7 @@ def build_worker(
         uploads.close()
         hashing.close()
         tidier.close()
+        importing.close()
         durable.close()
         counter.close()
         catalog.close()

@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 
 from support.widgets import version_line
 from widget_catalog.actions.export_catalog import export_catalog, linked_to
-from widget_catalog.actions.import_catalog import ImportSummary, import_catalog
+from widget_catalog.actions.import_catalog import import_catalog
+from widget_catalog.actions.import_checks import ImportSummary
 from widget_catalog.wiring import Node
 
 MAX_BUNDLE_BYTES = 100_000

@@ -8,8 +8,10 @@ import pytest
 
 from actions.looking import exported, state_of, take
 from support.widgets import ndjson, version_line, widget_line
-from widget_catalog.actions.import_catalog import ImportSummary
+from widget_catalog.actions.import_checks import ImportSummary
 from widget_catalog.wiring import Node
+
+pytestmark = pytest.mark.usefixtures("way")
 
 OLD, NEW = "2026-01-01T00:00:00.000Z", "2026-06-01T00:00:00.000Z"
 

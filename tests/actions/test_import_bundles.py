@@ -12,6 +12,8 @@ from support.widgets import ndjson, version_line, widget_line
 from widget_catalog.domain.errors import InvalidImport
 from widget_catalog.wiring import Node
 
+pytestmark = pytest.mark.usefixtures("way")
+
 BYTES = b"export default class {}"
 HASH = hashlib.sha256(BYTES).hexdigest()
 AT = "Line 1: versions[0]"

@@ -10,11 +10,14 @@ import pytest
 from actions.looking import MAX_BUNDLE_BYTES, exported, state_of, stored_line
 from support.accounts import an_account, an_organization
 from support.widgets import ndjson, version_line, widget_line
-from widget_catalog.actions.import_catalog import ImportSummary, import_catalog
+from widget_catalog.actions.import_catalog import import_catalog
+from widget_catalog.actions.import_checks import ImportSummary
 from widget_catalog.actions.reserve_scope import reserve_scope
 from widget_catalog.domain.errors import InvalidImport
 from widget_catalog.store.audit import Entry, list_entries
 from widget_catalog.wiring import Node
+
+pytestmark = pytest.mark.usefixtures("way")
 
 ALLOWED = (
     "control characters, invisible characters and marks that change the direction of writing are "

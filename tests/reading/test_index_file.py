@@ -10,11 +10,13 @@ import numpy as np
 import pytest
 
 from reading.oracle import Key, Search, Shown, check_search
-from support.widgets import import_widgets, widget_line
+from support.importing import interrupted_import
+from support.widgets import add_old_widgets, import_widgets, widget_line
+from widget_catalog.actions.staged_import import finish_import
 from widget_catalog.reading import index_file
 from widget_catalog.reading.catalog import Catalog
 from widget_catalog.reading.documents import Documents
-from widget_catalog.reading.index_file import open_index
+from widget_catalog.reading.index_file import keep_index, open_index
 from widget_catalog.reading.index_follower import IndexSource
 from widget_catalog.reading.index_parts import IndexParts, build_parts
 from widget_catalog.reading.search import Query
@@ -201,3 +203,38 @@ def test_closing_ends_what_is_being_built(node: Node, tmp_path: Path) -> None:
         waiting.cancel()
 
     asyncio.run(play())
+
+
+def test_while_an_import_is_carried_out_searches_wait_for_nothing(
+    node: Node, documents: Documents
+) -> None:
+    """They show what was there before, and whatever else is published meanwhile."""
+    _import(node, _widgets(40))
+    catalog = _catalog(node, documents)
+    interrupted_import(node, *(widget_line(f"many/w{i}") for i in range(1_200)), batches=1)
+
+    async def look() -> None:
+        await asyncio.wait_for(catalog.catch_up(), 5)
+        assert _total(catalog, Query()) == 40
+        add_old_widgets(node, widget_line("late/clock"))
+        await asyncio.wait_for(catalog.catch_up(), 5)
+        assert _total(catalog, Query(scope="late")) == 1
+        assert _total(catalog, Query(scope="many")) == 0
+        assert catalog._follower._builder is None
+
+        # The import leaves an index in its file when it ends: nobody has to make one.
+        finish_import(
+            node.store, lambda: keep_index(node.folder.database, node.folder.search_index, least=10)
+        )
+        await asyncio.wait_for(catalog.catch_up(), 30)
+        assert _total(catalog, Query(scope="many")) == 1_200
+        assert _total(catalog, Query()) == 1_241
+        assert catalog._follower._builder is None
+
+    asyncio.run(look())
+    catalog.close()
+
+
+def _total(catalog: Catalog, query: Query) -> int:
+    total: int = json.loads(catalog.search(query, None, "1", 20).body)["total"]
+    return total

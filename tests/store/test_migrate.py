@@ -16,11 +16,13 @@ from widget_catalog.domain.errors import NewerDatabase
 from widget_catalog.store.engine import Store, Transaction, sqlite_engine
 from widget_catalog.store.migrate import MIGRATIONS, SCHEMA, migrate
 from widget_catalog.store.schema import metadata, widgets
+from widget_catalog.store.staged_tables import imports
 
 
 def test_the_migrated_schema_is_the_one_in_the_code(store: Store) -> None:
     with store.reading() as connection:
         context = MigrationContext.configure(connection)
+        assert imports.metadata is metadata
         assert compare_metadata(context, metadata) == []
 
 

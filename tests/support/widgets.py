@@ -7,7 +7,8 @@ from typing import Any, NoReturn
 
 import msgspec
 
-from widget_catalog.actions.import_catalog import ImportSummary, import_catalog
+from widget_catalog.actions.import_catalog import import_catalog
+from widget_catalog.actions.import_checks import ImportSummary
 from widget_catalog.actions.ndjson import Rules, decode_line
 from widget_catalog.domain.clock import now
 from widget_catalog.domain.errors import BundleRefused

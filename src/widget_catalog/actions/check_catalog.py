@@ -14,7 +14,8 @@ from ..reading.projection import Projection
 from ..store.engine import Snapshot, Store
 from ..store.integrity import check_integrity, discard_tables
 from ..store.publishing import list_requests
-from ..store.widgets import StoredFile, count_widgets, list_stored_files
+from ..store.rows import StoredFile
+from ..store.widgets import count_widgets, list_stored_files
 
 Progress = Callable[[int], None]
 

@@ -6,41 +6,27 @@ published with the same hash is skipped, with another hash it is an error.
 
 import contextlib
 import gc
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from datetime import timedelta
 from pathlib import Path
-from typing import NamedTuple
 
-import msgspec
-
-from ..bundles.local import LocalBundles, hash_file
-from ..bundles.store import Kind
-from ..domain.accounts import COMMAND_LINE
+from ..bundles.local import LocalBundles
 from ..domain.clock import from_ms
-from ..domain.errors import BundleRefused, InvalidWidget
-from ..domain.widgets import Version, Widget
-from ..store.audit import record
-from ..store.engine import Store, Transaction
-from ..store.organizations import find_owned_scopes
-from ..store.rows import Draft, StoredWidget, draft
-from ..store.widgets import add_drafts, find_widgets, replace_widget
-from .drafting import Line, draft_lines
-from .import_faults import ImportFaults
-from .ndjson import Decoded, Rules, TakenBundle, decode_line
+from ..domain.errors import StoreUnavailable
+from ..store.engine import Store
+from ..store.widgets import add_drafts
+from .import_bundles import BundleTaker
+from .import_checks import ImportChecks, ImportSummary, by_fate
+from .import_lines import ImportLines
+from .ndjson import Rules
+from .spool import Spool
+from .staged_import import Started, import_staged, only_import
+from .write_drafts import merge_drafts
 
 # The clock of the machine that wrote the file may be so far ahead of ours.
 _CLOCK_SKEW = timedelta(minutes=5)
-
-
-class ImportSummary(msgspec.Struct, rename="camel"):
-    """What an import has done."""
-
-    widgets_added: int = 0
-    versions_added: int = 0
-    versions_skipped: int = 0
-    bundles_stored: int = 0
-    official_added: int = 0
-    texts_cleaned: int = 0
+# So many batches make a transaction that is short enough: they need not be staged.
+_MOST_AT_ONCE = 1
 
 
 def import_catalog(
@@ -54,22 +40,58 @@ def import_catalog(
     file_name: str = "standard input",
     into_owned: bool = False,
     is_lenient: bool = False,
+    is_alone: bool = False,
+    make_index_ready: Callable[[], None] = lambda: None,
 ) -> ImportSummary:
     """Import every line, or raise InvalidImport with all faults and keep nothing.
 
     `beside` is the folder that `bundleFile` paths are relative to; `file_name` goes into the
     audit log. Only with `into_owned` may a line add to a scope of an account or organization.
-    `is_lenient` removes unwanted characters from texts, instead of refusing the file.
+    `is_lenient` removes unwanted characters from texts, instead of refusing the file. With
+    `is_alone` all is one transaction, from the first line on: that is faster, but nobody else can
+    write meanwhile. `make_index_ready` is called after many changes.
     """
-    with _collector_paused(), store.writing() as tx:
-        rules = Rules(from_ms(tx.at_ms) + _CLOCK_SKEW, is_lenient)
-        taking = _BundleTaker(tx, bundles, beside, max_bundle_bytes)
-        importing = _Import(tx, taking, rules, into_owned=into_owned)
-        with contextlib.closing(draft_lines(lines, rules.newest, tx.draw)) as drafted:
-            for batch in drafted:
-                importing.take(batch)
-                progress(len(batch))
-        return importing.finish(file_name)
+    rules = Rules(from_ms(store.now_ms()) + _CLOCK_SKEW, is_lenient)
+    taking = BundleTaker(store, bundles, beside, max_bundle_bytes)
+    reading = ImportLines(lines, rules, store.draw, taking, progress)
+    started = Started(store, taking, file_name, into_owned, make_index_ready)
+    try:
+        with _collector_paused():
+            summary = _write_at_once(started, reading) if is_alone else _spool(started, reading)
+    except BaseException as fault:
+        with contextlib.suppress(StoreUnavailable):
+            if isinstance(fault, StoreUnavailable):
+                store.overwrite_failed_commit()
+            taking.give_back()
+        raise
+    taking.give_back_unused()
+    return summary
+
+
+def _spool(started: Started, lines: ImportLines) -> ImportSummary:
+    with Spool(started.store.run_folder) as spool:
+        for batch in lines.read():
+            spool.add(batch)
+        if len(spool) > _MOST_AT_ONCE:
+            return import_staged(started, lines, spool)
+        return _write_at_once(started, lines, spool)
+
+
+def _write_at_once(
+    started: Started, lines: ImportLines, spool: Spool | None = None
+) -> ImportSummary:
+    """All in one transaction; without a spool, everybody else waits until all lines are read."""
+    checks = ImportChecks(lines.faults, started.taking, into_owned=started.into_owned)
+    with only_import(started):
+        with started.store.writing() as tx:
+            for batch in lines.read() if spool is None else spool:
+                new, more = by_fate(batch, checks.take(tx.connection, batch))
+                add_drafts(tx, new)
+                merge_drafts(tx, more)
+            lines.faults.check()
+            checks.finish(tx, started.file_name, lines.texts_cleaned)
+        started.make_index_ready()
+    return checks.summary
 
 
 @contextlib.contextmanager
@@ -82,204 +104,3 @@ def _collector_paused() -> Iterator[None]:
     finally:
         if was_enabled:
             gc.enable()
-
-
-class _Widget(NamedTuple):
-    """A widget as a line has it. `decoded` is there if the line was decoded here."""
-
-    line: Line
-    draft: Draft
-    decoded: Widget | None
-
-    @property
-    def key(self) -> tuple[str, str]:
-        return (self.draft.scope, self.draft.name)
-
-
-class _Import:
-    """An import under way. After a fault it goes on, to find the others as well."""
-
-    def __init__(
-        self, tx: Transaction, taking: "_BundleTaker", rules: Rules, *, into_owned: bool
-    ) -> None:
-        self._tx = tx
-        self._taking = taking
-        self._rules = rules
-        self._into_owned = into_owned
-        self._faults = ImportFaults()
-        self._summary = ImportSummary()
-        # What was done in each scope that belongs to somebody.
-        self._owned: dict[str, ImportSummary] = {}
-
-    def take(self, batch: list[Line]) -> None:
-        widgets = list(self._look_into(batch))
-        owned = find_owned_scopes(self._tx.connection, sorted({it.draft.scope for it in widgets}))
-        if self._into_owned:
-            for scope in owned:
-                self._owned.setdefault(scope, ImportSummary())
-        elif owned:
-            for it in widgets:
-                if it.draft.scope in owned:
-                    self._faults.add_owned(it.line.number, it.draft.scope, owned[it.draft.scope])
-            widgets = [it for it in widgets if it.draft.scope not in owned]
-        self._save(widgets)
-
-    def finish(self, file_name: str) -> ImportSummary:
-        """Everything that was done, also for the audit log; or InvalidImport."""
-        self._faults.check()
-        self._taking.let_go()
-        self._summary.bundles_stored = self._taking.stored
-        record(
-            self._tx, COMMAND_LINE, "import", file=file_name, **msgspec.to_builtins(self._summary)
-        )
-        for scope, done in self._owned.items():  # For its owners, who read only the log of theirs.
-            if done.widgets_added or done.versions_added:
-                record(
-                    self._tx,
-                    COMMAND_LINE,
-                    "import",
-                    scope,
-                    file=file_name,
-                    widgetsAdded=done.widgets_added,
-                    versionsAdded=done.versions_added,
-                )
-        return self._summary
-
-    def _look_into(self, batch: list[Line]) -> Iterator[_Widget]:
-        for line in batch:
-            if line.draft is not None:
-                yield _Widget(line, line.draft, None)
-            elif line.text.strip() and (found := self._decode(line)):
-                self._summary.texts_cleaned += found.texts_cleaned
-                picture = self._tx.draw(found.widget)
-                yield _Widget(line, draft(found.widget, found.downloads, picture), found.widget)
-
-    def _decode(self, line: Line) -> Decoded | None:
-        try:
-            return decode_line(line.text, self._taking.take, self._rules)
-        except InvalidWidget as error:
-            for fault in error.faults:
-                self._faults.add(line.number, fault)
-            return None
-
-    def _save(self, widgets: list[_Widget]) -> None:
-        # The same widget may stand in several lines: each is then held against the one before.
-        while widgets:
-            first: dict[tuple[str, str], _Widget] = {}
-            again = []
-            for it in widgets:
-                if it.key in first:
-                    again.append(it)
-                else:
-                    first[it.key] = it
-            known = find_widgets(self._tx.connection, list(first))
-            self._add([it for key, it in first.items() if key not in known])
-            for key, old in known.items():
-                self._merge(old, first[key])
-            widgets = again
-
-    def _add(self, new: list[_Widget]) -> None:
-        add_drafts(self._tx, [it.draft for it in new])
-        for it in new:
-            if it.decoded:  # What was not decoded here refers to no files of ours.
-                self._taking.keep(it.decoded.versions)
-            self._summary.official_added += it.draft.is_official
-            self._count(it.draft.scope, len(it.draft.versions), widgets=1)
-
-    def _merge(self, old: StoredWidget, it: _Widget) -> None:
-        """Add the versions that the catalog does not have yet."""
-        new = it.decoded
-        if new is None:
-            found = self._decode(it.line)
-            if found is None:
-                return
-            new = found.widget
-        added = self._find_added(old.widget, new, it.line.number)
-        merged = old.widget
-        if added:
-            merged = old.widget.with_versions([*old.widget.versions, *added])
-            if merged.versions[0] in added:
-                # The newest version sets the widget's own text.
-                merged = msgspec.structs.replace(
-                    merged,
-                    display_name=new.display_name,
-                    description=new.description,
-                    icon=new.icon,
-                )
-            replace_widget(self._tx, old, merged)
-            self._count(it.draft.scope, len(added))
-        self._taking.keep(merged.versions)
-
-    def _find_added(self, old: Widget, new: Widget, line: int) -> Sequence[Version]:
-        known = {version.identity: version for version in old.versions}
-        added: list[Version] = []
-        for version in new.versions:
-            before = known.get(version.identity)
-            if before is None:
-                added.append(version)
-            elif before.sha256_hash == version.sha256_hash:
-                self._summary.versions_skipped += 1
-            else:
-                self._faults.add(
-                    line,
-                    f"sha256Hash: {new.scope}/{new.name} {version.version} is already "
-                    f"published with another hash ({before.sha256_hash}); "
-                    "a published version never changes.",
-                )
-        return added
-
-    def _count(self, scope: str, versions: int, *, widgets: int = 0) -> None:
-        for summary in (self._summary, self._owned.get(scope)):
-            if summary is not None:
-                summary.widgets_added += widgets
-                summary.versions_added += versions
-
-
-class _BundleTaker:
-    """Stores bundle files; those that were new are taken back if all fails."""
-
-    def __init__(
-        self, tx: Transaction, bundles: LocalBundles, beside: Path, max_bytes: int
-    ) -> None:
-        self._tx = tx
-        self._bundles = bundles
-        self._beside = beside.resolve()
-        self._max_bytes = max_bytes
-        self._new: set[tuple[str, Kind]] = set()
-        self._kept: set[tuple[str, Kind]] = set()
-
-    @property
-    def stored(self) -> int:
-        return len(self._new)
-
-    def take(self, name: str, kind: Kind) -> TakenBundle:
-        try:
-            path = (self._beside / name).resolve()
-            is_something_else = path.exists() and not path.is_file()
-        except (OSError, RuntimeError, ValueError):  # Too long, links in a loop, a NUL.
-            raise BundleRefused(f"{name[:200]} leads to no file.") from None
-        if not path.is_relative_to(self._beside):
-            raise BundleRefused(f"{name} is not beside the file that names it.")
-        if is_something_else:  # To open a pipe would be to wait for ever.
-            raise BundleRefused(f"{name} is not a file.")
-        sha256_hash, size_bytes = hash_file(path)
-        if size_bytes > self._max_bytes:
-            raise BundleRefused(f"{name} has {size_bytes} bytes; at most {self._max_bytes} go in.")
-        if self._bundles.put_file(path, sha256_hash, kind):
-            self._tx.undo.callback(self._bundles.remove, sha256_hash, kind)
-            self._new.add((sha256_hash, kind))
-        return TakenBundle(sha256_hash, size_bytes)
-
-    def keep(self, versions: Iterable[Version]) -> None:
-        """These versions are in the catalog now, with the bundles that they refer to."""
-        for it in versions:
-            if it.bundle_url is None:
-                self._kept.add((it.sha256_hash, "js"))
-            if it.style is not None:
-                self._kept.add((it.style.sha256_hash, "css"))
-
-    def let_go(self) -> None:
-        """Remove what no version refers to: one that is there already keeps its address."""
-        for sha256_hash, kind in self._new - self._kept:
-            self._bundles.remove(sha256_hash, kind)
-        self._new &= self._kept

@@ -1,5 +1,7 @@
 """What is wrong with a file to import: its first faults, and how many more there are."""
 
+from bisect import insort
+
 from ..domain.errors import InvalidImport
 
 # So many faults are told, lines of an owned scope named, and characters of a fault shown.
@@ -17,9 +19,11 @@ class ImportFaults:
         self._owned: dict[str, _OwnedScope] = {}
 
     def add(self, line: int, sentence: str) -> None:
+        """Of all faults, those of the first lines are told, in whatever order they are found."""
         self._count += 1
-        if len(self._faults) < _MOST_FAULTS:
-            self._faults.append((line, _printable(sentence)))
+        if len(self._faults) < _MOST_FAULTS or line < self._faults[-1][0]:
+            insort(self._faults, (line, _printable(sentence)), key=lambda it: it[0])
+            del self._faults[_MOST_FAULTS:]
 
     def add_owned(self, line: int, scope: str, kind: str) -> None:
         """A line adds to a scope that belongs to somebody. All such lines are one fault."""

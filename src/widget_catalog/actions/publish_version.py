@@ -27,6 +27,7 @@ from ..store.publishing import PublishRequest, confirm_request, find_request
 from ..store.widgets import add_widgets, replace_widget
 from .quotas import NO_QUOTAS, Quotas, count_publication
 from .request_version import check_gates
+from .staged_import import settle_widget
 from .wanted_version import FileSpec, Wanted
 
 
@@ -84,6 +85,7 @@ def _publish(
         request = get_request(tx.connection, actor, request_id, tx.at_ms)
         if request.confirmed_at is None:
             wanted = _wanted(request)
+            settle_widget(tx, wanted.scope, wanted.manifest.name)
             planned = check_gates(tx.connection, actor, wanted, quotas, tx.at_ms)
             for file in _files(request):
                 _take_in(tx, bundles, uploads, request, file)

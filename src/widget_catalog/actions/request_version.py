@@ -25,6 +25,7 @@ from .quotas import (
     check_open_requests,
     check_weight,
 )
+from .staged_import import settle_widget
 from .wanted_version import FileSpec, Wanted, fields_of, read_wanted
 
 LIFETIME_MS = 3_600_000
@@ -48,6 +49,7 @@ def request_version(
     """Take a request in. What it takes is a row, until it is confirmed or an hour is over."""
     wanted = read_wanted(body, max_bundle_bytes)
     with store.writing() as tx:
+        settle_widget(tx, wanted.scope, wanted.manifest.name)
         check_gates(tx.connection, actor, wanted, quotas, tx.at_ms)
         check_open_requests(tx.connection, actor, quotas, tx.at_ms)
         style = wanted.style or FileSpec(0, "")

@@ -39,16 +39,17 @@ def tidy_uploads(store: Store, bundles: LocalBundles, uploads: LocalUploads) -> 
         known = {it.id for it in list_requests(tx.connection)}
         for request_id in uploads.list_requests() - known:
             uploads.remove(request_id)
-        # Whoever copies a bundle holds the lock that is held here: these were left.
+        # Whoever publishes holds the lock that is held here, and an import copies again.
         for path in bundles.list_leftovers():
             path.unlink(missing_ok=True)
 
 
 class Tidier:
-    """Runs these jobs every ten minutes, in a thread of its own."""
+    """Runs these jobs now and then, in a thread of its own."""
 
-    def __init__(self, *jobs: Callable[[], None]) -> None:
+    def __init__(self, *jobs: Callable[[], None], interval_s: float = _INTERVAL_S) -> None:
         self._jobs = jobs
+        self._interval_s = interval_s
         self._ended = threading.Event()
         threading.Thread(target=self._run, name="tidier", daemon=True).start()
 
@@ -56,7 +57,7 @@ class Tidier:
         self._ended.set()
 
     def _run(self) -> None:
-        while not self._ended.wait(_INTERVAL_S):
+        while not self._ended.wait(self._interval_s):
             for job in self._jobs:
                 self._run_job(job)
 

@@ -1,6 +1,7 @@
 """What all commands share: where the catalog is, how to speak, how to fail."""
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
@@ -62,7 +63,17 @@ def existing_node(settings: Settings) -> "Node":
     from ..wiring import prepare_node
 
     require_catalog(settings)
-    return prepare_node(settings.data, on_wait=told)
+    node = prepare_node(settings.data, on_wait=told)
+    finish_interrupted_import(node)
+    return node
+
+
+def finish_interrupted_import(node: "Node") -> None:
+    """If the process of an import was killed, go on with it; a service would, too."""
+    from ..actions.staged_import import finish_import
+    from ..wiring import make_index_ready
+
+    finish_import(node.store, partial(make_index_ready, node))
 
 
 def require_catalog(settings: Settings) -> None:

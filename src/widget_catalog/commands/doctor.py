@@ -7,7 +7,15 @@ import typer
 from rich.markup import escape
 
 from ..settings import load_settings
-from .context import ConfigOption, DataOption, fail, require_catalog, say, told
+from .context import (
+    ConfigOption,
+    DataOption,
+    fail,
+    finish_interrupted_import,
+    require_catalog,
+    say,
+    told,
+)
 
 if TYPE_CHECKING:
     from ..actions.check_catalog import Findings
@@ -57,6 +65,7 @@ def doctor(
     was_discarded = _check_file(folder.database)
     # Not drawn anew on the way in: what is wrong must be seen to be told.
     node = prepare_node(settings.data, draws_read_model=False, on_wait=told)
+    finish_interrupted_import(node)
     with node.store.reading() as connection:
         total = count_widgets(connection)
     with counting(say, "Checking", total) as advance:

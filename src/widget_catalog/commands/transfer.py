@@ -2,6 +2,7 @@
 
 import contextlib
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +13,7 @@ from ..settings import Settings, load_settings
 from .context import ConfigOption, DataOption, existing_node, fail, say, told
 
 if TYPE_CHECKING:
-    from ..actions.import_catalog import ImportSummary
+    from ..actions.import_checks import ImportSummary
     from ..wiring import Node
 
 
@@ -44,14 +45,18 @@ def import_(
     The service may be running. Exit code 1: the faults are listed, nothing was imported.
     """
     from ..greeting import counted
-    from ..wiring import make_index_ready, prepare_node
+    from ..wiring import prepare_node
 
     settings = load_settings({"data": data}, config)
     source = None if file == "-" else Path(file)
     if source is not None and not source.exists():
         fail(f"There is no file {source}.")
     node = prepare_node(settings.data, on_wait=told)
-    summary = import_file(node, source, settings, into_owned=into_owned, is_lenient=lenient)
+    # A pipe may keep us waiting, and a service has others to serve: they must be able to write.
+    is_alone = source is not None and source.is_file() and not _is_served(node)
+    summary = import_file(
+        node, source, settings, into_owned=into_owned, is_lenient=lenient, is_alone=is_alone
+    )
     say.print(
         f"Added {counted(summary.widgets_added, 'widget')} and "
         f"{counted(summary.versions_added, 'version')} "
@@ -63,8 +68,16 @@ def import_(
         say.print(f"Marked as official, as in the file: {marked}.")
     if summary.texts_cleaned:
         say.print(f"Removed unwanted characters from {counted(summary.texts_cleaned, 'text')}.")
-    with say.status("Building the search index …"):
-        make_index_ready(node)
+
+
+def _is_served(node: "Node") -> bool:
+    from ..service_lock import FolderInUse, ServiceLock
+
+    try:
+        ServiceLock(node.folder.path, node.folder.service_lock).check()
+    except FolderInUse:
+        return True
+    return False
 
 
 def import_file(
@@ -74,10 +87,12 @@ def import_file(
     *,
     into_owned: bool = False,
     is_lenient: bool = False,
+    is_alone: bool = False,
 ) -> "ImportSummary":
     """Import a file, or standard input if it is None, with a progress bar."""
     from ..actions.import_catalog import import_catalog
     from ..progress import reading_lines
+    from ..wiring import make_index_ready
 
     with reading_lines(say, file) as (lines, advance):
         return import_catalog(
@@ -90,6 +105,8 @@ def import_file(
             file_name="standard input" if file is None else file.name,
             into_owned=into_owned,
             is_lenient=is_lenient,
+            is_alone=is_alone,
+            make_index_ready=partial(make_index_ready, node),
         )
 
 

@@ -265,14 +265,15 @@ class Catalog:
         newest = self._documents.latest_seq()
         if newest - self._seen > _MANY_CHANGES:
             # To forget everything takes less than to read what can be kept.
+            self._follower.note_many(self._seen)
             self._seen = newest
-            self._follower.is_outdated = True
             for cache in (self._summaries, self._registries, self._details, self._loader):
                 cache.clear()
             return
-        for seq, widget_id, scope, name in self._documents.list_changes(self._seen):
+        changes = self._documents.list_changes(self._seen)
+        self._follower.note(changes)
+        for seq, widget_id, scope, name, _ in changes:
             self._seen = seq
-            self._follower.changed.add(widget_id)
             self._summaries.drop(widget_id)
             self._registries.drop(scope)
             self._details.drop(f"{scope}/{name}")

@@ -18,6 +18,16 @@ class FeedEntry(NamedTuple):
     changed_at: int
 
 
+class ChangeRow(NamedTuple):
+    """A change, with the name of its widget. Those of one transaction have the same time."""
+
+    seq: int
+    widget_id: int
+    scope: str
+    name: str
+    changed_at: int
+
+
 class DetailRow(NamedTuple):
     """`entries` is None where they are large: they are read with `stream_entries`."""
 

@@ -18,6 +18,7 @@ from .content import MAX_INLINE_BYTES
 from .document_checks import check_bytes, check_head, check_listing, check_listings, damaged
 from .document_rows import (
     TEXT_SEPARATOR,
+    ChangeRow,
     DetailRow,
     FeedEntry,
     ListingColumns,
@@ -263,13 +264,24 @@ class Documents:
             newest = max(values[_CHANGED_AT], newest or 0)
         return newest
 
-    def list_changes(self, after: int) -> list[tuple[int, int, str, str]]:
-        """(seq, widget number, scope, name) of every change after this one, oldest first."""
+    def list_changes(self, after: int) -> list[ChangeRow]:
+        """Every change after this one, oldest first."""
         query = """
-            SELECT seq, widget_id, listings.scope, name
+            SELECT seq, widget_id, listings.scope, name, changes.changed_at
             FROM changes JOIN listings ON listings.id = widget_id WHERE seq > ? ORDER BY seq
         """
-        return self._db.execute(query, (after,)).fetchall()
+        return [ChangeRow(*row) for row in self._db.execute(query, (after,))]
+
+    def list_scattered_changes(self, after: int, most: int) -> list[int]:
+        """The numbers of widgets that changed after this, at most so many of them at a time."""
+        many = "SELECT changed_at FROM changes WHERE seq > ?1 GROUP BY 1 HAVING count(*) > ?2"
+        query = f"SELECT widget_id FROM changes WHERE seq > ?1 AND changed_at NOT IN ({many})"  # noqa: S608
+        return [row[0] for row in self._db.execute(query, (after, most))]
+
+    def is_importing(self) -> bool:
+        """Whether an accepted import is being carried out."""
+        query = "SELECT 1 FROM imports WHERE accepted_at IS NOT NULL"
+        return self._db.execute(query).fetchone() is not None
 
     def latest_seq(self) -> int:
         return latest_seq(self._db)

@@ -32,6 +32,8 @@ FORMAT = 1
 LEAST_WIDGETS = 20_000
 # So many changes are taken into a mapped index rather than all built anew.
 _MOST_BEHIND = 2_000
+# So many are taken in by a worker while others wait for it.
+_FEW_BEHIND = 200
 _ALIGNED = 64
 
 
@@ -70,8 +72,15 @@ def open_index(
     return opened
 
 
+def load_index(documents: Documents, path: Path, most_behind: int = _FEW_BEHIND) -> Opened | None:
+    """From the file, if only few changes have come since it was made."""
+    with documents.snapshot():
+        opened = _load(documents, path)
+        return opened if opened and documents.latest_seq() - opened.seq <= most_behind else None
+
+
 def keep_index(
-    database: Path, path: Path, most_behind: int = _MOST_BEHIND, least: int = LEAST_WIDGETS
+    database: Path, path: Path, most_behind: int = _FEW_BEHIND, least: int = LEAST_WIDGETS
 ) -> None:
     """See to it that the file is not too old, so that nobody has to wait for it later."""
     documents = Documents(database)

@@ -1,24 +1,30 @@
 """IndexFollower: keeps a worker's index up to date, without keeping the worker's clients waiting.
 
 A few changes are taken in at once. Thousands make a large index anew, in a process apart;
-details and counts go on meanwhile, and searches wait for it.
+details and counts go on meanwhile, and searches wait for it. While an import is carried out,
+searches do not wait: they find what it has changed when it has ended, and all else at once.
 """
 
 import asyncio
 import subprocess
 import sys
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import structlog
 
 from . import index_file
+from .document_rows import ChangeRow
 from .documents import Documents
-from .index_file import open_index
+from .index_file import load_index, open_index
 from .revision import Counts
 from .search import SearchIndex
 
 _MOST_LISTED = 10_000
+# An import writes more widgets than this in a transaction, and nobody else does.
+_MOST_SCATTERED = 100
 
 _log = structlog.get_logger("widget_catalog.search")
 
@@ -56,18 +62,39 @@ class IndexFollower:
     def is_behind(self) -> bool:
         return bool(self.changed) or self.is_outdated
 
+    def note(self, changes: Sequence[ChangeRow]) -> None:
+        """These widgets have changed."""
+        if len(changes) <= _MOST_SCATTERED or not self._documents.is_importing():
+            self.changed.update(it.widget_id for it in changes)
+            return
+        together = Counter(it.changed_at for it in changes)
+        for it in changes:
+            if together[it.changed_at] > _MOST_SCATTERED:
+                self.is_outdated = True
+            else:
+                self.changed.add(it.widget_id)
+
+    def note_many(self, after: int) -> None:
+        """So much has changed after this that nobody has listed it."""
+        self.is_outdated = True
+        if self._documents.is_importing():
+            some = self._documents.list_scattered_changes(after, _MOST_SCATTERED)
+            self.changed.update(some)
+
     def follow(self) -> None:
         """Take in what has changed, or see to it that all is built anew. Inside a snapshot."""
         if not self._must_rebuild:
-            self.index.update(self.changed)
+            if self.changed:
+                # Among widgets of an import that goes on, its place by name is known in the end.
+                self.index.update(self.changed)
+                self.changed.clear()
         elif (source := self._large_source) and (loop := _running_loop()):
             # Whoever does not wait for it is answered from the index as it was.
             self._build_apart(source, loop).add_done_callback(_log_fault)
-            return
         else:
             self.index = self.index.rebuilt()
-        self.changed.clear()
-        self.is_outdated = False
+            self.changed.clear()
+            self.is_outdated = False
 
     async def catch_up(self) -> None:
         """Return when what has changed can be taken in at once."""
@@ -82,7 +109,9 @@ class IndexFollower:
 
     @property
     def _must_rebuild(self) -> bool:
-        return self.is_outdated or not self.index.has_room_for(len(self.changed))
+        if not self.index.has_room_for(len(self.changed)):
+            return True
+        return self.is_outdated and not self._documents.is_importing()
 
     @property
     def _large_source(self) -> IndexSource | None:
@@ -100,16 +129,18 @@ class IndexFollower:
         return self._building
 
     def _run_builder(self, source: IndexSource) -> tuple[int, SearchIndex]:
-        """In a thread: its process makes the file, and the index is made of it here."""
-        command = [sys.executable, "-m", f"{__package__}.index_file", *map(str, source)]
-        with subprocess.Popen(command) as self._builder:  # noqa: S603
-            pass
+        """In a thread: a process makes the file, if there is none of now; then it is mapped."""
         documents = Documents(source.database)
         try:
-            seq, parts = open_index(documents, source.file, least=source.least)
+            opened = load_index(documents, source.file)
+            if opened is None:
+                command = [sys.executable, "-m", f"{__package__}.index_file", *map(str, source)]
+                with subprocess.Popen(command) as self._builder:  # noqa: S603
+                    pass
+                opened = open_index(documents, source.file, least=source.least)
         finally:
             documents.close()
-        return seq, SearchIndex(self._documents, self._counts, parts=parts)
+        return opened.seq, SearchIndex(self._documents, self._counts, parts=opened.parts)
 
     def _adopt(self, made: "asyncio.Future[tuple[int, SearchIndex]]") -> None:
         building, self._building = self._building, None
@@ -120,7 +151,7 @@ class IndexFollower:
             # What came meanwhile; if that is very much, all begins again.
             self.is_outdated = self._documents.latest_seq() - seq > _MOST_LISTED
             later = [] if self.is_outdated else self._documents.list_changes(seq)
-            self.changed = {widget_id for _, widget_id, _, _ in later}
+            self.changed = {it.widget_id for it in later}
             building.set_result(None)
         except Exception as fault:
             building.set_exception(fault)

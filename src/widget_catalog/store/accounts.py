@@ -11,6 +11,7 @@ from ..domain.errors import Conflict, NotFound
 from ..domain.names import Scope, is_name
 from .engine import Transaction
 from .schema import accounts, identities, scopes, widgets
+from .staging import is_scope_staged
 
 
 class Credentials(NamedTuple):
@@ -28,7 +29,8 @@ def take_scope(tx: Transaction, name: Scope, kind: str, *, adopts: bool = False)
     if tx.connection.execute(sa.select(scopes.c.kind).where(scopes.c.name == name)).first():
         raise Conflict(f"The name {name} is taken. Choose another.")
     used = sa.select(widgets.c.id).where(widgets.c.scope == name).limit(1)
-    if not adopts and tx.connection.execute(used).first():
+    is_used = tx.connection.execute(used).first() or is_scope_staged(tx.connection, name)
+    if is_used and not adopts:
         raise Conflict(
             f"The name {name} is taken: there are widgets in that scope. The operator can give it "
             "to an account."

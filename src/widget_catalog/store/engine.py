@@ -102,6 +102,8 @@ class Store:
         self._lock_file = lock_file
         self._lock = None if lock_file is None else WriterLock(lock_file, program, patience)
         self._patience = patience
+        # Where the locks and other files of what is under way are.
+        self.run_folder = lock_file and lock_file.parent
         self._listener = listener
         self._now = now
 
@@ -140,6 +142,17 @@ class Store:
                         steps_back.close()
                     raise
             tx.committed()
+
+    def overwrite_failed_commit(self) -> None:
+        """Return when nothing can come any more of a commit that has failed before."""
+        with self.writing() as tx:
+            if tx.connection.dialect.name == "sqlite":
+                _write_something(tx.connection)
+
+    @property
+    def draw(self) -> Draw:
+        """How the listener draws a widget, if there is one."""
+        return _draw_nothing if self._listener is None else self._listener.draw
 
     @contextlib.contextmanager
     def _faults_named(self) -> Iterator[None]:
@@ -216,12 +229,16 @@ def _is_discarded(writer: Connection) -> bool:
         writer.rollback()
         writer.connection.rollback()  # The driver's own: some failed commits stay open there.
         with writer.begin():
-            # A number that only this uses. To write a row as it is would write nothing.
-            number = writer.exec_driver_sql("PRAGMA user_version").scalar_one()
-            writer.exec_driver_sql(f"PRAGMA user_version = {(number + 1) % 2**31}")
+            _write_something(writer)
     except sa.exc.SQLAlchemyError:
         return False
     return True
+
+
+def _write_something(writer: Connection) -> None:
+    # A number that only this uses. To write a row as it is would write nothing.
+    number = writer.exec_driver_sql("PRAGMA user_version").scalar_one()
+    writer.exec_driver_sql(f"PRAGMA user_version = {(number + 1) % 2**31}")
 
 
 def sqlite_reader(path: Path) -> Engine:

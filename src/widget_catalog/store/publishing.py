@@ -1,5 +1,6 @@
 """Versions that were requested, in the store: from the request to its confirmation or its end."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import sqlalchemy as sa
@@ -68,9 +69,16 @@ def remove_expired_requests(tx: Transaction) -> list[PublishRequest]:
 
 def is_referred_to(connection: Connection, sha256_hash: str, kind: str) -> bool:
     """Whether any version has this stored bundle, or this style sheet."""
-    if kind == "css":
-        which = versions.c.css_sha256_hash == sha256_hash
-    else:
-        which = (versions.c.sha256_hash == sha256_hash) & versions.c.bundle_url.is_(None)
-    query = sa.select(versions.c.widget_id).where(which).limit(1)
-    return connection.execute(query).first() is not None
+    return bool(find_referred_to(connection, [sha256_hash], kind))
+
+
+def find_referred_to(connection: Connection, hashes: Sequence[str], kind: str) -> set[str]:
+    """Which of these stored bundles, or style sheets, any version has.
+
+    Some hundred at a time: SQLite takes at most 32,766 parameters a statement.
+    """
+    column = versions.c.css_sha256_hash if kind == "css" else versions.c.sha256_hash
+    query = sa.select(column).distinct().where(column.in_(hashes))
+    if kind != "css":
+        query = query.where(versions.c.bundle_url.is_(None))
+    return set(connection.execute(query).scalars())

@@ -1,6 +1,6 @@
 """Domain values from and to table rows: the one place that knows both shapes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -16,8 +16,10 @@ Row = tuple[Any, ...]
 Draw = Callable[[Widget], Row]
 """How a listener of the store draws a widget."""
 
-# Where it stands in a widget's row.
+# Where they stand in a widget's and a version's row.
 _IS_OFFICIAL = 5
+_IDENTITY, _NUMBER, _BUNDLE_URL, _BUNDLE_SIZE, _SHA256_HASH = range(5)
+_CSS_SIZE, _CSS_SHA256_HASH = 21, 22
 
 _encode = msgspec.json.Encoder().encode
 _decode_permissions = msgspec.json.Decoder(tuple[str, ...]).decode
@@ -45,8 +47,41 @@ class Draft(NamedTuple):
     picture: Row
 
     @property
+    def key(self) -> tuple[str, str]:
+        return (self.scope, self.name)
+
+    @property
     def is_official(self) -> bool:
         return bool(self.widget[_IS_OFFICIAL])
+
+    @property
+    def hashes(self) -> Iterator[tuple[str, str, str]]:
+        """Of each version: its identity, its number and the hash of its bundle."""
+        return ((it[_IDENTITY], it[_NUMBER], it[_SHA256_HASH]) for it in self.versions)
+
+    @property
+    def files(self) -> Iterator["StoredFile"]:
+        """The files of its versions that are stored here."""
+        for it in self.versions:
+            if it[_BUNDLE_URL] is None:
+                yield StoredFile(*self.key, it[_NUMBER], "js", it[_SHA256_HASH], it[_BUNDLE_SIZE])
+            if it[_CSS_SIZE] is not None:
+                yield StoredFile(*self.key, it[_NUMBER], "css", it[_CSS_SHA256_HASH], it[_CSS_SIZE])
+
+    def to_widget(self) -> Widget:
+        versions = [version_from(*self.key, (None, *it)) for it in self.versions]
+        return widget_from((None, *self.widget), versions)
+
+
+class StoredFile(NamedTuple):
+    """A file that a version refers to and that is stored here."""
+
+    scope: str
+    name: str
+    version: str
+    kind: str
+    sha256_hash: str
+    size_bytes: int
 
 
 def draft(widget: Widget, downloads: int, picture: Row) -> Draft:

@@ -16,6 +16,7 @@ from .engine import Transaction
 from .rows import (
     Draft,
     Row,
+    StoredFile,
     StoredWidget,
     check_widget,
     draft,
@@ -26,6 +27,7 @@ from .rows import (
 )
 from .schema import downloads as counts
 from .schema import versions, widgets
+from .staging import list_staged_files
 
 Key = tuple[str, str]
 """A scope and a name."""
@@ -43,10 +45,22 @@ def find_widgets(connection: Connection, keys: Sequence[Key]) -> dict[Key, Store
     found: list[sa.Row[Any]] = []
     for start in range(0, len(keys), _KEYS_PER_QUERY):
         some = keys[start : start + _KEYS_PER_QUERY]
-        given: dict[str, str] = {f"scope{i}": scope for i, (scope, _) in enumerate(some)}
-        given |= {f"name{i}": name for i, (_, name) in enumerate(some)}
-        found += connection.execute(_widgets_by_key(len(some)), given).all()
+        found += connection.execute(_widgets_by_key(len(some)), _numbered(some)).all()
     return {(it.widget.scope, it.widget.name): it for it in _with_versions(connection, found)}
+
+
+def find_hashes(connection: Connection, keys: Sequence[Key]) -> dict[Key, dict[str, str]]:
+    """Those of these widgets that exist: the hashes of their bundles by a version's identity."""
+    found: dict[Key, dict[str, str]] = {}
+    for start in range(0, len(keys), _KEYS_PER_QUERY):
+        some = keys[start : start + _KEYS_PER_QUERY]
+        for scope, name, identity, sha256_hash in connection.execute(
+            _hashes_by_key(len(some)), _numbered(some)
+        ):
+            of = found.setdefault((scope, name), {})
+            if identity is not None:
+                of[identity] = sha256_hash
+    return found
 
 
 def get_widgets(connection: Connection, ids: Sequence[int]) -> list[StoredWidget]:
@@ -135,19 +149,11 @@ def highest_id(connection: Connection) -> int:
     return int(connection.execute(query).scalar_one())
 
 
-class StoredFile(NamedTuple):
-    """A file that a version refers to and that is stored here."""
-
-    scope: str
-    name: str
-    version: str
-    kind: str
-    sha256_hash: str
-    size_bytes: int
-
-
 def list_stored_files(connection: Connection) -> Iterator[StoredFile]:
-    """The bundle and the style sheet of every version, where they are stored here."""
+    """The bundle and the style sheet of every version, where they are stored here.
+
+    Those of an accepted import too, before its versions are written.
+    """
     whose = (widgets.c.scope, widgets.c.name, versions.c.version)
     bundles = (
         sa.select(*whose, sa.literal("js"), versions.c.sha256_hash, versions.c.bundle_size)
@@ -163,6 +169,7 @@ def list_stored_files(connection: Connection) -> Iterator[StoredFile]:
     for query in (bundles, styles):
         for row in streaming.execute(query):
             yield StoredFile(*row)
+    yield from list_staged_files(connection)
 
 
 def add_widgets(tx: Transaction, new: Sequence[tuple[Widget, int]]) -> None:
@@ -204,16 +211,36 @@ def replace_widget(tx: Transaction, old: StoredWidget, new: Widget) -> None:
 
 @functools.cache
 def _widgets_by_key(count: int) -> sa.TextualSelect:
+    columns = ", ".join(f"widgets.{column.name}" for column in widgets.columns)
+    return sa.text(
+        f"SELECT {columns} FROM {_wanted(count)}"  # noqa: S608
+    ).columns(*widgets.columns)
+
+
+@functools.cache
+def _hashes_by_key(count: int) -> sa.TextClause:
+    return sa.text(
+        f"SELECT found.scope, found.name, identity, sha256_hash FROM (SELECT widgets.* "  # noqa: S608
+        f"FROM {_wanted(count)}) AS found LEFT JOIN versions ON versions.widget_id = found.id"
+    )
+
+
+def _wanted(count: int) -> str:
     """The widgets with these keys, looked up one by one.
 
     `(scope, name) IN (…)` would do, but for it SQLite reads the whole index.
     """
-    columns = ", ".join(f"widgets.{column.name}" for column in widgets.columns)
-    wanted = ", ".join(f"(:scope{i}, :name{i})" for i in range(count))
-    return sa.text(
-        f"SELECT {columns} FROM (VALUES {wanted}) AS wanted CROSS JOIN widgets "  # noqa: S608
+    keys = ", ".join(f"(:scope{i}, :name{i})" for i in range(count))
+    return (
+        f"(VALUES {keys}) AS wanted CROSS JOIN widgets "
         "WHERE widgets.scope = wanted.column1 AND widgets.name = wanted.column2"
-    ).columns(*widgets.columns)
+    )
+
+
+def _numbered(keys: Sequence[Key]) -> dict[str, str]:
+    """The parameters of these keys."""
+    given: dict[str, str] = {f"scope{i}": scope for i, (scope, _) in enumerate(keys)}
+    return given | {f"name{i}": name for i, (_, name) in enumerate(keys)}
 
 
 def _update_version(tx: Transaction, widget_id: int, row: Row) -> None:

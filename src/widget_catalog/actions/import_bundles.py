@@ -1,0 +1,112 @@
+"""The bundle files that an import takes in: stored at once, without any lock.
+
+Nothing refers to them until the import is accepted. What is new and is not referred to in the
+end is removed again.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+
+from ..bundles.local import LocalBundles, hash_file
+from ..bundles.store import Kind
+from ..domain.errors import BundleRefused, StoreUnavailable
+from ..store.engine import Snapshot, Store
+from ..store.publishing import find_referred_to
+from ..store.rows import StoredFile
+from ..store.staging import list_staged_files
+from .ndjson import TakenBundle
+
+_FILES_PER_QUERY = 500
+# A copy that is under way may be taken for a leftover and be removed; then it is made again.
+_TRIES = 3
+
+
+class BundleTaker:
+    def __init__(self, store: Store, bundles: LocalBundles, beside: Path, max_bytes: int) -> None:
+        self._store = store
+        self._bundles = bundles
+        self._beside = beside.resolve()
+        self._max_bytes = max_bytes
+        self._taken: set[tuple[str, str]] = set()
+        self._new: set[tuple[str, str]] = set()
+        self._kept: set[tuple[str, str]] = set()
+
+    @property
+    def has_taken_any(self) -> bool:
+        return bool(self._taken)
+
+    def take(self, name: str, kind: Kind) -> TakenBundle:
+        try:
+            path = (self._beside / name).resolve()
+            is_something_else = path.exists() and not path.is_file()
+        except (OSError, RuntimeError, ValueError):  # Too long, links in a loop, a NUL.
+            raise BundleRefused(f"{name[:200]} leads to no file.") from None
+        if not path.is_relative_to(self._beside):
+            raise BundleRefused(f"{name} is not beside the file that names it.")
+        if is_something_else:  # To open a pipe would be to wait for ever.
+            raise BundleRefused(f"{name} is not a file.")
+        sha256_hash, size_bytes = hash_file(path)
+        if size_bytes > self._max_bytes:
+            raise BundleRefused(f"{name} has {size_bytes} bytes; at most {self._max_bytes} go in.")
+        if self._put(path, sha256_hash, kind):
+            self._new.add((sha256_hash, kind))
+        self._taken.add((sha256_hash, kind))
+        return TakenBundle(sha256_hash, size_bytes)
+
+    def keep(self, files: Iterable[StoredFile]) -> None:
+        """Versions that will be added refer to these."""
+        self._kept |= {(it.sha256_hash, it.kind) for it in files}
+
+    def count_stored(self, connection: Snapshot) -> int:
+        """How many new files stay: kept, or missed until now by a version that is there."""
+        self._kept |= _referred_to(connection, self._new - self._kept)
+        return len(self._new & self._kept)
+
+    def check_present(self) -> None:
+        """Raise if a file was removed meanwhile, as `doctor --clean` does with unused ones."""
+        for sha256_hash, kind in self._taken & self._kept:
+            if not self._bundles.path_of(sha256_hash, _kind(kind)).exists():
+                raise StoreUnavailable(
+                    f"The stored bundle {sha256_hash} was removed during the import. Import again."
+                )
+
+    def give_back(self) -> None:
+        """Remove what is new, unless something refers to it now."""
+        unused = sorted(self._new)
+        for start in range(0, len(unused), _FILES_PER_QUERY):
+            some = set(unused[start : start + _FILES_PER_QUERY])
+            with self._store.writing() as tx:
+                staged = {(it.sha256_hash, it.kind) for it in list_staged_files(tx.connection)}
+                for sha256_hash, kind in some - staged - _referred_to(tx.connection, some):
+                    self._bundles.remove(sha256_hash, _kind(kind))
+
+    def give_back_unused(self) -> None:
+        """The same, after the import is done: a version that was there keeps its address."""
+        self._new -= self._kept
+        self.give_back()
+
+    def _put(self, path: Path, sha256_hash: str, kind: Kind) -> bool:
+        for _ in range(_TRIES - 1):
+            try:
+                return self._bundles.put_file(path, sha256_hash, kind)
+            except FileNotFoundError:
+                continue
+        return self._bundles.put_file(path, sha256_hash, kind)
+
+
+def _referred_to(connection: Snapshot, files: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
+    """Those of these files that a version has."""
+    by_kind = defaultdict(list)
+    for sha256_hash, kind in files:
+        by_kind[kind].append(sha256_hash)
+    found = set()
+    for kind, hashes in by_kind.items():
+        for start in range(0, len(hashes), _FILES_PER_QUERY):
+            some = hashes[start : start + _FILES_PER_QUERY]
+            found |= {(it, kind) for it in find_referred_to(connection, some, kind)}
+    return found
+
+
+def _kind(kind: str) -> Kind:
+    return "css" if kind == "css" else "js"

@@ -1,0 +1,164 @@
+"""What an import would do to the catalog as it is, and what stands against it."""
+
+from collections.abc import Callable, Sequence
+from enum import Enum, auto
+
+import msgspec
+
+from ..domain.accounts import COMMAND_LINE
+from ..store.audit import record
+from ..store.engine import Snapshot, Transaction
+from ..store.organizations import find_owned_scopes
+from ..store.rows import Draft
+from ..store.widgets import Key, find_hashes
+from .import_bundles import BundleTaker
+from .import_faults import ImportFaults
+
+_SCOPES_PER_QUERY = 500
+
+Numbered = tuple[int, Draft]
+"""A draft and the line that it was made of."""
+
+
+class ImportSummary(msgspec.Struct, rename="camel"):
+    """What an import has done."""
+
+    widgets_added: int = 0
+    versions_added: int = 0
+    versions_skipped: int = 0
+    bundles_stored: int = 0
+    official_added: int = 0
+    texts_cleaned: int = 0
+
+
+class Fate(Enum):
+    """What becomes of a line."""
+
+    ADDED = auto()  # A new widget.
+    MERGED = auto()  # New versions of a widget that is there.
+    DROPPED = auto()  # Nothing of it is new, or something is wrong with it.
+
+
+def by_fate(lines: Sequence[Numbered], fates: Sequence[Fate]) -> tuple[list[Draft], list[Draft]]:
+    """The drafts that are to be added, and those to be merged."""
+    added, merged = [], []
+    for (_, draft), fate in zip(lines, fates, strict=True):
+        if fate is Fate.ADDED:
+            added.append(draft)
+        elif fate is Fate.MERGED:
+            merged.append(draft)
+    return added, merged
+
+
+class ImportChecks:
+    """Holds lines against the catalog, and counts. Goes on after a fault, to find the others.
+
+    `is_repeated` says whether a widget stands in several batches that are checked before any of
+    them is written.
+    """
+
+    def __init__(
+        self,
+        faults: ImportFaults,
+        taking: BundleTaker,
+        *,
+        into_owned: bool,
+        is_repeated: Callable[[Key], bool] = lambda _key: False,
+    ) -> None:
+        self.summary = ImportSummary()
+        self._faults = faults
+        self._taking = taking
+        self._into_owned = into_owned
+        self._is_repeated = is_repeated
+        self._scopes: set[str] = set()
+        # The scopes that belong to somebody, and what is done in them.
+        self._owned: dict[str, ImportSummary] = {}
+        # The versions of repeated widgets, as the lines before will have made them.
+        self._ahead: dict[Key, dict[str, str]] = {}
+
+    def take(self, connection: Snapshot, lines: Sequence[Numbered]) -> list[Fate]:
+        owned = self._note_scopes(connection, {draft.scope for _, draft in lines})
+        known = find_hashes(connection, sorted({draft.key for _, draft in lines}))
+        for key in self._ahead.keys() & {draft.key for _, draft in lines}:
+            known[key] = known.get(key, {}) | self._ahead[key]
+        fates = []
+        for number, draft in lines:
+            if draft.scope in owned and not self._into_owned:
+                self._faults.add_owned(number, draft.scope, owned[draft.scope])
+                fates.append(Fate.DROPPED)
+                continue
+            is_new = draft.key not in known
+            added = self._compare(number, draft, known.setdefault(draft.key, {}))
+            if self._is_repeated(draft.key):
+                self._ahead[draft.key] = known[draft.key]
+            if is_new:
+                self.summary.official_added += draft.is_official
+            if is_new or added:
+                self._count(draft.scope, len(added), widgets=int(is_new))
+            if added and self._taking.has_taken_any:
+                self._taking.keep(it for it in draft.files if it.version in added)
+            fates.append(Fate.ADDED if is_new else Fate.MERGED if added else Fate.DROPPED)
+        return fates
+
+    def still_hold(self, connection: Snapshot, changed_scopes: set[str]) -> bool:
+        """Whether they would come out the same, when no other scopes than these have changed."""
+        owned = _find_owned(connection, self._scopes)
+        return not changed_scopes & self._scopes and owned.keys() == self._owned.keys()
+
+    def finish(self, tx: Transaction, file_name: str, texts_cleaned: int) -> None:
+        """Complete the summary, and write it to the audit log."""
+        self.summary.texts_cleaned = texts_cleaned
+        self.summary.bundles_stored = self._taking.count_stored(tx.connection)
+        done = msgspec.to_builtins(self.summary)
+        record(tx, COMMAND_LINE, "import", file=file_name, **done)
+        for scope, its in self._owned.items():  # For its owners, who read only the log of theirs.
+            if its.widgets_added or its.versions_added:
+                record(
+                    tx,
+                    COMMAND_LINE,
+                    "import",
+                    scope,
+                    file=file_name,
+                    widgetsAdded=its.widgets_added,
+                    versionsAdded=its.versions_added,
+                )
+
+    def _note_scopes(self, connection: Snapshot, scopes: set[str]) -> dict[str, str]:
+        self._scopes |= scopes
+        owned = _find_owned(connection, scopes)
+        for scope in owned:
+            self._owned.setdefault(scope, ImportSummary())
+        return owned
+
+    def _compare(self, line: int, draft: Draft, known: dict[str, str]) -> set[str]:
+        """The numbers of the versions that are missing; `known` has them then."""
+        added = set()
+        for identity, number, sha256_hash in draft.hashes:
+            before = known.get(identity)
+            if before is None:
+                known[identity] = sha256_hash
+                added.add(number)
+            elif before == sha256_hash:
+                self.summary.versions_skipped += 1
+            else:
+                self._faults.add(
+                    line,
+                    f"sha256Hash: {draft.scope}/{draft.name} {number} is already "
+                    f"published with another hash ({before}); "
+                    "a published version never changes.",
+                )
+        return added
+
+    def _count(self, scope: str, versions: int, *, widgets: int = 0) -> None:
+        for summary in (self.summary, self._owned.get(scope)):
+            if summary is not None:
+                summary.widgets_added += widgets
+                summary.versions_added += versions
+
+
+def _find_owned(connection: Snapshot, scopes: set[str]) -> dict[str, str]:
+    names = sorted(scopes)
+    owned: dict[str, str] = {}
+    for start in range(0, len(names), _SCOPES_PER_QUERY):
+        owned |= find_owned_scopes(connection, names[start : start + _SCOPES_PER_QUERY])
+    return owned

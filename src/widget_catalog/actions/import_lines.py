@@ -1,0 +1,53 @@
+"""The lines of a file to import, as drafts: each is decoded and checked by itself."""
+
+import contextlib
+from collections.abc import Callable, Iterable, Iterator
+
+from ..domain.errors import InvalidWidget
+from ..store.rows import Draft, Draw, draft
+from .drafting import Line, draft_lines
+from .import_bundles import BundleTaker
+from .import_checks import Numbered
+from .import_faults import ImportFaults
+from .ndjson import Rules, decode_line
+
+
+class ImportLines:
+    """After a fault it goes on, to find the others as well."""
+
+    def __init__(
+        self,
+        lines: Iterable[bytes],
+        rules: Rules,
+        draw: Draw,
+        taking: BundleTaker,
+        progress: Callable[[int], None],
+    ) -> None:
+        self.faults = ImportFaults()
+        self.texts_cleaned = 0
+        self._lines = lines
+        self._rules = rules
+        self._draw = draw
+        self._taking = taking
+        self._progress = progress
+
+    def read(self) -> Iterator[list[Numbered]]:
+        """All that is right, some hundred at a time, with the numbers of their lines."""
+        drafts = draft_lines(self._lines, self._rules.newest, self._draw)
+        with contextlib.closing(drafts) as drafted:
+            for batch in drafted:
+                yield [(it.number, made) for it in batch if (made := it.draft or self._draft(it))]
+                self._progress(len(batch))
+
+    def _draft(self, line: Line) -> Draft | None:
+        """Of a line that names files, or has a fault, or is empty."""
+        if not line.text.strip():
+            return None
+        try:
+            found = decode_line(line.text, self._taking.take, self._rules)
+        except InvalidWidget as error:
+            for fault in error.faults:
+                self.faults.add(line.number, fault)
+            return None
+        self.texts_cleaned += found.texts_cleaned
+        return draft(found.widget, found.downloads, tuple(self._draw(found.widget)))

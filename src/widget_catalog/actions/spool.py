@@ -1,0 +1,90 @@
+"""Spool: the drafts of a file, until all of them are known to be right.
+
+It is a file without a name: whatever ends the process, nothing is left of it.
+"""
+
+import contextlib
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+import xxhash
+
+from ..domain.errors import StoreUnavailable
+from ..store.staging import pack, unpack
+from ..store.widgets import Key
+from .import_checks import Numbered
+
+
+class Spool:
+    def __init__(self, folder: Path | None) -> None:
+        with _faults_named():
+            self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
+        self._lengths: list[int] = []
+        self._numbers: list[bytes] = []
+        # 64 bits a widget, so that a million of them take little memory.
+        self._hashes: list[npt.NDArray[np.uint64]] = []
+        self._repeated: frozenset[int] | None = None
+        self.size_bytes = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        fault: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        with contextlib.suppress(OSError):  # What was not written is not needed.
+            self._file.close()
+
+    def __len__(self) -> int:
+        """How many batches there are."""
+        return len(self._lengths)
+
+    def add(self, lines: Sequence[Numbered]) -> None:
+        if not lines:
+            return
+        packed = pack([draft for _, draft in lines])
+        with _faults_named():
+            self._file.write(packed)
+        self.size_bytes += len(packed)
+        self._lengths.append(len(packed))
+        self._numbers.append(msgspec.msgpack.encode([number for number, _ in lines]))
+        self._hashes.append(np.array([_hash(draft.key) for _, draft in lines], np.uint64))
+
+    def __iter__(self) -> Iterator[list[Numbered]]:
+        """All batches, in their order."""
+        with _faults_named():
+            self._file.seek(0)
+            for length, numbers in zip(self._lengths, self._numbers, strict=True):
+                drafts = unpack(self._file.read(length))
+                of = msgspec.msgpack.decode(numbers, type=list[int])
+                yield list(zip(of, drafts, strict=True))
+
+    def is_repeated(self, key: Key) -> bool:
+        """Whether this widget is in more than one line; asked when all are there."""
+        if self._repeated is None:
+            hashes = np.sort(np.concatenate([np.empty(0, np.uint64), *self._hashes]))
+            self._repeated = frozenset(hashes[1:][hashes[1:] == hashes[:-1]].tolist())
+        return bool(self._repeated) and _hash(key) in self._repeated
+
+
+def _hash(key: Key) -> int:
+    return xxhash.xxh3_64_intdigest("/".join(key).encode())
+
+
+@contextlib.contextmanager
+def _faults_named() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise StoreUnavailable(
+            f"There is no room to stage the import ({error.strerror}). Nothing was imported."
+        ) from None

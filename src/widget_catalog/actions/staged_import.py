@@ -1,0 +1,233 @@
+"""An import while others write: staged without a lock, accepted at once, then carried out.
+
+1. Every line is read, checked by itself and spooled. Nobody waits for that, however long it takes.
+2. All is held against the catalog and staged in it, where nothing refers to it.
+3. One short transaction accepts it, if nothing has changed that matters. Before it, nothing has
+   happened; after it, everything will.
+4. It is written in short transactions, with pauses in which others write. If this is interrupted,
+   the service or the next command goes on with it.
+"""
+
+import contextlib
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import NamedTuple
+
+from ..domain.errors import StoreUnavailable
+from ..store.changes import latest_seq, list_changes
+from ..store.engine import Snapshot, Store, Transaction
+from ..store.rows import Draft
+from ..store.staging import (
+    accept_import,
+    add_batch,
+    begin_import,
+    end_import,
+    find_import,
+    importing,
+    list_staged,
+    next_batch,
+    remove_batch,
+    remove_some_batches,
+)
+from .import_bundles import BundleTaker
+from .import_checks import Fate, ImportChecks, ImportSummary, by_fate
+from .import_faults import ImportFaults
+from .import_lines import ImportLines
+from .spool import Spool
+from .tidy_uploads import Tidier
+from .write_drafts import write_drafts
+
+# A transaction ends after so long, and others have so long to come in between.
+_SLICE_S = 0.1
+_PAUSE_S = 0.02
+# To merge takes longer than to add.
+_MOST_MERGED = 100
+# So long an import waits for another one to be carried out.
+_PATIENCE_S = 600
+_MOST_CHANGES = 1000
+# How often a service looks for an import that was interrupted.
+_WATCH_S = 2
+# Written out, and in SQLite's log besides, staged drafts take so many times their packed size.
+_ROOM = 20
+
+
+class Started(NamedTuple):
+    """An import, as it was asked for. `make_index_ready` is called when all is written."""
+
+    store: Store
+    taking: BundleTaker
+    file_name: str
+    into_owned: bool
+    make_index_ready: Callable[[], None]
+
+
+def import_staged(started: Started, lines: ImportLines, spool: Spool) -> ImportSummary:
+    """Import what is in the spool; `lines`, which it was read from, may have faults."""
+    with only_import(started):
+        staging = Staging(started, spool)
+        staging.check(lines.faults)
+        try:
+            staging.stage()
+            summary = staging.accept(lines.texts_cleaned)
+        except BaseException:
+            with contextlib.suppress(StoreUnavailable):
+                _discard(started.store)
+            raise
+        try:
+            _finish(started.store, started.make_index_ready)
+        except StoreUnavailable as fault:
+            raise StoreUnavailable(
+                f"{fault.message} The import is accepted, and goes on by itself as soon as the "
+                "catalog can be written."
+            ) from fault
+    return summary
+
+
+@contextlib.contextmanager
+def only_import(started: Started) -> Iterator[None]:
+    """Wait for an import that is under way, and go on with one that was interrupted."""
+    with importing(started.store, _PATIENCE_S) as is_ours:
+        if not is_ours:
+            raise StoreUnavailable("Another import is still under way. Try again later.")
+        _finish(started.store, started.make_index_ready)
+        yield
+
+
+def finish_import(store: Store, make_index_ready: Callable[[], None] = lambda: None) -> None:
+    """Go on with an import whose process has ended, if there is one."""
+    with store.reading() as connection:
+        if find_import(connection) is None:
+            return
+    with importing(store) as is_ours:
+        if is_ours:
+            _finish(store, make_index_ready)
+
+
+def watch_imports(store: Store) -> Tidier:
+    """Go on with imports whose process was killed, as long as the service runs.
+
+    The search index is left to the workers, which have it built apart.
+    """
+    return Tidier(partial(finish_import, store), interval_s=_WATCH_S)
+
+
+def settle_widget(tx: Transaction, scope: str, name: str) -> None:
+    """Write at once what an accepted import will do to this widget: what follows builds on it."""
+    if staged := list_staged(tx, scope, name):
+        write_drafts(tx, staged)
+
+
+class Staging:
+    """From the spool to the moment at which the import is accepted."""
+
+    def __init__(self, started: Started, spool: Spool) -> None:
+        self._store = started.store
+        self._started = started
+        self._spool = spool
+        self._seq = 0
+        self._fates: list[list[Fate]] = []
+
+    def check(self, faults: ImportFaults) -> None:
+        """Raise InvalidImport with these faults and those that the catalog gives reason for."""
+        with self._store.reading() as connection:
+            self._seq = latest_seq(connection)
+            self._hold_against(connection, faults)
+        faults.check()
+
+    def stage(self) -> None:
+        self._check_room()
+        with self._store.writing() as tx:
+            begin_import(tx, self._started.file_name)
+        batches = enumerate(self._batches())
+        batch = next(batches, None)
+        while batch is not None:
+            with self._store.writing() as tx:
+                until = time.monotonic() + _SLICE_S
+                while batch is not None and time.monotonic() < until:
+                    add_batch(tx, *batch)
+                    batch = next(batches, None)
+            if batch is not None:
+                time.sleep(_PAUSE_S)
+
+    def accept(self, texts_cleaned: int) -> ImportSummary:
+        with self._store.writing() as tx:
+            changes = list_changes(tx.connection, self._seq, _MOST_CHANGES)
+            is_current = len(changes) < _MOST_CHANGES and self._checks.still_hold(
+                tx.connection, {it.scope for it in changes}
+            )
+            if not is_current:
+                faults = ImportFaults()
+                self._hold_against(tx.connection, faults)
+                faults.check()
+            self._started.taking.check_present()
+            self._checks.finish(tx, self._started.file_name, texts_cleaned)
+            accept_import(tx)
+        return self._checks.summary
+
+    def _hold_against(self, connection: Snapshot, faults: ImportFaults) -> None:
+        self._checks = ImportChecks(
+            faults,
+            self._started.taking,
+            into_owned=self._started.into_owned,
+            is_repeated=self._spool.is_repeated,
+        )
+        self._fates = [self._checks.take(connection, batch) for batch in self._spool]
+
+    def _batches(self) -> Iterator[list[Draft]]:
+        """What must be written. What the catalog has already, it will have for ever."""
+        for lines, fates in zip(self._spool, self._fates, strict=True):
+            added, merged = by_fate(lines, fates)
+            if added:
+                yield added
+            for start in range(0, len(merged), _MOST_MERGED):
+                yield merged[start : start + _MOST_MERGED]
+
+    def _check_room(self) -> None:
+        """Once it is accepted, an import is not given up: it had better fit on the disk."""
+        folder = self._store.run_folder
+        if folder and shutil.disk_usage(folder).free < _ROOM * self._spool.size_bytes:
+            raise StoreUnavailable("There is not enough room on the disk. Nothing was imported.")
+
+
+def _finish(store: Store, make_index_ready: Callable[[], None]) -> None:
+    """Carry out what is accepted, or remove what was staged and never accepted."""
+    with store.reading() as connection:
+        staged = find_import(connection)
+    if staged is None:
+        return
+    if not staged.is_accepted:
+        _discard(store)
+        return
+    while write_some(store):
+        time.sleep(_PAUSE_S)
+    # First: until the import has ended, searches do without what it has changed.
+    make_index_ready()
+    with store.writing() as tx:
+        end_import(tx)
+
+
+def write_some(store: Store) -> bool:
+    """Write for a moment, one batch at least; whether there is more."""
+    with store.writing() as tx:
+        until = time.monotonic() + _SLICE_S
+        while batch := next_batch(tx):
+            write_drafts(tx, batch.drafts)
+            remove_batch(tx, batch.number)
+            if time.monotonic() >= until:
+                return True
+    return False
+
+
+def _discard(store: Store) -> None:
+    """Remove what is staged, unless it was accepted after all: a commit may fail and be there."""
+    has_more = True
+    while has_more:
+        with store.writing() as tx:
+            staged = find_import(tx.connection)
+            if staged is None or staged.is_accepted:
+                return
+            has_more = remove_some_batches(tx)
+            if not has_more:
+                end_import(tx)

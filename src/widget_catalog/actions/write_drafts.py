@@ -1,0 +1,60 @@
+"""Drafts into the catalog: new widgets, and new versions of widgets that are there.
+
+What is there already is left as it is, so to write the same drafts again changes nothing.
+"""
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from ..domain.widgets import Widget
+from ..store.engine import Transaction
+from ..store.rows import Draft
+from ..store.widgets import add_drafts, find_hashes, find_widgets, replace_widget
+
+
+def write_drafts(tx: Transaction, drafts: Sequence[Draft]) -> None:
+    """Write what is missing of these, in their order."""
+    seen = set(find_hashes(tx.connection, sorted({it.key for it in drafts})))
+    new, others = [], []
+    for it in drafts:
+        if it.key in seen:
+            others.append(it)
+        else:
+            seen.add(it.key)
+            new.append(it)
+    add_drafts(tx, new)
+    merge_drafts(tx, others)
+
+
+def merge_drafts(tx: Transaction, drafts: Iterable[Draft]) -> None:
+    """Add the versions that widgets which are there do not have yet."""
+    rest = list(drafts)
+    # The same widget may be in several drafts: each is then held against the one before.
+    while rest:
+        first: dict[tuple[str, str], Draft] = {}
+        again = []
+        for it in rest:
+            if it.key in first:
+                again.append(it)
+            else:
+                first[it.key] = it
+        for key, old in find_widgets(tx.connection, list(first)).items():
+            merged = _merged(old.widget, first[key].to_widget())
+            if merged is not old.widget:
+                replace_widget(tx, old, merged)
+        rest = again
+
+
+def _merged(old: Widget, new: Widget) -> Widget:
+    known = {version.identity for version in old.versions}
+    added = [version for version in new.versions if version.identity not in known]
+    if not added:
+        return old
+    merged = old.with_versions([*old.versions, *added])
+    if merged.versions[0] not in added:
+        return merged
+    # The newest version sets the widget's own text.
+    return msgspec.structs.replace(
+        merged, display_name=new.display_name, description=new.description, icon=new.icon
+    )

@@ -1,0 +1,172 @@
+"""An import on its way into the catalog: its widgets, packed, and what is left of them to write.
+
+There is one at a time: whoever stages it or carries it out holds `importing`. Until it is
+accepted it means nothing. From then on it is part of the truth, and is only carried out: by the
+import itself, or after a crash by whoever finds it.
+"""
+
+import contextlib
+import fcntl
+import os
+import time
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import msgspec
+import sqlalchemy as sa
+import zstandard
+from sqlalchemy.engine import Connection
+
+from .. import release
+from .bulk import insert_rows
+from .engine import Store, Transaction
+from .rows import Draft, StoredFile
+from .staged_tables import imports, staged_batches, staged_widgets
+
+_THE_ONE = 1
+_LOCK_POLL_S = 0.1
+# So many batches are removed in one transaction: it stays short.
+_REMOVED_AT_ONCE = 50
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(list[Draft]).decode
+
+
+class StagedImport(NamedTuple):
+    """`release` is the one that has rendered its documents."""
+
+    file_name: str
+    release: str
+    accepted_at: int | None
+
+    @property
+    def is_accepted(self) -> bool:
+        return self.accepted_at is not None
+
+
+class Batch(NamedTuple):
+    number: int
+    drafts: list[Draft]
+
+
+@contextlib.contextmanager
+def importing(store: Store, patience_s: float = 0) -> Iterator[bool]:
+    """Be the only one who stages or carries out an import; False if another one still is."""
+    if store.run_folder is None:
+        yield True
+        return
+    path = store.run_folder / "import.lock"
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        yield _lock(descriptor, time.monotonic() + patience_s)
+    finally:
+        os.close(descriptor)
+
+
+def _lock(descriptor: int, deadline: float) -> bool:
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= deadline:
+                return False
+            time.sleep(_LOCK_POLL_S)
+        else:
+            return True
+
+
+def pack(drafts: Sequence[Draft]) -> bytes:
+    """Drafts as bytes that any release on any machine can read: about a fifth of their size."""
+    return zstandard.ZstdCompressor(level=1).compress(_encode(drafts))
+
+
+def unpack(packed: bytes) -> list[Draft]:
+    return _decode(zstandard.ZstdDecompressor().decompress(packed))
+
+
+def find_import(connection: Connection) -> StagedImport | None:
+    columns = (imports.c.file_name, imports.c.release, imports.c.accepted_at)
+    row = connection.execute(sa.select(*columns)).first()
+    return None if row is None else StagedImport(*row)
+
+
+def begin_import(tx: Transaction, file_name: str) -> None:
+    row = {"id": _THE_ONE, "file_name": file_name, "release": release.VERSION}
+    tx.connection.execute(sa.insert(imports).values(row))
+
+
+def add_batch(tx: Transaction, number: int, drafts: Sequence[Draft]) -> None:
+    insert_rows(tx.connection, staged_batches, [(number, pack(drafts))])
+    # The same widget may be in several lines.
+    keys = sorted({it.key for it in drafts})
+    insert_rows(tx.connection, staged_widgets, [(*key, number) for key in keys])
+
+
+def accept_import(tx: Transaction) -> None:
+    """From the commit of this transaction on, the import is never taken back."""
+    tx.connection.execute(sa.update(imports).values(accepted_at=tx.at_ms))
+
+
+def next_batch(tx: Transaction) -> Batch | None:
+    """The first batch that is not written yet."""
+    query = sa.select(staged_batches).order_by(staged_batches.c.number).limit(1)
+    row = tx.connection.execute(query).first()
+    return None if row is None else Batch(row.number, _as_of_now(tx, unpack(row.drafts)))
+
+
+def remove_batch(tx: Transaction, number: int) -> None:
+    tx.connection.execute(sa.delete(staged_widgets).where(staged_widgets.c.batch == number))
+    tx.connection.execute(sa.delete(staged_batches).where(staged_batches.c.number == number))
+
+
+def remove_some_batches(tx: Transaction) -> bool:
+    """Remove a part of what is staged; whether there is more."""
+    query = sa.select(staged_batches.c.number).limit(_REMOVED_AT_ONCE)
+    numbers = tx.connection.execute(query).scalars().all()
+    for number in numbers:
+        remove_batch(tx, number)
+    return len(numbers) == _REMOVED_AT_ONCE
+
+
+def end_import(tx: Transaction) -> None:
+    """Nothing of it is left to be done."""
+    tx.connection.execute(sa.delete(imports))
+
+
+def list_staged(tx: Transaction, scope: str, name: str) -> list[Draft]:
+    """What the accepted import will still do to this widget, in the order of its lines."""
+    query = (
+        sa.select(staged_batches.c.drafts)
+        .join(staged_widgets, staged_widgets.c.batch == staged_batches.c.number)
+        .where(staged_widgets.c.scope == scope, staged_widgets.c.name == name, _is_accepted())
+        .order_by(staged_batches.c.number)
+    )
+    packed = tx.connection.execute(query).scalars().all()
+    found = [it for some in packed for it in unpack(some) if it.key == (scope, name)]
+    return _as_of_now(tx, found)
+
+
+def is_scope_staged(connection: Connection, scope: str) -> bool:
+    """Whether the accepted import will still add a widget to this scope."""
+    query = sa.select(staged_widgets.c.batch).where(staged_widgets.c.scope == scope, _is_accepted())
+    return connection.execute(query.limit(1)).first() is not None
+
+
+def list_staged_files(connection: Connection) -> Iterator[StoredFile]:
+    """The files of versions that the accepted import will still add."""
+    streaming = connection.execution_options(yield_per=1)
+    for row in streaming.execute(sa.select(staged_batches.c.drafts).where(_is_accepted())):
+        for it in unpack(row.drafts):
+            yield from it.files
+
+
+def _is_accepted() -> sa.ColumnElement[bool]:
+    return sa.exists().where(imports.c.accepted_at.is_not(None))
+
+
+def _as_of_now(tx: Transaction, drafts: list[Draft]) -> list[Draft]:
+    """With documents as this release renders them."""
+    staged = find_import(tx.connection)
+    if not drafts or staged is None or staged.release == release.VERSION:
+        return drafts
+    return [it._replace(picture=tx.draw(it.to_widget())) for it in drafts]

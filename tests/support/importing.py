@@ -1,0 +1,60 @@
+"""Imports at a given moment: accepted, and written to a part."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.widgets import ndjson
+from widget_catalog.actions import staged_import
+from widget_catalog.actions.import_bundles import BundleTaker
+from widget_catalog.actions.import_faults import ImportFaults
+from widget_catalog.actions.import_lines import ImportLines
+from widget_catalog.actions.ndjson import Rules
+from widget_catalog.actions.spool import Spool
+from widget_catalog.actions.staged_import import Staging, Started
+from widget_catalog.domain import clock
+from widget_catalog.store.staging import importing
+from widget_catalog.wiring import Node
+
+_MAX_BUNDLE_BYTES = 100_000
+
+
+@contextmanager
+def checked_import(
+    node: Node, *lines: dict[str, Any], beside: Path | None = None, into_owned: bool = False
+) -> Iterator[Staging]:
+    """An import that was read and held against the catalog, and nothing more."""
+    taking = BundleTaker(
+        node.store, node.bundles, beside or node.folder.path.parent, _MAX_BUNDLE_BYTES
+    )
+    content = ndjson(*lines).splitlines(keepends=True)
+    reading = ImportLines(content, Rules(clock.now()), node.store.draw, taking, lambda _: None)
+    started = Started(node.store, taking, "w.ndjson", into_owned, lambda: None)
+    with Spool(node.store.run_folder) as spool:
+        for batch in reading.read():
+            spool.add(batch)
+        reading.faults.check()
+        staging = Staging(started, spool)
+        staging.check(ImportFaults())
+        yield staging
+
+
+def interrupted_import(
+    node: Node,
+    *lines: dict[str, Any],
+    beside: Path | None = None,
+    into_owned: bool = False,
+    batches: int = 0,
+) -> None:
+    """What an import leaves whose process is killed after so many batches were written."""
+    with importing(node.store) as is_ours, pytest.MonkeyPatch.context() as patch:
+        assert is_ours
+        with checked_import(node, *lines, beside=beside, into_owned=into_owned) as staging:
+            staging.stage()
+            staging.accept(texts_cleaned=0)
+        patch.setattr(staged_import, "_SLICE_S", 1e-9)
+        for _ in range(batches):
+            assert staged_import.write_some(node.store)
