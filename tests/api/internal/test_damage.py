@@ -1,0 +1,25 @@
+"""Damaged rows of the store: nothing is published on top of them, and the alarm is raised."""
+
+import sqlite3
+
+from support.village import Village
+
+
+def test_a_damaged_widget_takes_no_new_version_and_health_tells(village: Village) -> None:
+    with sqlite3.connect(village.site.node.folder.database) as database:
+        database.execute("UPDATE widgets SET icon = 'mdi:wrong' WHERE scope = 'ann'")
+    database.close()
+    before = village.site.get("/api/v1/widgets/ann/clock").json()
+
+    refused = village.ann.publish("ann/clock", "1.1.0")
+
+    assert refused.status == 503
+    assert refused.json()["error"].startswith(
+        "The database is damaged: what it holds of the widget"
+    )
+    # Its document is sound, and shown.
+    assert village.site.get("/api/v1/widgets/ann/clock").json() == before
+    health = village.site.get("/api/health")
+    assert (health.status, health.json()["checks"]["database"]) == (503, "damaged")
+    assert "ann/clock" in health.json()["error"]
+    assert village.ann.publish("ann/other", "1.0.0").status == 200
