@@ -3,6 +3,9 @@
 import os
 from functools import partial
 
+import structlog
+
+from .domain.errors import StoreUnavailable
 from .logs import configure_logs
 from .settings import load_settings
 from .web.asgi import AsgiApp
@@ -21,4 +24,8 @@ def create_app() -> AsgiApp:
 
 
 def _prepare(node: Node) -> None:
-    node.projection.prepare(node.store, waits=True)
+    try:
+        node.projection.prepare(node.store, waits=True)
+    except StoreUnavailable as fault:
+        log = structlog.get_logger("widget_catalog.start")
+        log.error("The start could not be finished.", fault=fault.message)

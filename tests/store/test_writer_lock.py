@@ -14,6 +14,7 @@ from widget_catalog.domain.errors import WriterBusy
 from widget_catalog.store.changes import latest_seq
 from widget_catalog.store.engine import Store
 from widget_catalog.store.lock_holder import find_holder
+from widget_catalog.store.migrate import check_schema, migrate
 from widget_catalog.store.writer_lock import Patience, WriterLock
 
 _GENEROUS_S = 60
@@ -77,6 +78,13 @@ def test_a_writer_that_waits_gets_its_turn_when_the_other_has_ended(store: Store
         threading.Timer(0.3, ends.set).start()
         with _with(store, Patience(_GENEROUS_S)).writing() as tx:
             assert latest_seq(tx.connection) == 0
+
+
+def test_a_migration_gives_up_and_says_who_is_writing(empty_store: Store) -> None:
+    with _written(empty_store), pytest.raises(WriterBusy, match=r"process .* held the writer lock"):
+        migrate(_with(empty_store, Patience(0.3)))
+    migrate(empty_store)
+    check_schema(empty_store)
 
 
 def test_reading_waits_for_no_writer(store: Store) -> None:

@@ -222,10 +222,16 @@ def _health() -> Schema:
                 {
                     "database": {**ok, "description": "The catalog can be read."},
                     "bundles": {**ok, "description": "The bundles' folder can be used."},
+                    "workers": _missing_workers(),
                 },
+                optional=("workers",),
             ),
         },
     )
+
+
+def _missing_workers() -> Schema:
+    return text("Only there while some are missing: how many run.", "1 of 2 running")
 
 
 def _health_fault() -> Schema:
@@ -248,7 +254,15 @@ def _health_fault() -> Schema:
                         "description": "Whether the catalog can be read, and is not damaged.",
                     },
                     "bundles": {**check, "description": "Whether bundles can be reached."},
+                    "writing": {
+                        "type": "string",
+                        "const": "failing",
+                        "description": "Only there while another process keeps all from writing.",
+                        "examples": ["failing"],
+                    },
+                    "workers": _missing_workers(),
                 },
+                optional=("writing", "workers"),
             ),
             "error": text("What is wrong, for people.", "The database cannot be read."),
         },
