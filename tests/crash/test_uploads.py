@@ -110,22 +110,31 @@ def test_on_a_slow_disk_nobody_waits_for_an_upload(data: Path, tmp_path: Path) -
         assert time.monotonic() - began > _SLOW_S
 
 
-def test_a_worker_receives_a_bounded_number_of_bytes_at_a_time(data: Path) -> None:
+def test_a_worker_receives_so_many_bytes_at_a_time_and_waits_for_nobody_too_long(
+    data: Path,
+) -> None:
     large = ("--set", f"max_bundle_bytes={100 << 20}", "--set", "max_bytes_per_day=0")
     with running_service(data, *_NO_LIMITS, *large) as service:
         addresses = [_requested(service, f"ann/w{i}", 40 << 20) for i in range(2)]
-        with WireConnection(service.port) as first, WireConnection(service.port) as second:
+        with (
+            WireConnection(service.port, timeout_s=120) as first,
+            WireConnection(service.port) as second,
+        ):
             first.send(_put(addresses[0], 40 << 20) + _BUNDLE)
             wait_for(lambda: len(_sizes(data / "uploads")) == 1)
             second.send(_put(addresses[1], 40 << 20) + _BUNDLE)
 
             refused = second.answer()
+            # Nothing more comes of the first one, for 30 s.
+            given_up = first.answer()
 
         assert (refused.status, refused.headers["retry-after"]) == (503, "5")
         assert json.loads(refused.body) == {
             "error": "Many files are being uploaded just now. Try again in 5 s."
         }
-        wait_for(lambda: _sizes(data / "uploads") == [])
+        assert given_up.status == 408
+        assert json.loads(given_up.body) == {"error": "The file did not come in time."}
+        assert _sizes(data / "uploads") == []
         small = _requested(service, "ann/small")
         with WireConnection(service.port) as connection:
             connection.send(_put(small) + _BUNDLE)
