@@ -1,7 +1,9 @@
 """One writer at a time, and nobody waits for another without end: on both databases."""
 
 import contextlib
+import fcntl
 import os
+import signal
 import threading
 import time
 from collections.abc import Iterator
@@ -159,6 +161,31 @@ def test_a_killed_holder_is_not_named_any_more(tmp_path: Path) -> None:
     os.waitpid(child, 0)
     assert b"killed" in lock_file.read_bytes()
     assert find_holder(lock_file) is None
+
+
+def test_a_process_that_inherited_the_lock_is_named(tmp_path: Path) -> None:
+    lock_file = tmp_path / "lock"
+    lock_file.touch()
+    ends, has_begun = os.pipe()
+    child = os.fork()
+    if child == 0:
+        lock = lock_file.open("r+b")
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if heir := os.fork():
+            os.write(has_begun, str(heir).encode())
+        else:
+            time.sleep(_GENEROUS_S)
+        os._exit(0)
+    os.waitpid(child, 0)
+    heir = int(os.read(ends, 100))
+    try:
+        found = find_holder(lock_file)
+        assert found is not None
+        assert found.pid == heir
+    finally:
+        os.kill(heir, signal.SIGKILL)
+        os.close(ends)
+        os.close(has_begun)
 
 
 def _wait_until_free(lock: WriterLock) -> None:

@@ -1,5 +1,6 @@
 """Who holds a writer lock: what its holder has written into the file, or what the kernel knows."""
 
+import contextlib
 import os
 from pathlib import Path
 
@@ -74,17 +75,40 @@ def _recorded(lock_file: Path) -> Holder | None:
 
 
 def _pid_by_kernel(lock_file: Path) -> int | None:
-    """`1: FLOCK  ADVISORY  WRITE 4711 fd:00:131 0 EOF`; those who wait have an arrow."""
     try:
         inode = str(lock_file.stat().st_ino)
-        lines = _LOCKS.read_text().splitlines()
+        pid = _pid_in(_LOCKS.read_text(), inode)
     except OSError:
         return None
-    for line in lines:
-        match line.split():
+    if pid is None or Holder(pid).is_alive:
+        return pid
+    return _find_heir(inode)
+
+
+def _pid_in(locks: str, inode: str) -> int | None:
+    """`1: FLOCK  ADVISORY  WRITE 4711 fd:00:131 0 EOF`; those who wait have an arrow."""
+    for line in locks.splitlines():
+        match line.removeprefix("lock:").split():
             case [_, "FLOCK", _, _, pid, place, *_] if place.rpartition(":")[2] == inode:
                 return int(pid) if int(pid) > 0 else None  # Of another container: not known.
     return None
+
+
+def _find_heir(inode: str) -> int | None:
+    """The process that has inherited the lock from the one that took it, and has ended."""
+    for process in Path("/proc").iterdir():
+        if process.name.isdecimal() and _has_lock(process, inode):
+            return int(process.name)
+    return None
+
+
+def _has_lock(process: Path, inode: str) -> bool:
+    with contextlib.suppress(OSError):  # It has just ended, or belongs to another user.
+        for descriptor in (process / "fdinfo").iterdir():
+            with contextlib.suppress(OSError):
+                if _pid_in(descriptor.read_text(), inode) is not None:
+                    return True
+    return False
 
 
 def _program(pid: int) -> str:
