@@ -40,7 +40,7 @@ class LargeAnswers:
             if self._ahead_bytes + size <= _AHEAD_BYTES:
                 await self._send_at_once(protocol, transport, pieces, size)
             else:
-                await _send_paced(client, protocol, transport, pieces)
+                await self._send_paced(client, protocol, transport, pieces)
 
     async def _send_at_once(
         self, protocol: Any, transport: Any, pieces: Sequence[bytes], size: int
@@ -53,28 +53,41 @@ class LargeAnswers:
         finally:
             self._ahead_bytes -= size
 
+    async def _send_paced(
+        self, client: str, protocol: Any, transport: Any, pieces: Sequence[bytes]
+    ) -> None:
+        connection = find_socket(client)
+        before = None if connection is None else connection.written_bytes()
+        ended = asyncio.ensure_future(_ended(protocol))
+        given = ahead = 0
+        try:
+            for piece in _sliced(pieces):
+                wait_s = _FIRST_WAIT_S
+                while connection is not None and before is not None and self._is_enough(ahead):
+                    written = connection.written_bytes()
+                    if written is None:
+                        break
+                    left = given - (written - before)
+                    self._ahead_bytes += left - ahead
+                    ahead = left
+                    if not self._is_enough(ahead):
+                        break
+                    await asyncio.wait([ended], timeout=wait_s)
+                    if ended.done():
+                        return
+                    wait_s = min(2 * wait_s, _LONGEST_WAIT_S)
+                await transport.send_bytes(piece)
+                given += len(piece)
+                ahead += len(piece)
+                self._ahead_bytes += len(piece)
+            await ended
+        finally:
+            self._ahead_bytes -= ahead
+            ended.cancel()
 
-async def _send_paced(client: str, protocol: Any, transport: Any, pieces: Sequence[bytes]) -> None:
-    connection = find_socket(client)
-    before = None if connection is None else connection.written_bytes()
-    ended = asyncio.ensure_future(_ended(protocol))
-    given = 0
-    wait_s = _FIRST_WAIT_S
-    try:
-        for piece in _sliced(pieces):
-            while connection is not None and before is not None:
-                written = connection.written_bytes()
-                if written is None or given - (written - before) <= _AHEAD_OF_EACH_BYTES:
-                    break
-                await asyncio.wait([ended], timeout=wait_s)
-                if ended.done():
-                    return
-                wait_s = min(2 * wait_s, _LONGEST_WAIT_S)
-            wait_s = _FIRST_WAIT_S
-            await transport.send_bytes(piece)
-            given += len(piece)
-    finally:
-        ended.cancel()
+    def _is_enough(self, ahead: int) -> bool:
+        """Whether an answer that is so far ahead has to wait."""
+        return ahead > _AHEAD_OF_EACH_BYTES and self._ahead_bytes > _AHEAD_BYTES
 
 
 async def _ended(protocol: Any) -> None:
