@@ -156,6 +156,15 @@ def test_what_cannot_be_done_is_said_in_a_sentence(data: Path, tmp_path: Path) -
     assert said("restore", target, "--data", tmp_path / "new") == (
         f"Error: There is no backup {target}.\n"
     )
+    half = tmp_path / "half" / "snapshots" / "000001-2026-01-01T00-00-00Z"
+    half.mkdir(parents=True)
+    manifest = f"{half}/manifest.json cannot be used: No such file or directory.\n"
+    assert said("restore", tmp_path / "half", "--list") == f"Error: {manifest}"
+    unreadable = tmp_path / "unreadable.tar.zst"
+    unreadable.touch(mode=0o000)
+    assert said("restore", unreadable, "--check") == (
+        f"Error: {unreadable} cannot be used: Permission denied.\n"
+    )
     assert said("restore", file, "--data", tmp_path / "new").startswith(
         "Error: notes.txt is damaged, or is not a backup"
     )

@@ -87,7 +87,12 @@ def backup(
 def restore(
     source: Annotated[
         Path,
-        typer.Argument(metavar="SOURCE", help="A backup: a folder, or a file.", show_default=False),
+        typer.Argument(
+            metavar="SOURCE",
+            help="A backup: a folder, or a file.",
+            show_default=False,
+            readable=False,
+        ),
     ],
     snapshot: Annotated[
         str | None,

@@ -134,12 +134,14 @@ def _facts_of(connection: sqlite3.Connection) -> DatabaseFacts:
     ]
     if "alembic_version" not in tables:
         raise StoreUnavailable("The database holds no catalog.")
-    (schema,) = connection.execute("SELECT version_num FROM alembic_version").fetchone()
+    found = connection.execute("SELECT version_num FROM alembic_version").fetchone()
+    if found is None:
+        raise StoreUnavailable("The database does not say of which release it is.")
     rows = {
         name: int(connection.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0])  # noqa: S608
         for name in tables
     }
-    return DatabaseFacts(str(schema), rows)
+    return DatabaseFacts(str(found[0]), rows)
 
 
 def require_known_schema(schema: str) -> None:

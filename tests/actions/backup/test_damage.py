@@ -105,7 +105,7 @@ def test_a_file_that_is_cut_off_anywhere_is_found(file: Path) -> None:
         file.write_bytes(whole[:size])
         assert "file.tar.zst is damaged, or is not a backup" in _refused(file)
     file.write_bytes(whole + b"x")
-    assert "something follows its end" in _refused(file)
+    assert "it does not end with its hash" in _refused(file)
 
 
 @pytest.mark.parametrize("pattern", ["**/*.js", "**/*.css", "**/catalog.db", "**/manifest.json"])

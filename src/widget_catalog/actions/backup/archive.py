@@ -1,6 +1,7 @@
 """A backup as one file: tar, compressed with Zstandard, whose checksum covers every byte."""
 
 import contextlib
+import hashlib
 import io
 import tarfile
 from collections.abc import Iterator
@@ -14,10 +15,9 @@ _CHUNK_BYTES = 1 << 20
 # All that is unpacked from so much is in memory at once: text can be a hundred times as much.
 _PACKED_BYTES = 1 << 14
 _MODE = 0o600
-_WINDOW_LOG = 21
-# How a file begins: what it is, that it has a checksum, and its window. The checksum does not
-# cover this.
-_HEADER = bytes([0x28, 0xB5, 0x2F, 0xFD, 0x04, (_WINDOW_LOG - 10) << 3])
+# The file ends with the hash of all that is before it, in a frame that other programs skip: not
+# every bit of a compressed frame changes what is unpacked.
+_TRAILER = b"\x50\x2a\x4d\x18" + (32).to_bytes(4, "little")
 
 
 class ArchiveWriter:
@@ -38,14 +38,32 @@ class ArchiveWriter:
 
 @contextlib.contextmanager
 def writing_archive(file: IO[bytes], at_s: int) -> Iterator[ArchiveWriter]:
-    parameters = zstandard.ZstdCompressionParameters.from_level(
-        3, window_log=_WINDOW_LOG, write_checksum=True, write_content_size=False
-    )
-    compressor = zstandard.ZstdCompressor(compression_params=parameters)
-    with compressor.stream_writer(file, closefd=False) as packed:
-        written: Any = packed  # It is a file in all that matters here.
+    compressor = zstandard.ZstdCompressor(level=3, write_checksum=True)
+    hashed = _Hashed(file)
+    sink: Any = hashed  # These two are files in all that matters here.
+    with compressor.stream_writer(sink, closefd=False) as packed:
+        written: Any = packed
         with tarfile.open(fileobj=written, mode="w|", format=tarfile.PAX_FORMAT) as archive:
             yield ArchiveWriter(archive, at_s)
+    file.write(_TRAILER + hashed.digest())
+
+
+class _Hashed(io.RawIOBase):
+    """Writes to a file, and knows the hash of what it wrote."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._hash = hashlib.sha256()
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, content: Any) -> int:
+        self._hash.update(content)
+        return self._file.write(content)
+
+    def digest(self) -> bytes:
+        return self._hash.digest()
 
 
 def read_archive(file: IO[bytes], name: str) -> Iterator[tuple[str, IO[bytes]]]:
@@ -76,7 +94,8 @@ class _Unpacked(io.RawIOBase):
         self._name = name
         self._frame = zstandard.ZstdDecompressor().decompressobj(write_size=_CHUNK_BYTES)
         self._ready = memoryview(b"")
-        self._header = _HEADER
+        self._hash = hashlib.sha256()
+        self._is_over = False
 
     def readable(self) -> bool:
         return True
@@ -96,16 +115,17 @@ class _Unpacked(io.RawIOBase):
     def _unpack(self) -> bytes:
         """Some more; nothing at the end."""
         unpacked = b""
-        while not unpacked and not self._frame.eof:
+        while not unpacked and not self._is_over:
             packed = self._file.read(_PACKED_BYTES)
             if not packed:
                 raise EOFError("it is cut off")
-            if not packed.startswith(self._header):
-                raise EOFError("it begins with something else")
-            self._header = b""
             unpacked = self._frame.decompress(packed)
-        if self._frame.eof and (self._frame.unused_data or self._file.read(1)):
-            raise EOFError("something follows its end")
+            rest = self._frame.unused_data
+            self._hash.update(packed[: len(packed) - len(rest)])
+            if self._frame.eof:
+                self._is_over = True
+                if rest + self._file.read() != _TRAILER + self._hash.digest():
+                    raise EOFError("it does not end with its hash")
         return unpacked
 
 

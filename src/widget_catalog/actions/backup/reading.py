@@ -55,11 +55,11 @@ def check_backup(
     source: Path, name: str | None = None, bar: Bar = no_bar, scratch: Path | None = None
 ) -> Snapshot:
     """Read all of a backup. Of a file, the database is unpacked for a while, into `scratch`."""
-    if source.is_dir():
-        name = name or _newest(source)
-        return read_backup(source, name, None, lambda _: None, bar)
-    with tempfile.TemporaryDirectory(prefix="widget-catalog-", dir=scratch) as folder:
-        return read_backup(source, name, Path(folder) / DATABASE, lambda _: None, bar)
+    with _faults_named(source):
+        if source.is_dir():
+            return read_backup(source, name, None, lambda _: None, bar)
+        with tempfile.TemporaryDirectory(prefix="widget-catalog-", dir=scratch) as folder:
+            return read_backup(source, name, Path(folder) / DATABASE, lambda _: None, bar)
 
 
 def read_backup(
@@ -86,10 +86,11 @@ def read_backup(
 
 def describe(folder: Path) -> list[Snapshot]:
     """The snapshots of a backup folder, oldest first, as their manifests tell; not verified."""
-    return [
-        Snapshot(it, decode_manifest((folder / SNAPSHOTS / it / MANIFEST).read_bytes()))
-        for it in list_snapshots(folder)
-    ]
+    with _faults_named(folder):
+        return [
+            Snapshot(it, decode_manifest((folder / SNAPSHOTS / it / MANIFEST).read_bytes()))
+            for it in list_snapshots(folder)
+        ]
 
 
 class _Contents:
@@ -245,3 +246,12 @@ def _copy(content: IO[bytes], target: Path | None) -> str:
 def _chunks(content: IO[bytes]) -> Iterator[bytes]:
     while chunk := content.read(_CHUNK_BYTES):
         yield chunk
+
+
+@contextlib.contextmanager
+def _faults_named(source: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        where = error.filename or source
+        raise InvalidBackup([f"{where} cannot be used: {error.strerror}."]) from error
