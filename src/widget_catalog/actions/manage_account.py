@@ -36,7 +36,7 @@ def change_password(
     """Another password. Every other session and program is signed out; access tokens end, unless
     the person says otherwise."""
     account = require_person(visitor.actor)
-    check_password(store, account, current)
+    check_password(store, visitor, account, current)
     password_hash = _hash(new)
     with store.writing() as tx:
         update_account(tx, account.id, password_hash=password_hash)
@@ -86,7 +86,7 @@ def close_account(store: Store, visitor: Visitor, password: str) -> None:
     taken, the e-mail address does not."""
     account = require_person(visitor.actor)
     if account.has_password and (password or not is_fresh(store, visitor)):
-        check_password(store, account, password)
+        check_password(store, visitor, account, password)
     elif not is_fresh(store, visitor):
         raise NotAllowed(
             "Sign in again with a browser first: to close an account that has no password, the "
@@ -117,7 +117,10 @@ def list_own_sessions(store: Store, visitor: Visitor, lifetimes: Lifetimes) -> l
 
 
 def end_session(store: Store, visitor: Visitor, id_: str) -> None:
+    """By the person with a session: a program cannot sign them out of their browsers."""
     account = require_person(visitor.actor)
+    if visitor.session is None:
+        raise NotAllowed("A program cannot end sessions. Use the account page in a browser.")
     with store.writing() as tx:
         if not remove_session(tx, account.id, id_):
             raise NotFound("There is no such session.")
@@ -178,9 +181,13 @@ def _sign_out_everywhere(tx: Transaction, account: Account) -> None:
     remove_tokens(tx, account.id)
 
 
-def check_password(store: Store, account: Account, password: str) -> None:
-    """Whoever finds a session open must not be able to try passwords at it."""
-    limits = {f"password of {account.username}": _MOST_WRONG}
+def check_password(store: Store, visitor: Visitor, account: Account, password: str) -> None:
+    """Bounded, so that nobody can guess the password at a session that was left open.
+
+    Counted by session or program, so that none of them can use up the attempts of the others.
+    """
+    credential = visitor.session.id if visitor.session is not None else visitor.grant_id
+    limits = {f"password by {credential}": _MOST_WRONG}
     count_attempt(store, limits, "Too many wrong passwords.")
     with store.reading() as connection:
         found = find_credentials(connection, account.username)

@@ -72,6 +72,24 @@ def test_passwords_cannot_be_tried_at_a_session_that_was_left_open(village: Vill
     assert village.ann.post("/api/auth/password", right).status == 200
 
 
+def test_a_program_cannot_use_up_the_attempts_of_its_person(village: Village) -> None:
+    program = with_oauth(village.ann)
+    statuses = [
+        program.post("/api/account/close", {"password": "a guess"}).status for _ in range(7)
+    ]
+    assert statuses == [403] * 5 + [429] * 2
+    session = village.ann.get("/api/auth/sessions").json()["sessions"][0]["id"]
+    refused = program.delete(f"/api/auth/sessions/{session}")
+    assert (refused.status, refused.json()) == (
+        403,
+        {"error": "A program cannot end sessions. Use the account page in a browser."},
+    )
+
+    right = {"currentPassword": PASSWORD, "newPassword": "another long password"}
+    assert village.ann.post("/api/auth/password", right).status == 200
+    assert not is_in(program)
+
+
 def test_a_disabled_account_is_out_at_once_and_so_are_its_tokens(village: Village) -> None:
     token, access = with_token(village.ann), with_oauth(village.ann)
     store = village.site.node.store

@@ -40,7 +40,7 @@ def test_signed_in_people_do_not_wait_for_a_crowd_that_signs_in(
     assert numbers.index(len(crowd)) < len(crowd) / 4
 
 
-def test_one_address_cannot_take_every_place_where_passwords_are_hashed(
+def test_one_address_has_few_places_where_passwords_are_hashed(
     built_village: BuiltVillage, tmp_path: Path
 ) -> None:
     with Village(built_village, tmp_path / "d", trust_forwarded_for=True) as village:
@@ -49,12 +49,29 @@ def test_one_address_cannot_take_every_place_where_passwords_are_hashed(
         arrived = dict(village.site.together([*flood, a_sign_in("203.0.113.2")]))
 
     busy = [it for it in arrived.values() if it.status == 503]
-    assert len(busy) == 24
+    # Two are hashed, four wait.
+    assert len(busy) == 34
     assert (busy[0].headers["retry-after"], busy[0].json()) == (
         "2",
         {"error": "Too many people are signing in at this moment. Try again in a few seconds."},
     )
     assert arrived[len(flood)].status == 401
+
+
+def test_clients_take_turns_so_that_one_does_not_delay_the_others(
+    built_village: BuiltVillage, tmp_path: Path
+) -> None:
+    with Village(built_village, tmp_path / "d", trust_forwarded_for=True) as village:
+        # All of one /64: one client.
+        flood = [a_sign_in(f"2001:db8::{i}") for i in range(6)]
+        others = [a_sign_in("203.0.113.2"), a_sign_in("203.0.113.3")]
+
+        arrived = village.site.together([*flood, *others])
+
+    assert {answer.status for _, answer in arrived} == {401, 429}
+    order = [number for number, _ in arrived]
+    # Of the flood, the two that were begun come first, and at most two of those that wait.
+    assert max(order.index(len(flood)), order.index(len(flood) + 1)) <= 5
 
 
 def test_more_than_the_pool_takes_are_told_to_come_back(
@@ -66,5 +83,17 @@ def test_more_than_the_pool_takes_are_told_to_come_back(
         statuses = Counter(it.status for _, it in village.site.together(crowd))
         after = village.site.together([a_sign_in("203.0.113.200")])
 
-    assert statuses == {401: 64, 503: 16}
+    assert statuses == {401: 66, 503: 14}
     assert after[0][1].status == 401
+
+
+def test_a_full_pool_makes_room_for_a_client_that_has_no_place_yet(
+    built_village: BuiltVillage, tmp_path: Path
+) -> None:
+    with Village(built_village, tmp_path / "d", trust_forwarded_for=True) as village:
+        crowd = [a_sign_in(f"203.0.113.{i // 4}") for i in range(68)]
+
+        arrived = dict(village.site.together([*crowd, a_sign_in("203.0.113.200")]))
+
+    assert arrived[len(crowd)].status == 401
+    assert Counter(it.status for it in arrived.values()) == {401: 66, 503: 3}

@@ -169,7 +169,7 @@ def confirm(
         if not account.has_password and not needs_code:
             raise NotSignedIn("Sign in once more the way you did before.")
         if account.has_password:
-            check_password(store, account, password)
+            check_password(store, visitor, account, password)
         if needs_code:
             proof = prove_by_code(store, policy, account, given.code, address)
     with store.writing() as tx:

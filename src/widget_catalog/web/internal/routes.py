@@ -54,7 +54,7 @@ ACCOUNT = (
     Route("GET", "/api/auth/session", sessions.get_session, Who.SIGNED_IN, without_factor=True),
     Route("POST", "/api/auth/password", sessions.post_password, Who.PERSON, hashes=True),
     Route("GET", "/api/auth/sessions", sessions.get_sessions, Who.PERSON),
-    Route("DELETE", "/api/auth/sessions/{id}", sessions.delete_session, Who.PERSON),
+    Route("DELETE", "/api/auth/sessions/{id}", sessions.delete_session, Who.BROWSER),
     Route("POST", "/api/account/close", sessions.post_close, Who.PERSON, hashes=True),
     Route("GET", "/api/tokens", tokens.get_tokens, Who.PERSON),
     Route("POST", "/api/tokens", tokens.post_token, Who.PERSON),

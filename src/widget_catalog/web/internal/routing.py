@@ -18,7 +18,8 @@ class Who(StrEnum):
 
     ANYONE = "anyone"
     SIGNED_IN = "signed in"
-    PERSON = "a person"
+    PERSON = "a person, or a program that acts as one"
+    BROWSER = "a person with a session"
     OPERATOR = "the operator"
 
 
