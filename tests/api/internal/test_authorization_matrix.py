@@ -136,7 +136,9 @@ def expected(route: Route, kind: Kind, place: str) -> int | None:
     if kind.is_forged and route.method in UNSAFE and is_known:
         return 403
     # Organizations are looked after by people, whatever right it takes.
-    is_for_people = route.needs in (Who.PERSON, Who.BROWSER) or route.path.startswith("/api/organizations")
+    is_for_people = route.needs in (Who.PERSON, Who.BROWSER) or route.path.startswith(
+        "/api/organizations"
+    )
     if kind.token is not None and (is_for_people or route.needs is Who.OPERATOR):
         return 403
     match route.needs:
