@@ -42,7 +42,8 @@ from .write_drafts import write_drafts
 # A transaction ends after so long, and others have so long to come in between.
 _SLICE_S = 0.1
 _PAUSE_S = 0.02
-# To merge takes longer than to add.
+# So many widgets are written before the time is looked at; to merge takes longer than to add.
+_MOST_ADDED = 250
 _MOST_MERGED = 100
 # So long an import waits for another one to be carried out.
 _PATIENCE_S = 600
@@ -179,10 +180,9 @@ class Staging:
         """What must be written. What the catalog has already, it will have for ever."""
         for lines, fates in zip(self._spool, self._fates, strict=True):
             added, merged = by_fate(lines, fates)
-            if added:
-                yield added
-            for start in range(0, len(merged), _MOST_MERGED):
-                yield merged[start : start + _MOST_MERGED]
+            for drafts, most in ((added, _MOST_ADDED), (merged, _MOST_MERGED)):
+                for start in range(0, len(drafts), most):
+                    yield drafts[start : start + most]
 
     def _check_room(self) -> None:
         """Once it is accepted, an import is not given up: it had better fit on the disk."""
