@@ -6,15 +6,18 @@ from collections.abc import Mapping
 
 from ..domain.accounts import Account
 from ..domain.errors import TooOften
+from ..domain.networks import network_of
 from ..store.audit import record_unknown
 from ..store.engine import Snapshot, Store, Transaction
 from ..store.sessions import add_attempt, list_attempts
 
 _WINDOW_MS = 15 * 60_000
 
-# Nobody can fill the audit log: this many failed sign-ins are recorded in a window, in all.
-_RECORDED = 200
-_RECORDED_KEY = "failed sign-ins recorded"
+# How many failed sign-ins are recorded in a window: of one account; and with names that no account
+# has, from one network and in all. Junk cannot fill the audit log, nor hide guesses at an account.
+_RECORDED_OF_ACCOUNT = 40
+_RECORDED_FROM_NETWORK = 20
+_RECORDED_OF_NOBODY = 200
 
 
 def check_failures(store: Store, limits: Mapping[str, int], sentence: str) -> None:
@@ -48,13 +51,24 @@ def record_failed_sign_in(
 
     The name is recorded only if there is such an account: people type passwords there, too.
     """
+    bounds = _record_bounds(account, address)
     with store.writing() as tx:
-        counted = list_attempts(tx.connection, [key, _RECORDED_KEY], tx.at_ms, _WINDOW_MS)
-        count, recorded = (counted.get(it, (0, 0))[0] for it in (key, _RECORDED_KEY))
-        if count in (1, limit) and recorded < _RECORDED:
-            add_attempt(tx, _RECORDED_KEY, _WINDOW_MS)
+        counted = list_attempts(tx.connection, [key, *bounds], tx.at_ms, _WINDOW_MS)
+        count, *recorded = (counted.get(it, (0, 0))[0] for it in (key, *bounds))
+        is_full = any(have >= most for have, most in zip(recorded, bounds.values(), strict=True))
+        if count in (1, limit) and not is_full:
+            add_failures(tx, bounds)
             scope = account.username if account is not None else None
             record_unknown(tx, "failed sign-in", scope, address, attempts=count)
+
+
+def _record_bounds(account: Account | None, address: str) -> dict[str, int]:
+    if account is not None:
+        return {f"recorded {account.id}": _RECORDED_OF_ACCOUNT}
+    return {
+        f"recorded from {network_of(address)}": _RECORDED_FROM_NETWORK,
+        "recorded of nobody": _RECORDED_OF_NOBODY,
+    }
 
 
 def add_failures(tx: Transaction, limits: Mapping[str, int]) -> None:

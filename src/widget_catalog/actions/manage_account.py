@@ -186,6 +186,8 @@ def check_password(store: Store, visitor: Visitor, account: Account, password: s
 
     Counted by session or program, so that none of them can use up the attempts of the others.
     """
+    if not password:
+        raise NotAllowed("Enter your password.")
     credential = visitor.session.id if visitor.session is not None else visitor.grant_id
     limits = {f"password by {credential}": _MOST_WRONG}
     count_attempt(store, limits, "Too many wrong passwords.")

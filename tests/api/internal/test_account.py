@@ -159,7 +159,7 @@ def test_closing_an_account_needs_its_password_or_a_session_that_has_just_begun(
     village.clock.forward(minutes=10)
     for person in (eve, program):
         answer = person.post("/api/account/close", {})
-        assert (answer.status, answer.json()) == (403, WRONG_CURRENT)
+        assert (answer.status, answer.json()) == (403, {"error": "Enter your password."})
     eve = signed_in(village.site, "eve")
     wrong = eve.post("/api/account/close", {"password": "not the password"})
     assert (wrong.status, wrong.json()) == (403, WRONG_CURRENT)

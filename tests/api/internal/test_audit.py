@@ -112,6 +112,21 @@ def test_failed_sign_ins_cannot_fill_the_log(proxied: Village) -> None:
         try_password(proxied.site, f"nobody-{number}", "x", x_forwarded_for=address)
 
     assert proxied.olly.get("/api/audit").json()["total"] == before + 200
+    # Guesses at an account are recorded all the same, but not without end.
+    for number in range(45):
+        try_password(proxied.site, "eve", "x", x_forwarded_for=f"192.0.2.{number}")
+    entries = log(proxied, 100)
+    assert proxied.olly.get("/api/audit").json()["total"] == before + 240
+    assert [it["scope"] for it in entries[:41]] == ["eve"] * 40 + [None]
+
+
+def test_failed_sign_ins_with_unknown_names_are_recorded_by_address(proxied: Village) -> None:
+    before = proxied.olly.get("/api/audit").json()["total"]
+    for number in range(25):
+        try_password(proxied.site, f"nobody-{number}", "x", x_forwarded_for=HERE)
+    try_password(proxied.site, "nobody", "x", x_forwarded_for="192.0.2.77")
+
+    assert proxied.olly.get("/api/audit").json()["total"] == before + 21
 
 
 def test_what_programs_are_granted_and_lose_is_recorded(proxied: Village) -> None:

@@ -28,9 +28,9 @@ class House:
     def __init__(self, site: InProcessSite, clock: MovableClock) -> None:
         self.site, self.clock = site, clock
         self.key = Authenticator()
-        browsing = browsing_as(site, "ann")
-        self.codes = add_passkey(browsing, self.key)
-        self.app, _ = add_app(browsing, clock.at.timestamp())
+        self.browsing = browsing_as(site, "ann")
+        self.codes = add_passkey(self.browsing, self.key)
+        self.app, _ = add_app(self.browsing, clock.at.timestamp())
         clock.forward(seconds=30)
 
     @property
@@ -151,6 +151,34 @@ def test_one_account_is_guessed_at_ten_times_from_everywhere(tmp_path: Path) -> 
             )
             statuses.append(from_elsewhere.post(FACTOR, {"code": "000000"}).status)
         assert statuses == [401] * 10 + [429] * 2
+        # That keeps nobody from using a recovery code, nor from confirming an open session.
+        refused = half.post(FACTOR, {"code": house.code})
+        assert refused.status == 429
+        assert refused.json()["error"].startswith(
+            "Too many wrong codes. You can use a passkey or a recovery code instead. Try again in "
+        )
+        assert is_open(site, half.post(FACTOR, {"code": house.codes[0]}))
+        house.browsing.get("/account/confirm?next=/account")
+        house.browsing.submit("/account/confirm", password=PASSWORD, code="")
+        assert house.browsing.faults == ["Enter a code."]
+        house.browsing.submit("/account/confirm", password="", code=house.code)
+        assert house.browsing.faults == ["Enter your password."]
+        right = {"password": PASSWORD, "code": house.code}
+        confirmed = house.browsing.submit("/account/confirm", **right)
+        assert (confirmed.status, confirmed.headers["location"]) == (303, "/account")
+
+
+def test_wrong_recovery_codes_are_counted_by_address(tmp_path: Path) -> None:
+    clock = MovableClock()
+    with InProcessSite(tmp_path / "data", clock, trust_forwarded_for=True) as site:
+        house = House(site, clock)
+        half, _ = house.begin()
+        there = Person(site, "", {**half.headers, "x_forwarded_for": "192.0.2.1"})
+        guesses = [there.post(FACTOR, {"code": "not-a-code"}).status for _ in range(6)]
+
+        assert guesses == [401] * 5 + [429]
+        assert half.post(FACTOR, {"code": " - "}).json() == {"error": "Enter a code."}
+        assert is_open(site, half.post(FACTOR, {"code": house.codes[1]}))
 
 
 def test_a_recovery_code_works_once_and_is_in_the_audit_log(house: House) -> None:

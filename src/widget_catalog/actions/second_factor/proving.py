@@ -20,15 +20,20 @@ from ...store.second_factors import (
 from ...store.sessions import remove_attempts, take_back_attempts
 from ..attempts import count_attempt, record_failed_sign_in
 from ..credentials import hash_secret
-from .codes import find_step, hash_recovery_code, is_app_code
+from .codes import find_step, hash_recovery_code, is_app_code, plain_code
 from .passkeys import NOT_ACCEPTED, check_use, credential_id_of, names_user
 from .policy import FactorPolicy
 
 # A code has six digits, of which three are right at a time: 10 guesses hit once in 33,000 times.
 _CODES_PER_ACCOUNT_AND_ADDRESS = 5
 _CODES_PER_ACCOUNT = 10
+_CODES_PER_SESSION = 5
+# A recovery code cannot be guessed. Wrong ones are counted by address, so that nobody elsewhere
+# can keep the owner from using one.
+_RECOVERY_CODES_PER_ACCOUNT_AND_ADDRESS = 5
 _PASSKEYS_PER_ADDRESS = 50
 _TOO_OFTEN = "Too many failed attempts."
+_TOO_MANY_CODES = "Too many wrong codes. You can use a passkey or a recovery code instead."
 
 WRONG_CODE = "The code is wrong, or was used before. Wait for the next one, and try again."
 _WRONG_RECOVERY_CODE = "This is none of your recovery codes, or it was used before."
@@ -52,13 +57,25 @@ class Proof(NamedTuple):
 
 
 def prove_by_code(
-    store: Store, policy: FactorPolicy, account: Account, code: str, address: str
+    store: Store,
+    policy: FactorPolicy,
+    account: Account,
+    code: str,
+    address: str,
+    *,
+    session_id: str | None = None,
 ) -> Proof:
-    """By a code of the app or a recovery code; NotSignedIn or TooOften."""
-    own, shared = f"code {account.id} {network_of(address)}", f"code {account.id}"
-    limits = {own: _CODES_PER_ACCOUNT_AND_ADDRESS, shared: _CODES_PER_ACCOUNT}
-    count_attempt(store, limits, _TOO_OFTEN)
-    find = _find_app_code if is_app_code(code) else _find_recovery_code
+    """By a code of the app or a recovery code; NotSignedIn or TooOften.
+
+    With a session the limit is that session's own: others cannot use it up.
+    """
+    if not plain_code(code):
+        raise InvalidRequest("Enter a code.")
+    is_of_app = is_app_code(code)
+    limits = _limits(account, network_of(address), session_id, is_of_app=is_of_app)
+    own, *shared = limits
+    count_attempt(store, limits, _TOO_MANY_CODES if is_of_app else _TOO_OFTEN)
+    find = _find_app_code if is_of_app else _find_recovery_code
     try:
         factor, take = find(store, policy, account, code)
     except NotSignedIn:
@@ -67,10 +84,25 @@ def prove_by_code(
 
     def take_and_forgive(tx: Transaction) -> bool:
         remove_attempts(tx, [own])
-        take_back_attempts(tx, [shared])
+        take_back_attempts(tx, shared)
         return take(tx)
 
     return Proof(factor, account, take_and_forgive)
+
+
+def _limits(
+    account: Account, network: str, session_id: str | None, *, is_of_app: bool
+) -> dict[str, int]:
+    """What wrong codes are counted by, and how many are heard in a window."""
+    if not is_of_app:
+        own = f"recovery code {account.id} {network}"
+        return {own: _RECOVERY_CODES_PER_ACCOUNT_AND_ADDRESS}
+    if session_id is not None:
+        return {f"code by {session_id}": _CODES_PER_SESSION}
+    return {
+        f"code {account.id} {network}": _CODES_PER_ACCOUNT_AND_ADDRESS,
+        f"code {account.id}": _CODES_PER_ACCOUNT,
+    }
 
 
 def prove_by_passkey(

@@ -171,7 +171,9 @@ def confirm(
         if account.has_password:
             check_password(store, visitor, account, password)
         if needs_code:
-            proof = prove_by_code(store, policy, account, given.code, address)
+            proof = prove_by_code(
+                store, policy, account, given.code, address, session_id=visitor.session.id
+            )
     with store.writing() as tx:
         if proof is not None:
             proof.taken(tx)
