@@ -28,6 +28,7 @@ from .supervisor import DRAIN_SIGNAL, Supervisor, WorkerStatus, connection_limit
 from .web.http import Worker
 from .web.metrics import prepare_metrics, serve_metrics
 from .web.rsgi import RsgiApp
+from .web.rust_tasks import RustDrivenApp
 from .wiring import DataFolder, Node, build_worker
 
 # Whoever stops us waits ten seconds at most, as Docker does; a client may be slower than that.
@@ -92,8 +93,6 @@ def serve(
     what every worker does in a thread of its own when it starts.
     """
     status = WorkerStatus(settings.workers)
-    # The Rust task driver doubles the rate of small answers; it exists up to Python 3.11.
-    tasks = TaskImpl.rust if sys.version_info < (3, 12) else TaskImpl.asyncio
     server = Supervisor(
         passed_sockets,
         status,
@@ -106,7 +105,7 @@ def serve(
         runtime_mode=RuntimeModes.mt,
         runtime_threads=1,
         loop=Loops.uvloop if sys.platform != "win32" else Loops.auto,
-        task_impl=tasks,
+        task_impl=TaskImpl.rust if _IS_RUST_DRIVEN else TaskImpl.asyncio,
         # With HTTP/2 also offered, a client that sends nothing would be waited for without end.
         http=HTTPModes.http1,
         websockets=False,
@@ -197,7 +196,12 @@ def _when_it_answers(settings: Settings, on_ready: Callable[[], None]) -> None:
     threading.Thread(target=wait, name="greeting", daemon=True).start()
 
 
-class _Application(RsgiApp):
+# The Rust task driver doubles the rate of small answers; it exists up to Python 3.11.
+_IS_RUST_DRIVEN = sys.version_info < (3, 12)
+_App = RustDrivenApp if _IS_RUST_DRIVEN else RsgiApp
+
+
+class _Application(_App):  # type: ignore[misc,valid-type]
     """Ended by a signal to stop as long as its loop does not run: uvloop would lose the signal."""
 
     def __init__(

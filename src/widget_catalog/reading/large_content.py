@@ -93,7 +93,9 @@ class Bulk:
         """Whether nobody has to wait for others, and it can be kept for those who come later."""
         if encoding in self._packed:
             return self._packed[encoding] is not None
-        return encoding in self._packing or not self._packer.is_busy
+        if encoding in self._packing:
+            return True
+        return not self._packer.is_busy and (self._keep is None or self._keep(self, 0))
 
     def ready(self, encoding: Encoding) -> Packed | None:
         return self._packed.get(encoding)
@@ -123,7 +125,7 @@ class Bulk:
 class LargeContent:
     """A body in two parts: a short one that may change often, and the bulk."""
 
-    __slots__ = ("_bulk", "_start", "_whole", "encodings", "size", "tag")
+    __slots__ = ("__weakref__", "_bulk", "_start", "_whole", "encodings", "size", "tag")
 
     def __init__(self, bulk: Bulk, start: bytes = b"", tag: str | None = None) -> None:
         self._bulk = bulk

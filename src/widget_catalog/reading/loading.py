@@ -5,6 +5,7 @@ for all who wait. What a piece costs: about 0.3 ms.
 """
 
 import asyncio
+import weakref
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -40,6 +41,9 @@ class Loaded(NamedTuple):
     bulk: Bulk
 
 
+_InUse: TypeAlias = tuple[Callable[[], LargeContent | None], int]
+_NOTHING: _InUse = (lambda: None, 0)
+
 MakeBulk: TypeAlias = Callable[[Iterable[bytes]], Bulk]
 Read: TypeAlias = Callable[[Documents, MakeBulk], Loaded | None]
 
@@ -58,10 +62,19 @@ class Loader:
         self._kept: ByteBoundedCache[str, Loaded] = ByteBoundedCache(
             max_bytes, max_item_bytes=max_bytes
         )
+        # Registries that may no longer be kept, but are still being sent: all share one copy.
+        self._in_use: dict[str, _InUse] = {}
 
     def find_registry(self, scope: str) -> Registry | None:
+        """One that is kept, or that somebody is still being sent."""
         kept = self._kept.items.get(scope)
-        return kept.value if kept is not None and isinstance(kept.value, Registry) else None
+        if kept is not None and isinstance(kept.value, Registry):
+            return kept.value
+        content, changed_at = self._in_use.get(scope, _NOTHING)
+        if (shared := content()) is not None:
+            return Registry(shared, changed_at)
+        self._in_use.pop(scope, None)
+        return None
 
     async def load(self, key: str, read: Read) -> LargeDetail | Registry | None:
         """What is kept under a key, or is read now. None: there is nothing."""
@@ -80,10 +93,12 @@ class Loader:
     def drop(self, key: str) -> None:
         """It has changed: neither what is kept nor what is being read is of use any more."""
         self._kept.drop(key)
+        self._in_use.pop(key, None)
         self._loading.pop(key, None)
 
     def clear(self) -> None:
         self._kept.clear()
+        self._in_use.clear()
         self._loading.clear()
 
     def close(self) -> None:
@@ -111,6 +126,10 @@ class Loader:
             # One that is sent as a whole is there a second time, together with its count.
             size += size if size <= WHOLE_BYTES else 0
             self._kept.put(key, loaded, size + _OVERHEAD_BYTES)
+            if isinstance(loaded.value, Registry):
+                content, changed_at = loaded.value
+                if isinstance(content, LargeContent):
+                    self._in_use[key] = (weakref.ref(content), changed_at)
 
     def _keep(self, key: str, bulk: Bulk, more_bytes: int) -> bool:
         """Whether a compressed form may stay as well."""

@@ -1,0 +1,88 @@
+"""Requests that have to wait, driven by asyncio where Granian's own task driver would leak.
+
+That driver, written in Rust, answers a request that never waits in half the time. But it keeps
+a reference to every future that a request waits for, and with it the future's result, for as
+long as the process lives (seen in Granian 2.8.7). So a request begins with that driver, and one
+that comes to wait goes on as an ordinary asyncio task. What the driver waits for instead is a
+gate, which has no result and is used again.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Generator
+from contextvars import Context
+from typing import Any
+
+from .rsgi import RsgiApp
+
+
+class RustDrivenApp(RsgiApp):
+    """For Granian with `TaskImpl.rust`."""
+
+    def __rsgi_init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._idle: list[_Gate] = []
+        super().__rsgi_init__(loop)
+
+    async def __rsgi__(self, scope: Any, protocol: Any) -> None:
+        answering = super().__rsgi__(scope, protocol)
+        try:
+            begun = _Begun(answering, answering.send(None))
+        except StopIteration:
+            return
+        gate = self._idle.pop() if self._idle else _Gate(self._loop)
+        task = self._loop.create_task(_finish(begun))
+        task.add_done_callback(gate.open)
+        await gate
+        self._idle.append(gate)
+        task.result()
+
+
+class _Gate:
+    """What a driver can wait for, again and again: the part of a future that it uses."""
+
+    __slots__ = ("_asyncio_future_blocking", "_callback", "_context", "_loop")
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._asyncio_future_blocking = False
+
+    def __await__(self) -> Generator["_Gate", None, None]:
+        self._asyncio_future_blocking = True
+        yield self
+
+    def add_done_callback(
+        self, callback: Callable[[Any], object], *, context: Context | None = None
+    ) -> None:
+        self._callback = callback
+        self._context = context
+
+    def result(self) -> None:
+        """The driver asks for it, to see whether there is a fault."""
+
+    def open(self, _task: "asyncio.Task[None]") -> None:
+        self._loop.call_soon(self._callback, self, context=self._context)
+
+
+class _Begun:
+    """The rest of a coroutine that has begun and waits for `awaited`."""
+
+    def __init__(self, coroutine: Coroutine[Any, Any, None], awaited: Any) -> None:
+        self._coroutine = coroutine
+        self._awaited = awaited
+
+    def __await__(self) -> Generator[Any, Any, None]:
+        awaited, self._awaited = self._awaited, None
+        while True:
+            try:
+                try:
+                    sent = yield awaited
+                except BaseException as fault:
+                    awaited = self._coroutine.throw(fault)
+                else:
+                    awaited = self._coroutine.send(sent)
+            except StopIteration:
+                return
+
+
+async def _finish(begun: _Begun) -> None:
+    await begun
