@@ -18,7 +18,7 @@ _EXPLAINED = (
     r"catalog\.db(-wal|-shm)?",
     r"second-factor\.key",
     r"bundles/[0-9a-f]{2}/[0-9a-f]{62}\.(js|css)",
-    r"run/(revision|counts|index|keys|keys\.lock|service\.lock|writer\.lock)",
+    r"run/(revision|counts|index|keys|(keys|index|import|service|writer)\.lock)",
     r"run/metrics(/.*)?",
 )
 
