@@ -4,6 +4,7 @@ The kernel releases it with the process, however that ends; a file that is left 
 nothing. It belongs to the parent process alone: workers do not inherit it.
 """
 
+import contextlib
 import fcntl
 import os
 from pathlib import Path
@@ -14,10 +15,16 @@ from .domain.errors import CatalogError, FolderUnusable
 
 
 class FolderInUse(CatalogError):
-    """Another service runs on this data folder."""
+    """Another service runs on this data folder; `service` is None while it starts."""
+
+    def __init__(self, message: str, service: "RunningService | None") -> None:
+        super().__init__(message)
+        self.service = service
 
 
-class _Holder(msgspec.Struct):
+class RunningService(msgspec.Struct):
+    """What a service says of itself while it runs."""
+
     pid: int
     address: str
     since: str
@@ -48,22 +55,19 @@ class ServiceLock:
             raise FolderUnusable(sentence) from None
         self._lock(descriptor)
         os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, msgspec.json.encode(_Holder(os.getpid(), address, since)), 0)
+        os.pwrite(descriptor, msgspec.json.encode(RunningService(os.getpid(), address, since)), 0)
         # Never closed: that would release it.
 
     def _lock(self, descriptor: int) -> None:
         try:
             fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise FolderInUse(self._sentence(descriptor)) from None
+            raise self._in_use(descriptor) from None
 
-    def _sentence(self, descriptor: int) -> str:
-        try:
-            holder = msgspec.json.decode(os.pread(descriptor, 4096, 0), type=_Holder)
-        except msgspec.DecodeError:  # It has just begun.
-            who = "Another service"
-        else:
-            who = (
-                f"Another service (process {holder.pid}, at {holder.address}, since {holder.since})"
-            )
-        return f"{who} runs on the data folder {self._folder}. Stop it, or choose another --data."
+    def _in_use(self, descriptor: int) -> FolderInUse:
+        who, found = "Another service", None
+        with contextlib.suppress(msgspec.DecodeError):  # It has just begun.
+            found = msgspec.json.decode(os.pread(descriptor, 4096, 0), type=RunningService)
+            who += f" (process {found.pid}, at {found.address}, since {found.since})"
+        sentence = f"{who} runs on the data folder {self._folder}. Stop it, or choose another "
+        return FolderInUse(f"{sentence}--data.", found)

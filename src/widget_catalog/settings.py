@@ -5,6 +5,7 @@ a test holds the two against each other.
 """
 
 import os
+import re
 import socket
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
@@ -25,6 +26,7 @@ PREFIX = "WIDGET_CATALOG_"
 # What else begins so: which file to read, and where the authors' tool finds its catalog.
 _OF_OTHERS = ("config", "url")
 _URL_RULE = "must be an http(s) address without query, fragment or user name."
+_HOST_AND_PORT = re.compile(r"(\w[\w.-]*|\[[0-9A-Fa-f:.]+\])(:[0-9]*)?", re.ASCII)
 _PATH_RULE = (
     "must have no path, because every page on that host could act with the sessions of people "
     "who sign in here. Give the catalog a host name of its own; or set shares_origin, if you "
@@ -304,9 +306,9 @@ def _is_url(text: str) -> bool:
         has_port = parts.port != 0  # Raises where it cannot be one.
     except ValueError:
         return False
-    is_plain = not (parts.query or parts.fragment or "@" in parts.netloc or '"' in text)
-    is_plain = is_plain and text.isascii() and text.isprintable() and " " not in text
-    return parts.scheme in ("http", "https") and bool(parts.hostname) and has_port and is_plain
+    is_plain = text.isascii() and text.isprintable() and not set(text) & set(' "?#\\')
+    has_host = _HOST_AND_PORT.fullmatch(parts.netloc) is not None
+    return parts.scheme in ("http", "https") and has_host and has_port and is_plain
 
 
 def passed_sockets(environment: Mapping[str, str] | None = None) -> list[socket.socket]:

@@ -233,13 +233,19 @@ def test_what_the_operator_does_with_people_holds_at_once_while_the_service_runs
         assert (link.code, link.err) == (
             0,
             (
-                "The link assumes that people reach the service at http://127.0.0.1:8080 (host and "
-                "port, as base_url is not set). If that is not so, set base_url as for serve "
-                "(WIDGET_CATALOG_BASE_URL, or --config), or replace the beginning of the link.\n"
+                f"The link assumes that people reach the service at {service.url} (the running "
+                f"service, process {service.process.pid}). If that is not so, set base_url as for "
+                "serve (WIDGET_CATALOG_BASE_URL, or --config), or replace the beginning of the "
+                "link.\n"
             ),
         )
+        closed = widget_catalog("account", "invite", "--data", shop)
+        assert closed.err.startswith(
+            "Note: with the settings of this command, registration is closed. The link works only "
+            "while the service runs with registration set to invitation or open.\n"
+        )
         place, _, secret = link.out.strip().partition("?invitation=")
-        assert place == "http://127.0.0.1:8080/join"
+        assert place == f"{service.url}/join"
         body = {"username": "kept", "email": "zac@example.org", "password": PASSWORD}
         body["invitation"] = secret
         assert client.post("/api/auth/register", json=body).status_code == 409
@@ -249,7 +255,12 @@ def test_what_the_operator_does_with_people_holds_at_once_while_the_service_runs
 
 
 def test_an_invited_operator_is_one(shop: Path) -> None:
-    link = widget_catalog("account", "invite", "--operator", "--data", shop).out.strip()
+    said = widget_catalog("account", "invite", "--operator", "--data", shop)
+    assert said.err.startswith(
+        "The link assumes that people reach the service at http://127.0.0.1:8080 (host and port, "
+        "as base_url is not set). "
+    )
+    link = said.out.strip()
     with running_service(shop) as service, service.client() as client:
         body = {"username": "oona", "email": "oona@example.org", "password": PASSWORD}
         body["invitation"] = link.partition("?invitation=")[2]

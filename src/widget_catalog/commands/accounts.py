@@ -22,6 +22,8 @@ from .context import (
 
 if TYPE_CHECKING:
     from ..domain.accounts import Account
+    from ..settings import Settings
+    from ..wiring import Node
 
 accounts = command_group("account", "Manage accounts: people who may sign in and publish.")
 scopes = command_group("scope", "Manage scopes, the names that widgets are published under.")
@@ -149,16 +151,34 @@ def invite_(
     from ..actions.create_account import AUTHOR, OPERATOR, invite
 
     settings = load_settings({"data": data}, config)
-    secret = invite(existing_node(settings).store, OPERATOR if operator else AUTHOR, email)
+    node = existing_node(settings)
+    secret = invite(node.store, OPERATOR if operator else AUTHOR, email)
     if settings.registration == "closed" and not operator:
-        told("Note: registration is closed here; nobody can use this before it is `invitation`.")
-    source = "base_url" if settings.base_url else "host and port, as base_url is not set"
+        told(
+            "Note: with the settings of this command, registration is closed. The link works only "
+            "while the service runs with registration set to invitation or open."
+        )
+    address, source = _address(settings, node)
     told(
-        f"The link assumes that people reach the service at {settings.public_url} ({source}). If "
+        f"The link assumes that people reach the service at {address} ({source}). If "
         "that is not so, set base_url as for serve (WIDGET_CATALOG_BASE_URL, or --config), or "
         "replace the beginning of the link."
     )
-    print(f"{settings.public_url}/join?invitation={secret}")  # noqa: T201
+    print(f"{address}/join?invitation={secret}")  # noqa: T201
+
+
+def _address(settings: "Settings", node: "Node") -> tuple[str, str]:
+    """Where people reach the service, and how that is known."""
+    from ..service_lock import FolderInUse, ServiceLock
+
+    if settings.base_url:
+        return settings.public_url, "base_url"
+    try:
+        ServiceLock(node.folder.path, node.folder.service_lock).check()
+    except FolderInUse as fault:
+        if fault.service is not None:
+            return fault.service.address, f"the running service, process {fault.service.pid}"
+    return settings.public_url, "host and port, as base_url is not set"
 
 
 @scopes.command()
