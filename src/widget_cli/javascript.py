@@ -1,7 +1,7 @@
-"""The module that is about to be published, as a JavaScript parser sees it.
+"""Checks the module that is about to be published.
 
-tree-sitter's grammar knows the syntax, not the early errors of the standard (a name declared
-twice, `return` outside of a function); what it accepts may still fail in a browser.
+tree-sitter knows the grammar and says well where it is violated; a JavaScript engine knows the
+further rules of the language (`early_errors`), such as a name that is declared twice.
 """
 
 import functools
@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rich.cells import cell_len
 
+from .early_errors import EarlyError, find_early_error
+
 if TYPE_CHECKING:  # It is loaded where it is used: most commands parse nothing.
     from tree_sitter import Language, Node
 
@@ -21,6 +23,7 @@ _MAX_PARSE_S = 10.0
 _PIECE_BYTES = 4_096
 _SHOWN_BEFORE, _SHOWN_AFTER = 50, 25  # Characters of a line; a minified module is one long line.
 _JSX = "[(jsx_element) (jsx_self_closing_element)] @jsx"
+_IMPORT_CALL = "(call_expression function: (import) arguments: (arguments . (string) @source))"
 _COMMON_JS = "(assignment_expression left: (member_expression) @target)"
 _TYPESCRIPT = re.compile(
     r"^\s*(?:export\s+)?(?:declare\s+)?(?:interface|type|enum|namespace|abstract\s+class)\s+\w"
@@ -60,6 +63,8 @@ def check_module(name: str, content: bytes, check: ModuleCheck) -> ModuleFinding
     import tree_sitter_javascript
     from tree_sitter import Language
 
+    # Strings may hold a NUL, which neither the parser nor the engine takes.
+    content = content.replace(b"\0", b"\1")
     language = Language(tree_sitter_javascript.language())
     root = _parse(language, content)
     if root is None:
@@ -75,9 +80,13 @@ def check_module(name: str, content: bytes, check: ModuleCheck) -> ModuleFinding
         return _refused(
             f"{name}, {where}: this is JSX. Compile it to JavaScript first.\n{where.excerpt}"
         )
-    if check is ModuleCheck.SYNTAX:
-        return ModuleFindings()
-    return _check_exports(name, content, language, root)
+    if fault := _early_fault(name, content, root):
+        return _refused(fault)
+    warnings = tuple(_lost_files(content, language, root))
+    if check is ModuleCheck.FULL:
+        of_exports = _check_exports(name, content, language, root)
+        return ModuleFindings(of_exports.faults, of_exports.warnings + warnings)
+    return ModuleFindings(warnings=warnings)
 
 
 def _check_exports(name: str, content: bytes, language: "Language", root: "Node") -> ModuleFindings:
@@ -86,8 +95,8 @@ def _check_exports(name: str, content: bytes, language: "Language", root: "Node"
         return ModuleFindings()
     if exports.passes_others_on:
         warning = (
-            f'{name} has "export * from", so whether it exports {MOUNT} is not known here. '
-            "Only this one file is published: bundle what it needs into it."
+            f'{name} has "export * from", so whether it exports {MOUNT} cannot be checked. '
+            f"Export {MOUNT} by its name."
         )
         return ModuleFindings(warnings=(warning,))
     if exports.has_default:
@@ -148,6 +157,103 @@ def _unexpected(content: bytes, node: "Node") -> str:
     return found[0] if found else ""
 
 
+def _early_fault(name: str, content: bytes, root: "Node") -> str | None:
+    error = _clash_with_import(content, root) or find_early_error(content)
+    if error is None:
+        return None
+    message, offset = error
+    subject = re.search(r"'(.+)'", message)
+    if "redefinition" in message or "duplicate import" in message:
+        declared = _name_before(root, content, offset)
+        what = f'"{_text(content, declared)}"' if declared else "a name"
+        told, offset = f"{what} is declared twice", declared.start_byte if declared else offset
+    elif "duplicate exported name" in message and subject:
+        told = f'"{subject[1]}" is exported twice'
+    elif "exported variable" in message and subject:
+        told = f'"{subject[1]}" is exported, but not declared'
+        offset = _find_export(content, root, subject[1])
+    elif "'await' keyword" in message:
+        told = "await is allowed only in an async function and at the top level"
+    elif message == "invalid keyword: with":
+        told = 'a module is strict code, which has no "with"'
+    else:
+        told = message
+    if offset is None:
+        return f"{name}: {told}."
+    where = _place(content, offset)
+    return f"{name}, {where}: {told}.\n{where.excerpt}"
+
+
+def _name_before(root: "Node", content: bytes, offset: int | None) -> "Node | None":
+    """The name whose declaration ends at this place, blanks apart."""
+    if offset is None:
+        return None
+    end = len(content[:offset].rstrip())
+    node = root.descendant_for_byte_range(max(0, end - 1), end)
+    if node is not None and node.type.endswith(("identifier", "identifier_pattern")):
+        return node
+    while node is not None and node.type != "class_declaration" and node.end_byte == end:
+        node = node.parent
+    return node.child_by_field_name("name") if node and node.type == "class_declaration" else None
+
+
+def _find_export(content: bytes, root: "Node", name: str) -> int | None:
+    for statement in root.named_children:
+        for clause in statement.named_children:
+            if statement.type == "export_statement" and clause.type == "export_clause":
+                for specifier in clause.named_children:
+                    named = specifier.child_by_field_name("name")
+                    if named is not None and _text(content, named) == name:
+                        return named.start_byte
+    return None
+
+
+def _clash_with_import(content: bytes, root: "Node") -> EarlyError | None:
+    """A name that is both imported and declared, which the engine does not mind."""
+    imported: set[str] = set()
+    declared: list[Node] = []
+    for statement in root.named_children:
+        if statement.type == "import_statement":
+            imported.update(_text(content, it) for it in _imported(statement))
+        elif statement.type == "export_statement":
+            declared += [it for child in statement.named_children for it in _declared(child)]
+        else:
+            declared += _declared(statement)
+    for node in declared:
+        if _text(content, node) in imported:
+            return EarlyError("redefinition of an import", node.end_byte)
+    return None
+
+
+def _imported(statement: "Node") -> Iterator["Node"]:
+    for clause in statement.named_children:
+        for child in clause.named_children if clause.type == "import_clause" else ():
+            if child.type == "identifier":
+                yield child
+            elif child.type == "namespace_import":
+                yield child.named_children[-1]
+            elif child.type == "named_imports":
+                for specifier in child.named_children:
+                    alias = specifier.child_by_field_name("alias")
+                    named = alias or specifier.child_by_field_name("name")
+                    if named is not None:
+                        yield named
+
+
+def _lost_files(content: bytes, language: "Language", root: "Node") -> Iterator[str]:
+    """A warning for what the module imports from files that are not published with it."""
+    sources = [it.child_by_field_name("source") for it in root.named_children]
+    if b"import(" in content:
+        sources += _captured(language, _IMPORT_CALL, root)
+    texts = (_text(content, it).strip("\"'") for it in sources if it is not None)
+    lost = sorted({it for it in texts if it.startswith(("./", "../"))})
+    if lost:
+        yield (
+            f"The module imports {', '.join(lost)}, but only this one file is published. "
+            "Bundle everything into it."
+        )
+
+
 def _exports_of(content: bytes, root: "Node") -> _Exports:
     names: set[str] = set()
     has_default = passes_others_on = False
@@ -172,13 +278,19 @@ def _exported(statement: "Node") -> Iterator["Node"]:
                         yield named
             case "namespace_export":
                 yield child.named_children[-1]
-            case "lexical_declaration" | "variable_declaration":
-                for declarator in child.named_children:
-                    if declarator.type == "variable_declarator":
-                        yield from _bound(declarator.named_children[0])
-            case "function_declaration" | "generator_function_declaration" | "class_declaration":
-                if not any(it.type == "default" for it in statement.children):
-                    yield from child.children_by_field_name("name")
+            case _ if not any(it.type == "default" for it in statement.children):
+                yield from _declared(child)
+
+
+def _declared(declaration: "Node") -> Iterator["Node"]:
+    """The names that a declaration declares; none for any other statement."""
+    match declaration.type:
+        case "lexical_declaration" | "variable_declaration":
+            for declarator in declaration.named_children:
+                if declarator.type == "variable_declarator":
+                    yield from _bound(declarator.named_children[0])
+        case "function_declaration" | "generator_function_declaration" | "class_declaration":
+            yield from declaration.children_by_field_name("name")
 
 
 def _bound(pattern: "Node") -> Iterator["Node"]:
