@@ -68,6 +68,22 @@ def test_a_line_in_a_scope_that_belongs_to_somebody_is_refused(owned: Node) -> N
     ]
 
 
+def test_a_line_in_an_owned_scope_is_told_so_even_if_it_has_another_fault(owned: Node) -> None:
+    wrong = widget_line("ann/clock", displayName="")
+    broken = widget_line("ann/bell", versions=[version_line(bundleSize=-1)])
+
+    assert _refused(owned, wrong, widget_line("ann/w"), broken) == [
+        "The file has 3 faults:",
+        "Line 1: displayName: must be a text that is not empty.",
+        (
+            "Line 1: scope: ann belongs to an account (also in lines 2, 3). Give --into-owned to "
+            "add to it."
+        ),
+        "Line 3: versions[0].bundleSize: must be a whole number from 0 to 9,007,199,254,740,991.",
+    ]
+    assert len(_refused(owned, wrong, into_owned=True)) == 1
+
+
 def test_all_lines_in_owned_scopes_are_told_by_scope(owned: Node) -> None:
     lines = [widget_line(f"ann/w{i}") for i in range(9)]
     lines[1] = widget_line("acme/clock")
@@ -155,6 +171,7 @@ def test_a_date_in_the_future_is_refused_but_for_the_skew_of_clocks(node: Node) 
         ("description", "A\tclock\u0007", "U+0009", "A clock"),
         ("icon", "mdi:\x7fclock", "U+007F", "mdi:clock"),
         ("description", "a\0b", "U+0000", "ab"),
+        ("description", "\u200f", "U+200F", ""),
     ],
 )
 def test_unwanted_characters_are_refused_or_with_lenient_removed(

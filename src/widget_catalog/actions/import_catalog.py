@@ -88,6 +88,7 @@ def _write_at_once(
                 new, more = by_fate(batch, checks.take(tx.connection, batch))
                 add_drafts(tx, new)
                 merge_drafts(tx, more)
+            checks.check_noted(tx.connection)
             lines.faults.check()
             checks.finish(tx, started.file_name, lines.texts_cleaned)
         started.make_index_ready()

@@ -100,6 +100,15 @@ class ImportChecks:
             fates.append(Fate.ADDED if is_new else Fate.MERGED if added else Fate.DROPPED)
         return fates
 
+    def check_noted(self, connection: Snapshot) -> None:
+        """Of lines that have other faults, too, say if they add to a scope of somebody."""
+        if self._into_owned:
+            return
+        owned = _find_owned(connection, {scope for _, scope in self._faults.noted})
+        for line, scope in self._faults.noted:
+            if scope in owned:
+                self._faults.add_owned(line, scope, owned[scope])
+
     def still_hold(self, connection: Snapshot, changed_scopes: set[str]) -> bool:
         """Whether they would come out the same, when no other scopes than these have changed."""
         owned = _find_owned(connection, self._scopes)

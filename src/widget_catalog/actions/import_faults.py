@@ -8,6 +8,8 @@ from ..domain.errors import InvalidImport
 _MOST_FAULTS = 20
 _MOST_LINES = 5
 _MOST_CHARACTERS = 300
+# Of so many lines with other faults it is looked up whom their scope belongs to.
+_MOST_NOTED = 1000
 
 _OWNERS = {"personal": "an account", "organization": "an organization"}
 
@@ -17,6 +19,12 @@ class ImportFaults:
         self._faults: list[tuple[int, str]] = []
         self._count = 0
         self._owned: dict[str, _OwnedScope] = {}
+        self.noted: list[tuple[int, str]] = []
+        """Lines with a fault and the scopes they name, which may belong to somebody besides."""
+
+    def note_scope(self, line: int, scope: str) -> None:
+        if len(self.noted) < _MOST_NOTED:
+            self.noted.append((line, scope))
 
     def add(self, line: int, sentence: str) -> None:
         """Of all faults, those of the first lines are told, in whatever order they are found."""
@@ -47,8 +55,8 @@ class _OwnedScope:
 
     def add(self, line: int) -> None:
         self._count += 1
-        if len(self._lines) < _MOST_LINES:
-            self._lines.append(line)
+        insort(self._lines, line)
+        del self._lines[_MOST_LINES:]
 
     def fault(self) -> tuple[int, str]:
         first, *others = self._lines

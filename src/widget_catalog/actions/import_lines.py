@@ -9,7 +9,7 @@ from .drafting import Line, draft_lines
 from .import_bundles import BundleTaker
 from .import_checks import Numbered
 from .import_faults import ImportFaults
-from .ndjson import Rules, decode_line
+from .ndjson import Rules, decode_line, scope_in
 
 
 class ImportLines:
@@ -48,6 +48,8 @@ class ImportLines:
         except InvalidWidget as error:
             for fault in error.faults:
                 self.faults.add(line.number, fault)
+            if scope := scope_in(line.text):
+                self.faults.note_scope(line.number, scope)
             return None
         self.texts_cleaned += found.texts_cleaned
         return draft(found.widget, found.downloads, tuple(self._draw(found.widget)))

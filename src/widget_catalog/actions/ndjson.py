@@ -16,9 +16,9 @@ from ..domain.texts import (
     clean_line,
     clean_name,
     clean_text,
-    line_fault,
-    name_fault,
-    text_fault,
+    line_unwanted,
+    name_unwanted,
+    text_unwanted,
 )
 from ..domain.widgets import Size, Style, Version, Widget
 from .line_faults import MAX_CELLS, SAFE_INTEGER, fault, faults_of
@@ -82,6 +82,10 @@ class WidgetLine(msgspec.Struct, rename="camel", kw_only=True, forbid_unknown_fi
     versions: tuple[VersionLine, ...] = ()
 
 
+class _ScopeLine(msgspec.Struct):
+    scope: str
+
+
 class TakenBundle(NamedTuple):
     sha256_hash: str
     size_bytes: int
@@ -98,6 +102,7 @@ _ANY_VERSION = SemVer.parse("0.0.0")
 _NO_BUNDLE = TakenBundle("", 0)
 
 _decode = msgspec.json.Decoder(WidgetLine).decode
+_decode_scope = msgspec.json.Decoder(_ScopeLine).decode
 _encode = msgspec.json.Encoder().encode
 
 
@@ -127,6 +132,14 @@ def decode_line(line: bytes, take_bundle: TakeBundle, rules: Rules) -> Decoded:
     if reader.faults:
         raise InvalidWidget(reader.faults)
     return Decoded(widget, parsed.download_count or 0, reader.texts_cleaned)
+
+
+def scope_in(line: bytes) -> Scope | None:
+    """The scope that a line names, whatever else is wrong with it."""
+    try:
+        return Scope.parse(_decode_scope(line).scope)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, InvalidName):
+        return None
 
 
 def encode_line(widget: Widget, download_count: int, files_of: FilesOf) -> bytes:
@@ -288,13 +301,13 @@ class _LineReader:
         return utc.replace(microsecond=utc.microsecond - beyond_ms) if beyond_ms else utc
 
     def _name(self, at: str, key: str, text: S) -> S:
-        return self._checked(at, key, text, name_fault, clean_name)
+        return self._checked(at, key, text, name_unwanted, clean_name)
 
     def _line(self, at: str, key: str, text: S) -> S:
-        return self._checked(at, key, text, line_fault, clean_line)
+        return self._checked(at, key, text, line_unwanted, clean_line)
 
     def _text(self, at: str, key: str, text: S) -> S:
-        return self._checked(at, key, text, text_fault, clean_text)
+        return self._checked(at, key, text, text_unwanted, clean_text)
 
     def _permissions(self, at: str, permissions: tuple[str, ...]) -> tuple[str, ...]:
         if self._is_plain:
@@ -310,7 +323,7 @@ class _LineReader:
         at: str,
         key: str,
         text: S,
-        fault_of: Callable[[str, int], str | None],
+        fault_of: Callable[[str], str | None],
         clean: Callable[[str], str],
     ) -> S:
         if self._is_plain or text is None or (text.isascii() and text.isprintable()):
@@ -320,9 +333,8 @@ class _LineReader:
             return text
         self.texts_cleaned += 1
         if not self._rules.is_lenient:
-            sentence = fault_of(text, len(text))
-            self._complain(_field(at, key), f"{sentence} Give --lenient to clean such texts.")
-        elif not cleaned and fault_of is name_fault:
+            self._complain(_field(at, key), f"{fault_of(text)} Give --lenient to clean such texts.")
+        elif not cleaned and clean is clean_name:
             self._complain(_field(at, key), "must not be empty.")
         return cleaned
 

@@ -16,7 +16,7 @@ from ..reading.rendering import weigh
 from ..store.engine import Snapshot, Transaction
 from ..store.organizations import list_memberships
 from ..store.publications import add_publication, list_publications, remove_publications
-from ..store.publishing import count_open_requests
+from ..store.publishing import count_open_requests, end_open_request
 
 _HOUR_MS = 3_600_000
 _DAY_MS = 24 * _HOUR_MS
@@ -98,10 +98,16 @@ def check_weight(widget: Widget, quotas: Quotas) -> None:
         )
 
 
-def check_open_requests(connection: Snapshot, actor: Actor, quotas: Quotas, now_ms: int) -> None:
+def make_room_for_request(
+    tx: Transaction, actor: Actor, quotas: Quotas, scope: str, name: str, version: str
+) -> None:
+    """TooOften at the limit, unless an older request for the same version can be replaced."""
     if actor.is_operator or not quotas.open_requests:
         return
-    if count_open_requests(connection, actor.account_id, now_ms) >= quotas.open_requests:
+    account_id = actor.account_id
+    if count_open_requests(tx.connection, account_id, tx.at_ms) < quotas.open_requests:
+        return
+    if not end_open_request(tx, account_id, scope, name, version):
         sentence = (
             f"You have {quotas.open_requests:,} requests to publish that are not confirmed, which "
             "is the limit. Confirm some, or wait: a request ends an hour after it was made."

@@ -22,8 +22,8 @@ from .quotas import (
     Load,
     Quotas,
     check_may_publish,
-    check_open_requests,
     check_weight,
+    make_room_for_request,
 )
 from .staged_import import settle_widget
 from .wanted_version import FileSpec, Wanted, fields_of, read_wanted
@@ -51,19 +51,20 @@ def request_version(
     with store.writing() as tx:
         settle_widget(tx, wanted.scope, wanted.manifest.name)
         check_gates(tx.connection, actor, wanted, quotas, tx.at_ms)
-        check_open_requests(tx.connection, actor, quotas, tx.at_ms)
+        manifest = wanted.manifest
+        make_room_for_request(tx, actor, quotas, wanted.scope, manifest.name, manifest.version.text)
         style = wanted.style or FileSpec(0, "")
         request = PublishRequest(
             id=new_id(),
             account_id=actor.account_id,
             scope=wanted.scope,
-            name=wanted.manifest.name,
-            version=wanted.manifest.version.text,
+            name=manifest.name,
+            version=manifest.version.text,
             bundle_size=wanted.bundle.size_bytes,
             sha256_hash=wanted.bundle.sha256_hash,
             css_size=style.size_bytes or None,
             css_sha256_hash=style.sha256_hash or None,
-            manifest=wanted.manifest.text,
+            manifest=manifest.text,
             beside=msgspec.json.encode(fields_of(body)).decode(),
             created_at=tx.at_ms,
             expires_at=tx.at_ms + LIFETIME_MS,

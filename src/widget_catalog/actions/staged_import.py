@@ -135,6 +135,7 @@ class Staging:
         with self._store.reading() as connection:
             self._seq = latest_seq(connection)
             self._hold_against(connection, faults)
+            self._checks.check_noted(connection)
         faults.check()
 
     def stage(self) -> None:

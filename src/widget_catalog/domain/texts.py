@@ -64,7 +64,7 @@ _BREAK = re.compile(f"[{_WHITE_SPACE}]+")
 
 def name_fault(text: str, max_length: int) -> str | None:
     """What is wrong with a name for people: of a widget, an organization, a token."""
-    return _empty_fault(text, max_length) or _fault(text, max_length, _unwanted_in_name)
+    return _empty_fault(text, max_length) or _length_fault(text, max_length) or name_unwanted(text)
 
 
 def joined_lines(text: str) -> str:
@@ -74,12 +74,27 @@ def joined_lines(text: str) -> str:
 
 def line_fault(text: str, max_length: int) -> str | None:
     """What is wrong with running text in one line: a description, a reason."""
-    return _empty_fault(text, max_length) or _fault(text, max_length, _unwanted_in_line)
+    return _empty_fault(text, max_length) or _length_fault(text, max_length) or line_unwanted(text)
 
 
 def text_fault(text: str, max_length: int) -> str | None:
     """What is wrong with a text of several lines, such as release notes."""
-    return _fault(text, max_length, _unwanted_in_text)
+    return _length_fault(text, max_length) or text_unwanted(text)
+
+
+def name_unwanted(text: str) -> str | None:
+    """Which character of a name is refused, in a sentence; None if there is none."""
+    return _character_fault(text, _unwanted_in_name)
+
+
+def line_unwanted(text: str) -> str | None:
+    """The same for a line."""
+    return _character_fault(text, _unwanted_in_line)
+
+
+def text_unwanted(text: str) -> str | None:
+    """The same for a text."""
+    return _character_fault(text, _unwanted_in_text)
 
 
 def clean_name(text: str) -> str:
@@ -130,9 +145,13 @@ def _empty_fault(text: str, max_length: int) -> str | None:
     return None if any(map(_is_visible, text[:max_length])) else "must not be empty."
 
 
-def _fault(text: str, max_length: int, unwanted_in: Callable[[str], list[int]]) -> str | None:
-    if len(text) > max_length:
-        return f"is too long: {len(text):,} characters, and at most {max_length:,} are taken."
+def _length_fault(text: str, max_length: int) -> str | None:
+    if len(text) <= max_length:
+        return None
+    return f"is too long: {len(text):,} characters, and at most {max_length:,} are taken."
+
+
+def _character_fault(text: str, unwanted_in: Callable[[str], list[int]]) -> str | None:
     if unwanted := unwanted_in(text):
         return (
             f"contains the character U+{ord(text[unwanted[0]]):04X}; control characters, invisible "

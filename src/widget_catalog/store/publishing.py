@@ -53,6 +53,28 @@ def count_open_requests(connection: Connection, account_id: int, now_ms: int) ->
     return int(connection.execute(query).scalar_one())
 
 
+def end_open_request(tx: Transaction, account_id: int, scope: str, name: str, version: str) -> bool:
+    """End the oldest open request of an account for this version; whether there was one.
+
+    It is removed with what was uploaded for it, as all whose time is over.
+    """
+    table = publish_requests.c
+    query = sa.select(table.id).where(
+        table.account_id == account_id,
+        table.scope == scope,
+        table.name == name,
+        table.version == version,
+        table.confirmed_at.is_(None),
+        table.expires_at > tx.at_ms,
+    )
+    id_ = tx.connection.execute(query.order_by(table.created_at, table.id).limit(1)).scalar()
+    if id_ is None:
+        return False
+    ended = sa.update(publish_requests).where(table.id == id_).values(expires_at=tx.at_ms)
+    tx.connection.execute(ended)
+    return True
+
+
 def list_requests(connection: Connection) -> list[PublishRequest]:
     return [PublishRequest(*row) for row in connection.execute(sa.select(publish_requests))]
 

@@ -123,6 +123,21 @@ def test_open_requests_are_limited_and_end_by_themselves(strict: Village) -> Non
     assert strict.ann.request("ann/clock", "2.3.0").status == 200
 
 
+def test_at_the_limit_a_request_for_the_same_version_replaces_the_older_one(
+    strict: Village,
+) -> None:
+    first = strict.ann.request("ann/clock", "2.0.0").json()
+    other = strict.ann.request("ann/clock", "2.1.0").json()
+
+    again = strict.ann.request("ann/clock", "2.0.0")
+
+    assert again.status == 200
+    assert strict.ann.confirm(first["versionId"]).status == 404
+    for it in (again.json(), other):
+        assert strict.ann.upload(it["uploadUrl"], BUNDLE).status == 200
+        assert strict.ann.confirm(it["versionId"]).status == 200
+
+
 def test_operators_have_no_quotas(strict: Village) -> None:
     olly = strict.olly
 
