@@ -82,8 +82,20 @@ def test_a_key_that_looks_like_a_known_one_is_a_warning(
     manifest = json.loads((widget / "widget.json").read_text())
     manifest.pop(meant, None)
     (widget / "widget.json").write_text(json.dumps({**manifest, key: "x"}))
-    warning = f"The catalog knows no key {key}. Did you mean {meant}?"
+    warning = f"The catalog does not know the key {key}. Did you mean {meant}?"
     assert tool.json("validate", widget)["warnings"] == [warning]
+
+
+def test_it_is_a_warning_also_if_the_right_key_is_given(tool: Tool, widget: Path) -> None:
+    manifest = json.loads((widget / "widget.json").read_text())
+    keys = {"permisions": "permissions", "desciption": "description", "sdkversion": "sdkVersion",
+            "minsize": "minSize", "Permissions": "permissions"}  # fmt: skip
+    assert set(keys.values()) <= set(manifest)
+    (widget / "widget.json").write_text(json.dumps({**manifest, **dict.fromkeys(keys, "x")}))
+    assert tool.json("validate", widget)["warnings"] == [
+        f"The catalog does not know the key {key}. Did you mean {meant}?"
+        for key, meant in keys.items()
+    ]
 
 
 def test_keys_of_other_programs_are_no_warning(tool: Tool, widget: Path) -> None:
@@ -103,7 +115,7 @@ def test_a_misspelled_key_is_named_beside_the_fault_it_causes(tool: Tool, widget
     assert said.code == 5
     assert said.err.splitlines()[1:3] == [
         "  - sdkVersion: is missing.",
-        "  - The catalog knows no key sdkversion. Did you mean sdkVersion?",
+        "  - The catalog does not know the key sdkversion. Did you mean sdkVersion?",
     ]
 
 
