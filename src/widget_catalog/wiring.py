@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import structlog
 
@@ -18,7 +18,6 @@ from .actions.backup.mark import require_whole
 from .actions.count_download import DownloadCounter
 from .actions.lost_database import has_database, require_no_traces
 from .actions.oauth import House, forget_successors
-from .actions.oidc import Provider
 from .actions.quotas import Quotas
 from .actions.second_factor import FactorPolicy
 from .actions.second_factor.secret_box import SecretBox
@@ -61,6 +60,9 @@ from .web.people import PEOPLE
 from .web.public import PublicApi
 from .web.site import Site
 from .web.uploads import Uploads
+
+if TYPE_CHECKING:
+    from .actions.oidc.provider import Provider
 
 _log = structlog.get_logger("widget_catalog.start")
 
@@ -357,9 +359,11 @@ def _quotas(settings: Settings) -> Quotas:
     )
 
 
-def _provider(settings: Settings) -> Provider | None:
+def _provider(settings: Settings) -> "Provider | None":
     if not settings.oidc_issuer:
         return None
+    from .actions.oidc.provider import Provider
+
     return Provider(
         settings.oidc_issuer,
         settings.oidc_client_id,

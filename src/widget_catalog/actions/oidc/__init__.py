@@ -1,13 +1,13 @@
 """Signing in through an OpenID Connect provider that the operator has chosen."""
 
 from .coming_in import Newcomer, connect_identity, sign_in_identity, sign_in_newcomer
-from .provider import Person, Provider
+from .identities import Begun, Person
 from .sealing import seal, unseal
 
 __all__ = [
+    "Begun",
     "Newcomer",
     "Person",
-    "Provider",
     "connect_identity",
     "seal",
     "sign_in_identity",

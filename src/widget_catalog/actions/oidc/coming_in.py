@@ -16,7 +16,7 @@ from ...store.engine import Store, Transaction
 from ..create_account import create_without_password
 from ..permissions import require_person
 from ..sign_in import Lifetimes, SignedIn, open_session
-from .provider import Person
+from .identities import Person
 
 _NOT_IN_A_NAME = re.compile(r"[^a-z0-9]+")
 

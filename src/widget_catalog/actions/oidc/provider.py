@@ -1,13 +1,14 @@
 """Provider: speaks with the OpenID Connect provider, and believes only what it has signed.
 
-Authlib writes the requests, httpx carries them, joserfc checks the token.
+Authlib writes the requests, httpx carries them, joserfc checks the token. To load them takes a
+tenth of a start, so this is imported only where a provider is configured.
 """
 
 import hmac
 import secrets
 import threading
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import httpx
 import msgspec
@@ -21,6 +22,7 @@ from joserfc.jwk import KeySet
 
 from ...domain.clock import now, to_ms
 from ...domain.errors import InvalidRequest, ProviderFailed
+from .identities import Begun, Person
 
 _TIMEOUT_S = 10
 _LINES = 4
@@ -33,25 +35,6 @@ _ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "E
                "EdDSA", "Ed25519"]  # fmt: skip
 
 _log = structlog.get_logger("widget_catalog.oidc")
-
-
-class Begun(msgspec.Struct, frozen=True):
-    """A sign-in under way; the browser keeps it, sealed. `connects` is an account's number."""
-
-    state: str
-    nonce: str
-    verifier: str
-    next: str = ""
-    connects: int | None = None
-
-
-class Person(NamedTuple):
-    """Who the provider says has come. Only `subject` is theirs for good."""
-
-    issuer: str
-    subject: str
-    username: str
-    email: str
 
 
 class _Discovery(msgspec.Struct):

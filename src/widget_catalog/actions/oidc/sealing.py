@@ -1,11 +1,11 @@
-"""What a browser keeps for us for some minutes: signed, so that nobody else can have made it."""
+"""What a browser keeps for us for some minutes: signed, so that nobody else can have made it.
+
+joserfc is imported where it is used: to load it takes a fifteenth of a start.
+"""
 
 from typing import TypeVar
 
 import msgspec
-from joserfc import jwt
-from joserfc.errors import JoseError
-from joserfc.jwk import OctKey
 
 from ...store.keys import SigningKey
 
@@ -17,6 +17,9 @@ _ALGORITHM = "HS256"
 
 def seal(key: SigningKey, value: msgspec.Struct, now_ms: int, lifetime_s: int = LIFETIME_S) -> str:
     """The type is sealed in too: what was made for one purpose is of no use for another."""
+    from joserfc import jwt
+    from joserfc.jwk import OctKey
+
     claims = {
         "purpose": type(value).__name__,
         "exp": now_ms // 1000 + lifetime_s,
@@ -26,6 +29,10 @@ def seal(key: SigningKey, value: msgspec.Struct, now_ms: int, lifetime_s: int = 
 
 
 def unseal(key: SigningKey, text: str, shape: type[T], now_ms: int) -> T | None:
+    from joserfc import jwt
+    from joserfc.errors import JoseError
+    from joserfc.jwk import OctKey
+
     rules = jwt.JWTClaimsRegistry(
         now=now_ms // 1000,
         purpose={"essential": True, "value": shape.__name__},

@@ -1,14 +1,13 @@
 """Call: a request to the internal API with all that is known about it, and how to answer it."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from urllib.parse import parse_qsl
 
 import msgspec
 
 from ...actions.credentials import hash_secret
 from ...actions.oauth import House
-from ...actions.oidc import Provider
 from ...actions.quotas import Quotas
 from ...actions.second_factor import FactorPolicy
 from ...actions.sign_in import Lifetimes, Visitor
@@ -22,6 +21,9 @@ from ...store.keys import SigningKey
 from ..http import NOSNIFF, Request, Response
 from ..look import Look
 from .bodies import read_fields
+
+if TYPE_CHECKING:
+    from ...actions.oidc.provider import Provider
 
 S = TypeVar("S", bound=msgspec.Struct)
 
@@ -46,7 +48,7 @@ class Services(NamedTuple):
     house: House
     look: Look
     sealing_key: SigningKey
-    provider: Provider | None
+    provider: "Provider | None"
     factor_policy: FactorPolicy
     quotas: Quotas
     reserved: frozenset[str]

@@ -1,20 +1,19 @@
 """Pages around an OpenID Connect provider: to it, back from it, and a name for newcomers."""
 
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
 from ...actions.oidc import (
+    Begun,
     Newcomer,
-    Provider,
     connect_identity,
     seal,
     sign_in_identity,
     sign_in_newcomer,
     unseal,
 )
-from ...actions.oidc.provider import Begun
 from ...actions.oidc.sealing import LIFETIME_S
 from ...actions.second_factor.policy import require_fresh
 from ...domain.errors import Conflict, InvalidAccount, InvalidRequest, NotFound
@@ -27,6 +26,9 @@ from ..internal.sessions import cookie_attributes
 from ..look import Header, leave, local_path
 from .own_page import own_page
 from .sign_in import welcome
+
+if TYPE_CHECKING:
+    from ...actions.oidc.provider import Provider
 
 T = TypeVar("T")
 
@@ -130,7 +132,7 @@ def _ask(
     )
 
 
-def _provider(services: Services) -> Provider:
+def _provider(services: Services) -> "Provider":
     if services.provider is None:
         raise NotFound("There is no provider to sign in through here.")
     return services.provider

@@ -1,0 +1,24 @@
+"""Who signs in through a provider, and what is remembered until they come back."""
+
+from typing import NamedTuple
+
+import msgspec
+
+
+class Begun(msgspec.Struct, frozen=True):
+    """A sign-in under way; the browser keeps it, sealed. `connects` is an account's number."""
+
+    state: str
+    nonce: str
+    verifier: str
+    next: str = ""
+    connects: int | None = None
+
+
+class Person(NamedTuple):
+    """Who the provider says has come. Only `subject` is theirs for good."""
+
+    issuer: str
+    subject: str
+    username: str
+    email: str
