@@ -75,7 +75,7 @@ class Settings:
         8, "Uploads at a time from one address, per worker; 0: no limit."
     )
     reserved_names: str = _setting(
-        "", "Further names that nobody may take, separated by spaces; `-name` allows one."
+        "", "Further names that cannot be taken, separated by spaces; `-name` allows one."
     )
     min_cli_version: str = _setting(
         "0.0.0", "The oldest release of the authors' tool that may publish; `0.0.0`: any."
@@ -101,7 +101,8 @@ class Settings:
     oidc_client_secret: str = _setting("", "The secret the provider gave for it, if any.")
     oidc_name: str = _setting("OpenID Connect", "What the provider is called: `Sign in with …`.")
     oidc_creates_accounts: bool = _setting(
-        True, "Whoever comes through the provider may make an account, whatever `registration` is."
+        True,
+        "People who come through the provider may make an account, whatever `registration` is.",
     )
     cache_mb: int = _setting(80, "Memory a worker may use for ready answers, in MB.")
     rate_limit: str = _setting(

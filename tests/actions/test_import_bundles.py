@@ -156,7 +156,7 @@ def test_a_path_that_leads_elsewhere_is_refused(node: Node, beside: Path, file: 
 
     message = _fault(node, beside, file=file)
 
-    assert message == f"{AT}.bundleFile: {file} is not beside the file that names it."
+    assert message == f"{AT}.bundleFile: {file} is not in the folder of the file that names it."
 
 
 def test_an_absolute_path_to_a_file_beside_is_no_way_out(node: Node, beside: Path) -> None:
@@ -165,7 +165,9 @@ def test_an_absolute_path_to_a_file_beside_is_no_way_out(node: Node, beside: Pat
     (sibling / "clock.js").write_bytes(BYTES)
 
     for file in (str(sibling / "clock.js"), "../files-and-more/clock.js"):
-        assert _fault(node, beside, file=file).endswith("is not beside the file that names it.")
+        assert _fault(node, beside, file=file).endswith(
+            "is not in the folder of the file that names it."
+        )
 
 
 def test_what_is_no_file_is_refused(node: Node, beside: Path) -> None:

@@ -96,7 +96,7 @@ def test_no_other_site_can_agree_for_somebody(
 
     assert answer.status == 403
     assert "location" not in answer.headers
-    assert ann.title == "This is not yours to do"
+    assert ann.title == "You do not have permission to do this"
 
 
 def test_no_bearer_token_can_agree(ann: Browsing) -> None:

@@ -68,7 +68,7 @@ def test_as_long_as_nobody_has_decided_it_waits(house: InProcessSite) -> None:
         400,
         {
             "error": "authorization_pending",
-            "error_description": "Nobody has agreed yet. Ask again later.",
+            "error_description": "The person has not agreed yet. Ask again later.",
         },
     )
     assert (second.status, second.json()) == (

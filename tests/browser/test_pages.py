@@ -184,6 +184,6 @@ def test_a_wrong_address_is_told_on_a_page(browser: Browser, demo_service: Servi
     assert answer is not None
     assert answer.status == 404
     assert page.evaluate("document.documentElement.scrollWidth") == PHONE
-    page.get_by_role("link", name="front door").click()
+    page.get_by_role("link", name="home page").click()
     assert page.url == f"{demo_service.url}/"
     context.close()

@@ -344,7 +344,7 @@ def test_a_name_is_made_free_if_nothing_is_published_under_it(shop: Path) -> Non
     assert release("empty") == Said(
         0, "", "The organization empty has ended. The name empty is free: anybody can take it.\n"
     )
-    assert release("empty") == Said(1, "", "Error: Nobody has taken the name empty.\n")
+    assert release("empty") == Said(1, "", "Error: The name empty is not taken.\n")
     assert release("ann").err.startswith("Error: ann is the name of an account.")
     assert release("A!").err.startswith("Error: 'A!' is not a scope:")
     assert widget_catalog("scope", "reserve", "staff", "--data", shop).code == 0

@@ -147,7 +147,7 @@ def test_what_a_file_from_somebody_else_brings_is_told_or_refused(tmp_path: Path
         0,
         "",
         "Added 2 widgets and 2 versions (0 bundles stored); 0 versions already there.\n"
-        "Marked as official, as in the file: 1 added widget.\n"
+        "The file marks 1 new widget as official.\n"
         "Removed unwanted characters from 1 text.\n",
     )
 

@@ -130,7 +130,7 @@ def test_a_worker_receives_so_many_bytes_at_a_time_and_waits_for_nobody_too_long
 
         assert (refused.status, refused.headers["retry-after"]) == (503, "5")
         assert json.loads(refused.body) == {
-            "error": "Many files are being uploaded just now. Try again in 5 s."
+            "error": "Many files are being uploaded just now. Try again in 5 seconds."
         }
         assert given_up.status == 408
         assert json.loads(given_up.body) == {"error": "The file did not come in time."}

@@ -48,7 +48,7 @@ def test_a_provider_that_is_down_is_told_in_a_friendly_way(tmp_path: Path) -> No
 
         answer = browsing.get("/api/auth/oidc")
 
-        assert (answer.status, browsing.title) == (502, "Not just now")
+        assert (answer.status, browsing.title) == (502, "Temporarily unavailable")
         assert browsing.page.one("p", class_="lead").text == SORRY
         assert browsing.get("/sign-in").status == 200
 

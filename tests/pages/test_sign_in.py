@@ -314,7 +314,7 @@ def test_whoever_has_the_link_of_an_invitation_is_told_what_to_do(
 def test_an_invitation_that_is_none_is_not_found(house: InProcessSite, query: str) -> None:
     browsing = Browsing(house).sign_in("ann")
     answer = browsing.get(f"/invitation{query}")
-    assert (answer.status, browsing.title) == (404, "Nothing here")
+    assert (answer.status, browsing.title) == (404, "Not found")
 
 
 @pytest.mark.parametrize("path", ["/sign-in", "/sign-out", "/join", "/account", "/device"])

@@ -8,6 +8,7 @@ import structlog
 
 from support.site import InProcessSite
 from support.widgets import widget_line
+from widget_catalog.domain.durations import spoken
 from widget_catalog.web.around import client_of
 from widget_catalog.web.http import PlainRequest
 
@@ -61,7 +62,7 @@ def test_the_limit_is_a_clients_own_and_says_when_to_come_back(tmp_path: Path) -
     wait = int(refused.headers["retry-after"])
     assert 1 <= wait <= 3600
     assert refused.json() == {
-        "error": f"Too many requests: at most 3/hour are answered. Try again in {wait} s."
+        "error": f"Too many requests: at most 3/hour are answered. Try again in {spoken(wait)}."
     }
 
 

@@ -5,6 +5,7 @@ import math
 from collections.abc import Mapping
 
 from ..domain.accounts import Account
+from ..domain.durations import spoken
 from ..domain.errors import TooOften
 from ..domain.networks import network_of
 from ..store.audit import record_unknown
@@ -31,7 +32,7 @@ def _check(connection: Snapshot, now_ms: int, limits: Mapping[str, int], sentenc
     waits = [ends_at - now_ms for key, (count, ends_at) in counted.items() if count >= limits[key]]
     if waits:
         wait_s = max(1, math.ceil(max(waits) / 1000))
-        raise TooOften(f"{sentence} Try again in {wait_s} s.", wait_s=wait_s)
+        raise TooOften(f"{sentence} Try again in {spoken(wait_s)}.", wait_s=wait_s)
 
 
 def count_attempt(store: Store, limits: Mapping[str, int], sentence: str) -> None:

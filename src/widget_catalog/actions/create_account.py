@@ -97,7 +97,7 @@ def register(
     invited = check_may_register(store, registration, secret) is not None
     name = _checked(username, email, password, reserved)
     limits = {f"registrations {network_of(address)}": _MOST_FROM_ONE_ADDRESS}
-    count_attempt(store, limits, "Too many accounts were asked for from your address.")
+    count_attempt(store, limits, "Too many attempts to create an account from your address.")
     password_hash = hash_password(password)
     with store.writing() as tx:
         invitation = _find(tx.connection, secret, tx.at_ms)

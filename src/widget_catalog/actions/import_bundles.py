@@ -43,7 +43,7 @@ class BundleTaker:
         except (OSError, RuntimeError, ValueError):  # Too long, links in a loop, a NUL.
             raise BundleRefused(f"{name[:200]} leads to no file.") from None
         if not path.is_relative_to(self._beside):
-            raise BundleRefused(f"{name} is not beside the file that names it.")
+            raise BundleRefused(f"{name} is not in the folder of the file that names it.")
         if is_something_else:  # To open a pipe would be to wait for ever.
             raise BundleRefused(f"{name} is not a file.")
         sha256_hash, size_bytes = hash_file(path)

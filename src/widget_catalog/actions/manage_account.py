@@ -164,7 +164,7 @@ def sign_out_program(store: Store, visitor: Visitor, grant_id: str) -> None:
 def _get_open(tx: Transaction, username: str) -> Account:
     account = get_account(tx.connection, username)
     if account.is_closed:
-        raise Conflict(f"{account.username} was closed by its owner, once and for all.")
+        raise Conflict(f"{account.username} was closed by its owner and cannot be opened again.")
     return account
 
 

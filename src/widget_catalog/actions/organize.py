@@ -132,9 +132,9 @@ def transfer_organization(
         organization = get_organization(tx.connection, slug)
         member = get_member(tx.connection, organization, username)
         if member.account_id == account.id:
-            raise InvalidRequest("username: name somebody else; you are the owner already.")
+            raise InvalidRequest("username: you are an owner already. Name another account.")
         if member.is_disabled:
-            raise Conflict(f"{username} cannot sign in at present. Choose somebody else.")
+            raise Conflict(f"{username} cannot sign in at present. Choose another account.")
         if member.role is not Role.OWNER:
             check_may_own(tx.connection, get_account(tx.connection, member.username), quotas)
         put_member(tx, organization.id, member.account_id, Role.OWNER)
@@ -176,5 +176,5 @@ def _keep_an_owner(connection: Snapshot, organization: Organization, leaving: Me
     if not has_another_owner(connection, organization, leaving.account_id):
         raise Conflict(
             f"{leaving.username} is the last owner of {organization.slug} who can sign in. Make "
-            "somebody else an owner first."
+            "another member an owner first."
         )

@@ -24,7 +24,7 @@ def require(
     if not is_allowed(actor, right, standing, scope, name):
         sentence = _SENTENCES.get(right, _OTHERWISE).format(scope=scope)
         if actor.limits is not None:
-            sentence += " (Or the access token is not made for it.)"
+            sentence += " The access token may also lack this permission."
         raise NotAllowed(sentence)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from ..domain.accounts import Account, Actor, Role
+from ..domain.durations import spoken
 from ..domain.errors import InvalidRequest, TooOften
 from ..domain.widgets import Widget
 from ..reading.rendering import weigh
@@ -146,4 +147,4 @@ def _check(
             wait_ms = at - since
             break
     wait_s = max(1, math.ceil(wait_ms / 1000))
-    raise TooOften(f"{sentence} Try again in {wait_s:,} s, {_ASK}", wait_s=wait_s)
+    raise TooOften(f"{sentence} Try again in {spoken(wait_s)}, {_ASK}", wait_s=wait_s)

@@ -36,9 +36,9 @@ def release_scope(store: Store, name: str) -> str:
         published = len(list_widgets_in(tx.connection, scope))
         if kind is None:
             raise NotFound(
-                f"Nobody has taken the name {scope}."
+                f"The name {scope} is not taken."
                 if not published
-                else f"Nobody owns the scope {scope}; its widgets were imported. An account that "
+                else f"The scope {scope} has no owner; its widgets were imported. An account that "
                 "you create with this name gets them."
             )
         if kind == "personal":

@@ -64,8 +64,8 @@ def import_(
         f"{counted(summary.versions_skipped, 'version')} already there."
     )
     if summary.official_added:
-        marked = counted(summary.official_added, "added widget")
-        say.print(f"Marked as official, as in the file: {marked}.")
+        marked = counted(summary.official_added, "new widget")
+        say.print(f"The file marks {marked} as official.")
     if summary.texts_cleaned:
         say.print(f"Removed unwanted characters from {counted(summary.texts_cleaned, 'text')}.")
 

@@ -9,6 +9,7 @@ import time
 
 import structlog
 
+from ..domain.durations import spoken
 from ..domain.networks import network_of
 from .http import Answer, Body, Request, Response
 from .metrics import Metrics
@@ -59,7 +60,7 @@ def rate_limited(answer: Answer, limits: str, *, trust_forwarded_for: bool) -> A
 
 
 def _too_many(request: Request, limits: str, wait_s: int) -> Response:
-    sentence = f"Too many requests: at most {limits} are answered. Try again in {wait_s} s."
+    sentence = f"Too many requests: at most {limits} are answered. Try again in {spoken(wait_s)}."
     return error(429, sentence, ("retry-after", str(wait_s)), *cors_of(request.path))
 
 

@@ -45,7 +45,7 @@ class Uploads:
 
     async def answer(self, request: Request, body: Body) -> Response:
         if request.method != "PUT":
-            return error(405, "A file can be put here, and nothing else.", ("allow", "PUT"))
+            return error(405, "Only PUT is allowed at an upload address.", ("allow", "PUT"))
         try:
             request_id, kind = self._signed(request)
             with self._one_of_few(network_of(client_address(self._services, request))):
@@ -87,7 +87,7 @@ class Uploads:
         if most and self._under_way[network] >= most:
             raise TooOften(
                 f"At most {most:,} files can be uploaded from your address at a time. Try again "
-                f"in {_WAIT_S} s.",
+                f"in {_WAIT_S} seconds.",
                 wait_s=_WAIT_S,
             )
         self._under_way[network] += 1
@@ -103,7 +103,7 @@ class Uploads:
         """Busy, if as much is being received as there may be."""
         if self._under_way_bytes and self._under_way_bytes + size > _MOST_BYTES:
             raise Busy(
-                f"Many files are being uploaded just now. Try again in {_WAIT_S} s.",
+                f"Many files are being uploaded just now. Try again in {_WAIT_S} seconds.",
                 wait_s=_WAIT_S,
             )
         self._under_way_bytes += size

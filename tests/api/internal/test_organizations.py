@@ -99,7 +99,7 @@ def test_the_last_owner_can_neither_leave_nor_step_down(village: Village) -> Non
     last = (
         409,
         {
-            "error": "ann is the last owner of acme who can sign in. Make somebody else an owner "
+            "error": "ann is the last owner of acme who can sign in. Make another member an owner "
             "first."
         },
     )
@@ -142,7 +142,7 @@ def test_nothing_is_transferred_to_an_account_that_is_disabled(village: Village)
 
     assert told(answer) == (
         409,
-        {"error": "abe cannot sign in at present. Choose somebody else."},
+        {"error": "abe cannot sign in at present. Choose another account."},
     )
     assert roles(village.ann)["ann"] == "owner"
 
@@ -163,7 +163,7 @@ def test_a_transfer_makes_another_the_owner_and_oneself_an_admin(village: Villag
     )
     assert told(ann.post(f"{ACME}/transfer", {"username": "ann"})) == (
         400,
-        {"error": "username: name somebody else; you are the owner already."},
+        {"error": "username: you are an owner already. Name another account."},
     )
 
     assert told(ann.post(f"{ACME}/transfer", {"username": "mia"})) == DONE

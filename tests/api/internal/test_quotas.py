@@ -102,7 +102,7 @@ def test_bytes_are_limited_by_the_day_and_the_manifest_counts(strict: Village) -
     assert_refused(
         refused,
         "At most 20,000 bytes can be published in 24 hours, and this version has "
-        f"{len(js) + manifest:,}. Try again in 86,400 s, or ask the operator",
+        f"{len(js) + manifest:,}. Try again in 24 hours, or ask the operator",
         86_400,
     )
     assert strict.ann.publish("ann/clock", "2.2.0").status == 200

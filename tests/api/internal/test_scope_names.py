@@ -63,7 +63,7 @@ def test_a_name_with_something_published_is_not_released(village: Village) -> No
         release_scope(store, "acme")
     with pytest.raises(Conflict, match="ann is the name of an account"):
         release_scope(store, "ann")
-    with pytest.raises(NotFound, match="Nobody has taken the name free"):
+    with pytest.raises(NotFound, match="The name free is not taken"):
         release_scope(store, "free")
     with pytest.raises(InvalidName):
         release_scope(store, "../etc")

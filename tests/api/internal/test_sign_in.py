@@ -102,7 +102,7 @@ def test_after_five_failures_an_account_is_closed_to_that_address_for_a_while(
         refused = try_password(village.site, "ann", PASSWORD, **here)
         assert (refused.status, refused.headers["retry-after"]) == (429, "600")
         assert refused.json() == {
-            "error": "Too many failed attempts to sign in. Try again in 600 s."
+            "error": "Too many failed attempts to sign in. Try again in 10 minutes."
         }
         assert "set-cookie" not in refused.headers
         # Nobody else is shut out: not ann elsewhere, and not others here.

@@ -203,8 +203,8 @@ def test_a_token_loses_what_its_account_loses(village: Village) -> None:
     assert (refused.status, refused.json()) == (
         403,
         {
-            "error": "You may not publish in the scope acme. (Or the access token is not made for "
-            "it.)"
+            "error": "You may not publish in the scope acme. The access token may also lack this "
+            "permission."
         },
     )
     village.ann.delete("/api/organizations/acme/members/abe")

@@ -46,7 +46,7 @@ _ONCE = frozenset(
 )
 _SENTENCES = {
     "access_denied": "The person has not agreed.",
-    "authorization_pending": "Nobody has agreed yet. Ask again later.",
+    "authorization_pending": "The person has not agreed yet. Ask again later.",
     "expired_token": "This device code has expired. Begin again.",
     "invalid_client": "There is no such client here.",
     "invalid_grant": "This code or token is unknown, expired, used or revoked, or what was sent "

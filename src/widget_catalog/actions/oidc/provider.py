@@ -151,7 +151,7 @@ class Provider:
         if not isinstance(claims["sub"], str) or claims.get("azp", self._client_id) != (
             self._client_id
         ):
-            raise self._failed("ID token: made for somebody else")
+            raise self._failed("ID token: issued to another client")
         return claims
 
     def _userinfo(self, access_token: object, subject: str) -> dict[str, Any]:

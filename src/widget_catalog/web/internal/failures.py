@@ -34,13 +34,13 @@ _OAUTH = [
 ]
 _TITLES = {
     401: "Sign in first",
-    403: "This is not yours to do",
-    404: "Nothing here",
-    405: "Not this way",
-    409: "Not any more",
-    429: "Too often",
-    502: "Not just now",
-    503: "Not just now",
+    403: "You do not have permission to do this",
+    404: "Not found",
+    405: "Method not allowed",
+    409: "This is no longer possible",
+    429: "Too many requests",
+    502: "Temporarily unavailable",
+    503: "Temporarily unavailable",
 }
 
 

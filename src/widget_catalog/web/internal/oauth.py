@@ -31,7 +31,7 @@ def get_userinfo(services: Services, call: Call) -> Response:
     actor = identify_bearer(services.store, token.strip(), call.address).actor
     account = actor.account
     if account is None:
-        raise NotSignedIn("This token belongs to nobody.")
+        raise NotSignedIn("This token is unknown, expired or revoked.")
     return reply(
         {
             "sub": str(account.id),

@@ -82,7 +82,7 @@ def errors() -> dict[str, Answer]:
         "TooManyRequests": _error(
             "Too many requests from you. Only where the operator has set a limit; there is none "
             "by default. Wait as long as `Retry-After` says.",
-            "Too many requests: at most 300/minute are answered. Try again in 12 s.",
+            "Too many requests: at most 300/minute are answered. Try again in 12 seconds.",
             "Retry-After",
         ),
         "InternalFault": _error(

@@ -29,8 +29,8 @@ _JSON = "application/json; charset=utf-8"
 _ROBOTS = b"User-agent: *\nDisallow: /api/\nDisallow: /cdn/\n"
 
 _MESSAGES = {
-    404: ("Nothing here", "There is no page at this address."),
-    405: ("Not this way", "This address can be read, and nothing else: use GET or HEAD."),
+    404: ("Page not found", "There is no page at this address."),
+    405: ("Method not allowed", "Only GET and HEAD are allowed at this address."),
 }
 
 

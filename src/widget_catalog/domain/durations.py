@@ -1,0 +1,24 @@
+"""Durations as people say them."""
+
+import math
+
+_MINUTE_S = 60
+_HOUR_S = 60 * _MINUTE_S
+_DAY_S = 24 * _HOUR_S
+
+
+def spoken(seconds: float) -> str:
+    """In one unit, rounded up: `5 seconds`, `11 minutes`, `24 hours`, `3 days`."""
+    whole = max(1, math.ceil(seconds))
+    if whole < _MINUTE_S:
+        return _counted(whole, "second")
+    minutes = math.ceil(whole / _MINUTE_S)
+    if minutes < 120 and minutes != 60:
+        return _counted(minutes, "minute")
+    if whole <= 2 * _DAY_S:
+        return _counted(math.ceil(whole / _HOUR_S), "hour")
+    return _counted(math.ceil(whole / _DAY_S), "day")
+
+
+def _counted(count: int, unit: str) -> str:
+    return f"{count:,} {unit}{'' if count == 1 else 's'}"

@@ -1,0 +1,29 @@
+"""Durations in messages."""
+
+import pytest
+
+from widget_catalog.domain.durations import spoken
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (0, "1 second"),
+        (1, "1 second"),
+        (1.2, "2 seconds"),
+        (59, "59 seconds"),
+        (60, "1 minute"),
+        (61, "2 minutes"),
+        (600, "10 minutes"),
+        (3599, "1 hour"),
+        (3600, "1 hour"),
+        (3601, "61 minutes"),
+        (7200, "2 hours"),
+        (7201, "3 hours"),
+        (86_400, "24 hours"),
+        (172_800, "48 hours"),
+        (172_801, "3 days"),
+    ],
+)
+def test_a_duration_is_said_in_one_unit_and_never_too_short(seconds: float, said: str) -> None:
+    assert spoken(seconds) == said
