@@ -36,6 +36,7 @@ def refusal(reply: Reply, url: str) -> ToolError:
     """Why the catalog did not do it, in its own sentence if it gave one."""
     error = _refusal(reply, url)
     error.status = reply.status
+    error.suggest(error.hint)
     return error
 
 
@@ -43,8 +44,8 @@ def _refusal(reply: Reply, url: str) -> ToolError:
     if 300 <= reply.status < 400:
         target = reply.headers.get("location", "another address")
         return ToolError(
-            f"{url} sends us on to {target}.",
-            "Use the address that the catalog has now.",
+            f"{url} redirects to {target}.",
+            "Use that address instead.",
             ExitCode.UNREACHABLE,
         )
     sentence = sentence_in(reply)
@@ -54,10 +55,10 @@ def _refusal(reply: Reply, url: str) -> ToolError:
         case 401:
             return sign_in_ended(url)
         case 403:
-            hint = "Ask somebody who may, or sign in as another account: widget login"
+            hint = "Sign in with an account that has the right to do this: widget login"
             return ToolError(sentence, hint, ExitCode.NOT_ALLOWED)
         case 404:
-            return ToolError(sentence, "Check how it is written.", ExitCode.NOT_FOUND)
+            return ToolError(sentence, "Check the spelling.", ExitCode.NOT_FOUND)
         case 409:
             # The sentence says what is in the way; the ways out are as many.
             return ToolError(sentence, "Nothing was changed.", ExitCode.CONFLICT)
@@ -68,7 +69,9 @@ def _refusal(reply: Reply, url: str) -> ToolError:
         case 502 | 503 | 504:
             return ToolError(sentence, "Try again in a minute.", ExitCode.UNREACHABLE)
         case status if status >= 500:
-            return ToolError(sentence, "Try again later; if it lasts, tell the catalog's operator.")
+            return ToolError(
+                sentence, "Try again later; if it persists, tell the catalog's operator."
+            )
     return ToolError(sentence, "Correct that, then try again.")
 
 
@@ -83,23 +86,23 @@ def not_a_catalog(url: str) -> ToolError:
 def _without_a_sentence(reply: Reply, url: str) -> ToolError:
     """Somebody between us and the catalog has answered, or something else lives there."""
     if reply.status == 429:
-        return _too_often(reply, f"{url} is asked too often.")
+        return _too_often(reply, f"{url} got too many requests.")
     if wants_https(url, reply.body):
         return speaks_https(url)
     if reply.status < 500:
         return not_a_catalog(url)
     passes = reply.status in (502, 503, 504)
     return ToolError(
-        f"{url} has a fault of its own (status {reply.status}).",
-        "Try again later; if it lasts, tell the catalog's operator.",
+        f"{url} has an internal error (status {reply.status}).",
+        "Try again later; if it persists, tell the catalog's operator.",
         ExitCode.UNREACHABLE if passes else ExitCode.FAILED,
     )
 
 
 def _too_often(reply: Reply, sentence: str) -> ToolError:
     wait_s = reply.retry_after_s
-    hint = f"Try again in {wait_s} seconds." if wait_s else "Try again in a minute."
-    return ToolError(sentence, hint, ExitCode.UNREACHABLE)
+    hint = f"Try again in {wait_s:,} seconds." if wait_s else "Try again in a minute."
+    return ToolError(sentence, hint, ExitCode.LIMITED)
 
 
 def sentence_in(reply: Reply) -> str | None:

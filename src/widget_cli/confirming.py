@@ -51,12 +51,12 @@ def wait_for_confirmation(
             answer = session.post(path)
         except ToolError as error:
             match error.exit_code:
-                case ExitCode.UNREACHABLE:  # The catalog was away for a moment.
+                case ExitCode.UNREACHABLE | ExitCode.LIMITED:  # It may pass.
                     continue
                 case ExitCode.NOT_FOUND:
                     break
                 case ExitCode.NOT_ALLOWED:
-                    error.hint = "Nothing was made. Try again: widget tokens create"
+                    error.suggest("No token was created. Try again: widget tokens create")
             raise
         if "token" in answer:
             return answer

@@ -23,8 +23,6 @@ _UNSAFE = re.compile(
     "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
 )
 
-_ONLY_AT_TERMINAL = "This is asked of a person: run it at a terminal."
-
 
 class _Mode:
     """Whether a script reads along. Set once, by the option --json."""
@@ -87,10 +85,10 @@ def show_error(error: ToolError) -> None:
         show_json({**document, "details": error.details} if error.details else document)
 
 
-def require_person(hint: str = "Pass --yes to go ahead without a question.") -> None:
-    """Stop where nobody can be asked."""
+def require_person(hint: str = "Or pass --yes to confirm without a question.") -> None:
+    """Stop unless a terminal is attached."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise wrong_usage("There is nobody to ask here: no terminal is attached.", hint)
+        raise wrong_usage("This command asks a question: run it in a terminal.", hint)
 
 
 def ask(question: str, *, is_agreed: bool) -> bool:
@@ -109,14 +107,14 @@ def ask(question: str, *, is_agreed: bool) -> bool:
 
 
 def ask_line(question: str) -> str:
-    require_person(_ONLY_AT_TERMINAL)
+    require_person(hint="")
     say.print(plain(question), end="")
     return sys.stdin.readline().strip()
 
 
 def ask_secret(question: str) -> str:
     """What a person types without it being shown."""
-    require_person(_ONLY_AT_TERMINAL)
+    require_person(hint="")
     from getpass import getpass
 
     return getpass(f"{question}: ", stream=sys.stderr)

@@ -1,6 +1,14 @@
 """The one kind of failure the tool knows: a sentence, what to do next, and an exit code."""
 
+import re
+
 from .exits import ExitCode
+
+# A sentence in the imperative, such as "Choose another." or "Try again in 60 s."
+_ADVICE = re.compile(
+    r"(?:^|[.!?:] )(?:Add|Ask|Choose|Confirm|Correct|Give|Make|Name|Publish|Raise|Remove|Set|Sign"
+    r"|Try|Use|Wait|Write)\b"
+)
 
 
 class ToolError(Exception):
@@ -23,6 +31,10 @@ class ToolError(Exception):
         self.exit_code = exit_code
         self.details = details or []
         self.status = status
+
+    def suggest(self, hint: str) -> None:
+        """Set the hint, unless both it and the sentence say what to do."""
+        self.hint = "" if _ADVICE.search(self.sentence) and _ADVICE.search(hint) else hint
 
 
 def wrong_usage(sentence: str, hint: str) -> ToolError:

@@ -84,8 +84,8 @@ def run() -> None:
         # Python must not complain of it at its end, either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if error.errno != errno.EPIPE:  # Whoever closes a pipe has read enough.
-            sentence = f"Standard output cannot be written: {error.strerror}."
-            show_error(ToolError(sentence, "Make room there, or send it elsewhere."))
+            sentence = f"Cannot write to standard output: {error.strerror}."
+            show_error(ToolError(sentence, "Free some space, or redirect the output elsewhere."))
     sys.exit(code)
 
 
@@ -103,7 +103,7 @@ def _run_app() -> int:
     except Exception as error:
         if os.environ.get("WIDGET_DEBUG") or _is_of_output(error):
             raise
-        sentence = f"The tool itself has a fault: {type(error).__name__}: {error}"
+        sentence = f"Internal error: {type(error).__name__}: {error}"
         hint = "Please report it with what you did; WIDGET_DEBUG=1 shows where it is."
         show_error(ToolError(sentence, hint))
     return ExitCode.FAILED

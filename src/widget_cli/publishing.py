@@ -121,15 +121,15 @@ def _asking(key: WidgetKey) -> Iterator[None]:
     except ToolError as error:
         match error.status:
             case 400 | 413:
-                error.hint = "Correct the widget, then publish again."
+                error.suggest("Correct the widget, then publish again.")
                 error.exit_code = ExitCode.INVALID_WIDGET
             case 403:
-                error.hint = (
+                error.suggest(
                     "Choose a scope of yours with --scope (widget whoami lists them), or ask an "
                     f"owner of {key.scope}."
                 )
             case 409:
-                error.hint = "Raise it: publish with --bump patch."
+                error.suggest("Raise the version: publish with --bump patch.")
         raise
 
 

@@ -145,7 +145,9 @@ def _as_machine(reply: Reply, url: str) -> dict[str, Any]:
         return object_in(reply, url)
     except ToolError as error:
         if error.exit_code is ExitCode.NOT_ALLOWED:
-            error.hint = "Use a token that may, or unset WIDGET_TOKEN and sign in: widget login"
+            error.suggest(
+                "Use a token with the right to do this, or unset WIDGET_TOKEN and run: widget login"
+            )
         raise
 
 

@@ -85,7 +85,7 @@ def sign_in_with_device(
                 case _:
                     raise _refused(error) from None
         except ToolError as error:
-            if error.exit_code != ExitCode.UNREACHABLE:
+            if error.exit_code not in (ExitCode.UNREACHABLE, ExitCode.LIMITED):
                 raise
             interval_s += _SLOWER_S  # The catalog was away for a moment; the code is still good.
     raise ToolError(

@@ -94,7 +94,7 @@ def test_a_token_and_a_script_cannot_change_an_account(
 ) -> None:
     said = signed_in.run("account", command)
     assert said.code == 2
-    assert said.err.endswith("This is asked of a person: run it at a terminal.\n")
+    assert said.err.endswith("Error: This command asks a question: run it in a terminal.\n")
     signed_in.environment["WIDGET_TOKEN"] = "wct_x"
     assert signed_in.run("account", command) == Said(
         4,

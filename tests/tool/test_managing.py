@@ -98,7 +98,7 @@ def test_a_scope_that_is_not_yours_is_told(signed_in: Tool, server: ScriptedServ
     server.on("POST", "/api/widgets/ann/clock/unlist", Scripted(403, {"error": "Not yours."}))
     said = signed_in.run("unlist", "ann/clock")
     assert said.code == 4
-    assert said.err.startswith("Error: Not yours.\n       Ask somebody who may")
+    assert said.err.startswith("Error: Not yours.\n       Sign in with an account that")
 
 
 def test_what_stands_in_the_way_is_told_by_the_catalog_and_the_way_out_not_twice(
@@ -182,7 +182,7 @@ def test_a_token_is_made_when_it_was_confirmed_in_a_browser(
             Scripted(403, {"error": "The token was refused in the browser."}),
             (
                 "Error: The token was refused in the browser.\n"
-                "       Nothing was made. Try again: widget tokens create\n"
+                "       No token was created. Try again: widget tokens create\n"
             ),
         ),
         (

@@ -111,7 +111,7 @@ def test_bump_leaves_the_file_alone_if_nothing_is_published(
     said = signed_in.run("publish", widget, "--yes", "--bump", "patch")
     assert said.code == 6
     assert said.err.endswith(
-        "Error: That version exists.\n       Raise it: publish with --bump patch.\n"
+        "Error: That version exists.\n       Raise the version: publish with --bump patch.\n"
     )
     assert signed_in.run("publish", widget, "--dry-run", "--bump", "patch").code == 6
     assert (widget / "widget.json").read_text() == before
@@ -167,7 +167,7 @@ def test_without_a_terminal_nothing_is_published_unless_it_was_agreed(
 ) -> None:
     said = signed_in.run("publish", widget)
     assert (said.code, said.out) == (2, "")
-    assert "Pass --yes to go ahead without a question." in said.err
+    assert "Or pass --yes to confirm without a question." in said.err
     assert catalog.asked == []
 
 

@@ -36,7 +36,7 @@ def test_what_is_safe_is_tried_again_and_the_request_is_not(
         (400, 5, "Correct the widget, then publish again."),
         (403, 4, "or ask an owner of ann."),
         (413, 5, "Correct the widget, then publish again."),
-        (500, 1, "Try again later; if it lasts, tell the catalog's operator."),
+        (500, 1, "Try again later; if it persists, tell the catalog's operator."),
     ],
 )
 def test_a_refusal_is_the_catalogs_sentence_and_a_hint(

@@ -121,8 +121,8 @@ def test_a_full_disk_behind_standard_output_is_a_sentence(
         )
     assert done.returncode == 1
     assert done.stderr.decode().endswith(
-        "Error: Standard output cannot be written: No space left on device.\n"
-        "       Make room there, or send it elsewhere.\n"
+        "Error: Cannot write to standard output: No space left on device.\n"
+        "       Free some space, or redirect the output elsewhere.\n"
     )
     assert b"Traceback" not in done.stderr
     assert b"fault" not in done.stderr

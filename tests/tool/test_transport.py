@@ -86,7 +86,8 @@ def test_a_wait_that_is_too_long_is_left_to_the_person(server: ScriptedServer) -
     pauses = Pauses()
     with pytest.raises(ToolError, match="Too often") as caught:
         ask(server, pauses)
-    assert (caught.value.hint, pauses) == ("Try again in 3600 seconds.", [])
+    assert (caught.value.hint, pauses) == ("Try again in 3,600 seconds.", [])
+    assert caught.value.exit_code == ExitCode.LIMITED
 
 
 def test_no_connection_is_tried_again_even_for_what_may_not_be_repeated() -> None:
@@ -149,9 +150,26 @@ def test_every_refusal_has_a_sentence_a_hint_and_an_exit_code(
     assert error.hint
 
 
+@pytest.mark.parametrize(
+    ("status", "sentence"),
+    [
+        (403, "This catalog requires a second factor of owners. Set one up at https://a, then …"),
+        (429, "At most 20 versions an hour. Try again in 3,600 s, or ask the operator."),
+        (503, "The catalog is busy with a long write. Try again soon."),
+    ],
+)
+def test_a_sentence_that_says_what_to_do_gets_no_hint(
+    server: ScriptedServer, status: int, sentence: str
+) -> None:
+    server.on("GET", "/x", Scripted(status, {"error": sentence}, {"Retry-After": "3600"}))
+    with pytest.raises(ToolError) as caught:
+        ask(server, Pauses())
+    assert (caught.value.sentence, caught.value.hint) == (sentence, "")
+
+
 def test_a_redirect_is_told_and_not_followed(server: ScriptedServer) -> None:
     server.on("GET", "/x", Scripted(301, b"", {"Location": "https://new.example/x"}))
-    with pytest.raises(ToolError, match=r"sends us on to https://new\.example/x"):
+    with pytest.raises(ToolError, match=r"redirects to https://new\.example/x"):
         ask(server, Pauses())
 
 
