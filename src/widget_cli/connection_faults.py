@@ -38,7 +38,8 @@ def unreachable(address: str, error: "httpx.TransportError") -> ToolError:
     if isinstance(error, httpx.TimeoutException):
         reason = "it does not answer in time"
     elif isinstance(error, httpx.ConnectError):
-        reason = "no connection comes about"
+        is_refused = any(isinstance(it, ConnectionRefusedError) for it in _causes(error))
+        reason = "connection refused" if is_refused else "the connection failed"
     elif _accepts_tls(address):
         return speaks_https(address)
     else:

@@ -49,7 +49,7 @@ def about(
     _version: Annotated[
         bool,
         typer.Option(
-            "--version", help="Print which release this is.", is_eager=True, callback=_print_version
+            "--version", help="Show the version and exit.", is_eager=True, callback=_print_version
         ),
     ] = False,
 ) -> None:

@@ -18,7 +18,7 @@ CatalogOption = Annotated[
     typer.Option(
         "--catalog",
         metavar="URL",
-        help="The catalog to ask; else $WIDGET_CATALOG_URL, else where you signed in last.",
+        help="The catalog. Default: $WIDGET_CATALOG_URL, else the last sign-in.",
         show_default=False,
     ),
 ]
@@ -38,12 +38,10 @@ WidgetArgument = Annotated[
 VersionArgument = Annotated[
     str, typer.Argument(metavar="VERSION", help="One of its versions, such as 1.0.0.")
 ]
-NoCheckOption = Annotated[
-    bool, typer.Option("--no-check", help="Take the module without parsing it.")
-]
+NoCheckOption = Annotated[bool, typer.Option("--no-check", help="Skip the checks of the module.")]
 AnyModuleOption = Annotated[
     bool,
-    typer.Option("--any-module", help="For hosts that call something else than the export mount."),
+    typer.Option("--any-module", help="Do not require the export mount."),
 ]
 
 

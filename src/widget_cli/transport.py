@@ -146,7 +146,7 @@ def _growing(attempt: int) -> float:
 
 
 def _strange(sentence: str) -> ToolError:
-    hint = "No catalog does that: check the address, and whether a proxy is in between."
+    hint = "Check the address, and whether a proxy is in between."
     return ToolError(sentence, hint, ExitCode.UNREACHABLE)
 
 

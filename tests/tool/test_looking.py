@@ -114,7 +114,7 @@ def test_near_misses_are_suggested(reader: Tool, words: str, meant: str) -> None
     said = reader.run("search", words)
     assert (said.code, said.out) == (0, "")
     first, second = said.err.splitlines()
-    assert first == "No widget fits."
+    assert first == "No widgets found."
     assert re.match(rf"Did you mean {meant}( or \S+)*\?$", second)
 
 
@@ -122,14 +122,14 @@ def test_a_search_asks_a_few_times_at_most(tool: Tool, server: ScriptedServer) -
     nothing = Scripted(body={"widgets": [], "total": 0, "page": 1, "limit": 20})
     server.on("GET", "/api/v1/widgets/search", nothing)
     said = tool.run("search", "one-two-three-four-five-six-seven")
-    assert said == Said(0, "", "No widget fits.\n")
+    assert said == Said(0, "", "No widgets found.\n")
     assert len(server.asked) == 6  # The search, the name, and four pieces of it.
 
 
 def test_pages_are_pointed_out(reader: Tool) -> None:
     said = reader.run("search", "--limit", "5", "--page", "2")
     assert (said.out.count("\n"), said.err) == (5, "5 of 18 widgets. More: --page 3\n")
-    assert reader.run("search", "no such thing") == Said(0, "", "No widget fits.\n")
+    assert reader.run("search", "no such thing") == Said(0, "", "No widgets found.\n")
 
 
 def test_info_tells_all_about_a_widget(reader: Tool, service: Service) -> None:
@@ -198,7 +198,7 @@ def test_a_terminal_gets_columns(reader: Tool) -> None:
 
 
 def test_a_terminal_gets_no_headings_over_nothing(reader: Tool) -> None:
-    assert at_terminal(reader, "search", "no such thing") == "No widget fits.\r\n"
+    assert at_terminal(reader, "search", "no such thing") == "No widgets found.\r\n"
 
 
 def test_an_sdk_that_is_no_version_is_wrong_usage(reader: Tool) -> None:

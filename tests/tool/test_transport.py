@@ -98,7 +98,7 @@ def test_no_connection_is_tried_again_even_for_what_may_not_be_repeated() -> Non
         with Transport(pause=pauses) as transport, pytest.raises(ToolError) as caught:
             transport.send("POST", address, is_repeatable=False)
     assert (caught.value.exit_code, len(pauses)) == (ExitCode.UNREACHABLE, 3)
-    assert "no connection comes about" in caught.value.sentence
+    assert "connection refused" in caught.value.sentence
 
 
 def test_an_answer_that_does_not_come_is_told(server: ScriptedServer) -> None:

@@ -15,7 +15,7 @@ def test_a_new_widget_is_fine_but_for_its_description(tool: Tool) -> None:
     assert said == Said(
         0,
         "",
-        "Began the widget my-clock:\n"
+        "Created the widget my-clock:\n"
         "  My Clock/widget.json  what the catalog knows of it\n"
         "  My Clock/index.js     what a dashboard runs\n"
         "Change them, then: widget validate 'My Clock' && widget publish 'My Clock'\n",

@@ -21,7 +21,7 @@ app = App(help="Your own account: change its password, close it.")
 @app.command()
 def password(
     keep_tokens: Annotated[
-        bool, typer.Option("--keep-tokens", help="Let your access tokens go on working.")
+        bool, typer.Option("--keep-tokens", help="Keep your access tokens valid.")
     ] = False,
     catalog: CatalogOption = None,
     json: JsonOption = False,

@@ -31,12 +31,12 @@ def search(
     sdk: Annotated[
         str | None, typer.Option(metavar="VERSION", help="Show the version that fits this SDK.")
     ] = None,
-    page: Annotated[int, typer.Option(metavar="N", min=1, help="Which page.")] = 1,
-    limit: Annotated[int, typer.Option(metavar="N", min=1, max=100, help="How many a page.")] = 20,
+    page: Annotated[int, typer.Option(metavar="N", min=1, help="Page number.")] = 1,
+    limit: Annotated[int, typer.Option(metavar="N", min=1, max=100, help="Results per page.")] = 20,
     catalog: CatalogOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Look for widgets: by words of their texts, or by name as scope/name."""
+    """Search for widgets by words or by name (scope/name)."""
     if sdk is not None:
         _check_sdk(sdk)
     query = Query(" ".join(words or []).strip(), scope and scope.removeprefix("@"), official, sdk)
@@ -58,7 +58,7 @@ def search(
         number = len(result.widgets)
         say.print(f"[dim]{number} of {counted(result.total, 'widget')}.{more}[/]")
     elif not result.total and not named:
-        say.print("No widget fits.")
+        say.print("No widgets found.")
     if similar:
         say.print(f"Did you mean {plain(' or '.join(similar))}?")
 
@@ -78,7 +78,7 @@ def info(
     insecure: InsecureOption = False,
     json: JsonOption = False,
 ) -> None:
-    """All about one widget."""
+    """Show the details of a widget."""
     key = parse_key(widget)
     with opened(catalog, is_insecure=insecure) as session:
         found = get_detail_object(session, key)
@@ -100,7 +100,7 @@ def info(
     _line("latest", f"{latest.version}, published {_day(latest)}")
     _line("SDK", latest.sdk_version)
     _line("permissions", ", ".join(latest.permissions) or "none")
-    _line("license", latest.license or "not said")
+    _line("license", latest.license or "none given")
     _line("size", sized(latest.bundle_size))
     _line("sha256", latest.sha256_hash)
     _line("address", latest.bundle_url)
@@ -118,7 +118,7 @@ def versions(
     insecure: InsecureOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Every version of a widget, newest first."""
+    """List the versions of a widget, newest first."""
     key = parse_key(widget)
     with opened(catalog, is_insecure=insecure) as session:
         found = get_detail_object(session, key)

@@ -41,14 +41,14 @@ def init(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Begin a widget: a manifest and a module that work as they are."""
+    """Create a widget: a manifest and a module that work as they are."""
     chosen = begin_widget(folder, name, scope)
     if json:
         files = [str(folder / it) for it in (MANIFEST, BUNDLE)]
         show_json({"name": chosen, "files": files})
         return
     there = "" if folder == Path() else f" {shlex.quote(str(folder))}"
-    say.print(f"[green]Began[/] the widget [bold]{plain(chosen)}[/]:")
+    say.print(f"[green]Created[/] the widget [bold]{plain(chosen)}[/]:")
     say.print(f"  {plain(folder / MANIFEST)}  what the catalog knows of it")
     say.print(f"  {plain(folder / BUNDLE)}     what a dashboard runs")
     say.print(f"Change them, then: widget validate{plain(there)} && widget publish{plain(there)}")

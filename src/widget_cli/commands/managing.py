@@ -41,7 +41,7 @@ def yank(
     insecure: InsecureOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Take a version back: it is not offered any more, but stays loadable."""
+    """Withdraw a version: it is no longer offered, but stays loadable."""
     _change(
         widget,
         version,

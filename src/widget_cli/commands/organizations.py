@@ -43,14 +43,16 @@ def create(
     catalog: CatalogOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Found an organization. You are its owner."""
+    """Create an organization. You become its owner."""
     body = {"slug": slug, "displayName": display_name or slug}
     with opened(catalog) as session:
         made = session.post("/api/organizations", body)
     if json:
         show_json(made)
         return
-    say.print(f"[green]Founded[/] {plain(slug)}. Publish there with: --scope {plain(slug)}")
+    say.print(
+        f"[green]Created[/] organization {plain(slug)}. Publish there with: --scope {plain(slug)}"
+    )
 
 
 @app.command("list")

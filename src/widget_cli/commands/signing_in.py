@@ -38,7 +38,7 @@ def login(
     insecure: InsecureOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Sign in to a catalog, which the other commands then ask."""
+    """Sign in to a catalog and make it the default."""
     from ..signing_in import sign_in_with_browser, sign_in_with_device
 
     with opened(parse_url(url) if url else None) as session:
@@ -93,7 +93,7 @@ def logout(
 def whoami(
     catalog: CatalogOption = None, insecure: InsecureOption = False, json: JsonOption = False
 ) -> None:
-    """Who you are to the catalog, and where you may publish."""
+    """Show who is signed in, and where you may publish."""
     with opened(catalog, is_insecure=insecure) as session:
         account = shaped(session.get("/api/auth/session"), Account, session.url)
         scopes = list_scopes(session)

@@ -53,14 +53,14 @@ def create(
         list[str] | None,
         typer.Option(metavar="SCOPE/NAME", help="Only this widget; may be given again."),
     ] = None,
-    days: Annotated[int, typer.Option(metavar="N", min=1, help="How long it is good.")] = 90,
+    days: Annotated[int, typer.Option(metavar="N", min=1, help="Days until it expires.")] = 90,
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Open it, or print the address only.")
     ] = True,
     catalog: CatalogOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Make a token, and print it to standard output. It is shown this once.
+    """Create a token and print it to standard output. It is shown only once.
 
     You confirm it in a browser. `widget logout` also ends the tokens made with this sign-in.
     """
@@ -111,7 +111,7 @@ def revoke(
     catalog: CatalogOption = None,
     json: JsonOption = False,
 ) -> None:
-    """End a token at once."""
+    """Revoke a token."""
     with opened(catalog) as session:
         session.delete(f"/api/tokens/{path_part(token_id)}")
     if json:
