@@ -1,6 +1,5 @@
 """One shape for every failure of every route: body, content type, CORS, Allow; HEAD and OPTIONS."""
 
-import sqlite3
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -8,6 +7,7 @@ import pytest
 
 from support.site import Answer, InProcessSite
 from support.widgets import widget_line
+from widget_catalog.reading.catalog import Catalog
 
 OPEN = "/api/v1/widgets/"
 LONG = "x" * 9000
@@ -161,12 +161,9 @@ def test_cors_is_on_the_open_routes_alone(shop: InProcessSite, path: str) -> Non
         assert "cache-control" not in answer.headers
 
 
-def test_a_fault_of_our_own(site: InProcessSite) -> None:
+def test_a_fault_of_our_own(site: InProcessSite, monkeypatch: pytest.MonkeyPatch) -> None:
     site.add(widget_line("acme/clock"))
-    database = sqlite3.connect(site.node.folder.database)
-    database.execute("UPDATE documents SET head = 1")
-    database.commit()
-    database.close()
+    monkeypatch.setattr(Catalog, "_follow", lambda _catalog: 1 / 0)
 
     for path in PATHS[:3]:
         answer = site.get(path)
