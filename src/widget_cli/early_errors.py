@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 _MAX_COMPILE_S = 10.0
 _STACK_BYTES = 16 * 1024 * 1024  # The engine takes up to 1 MiB, more than some systems' default.
-_UNRESOLVABLE = "\nimport 'widget-cli:never';"
+_NEVER = "widget-cli:never"
+_UNRESOLVABLE = f"\nimport '{_NEVER}';"
 _REPORT = re.compile(r"SyntaxError: (?P<message>.+)(?:\s+at <input>:(?P<row>\d+):(?P<column>\d+))?")
 _LINE_BREAK = re.compile(rb"\r\n|\r|\n")
 # "too many closure variables" and the like: limits of this engine, not errors of the module.
@@ -35,6 +36,12 @@ def find_early_error(content: bytes) -> EarlyError | None:
         return EarlyError(found["message"], None)
     offset = len(content) - len(source) + _offset(source, int(found["row"]), int(found["column"]))
     return EarlyError(found["message"], offset)
+
+
+def is_compiled(content: bytes) -> bool:
+    """Whether the engine compiles the module; False also if it cannot tell."""
+    source = content.removeprefix(codecs.BOM_UTF8).decode()
+    return _NEVER in _compile(source + _UNRESOLVABLE).partition("\n")[0]
 
 
 def _compile(source: str) -> str:

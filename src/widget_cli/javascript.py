@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rich.cells import cell_len
 
-from .early_errors import EarlyError, find_early_error
+from .early_errors import EarlyError, find_early_error, is_compiled
 
 if TYPE_CHECKING:  # It is loaded where it is used: most commands parse nothing.
     from tree_sitter import Language, Node
@@ -73,6 +73,8 @@ def check_module(name: str, content: bytes, check: ModuleCheck) -> ModuleFinding
             "If it is a JavaScript module all the same, pass --no-check."
         )
     if root.has_error:
+        if is_compiled(content):
+            return _check_unknown_syntax(name, content, check, root)
         return _refused(_syntax_fault(name, content, _first_error(root)))
     # A search of the tree costs as much as a third of the parsing, and most modules have neither.
     if (b"/>" in content or b"</" in content) and (found := _captured(language, _JSX, root)):
@@ -87,6 +89,16 @@ def check_module(name: str, content: bytes, check: ModuleCheck) -> ModuleFinding
         of_exports = _check_exports(name, content, language, root)
         return ModuleFindings(of_exports.faults, of_exports.warnings + warnings)
     return ModuleFindings(warnings=warnings)
+
+
+def _check_unknown_syntax(
+    name: str, content: bytes, check: ModuleCheck, root: "Node"
+) -> ModuleFindings:
+    """The engine has the last word where the grammar lags behind the language."""
+    if check is not ModuleCheck.FULL or MOUNT in _exports_of(content, root).names:
+        return ModuleFindings()
+    warning = f"{name} has syntax that is too new to check whether it exports {MOUNT}."
+    return ModuleFindings(warnings=(warning,))
 
 
 def _check_exports(name: str, content: bytes, language: "Language", root: "Node") -> ModuleFindings:

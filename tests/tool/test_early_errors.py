@@ -138,3 +138,12 @@ def test_validate_refuses_it(tool: Tool, widget: Path) -> None:
     assert said.code == 5
     assert '  - main: index.js, line 2, column 7: "a" is declared twice.\n' in said.err
     assert tool.run("validate", widget, "--no-check").code == 0
+
+
+def test_what_the_engine_compiles_is_right_even_if_the_grammar_does_not_know_it() -> None:
+    names = "const f = 1; export { f as enum, f as function };"
+    assert findings(f"export function mount() {{}} {names}") == ModuleFindings()
+    assert findings(names, ModuleCheck.SYNTAX) == ModuleFindings()
+    found = findings(names)
+    assert found.faults == ()
+    assert "whether it exports mount" in found.warnings[0]
