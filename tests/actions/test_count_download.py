@@ -113,6 +113,29 @@ def test_patience_ends_with_a_sentence_and_the_next_count_works(
     assert _counts(node)[2] == 1
 
 
+def test_what_was_refused_while_another_wrote_is_not_counted_later(
+    node: Node, counter: DownloadCounter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(count_download, "_PATIENCE_S", 0.1)
+    monkeypatch.setattr(count_download, "_SHORT_PATIENCE_S", 0.1)
+
+    async def count() -> None:
+        with node.store.writing():
+            for _ in range(3):
+                refused = await asyncio.gather(
+                    *(counter.count(1) for _ in range(20)), return_exceptions=True
+                )
+                assert [type(it) for it in refused] == [StoreUnavailable] * 20
+            monkeypatch.setattr(count_download, "_SHORT_PATIENCE_S", 60)
+            waiting = [asyncio.create_task(counter.count(1)) for _ in range(4)]
+            await asyncio.sleep(0)
+        await asyncio.gather(*waiting)
+
+    asyncio.run(count())
+
+    assert _counts(node) == {1: 4}
+
+
 def test_a_fault_is_told_to_all_who_wait_and_passes(node: Node, counter: DownloadCounter) -> None:
     async def count() -> list[BaseException | None]:
         return await asyncio.gather(*(counter.count(4) for _ in range(3)), return_exceptions=True)

@@ -176,6 +176,7 @@ def test_stats_of_an_older_database_says_what_to_do_and_upgrades_nothing(tmp_pat
 
     assert (said.code, said.out) == (1, "")
     assert "Make a backup, then start the service or run doctor" in said.err
+    assert "restore that backup" in said.err
     with contextlib.closing(sqlite3.connect(data / "catalog.db")) as database:
         assert list(database.iterdump()) == before
 

@@ -1,8 +1,10 @@
 """Counting downloads by group commit: nothing acknowledged is lost, a thousand cost one commit.
 
-Increments pile up while a commit is under way; the next commit takes them all. There is
-no timer: a lone increment is committed at once. The thread that commits may wait for other writers
-as long as it takes; those who wait for it do so for some seconds.
+Increments pile up while a commit is under way or another process writes; the next commit takes
+them all. There is no timer: a lone increment is committed at once. The thread that commits may
+wait for other writers without a limit; a request waits for some seconds and is then refused. Its
+increment is withdrawn, so that a client that tries again is counted once. Only where the commit
+has already begun may a refused increment still count.
 """
 
 import asyncio
@@ -15,7 +17,7 @@ from ..store.downloads import add_downloads
 from ..store.engine import Store
 
 _PATIENCE_S = 5.0
-# For those who come when others have waited in vain, and nothing has moved since.
+# After a refusal, until a commit succeeds or fails.
 _SHORT_PATIENCE_S = 1.0
 
 _BUSY = "The catalog is busy with a long write. Try again soon."
@@ -53,11 +55,8 @@ class DownloadCounter:
         with self._lock:
             batch = self._pending
             if batch is None:
-                batch = self._pending = _Batch(self._promise())
+                batch = self._pending = self._new_batch()
                 self._wakes.release()
-            elif batch.committed.done():
-                # The patience of those who came before is over; who comes now has their own.
-                batch.committed = self._promise()
             batch.increments[widget_id] = batch.increments.get(widget_id, 0) + 1
             committed = batch.committed
         # Shielded: one who goes away must not end the waiting of all the others.
@@ -72,49 +71,63 @@ class DownloadCounter:
     def _commit_forever(self) -> None:
         while True:
             self._wakes.acquire()
-            with self._lock:
-                batch, self._pending = self._pending, None
-            if batch is not None:
-                self._commit(batch)
+            if self._pending is not None:
+                self._commit()
             elif self._is_closing:
                 return
 
-    def _commit(self, batch: _Batch) -> None:
+    def _take(self) -> _Batch | None:
+        """What is pending, which from now on cannot be withdrawn."""
+        with self._lock:
+            batch, self._pending = self._pending, None
+        return batch
+
+    def _commit(self) -> None:
         fault: BaseException | None = None
+        batch: _Batch | None = None
         try:
             with self._store.writing() as tx:
-                add_downloads(tx, batch.increments)
+                # Not before: while another process writes, a batch can be withdrawn.
+                batch = self._take()
+                if batch is not None:
+                    add_downloads(tx, batch.increments)
         except StoreUnavailable as error:
             if not self._is_failing:  # Told once, and not again for every batch.
                 _log.warning("Downloads cannot be counted just now.", reason=error.message)
             fault = error
-        except BaseException as error:
+        except BaseException:
             _log.exception("Downloads could not be counted.")
-            fault = StoreUnavailable(f"The download could not be counted ({error}).")
+            fault = StoreUnavailable("The download could not be counted. Try again later.")
         self._is_stuck = False
         if self._is_failing and fault is None:
             _log.info("Downloads are counted again.")
         self._is_failing = fault is not None
+        batch = batch or self._take()
+        if batch is None:
+            return
         loop = batch.committed.get_loop()
         if not loop.is_closed():
             loop.call_soon_threadsafe(_settle, batch.committed, fault)
 
-    def _promise(self) -> "asyncio.Future[None]":
-        """A future that fails when patience is over."""
+    def _new_batch(self) -> _Batch:
+        """A batch that is refused when its requests have waited long enough."""
         loop = asyncio.get_running_loop()
-        committed: asyncio.Future[None] = loop.create_future()
+        batch = _Batch(loop.create_future())
         patience_s = _SHORT_PATIENCE_S if self._is_stuck else _PATIENCE_S
-        timer = loop.call_later(patience_s, self._give_up, committed)
-        committed.add_done_callback(lambda _: timer.cancel())
-        return committed
+        timer = loop.call_later(patience_s, self._give_up, batch)
+        batch.committed.add_done_callback(lambda _: timer.cancel())
+        return batch
 
-    def _give_up(self, committed: "asyncio.Future[None]") -> None:
-        """The increments may still be committed later; they are just not promised."""
+    def _give_up(self, batch: _Batch) -> None:
+        """Refuse a batch, and withdraw it unless its commit has begun."""
+        with self._lock:
+            if self._pending is batch:
+                self._pending = None
         self._is_stuck = True
         if not self._is_failing:
             self._is_failing = True
             _log.warning("Downloads cannot be counted just now.", reason=self._store.writer())
-        _settle(committed, StoreUnavailable(_BUSY))
+        _settle(batch.committed, StoreUnavailable(_BUSY))
 
 
 def _settle(committed: "asyncio.Future[None]", fault: BaseException | None) -> None:

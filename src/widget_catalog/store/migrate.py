@@ -38,7 +38,8 @@ def check_schema(store: Store) -> None:
         raise OlderDatabase(
             f"This database was made by an older release of Widget Catalog (its schema is "
             f"{current!r}, of this release {SCHEMA!r}). Make a backup, then start the service or "
-            "run doctor: both upgrade it."
+            "run doctor: both upgrade it, as every command but backup and stats does. To go back "
+            "to the older release later, restore that backup."
         )
 
 
