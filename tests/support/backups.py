@@ -1,5 +1,7 @@
 """A small catalog with stored bundles, and backups of it."""
 
+import contextlib
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +45,17 @@ def exported(data: Path) -> bytes:
         return b"".join(export_catalog(node.store, linked_to("https://catalog.example/cdn")))
     finally:
         node.store.close()
+
+
+def change_one_letter(database: Path) -> None:
+    """Of the text of acme/w1's version, as a bad disk does; SQLite does not notice."""
+    with contextlib.closing(sqlite3.connect(database, isolation_level=None)) as db:
+        changed = db.execute(
+            "UPDATE versions SET sdk_version = 'X' || substr(sdk_version, 2)"
+            " WHERE widget_id = (SELECT id FROM widgets WHERE name = 'w1')"
+        )
+        assert changed.rowcount == 1
+        assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
 
 def files_of(folder: Path) -> dict[str, bytes]:

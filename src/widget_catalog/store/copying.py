@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from ..domain.errors import NewerDatabase, StoreUnavailable
 from .migrate import SCHEMA
+from .row_checks import find_damaged_rows
 
 # Small enough to show progress, large enough to cost nothing: 4 MB.
 _PAGES_AT_ONCE = 1024
@@ -64,7 +65,7 @@ def copy_database(source: Path, target: Path, progress: Progress) -> DatabaseFac
 
 
 def check_copy(path: Path, expected: DatabaseFacts | None, *, is_thorough: bool) -> list[str]:
-    """What is wrong with a copy, and where it differs from what it was made of."""
+    """What is wrong with a copy's structure, and where it differs from what it was made of."""
     try:
         with _opened(path, "immutable=1") as database:
             check = "integrity_check" if is_thorough else "quick_check"
@@ -84,6 +85,15 @@ def check_copy(path: Path, expected: DatabaseFacts | None, *, is_thorough: bool)
         told = "; ".join(counts) or "its tables are others"
         faults.append(f"catalog.db: it is not what was copied: {told}.")
     return faults
+
+
+def check_rows(path: Path) -> list[str]:
+    """Rows of a copy that fail their checksum; SQLite's own check does not know of these."""
+    try:
+        with _opened(path, "immutable=1") as database:
+            return [f"catalog.db: {it}" for it in find_damaged_rows(database)]
+    except sqlite3.DatabaseError as error:  # Also of text that is not UTF-8.
+        return [f"catalog.db: {error}."]
 
 
 def list_stored_names(path: Path) -> set[StoredName]:

@@ -10,12 +10,19 @@ from pathlib import Path
 
 import pytest
 
-from support.backups import back_up, catalog_at, catalog_with_bundles, exported, files_of
-from widget_catalog.actions.backup.layout import list_snapshots
+from support.backups import (
+    back_up,
+    catalog_at,
+    catalog_with_bundles,
+    change_one_letter,
+    exported,
+    files_of,
+)
+from widget_catalog.actions.backup.layout import hash_of, list_snapshots
 from widget_catalog.actions.backup.making import back_up_to_file
 from widget_catalog.actions.backup.reading import check_backup
 from widget_catalog.actions.backup.restoring import restore_backup
-from widget_catalog.domain.errors import BackupFailed, StoreUnavailable
+from widget_catalog.domain.errors import BackupFailed, InvalidBackup, StoreUnavailable
 from widget_catalog.store.copying import ChangeWatch
 from widget_catalog.store.downloads import add_downloads
 from widget_catalog.wiring import prepare_node
@@ -217,3 +224,52 @@ def test_every_commit_is_noticed_and_nothing_else(data: Path) -> None:
         seen.add(watch.state())
     watch.close()
     node.store.close()
+
+
+def test_a_changed_letter_in_the_database_makes_no_backup_and_pushes_none_out(
+    data: Path, target: Path, tmp_path: Path
+) -> None:
+    """SQLite's own check does not see it; the checksum of the row does."""
+    good = back_up(data, target, keep=1)
+    before = files_of(target)
+    change_one_letter(data / "catalog.db")
+    said = (
+        r"The database is damaged\. No backup was made, and no snapshot was removed\.\n"
+        r"catalog\.db: version 1\.0\.0 of acme/w1 is not what was written: "
+        r"its checksum is wrong\.\n"
+        r"Run doctor\. If it finds the same, restore the last good snapshot\."
+    )
+
+    with pytest.raises(BackupFailed, match=said):
+        back_up(data, target, keep=1)
+    with pytest.raises(BackupFailed, match=said):
+        back_up_to_file(tmp_path / "file.tar.zst", catalog_at(data))
+
+    assert files_of(target) == before
+    assert not (tmp_path / "file.tar.zst").exists()
+    assert check_backup(target).name == good.path.name
+
+
+def test_a_snapshot_with_a_damaged_row_is_not_called_whole(data: Path, target: Path) -> None:
+    """One that an earlier release made: its hashes are right, and its rows were wrong already."""
+    made = back_up(data, target)
+    database, sums = made.path / "catalog.db", made.path / "SHA256SUMS"
+    before = hash_of(database)
+    change_one_letter(database)
+    sums.write_text(sums.read_text().replace(before, hash_of(database)))
+
+    with pytest.raises(InvalidBackup, match=r"version 1\.0\.0 of acme/w1 is not what was written"):
+        check_backup(target)
+
+
+def test_a_boolean_and_a_text_that_no_release_writes_are_damage(data: Path, target: Path) -> None:
+    for change, said in (
+        ("UPDATE widgets SET is_listed = 3 WHERE name = 'w1'", "the widget acme/w1"),
+        ("UPDATE widgets SET icon = x'ff' WHERE name = 'w2'", "the widget acme/w2"),
+        ("UPDATE widgets SET icon = CAST(x'ff' AS TEXT) WHERE name = 'w1'", "UTF-8"),
+    ):
+        with sqlite3.connect(data / "catalog.db") as database:
+            database.execute(change)
+        database.close()
+        with pytest.raises(BackupFailed, match=said):
+            back_up(data, target)

@@ -23,6 +23,7 @@ from ...domain.errors import BackupFailed
 from ...store.copying import (
     StoredName,
     check_copy,
+    check_rows,
     copy_database,
     list_stored_names,
     require_known_schema,
@@ -246,10 +247,15 @@ def _copy_database(
 
         facts = copy_database(catalog.database, target, progress)
     require_known_schema(facts.schema)
-    if faults := check_copy(target, facts, is_thorough=is_thorough):
+    if faults := check_copy(target, facts, is_thorough=is_thorough) or check_rows(target):
         raise BackupFailed(
-            "\n".join(["The copy of the database is damaged, and was not kept.", *faults])
-            + "\nRun doctor. If the catalog itself is damaged, restore the last backup."
+            "\n".join(
+                [
+                    "The database is damaged. No backup was made, and no snapshot was removed.",
+                    *faults,
+                    "Run doctor. If it finds the same, restore the last good snapshot.",
+                ]
+            )
         )
     manifest = Manifest(
         format=FORMAT,

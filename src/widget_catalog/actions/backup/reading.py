@@ -12,6 +12,7 @@ from ...domain.errors import InvalidBackup, StoreUnavailable
 from ...store.copying import (
     DatabaseFacts,
     check_copy,
+    check_rows,
     list_stored_names,
     require_known_schema,
 )
@@ -163,7 +164,7 @@ def _database_faults(found: _Contents, database: Path) -> list[str]:
     require_known_schema(manifest.schema)
     expected = DatabaseFacts(manifest.schema, manifest.rows)
     try:
-        faults = check_copy(database, expected, is_thorough=True)
+        faults = check_copy(database, expected, is_thorough=True) or check_rows(database)
         if faults:
             return faults
     except StoreUnavailable as error:
