@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from ..domain.errors import CatalogError
 
 _KEPT = 10
+# Of a kind; a damaged disk may give thousands.
+_SHOWN = 20
 _UNITS_S = {"s": 1, "m": 60, "h": 3600}
 
 
@@ -47,7 +49,8 @@ def backup(
 ) -> None:
     """Back up the catalog: its database and every stored bundle. The service may be running.
 
-    A folder gets a snapshot of the database, and only those bundles that it does not have yet.
+    A folder gets a snapshot of the database, and only those bundles that it does not have yet,
+    or whose copies are damaged: the size of each is compared, and an eighth of them is hashed.
     A file is replaced as a whole. Both are verified before they count; an interrupted backup
     leaves the last one as it was.
 
@@ -78,6 +81,7 @@ def backup(
     told(f"Backed up {_summary(made.manifest)} to {made.path}.")
     if not is_file:
         told(f"Copied {_counted(made.bundles_copied, 'bundle')} that it did not have yet.")
+    _tell_of_repairs(made)
     _warn_of_key(made.manifest, settings.data / "second-factor.key")
     if made.manifest.missing:
         _warn_of_missing(made.manifest)
@@ -175,6 +179,7 @@ def _follow(folder: "FolderBackup", database: Path, every_s: float) -> None:
             f"{now}  {made.path.name}: {_summary(made.manifest)}; "
             f"{_counted(made.bundles_copied, 'new bundle')}, {took_s:.1f} s"
         )
+        _tell_of_repairs(made)
         if made.manifest.missing:
             _warn_of_missing(made.manifest)
 
@@ -214,11 +219,18 @@ def _counted(number: int, thing: str) -> str:
 
 
 def _warn_of_missing(manifest: "Manifest") -> None:
-    shown = manifest.missing[:20]
-    for path in shown:
-        say.print(f"[yellow]Missing:[/] {escape(path)} was missing or damaged when it was copied.")
-    if len(manifest.missing) > len(shown):
-        told(f"… and {len(manifest.missing) - len(shown):,} more.")
+    _name_some("Missing:", manifest.missing, "was missing or damaged when it was copied.")
+
+
+def _tell_of_repairs(made: "Made") -> None:
+    _name_some("Repaired:", made.repaired, "was damaged in the backup, and was copied again.")
+
+
+def _name_some(label: str, paths: list[str], what: str) -> None:
+    for path in paths[:_SHOWN]:
+        say.print(f"[yellow]{label}[/] {escape(path)} {what}")
+    if len(paths) > _SHOWN:
+        told(f"… and {len(paths) - _SHOWN:,} more.")
 
 
 def _warn_of_key(manifest: "Manifest", key: Path, *, is_restored: bool = False) -> None:

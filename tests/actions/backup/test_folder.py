@@ -273,3 +273,38 @@ def test_a_boolean_and_a_text_that_no_release_writes_are_damage(data: Path, targ
         database.close()
         with pytest.raises(BackupFailed, match=said):
             back_up(data, target)
+
+
+def test_bundles_that_rot_in_the_backup_are_copied_again(data: Path, target: Path) -> None:
+    back_up(data, target)
+    whole = files_of(target / "bundles")
+    flipped, cut, *_ = sorted((target / "bundles").rglob("*.js"))
+    cut.write_bytes(cut.read_bytes()[:-1])
+    flipped.write_bytes(b"E" + flipped.read_bytes()[1:])
+
+    # A size is compared at once, a hash within eight runs.
+    made = [back_up(data, target) for _ in range(8)]
+
+    repaired = [path for it in made for path in it.repaired]
+    assert str(cut.relative_to(target)) in made[0].repaired
+    assert sorted(repaired) == sorted(str(it.relative_to(target)) for it in (cut, flipped))
+    assert {it.bundles_copied for it in made} == {0}
+    assert files_of(target / "bundles") == whole
+    check_backup(target)
+
+
+def test_a_bundle_that_nobody_has_whole_any_more_is_missing_from_then_on(
+    data: Path, target: Path
+) -> None:
+    back_up(data, target)
+    rotten = next((target / "bundles").rglob("*.js"))
+    path = str(rotten.relative_to(target))
+    rotten.write_bytes(b"E" + rotten.read_bytes()[1:])
+    (data / path).unlink()
+
+    missing = [back_up(data, target, keep=20).manifest.missing for _ in range(9)]
+
+    assert missing[-1] == [path]
+    assert missing == sorted(missing)
+    assert rotten.with_name(f"{rotten.name}.damaged").exists()
+    assert check_backup(target).manifest.missing == [path]

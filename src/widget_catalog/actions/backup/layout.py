@@ -24,6 +24,8 @@ ARCHIVE_SUFFIX = ".tar.zst"
 
 SNAPSHOTS, BUNDLES = "snapshots", "bundles"
 DATABASE, MANIFEST, SUMS = "catalog.db", "manifest.json", "SHA256SUMS"
+# How the name of what is not complete begins.
+PARTIAL = ".partial-"
 
 _SNAPSHOT = re.compile(r"(\d{6,})-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ")
 _SUM = re.compile(r"([0-9a-f]{64})  (\S+)")
@@ -113,6 +115,14 @@ def decode_sums(content: bytes) -> dict[str, str]:
 def hash_of(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """It is on disk when this returns."""
+    with path.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def sync(path: Path) -> None:

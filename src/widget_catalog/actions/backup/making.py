@@ -10,14 +10,13 @@ import hashlib
 import os
 import shutil
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
 from ... import release
-from ...bundles.store import BundleStore, Kind
+from ...bundles.store import BundleStore
 from ...domain import clock
 from ...domain.errors import BackupFailed
 from ...store.copying import (
@@ -29,28 +28,26 @@ from ...store.copying import (
     require_known_schema,
 )
 from .archive import writing_archive
+from .bundle_pool import BundlePool, path_of, read_bundle
 from .layout import (
     ARCHIVE_SUFFIX,
     BUNDLES,
     DATABASE,
     FORMAT,
     MANIFEST,
+    PARTIAL,
     SNAPSHOTS,
     SUMS,
     Manifest,
-    bundle_path,
     encode_sums,
     hash_of,
     list_snapshots,
     number_of,
     snapshot_name,
     sync,
+    write_file,
 )
 from .reading import Advance, Bar, check_backup, no_bar
-
-_PARTIAL = ".partial-"
-# Each waits for the disk most of the time.
-_COPYING_AT_ONCE = 4
 
 
 class Catalog(NamedTuple):
@@ -67,6 +64,8 @@ class Made(NamedTuple):
     path: Path
     manifest: Manifest
     bundles_copied: int
+    repaired: list[str]
+    """Bundles whose copies in the backup were damaged, and that were copied again."""
 
 
 class FolderBackup:
@@ -77,7 +76,7 @@ class FolderBackup:
         self._catalog = catalog
         self._keep = keep
         self._bar = bar
-        self._stored: set[str] | None = None
+        self._pool = BundlePool(folder, catalog.bundles, bar)
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
@@ -94,8 +93,8 @@ class FolderBackup:
                 snapshots.mkdir(exist_ok=True)
                 (self._folder / BUNDLES).mkdir(exist_ok=True)
                 for leftover in (
-                    *snapshots.glob(f"{_PARTIAL}*"),
-                    *self._folder.glob(f"{BUNDLES}/??/{_PARTIAL}*"),
+                    *snapshots.glob(f"{PARTIAL}*"),
+                    *self._folder.glob(f"{BUNDLES}/??/{PARTIAL}*"),
                 ):
                     _remove(leftover)
                 yield
@@ -104,7 +103,7 @@ class FolderBackup:
         """Copy the catalog as it is now. The last good snapshot stays until this one is."""
         with _faults_named(self._folder):
             name = self._next_name()
-            draft = self._folder / SNAPSHOTS / f"{_PARTIAL}{name}"
+            draft = self._folder / SNAPSHOTS / f"{PARTIAL}{name}"
             draft.mkdir()
             try:
                 made = self._fill(draft, name, is_thorough=is_thorough)
@@ -130,56 +129,22 @@ class FolderBackup:
         manifest, files = _copy_database(
             self._catalog, draft / DATABASE, self._bar, is_thorough=is_thorough
         )
-        copied = self._copy_bundles(files, manifest)
+        copied = self._pool.add(files, number_of(name) or 0, is_thorough=is_thorough)
+        manifest.missing += copied.missing
+        _count(manifest, files)
         path = f"{SNAPSHOTS}/{name}"
         for file, written in _described(path, manifest, draft / DATABASE, files):
-            _write(draft / file, written)
+            write_file(draft / file, written)
             if (draft / file).read_bytes() != written:
                 raise BackupFailed(f"{draft / file} is not what was written to it.")
         sync(draft)
-        return Made(self._folder / path, manifest, copied)
-
-    def _copy_bundles(self, files: set[StoredName], manifest: Manifest) -> int:
-        """Copy those that are not in the backup yet; gives how many. Notes what is missing."""
-        if self._stored is None:
-            self._stored = {f"{BUNDLES}/{it}" for it in _list_bundles(self._folder / BUNDLES)}
-        new = [it for it in sorted(files) if _path_of(it) not in self._stored]
-        folders = {(self._folder / _path_of(it)).parent for it in new}
-        for folder in folders:
-            folder.mkdir(exist_ok=True)
-        with (
-            self._bar("Copying bundles", len(new)) as advance,
-            ThreadPoolExecutor(_COPYING_AT_ONCE) as threads,
-        ):
-            for file, is_copied in zip(new, threads.map(self._copy_bundle, new), strict=True):
-                if is_copied:
-                    self._stored.add(_path_of(file))
-                else:
-                    manifest.missing.append(_path_of(file))
-                advance(1)
-        for folder in (*folders, self._folder / BUNDLES):
-            sync(folder)
-        _count(manifest, files)
-        return len(new) - len(manifest.missing)
-
-    def _copy_bundle(self, file: StoredName) -> bool:
-        """False if it is missing or damaged. It gets its name when its copy was read back."""
-        content = _read_bundle(self._catalog.bundles, file)
-        if content is None:
-            return False
-        target = self._folder / _path_of(file)
-        draft = target.with_name(f"{_PARTIAL}{target.name}")
-        _write(draft, content)
-        if hash_of(draft) != file.sha256_hash:
-            raise BackupFailed(f"{draft} is not what was written to it.")
-        draft.replace(target)
-        return True
+        return Made(self._folder / path, manifest, copied.new, copied.repaired)
 
     def _forget_old(self) -> None:
         for name in list_snapshots(self._folder)[: -self._keep]:
             old = self._folder / SNAPSHOTS / name
             # Half of one must not look like a whole one.
-            draft = old.with_name(f"{_PARTIAL}{name}")
+            draft = old.with_name(f"{PARTIAL}{name}")
             old.rename(draft)
             _remove(draft)
 
@@ -204,7 +169,7 @@ def back_up_to_file(target: Path, catalog: Catalog, bar: Bar = no_bar) -> Made:
                 sync(target.parent)
             finally:
                 _remove(folder)
-    return Made(target, manifest, manifest.bundles)
+    return Made(target, manifest, manifest.bundles, [])
 
 
 def _write_archive(draft: Path, copy: Path, catalog: Catalog, bar: Bar) -> Manifest:
@@ -216,11 +181,11 @@ def _write_archive(draft: Path, copy: Path, catalog: Catalog, bar: Bar) -> Manif
             archive.add_stream(f"{path}/{DATABASE}", content, copy.stat().st_size)
         with bar("Copying bundles", len(files)) as advance:
             for it in sorted(files):
-                bundle = _read_bundle(catalog.bundles, it)
+                bundle = read_bundle(catalog.bundles, it)
                 if bundle is None:
-                    manifest.missing.append(_path_of(it))
+                    manifest.missing.append(path_of(it))
                 else:
-                    archive.add(_path_of(it), bundle)
+                    archive.add(path_of(it), bundle)
                 advance(1)
         _count(manifest, files)
         for name, described in _described(path, manifest, copy, files):
@@ -273,7 +238,7 @@ def _copy_database(
 
 def _count(manifest: Manifest, files: set[StoredName]) -> None:
     missing = set(manifest.missing)
-    kept = [it for it in files if _path_of(it) not in missing]
+    kept = [it for it in files if path_of(it) not in missing]
     manifest.bundles, manifest.bundle_bytes = len(kept), sum(it.size_bytes for it in kept)
 
 
@@ -282,39 +247,12 @@ def _described(
 ) -> list[tuple[str, bytes]]:
     """The manifest of a snapshot, and the hashes of all that belongs to it."""
     content = msgspec.json.format(msgspec.json.encode(manifest), indent=1) + b"\n"
-    sums = {_path_of(it): it.sha256_hash for it in files}
+    sums = {path_of(it): it.sha256_hash for it in files}
     for missing in manifest.missing:
         del sums[missing]
     sums[f"{path}/{DATABASE}"] = hash_of(database)
     sums[f"{path}/{MANIFEST}"] = hashlib.sha256(content).hexdigest()
     return [(MANIFEST, content), (SUMS, encode_sums(sums))]
-
-
-def _path_of(file: StoredName) -> str:
-    return bundle_path(file.sha256_hash, file.kind)
-
-
-def _read_bundle(bundles: BundleStore, file: StoredName) -> bytes | None:
-    kind: Kind = "css" if file.kind == "css" else "js"
-    try:
-        content = bundles.path_of(file.sha256_hash, kind).read_bytes()
-    except OSError:
-        return None
-    is_sound = hashlib.sha256(content).hexdigest() == file.sha256_hash
-    return content if is_sound else None
-
-
-def _list_bundles(folder: Path) -> Iterator[str]:
-    for parent in os.scandir(folder):
-        if parent.is_dir():
-            yield from (f"{parent.name}/{it.name}" for it in os.scandir(parent))
-
-
-def _write(path: Path, content: bytes) -> None:
-    with path.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
 
 
 def _remove(path: Path) -> None:
