@@ -158,8 +158,13 @@ def test_what_cannot_be_done_is_said_in_a_sentence(data: Path, tmp_path: Path) -
     )
     half = tmp_path / "half" / "snapshots" / "000001-2026-01-01T00-00-00Z"
     half.mkdir(parents=True)
-    manifest = f"{half}/manifest.json cannot be used: No such file or directory.\n"
-    assert said("restore", tmp_path / "half", "--list") == f"Error: {manifest}"
+    listed = widget_catalog("restore", tmp_path / "half", "--list")
+    about = "damaged: manifest.json cannot be read (No such file or directory)."
+    assert listed == Said(1, f"{half.name}  {about}\n", "")
+    assert said("restore", tmp_path / "half", "--data", tmp_path / "new") == (
+        f"Error: snapshots/{half.name}/manifest.json is missing.\n"
+        "Another snapshot may be whole: --list lists them, --snapshot NAME takes one.\n"
+    )
     unreadable = tmp_path / "unreadable.tar.zst"
     unreadable.touch(mode=0o000)
     assert said("restore", unreadable, "--check") == (
@@ -216,3 +221,40 @@ def test_a_database_of_an_older_release_is_backed_up_as_it_is(data: Path, tmp_pa
             query = "SELECT version_num FROM alembic_version"
             assert database.execute(query).fetchone() == ("0006",)
         database.close()
+
+
+def test_what_is_whole_of_a_damaged_backup_can_be_restored(data: Path, tmp_path: Path) -> None:
+    target, restored = tmp_path / "backup", tmp_path / "restored"
+    assert widget_catalog("backup", target, "--data", data).code == 0
+    flipped, gone, *_ = sorted((target / "bundles").rglob("*.js"))
+    flipped.write_bytes(b"E" + flipped.read_bytes()[1:])
+    gone.unlink()
+    faults = [
+        f"{gone.relative_to(target)} is missing.",
+        f"{flipped.relative_to(target)} is damaged: its hash is not the one in SHA256SUMS.",
+    ]
+
+    refused = widget_catalog("restore", target, "--data", restored)
+    assert (refused.code, restored.exists()) == (1, False)
+    assert refused.err.removeprefix("Error: ").splitlines() == [
+        *faults,
+        "To restore everything else, use --despite-damage.",
+    ]
+
+    said = widget_catalog(
+        "restore", target, "--snapshot", "000001", "--despite-damage", "--data", restored
+    )
+
+    assert said.code == 1
+    lines = said.err.splitlines()
+    assert "4 widgets, 4 versions, 1 account and 2 bundles" in lines[0]
+    assert lines[-3:-1] == [f"Damaged: {it}" for it in faults]
+    assert lines[-1].endswith(f"run: widget-catalog doctor --data {restored}")
+    left = {str(it.relative_to(target)) for it in (target / "bundles").rglob("*.*")}
+    there = {str(it.relative_to(restored)) for it in (restored / "bundles").rglob("*.*")}
+    assert there == left - {str(flipped.relative_to(target))}
+    assert exported(restored) == exported(data)
+
+    again = widget_catalog("backup", target, "--data", data)
+    assert again.code == 0
+    assert "Copied 1 bundle that it did not have yet." in again.err

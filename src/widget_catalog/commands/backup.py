@@ -16,6 +16,7 @@ from .context import ConfigOption, DataOption, fail, require_catalog, say, told
 if TYPE_CHECKING:
     from ..actions.backup.layout import Manifest
     from ..actions.backup.making import Catalog, FolderBackup, Made
+    from ..actions.backup.reading import Snapshot
     from ..domain.errors import CatalogError
 
 _KEPT = 10
@@ -83,8 +84,8 @@ def backup(
         told(f"Copied {_counted(made.bundles_copied, 'bundle')} that it did not have yet.")
     _tell_of_repairs(made)
     _warn_of_key(made.manifest, settings.data / "second-factor.key")
+    _warn_of_missing(made.manifest)
     if made.manifest.missing:
-        _warn_of_missing(made.manifest)
         raise typer.Exit(1)
 
 
@@ -102,7 +103,7 @@ def restore(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Which snapshot of a folder; see --list.",
+            help="Which snapshot of a folder, by its name or how it begins; see --list.",
             show_default="the newest",
         ),
     ] = None,
@@ -112,14 +113,22 @@ def restore(
     list_: Annotated[
         bool, typer.Option("--list", help="Only list the snapshots of a folder.")
     ] = False,
+    despite_damage: Annotated[
+        bool,
+        typer.Option(
+            "--despite-damage",
+            help="Restore the database and every whole bundle, and name what is damaged.",
+        ),
+    ] = False,
     data: DataOption = None,
     config: ConfigOption = None,
 ) -> None:
     """Restore a backup into a new or empty data folder (--data), and verify all of it.
 
-    Every file is checked against its hash, the database for its own integrity and for its row
-    counts. If anything is wrong, all of it is listed and the folder stays as it was. Exit code
-    1: the backup is damaged, or nothing was restored.
+    Every file is checked against its hash; the database for its integrity, its row counts and
+    the checksums of its rows. If anything is wrong, all of it is listed and the folder stays as
+    it was, unless --despite-damage says otherwise. Exit code 1: the backup is damaged, or
+    nothing was restored.
     """
     from ..actions.backup.reading import check_backup, describe
     from ..actions.backup.restoring import restore_backup
@@ -131,22 +140,28 @@ def restore(
     if list_:
         if not source.is_dir():
             fail(f"{source} is not a folder; it has one snapshot.")
-        for it in describe(source):
-            print(f"{it.name}  {_summary(it.manifest)}")  # noqa: T201
+        snapshots = describe(source)
+        for name, manifest in snapshots.items():
+            about = manifest if isinstance(manifest, str) else _summary(manifest)
+            print(f"{name}  {about}")  # noqa: T201
+        if any(isinstance(it, str) for it in snapshots.values()):
+            raise typer.Exit(1)
         return
     bar = partial(counting, say)
     if check:
         found = check_backup(source, snapshot, bar)
         told(f"The snapshot {found.name} is whole: {_summary(found.manifest)}.")
     else:
-        found = restore_backup(source, settings.data, snapshot, bar)
+        found = restore_backup(source, settings.data, snapshot, bar, despite_damage=despite_damage)
         told(f"Restored {_summary(found.manifest)} to {settings.data}.")
         told(
             f"The backup was made at {found.manifest.made_at} by release {found.manifest.release}."
         )
         _warn_of_key(found.manifest, settings.data / "second-factor.key", is_restored=True)
-    if found.manifest.missing:
-        _warn_of_missing(found.manifest)
+    _warn_of_missing(found.manifest)
+    if found.faults:
+        _warn_of_damage(found, settings.data)
+    if found.manifest.missing or found.faults:
         raise typer.Exit(1)
 
 
@@ -180,8 +195,7 @@ def _follow(folder: "FolderBackup", database: Path, every_s: float) -> None:
             f"{_counted(made.bundles_copied, 'new bundle')}, {took_s:.1f} s"
         )
         _tell_of_repairs(made)
-        if made.manifest.missing:
-            _warn_of_missing(made.manifest)
+        _warn_of_missing(made.manifest)
 
     def on_failure(error: "CatalogError") -> None:
         now = clock.iso(clock.now())
@@ -219,18 +233,28 @@ def _counted(number: int, thing: str) -> str:
 
 
 def _warn_of_missing(manifest: "Manifest") -> None:
-    _name_some("Missing:", manifest.missing, "was missing or damaged when it was copied.")
+    what = "was missing or damaged when it was copied."
+    _print_some("Missing:", [f"{it} {what}" for it in manifest.missing])
 
 
 def _tell_of_repairs(made: "Made") -> None:
-    _name_some("Repaired:", made.repaired, "was damaged in the backup, and was copied again.")
+    what = "was damaged in the backup, and was copied again."
+    _print_some("Repaired:", [f"{it} {what}" for it in made.repaired])
 
 
-def _name_some(label: str, paths: list[str], what: str) -> None:
-    for path in paths[:_SHOWN]:
-        say.print(f"[yellow]{label}[/] {escape(path)} {what}")
-    if len(paths) > _SHOWN:
-        told(f"… and {len(paths) - _SHOWN:,} more.")
+def _warn_of_damage(snapshot: "Snapshot", data: Path) -> None:
+    _print_some("Damaged:", [it.sentence for it in snapshot.faults])
+    told(
+        "Damaged and missing bundles were left out. To see which versions need them, run: "
+        f"widget-catalog doctor --data {data}"
+    )
+
+
+def _print_some(label: str, sentences: list[str]) -> None:
+    for it in sentences[:_SHOWN]:
+        say.print(f"[yellow]{label}[/] {escape(it)}")
+    if len(sentences) > _SHOWN:
+        told(f"… and {len(sentences) - _SHOWN:,} more.")
 
 
 def _warn_of_key(manifest: "Manifest", key: Path, *, is_restored: bool = False) -> None:

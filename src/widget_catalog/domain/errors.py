@@ -146,14 +146,15 @@ class FolderUnusable(CatalogError):
 
 
 class InvalidBackup(CatalogError, ValueError):
-    """A backup that is damaged, incomplete, or none at all; its first faults."""
+    """A backup that is damaged, incomplete, or none at all; its first faults, and what to do."""
 
     SHOWN = 20
 
-    def __init__(self, faults: list[str]) -> None:
+    def __init__(self, faults: list[str], advice: str | None = None) -> None:
         more = len(faults) - self.SHOWN
         rest = [f"… and {more:,} more faults."] if more > 0 else []
-        super().__init__("\n".join([*faults[: self.SHOWN], *rest]))
+        lines = [*faults[: self.SHOWN], *rest, *([advice] if advice else [])]
+        super().__init__("\n".join(lines))
         self.faults = faults
 
 

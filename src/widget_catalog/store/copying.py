@@ -98,7 +98,7 @@ def check_rows(path: Path) -> list[str]:
 
 def list_stored_names(path: Path) -> set[StoredName]:
     """Every file that the versions in a copy refer to; it may be of any release."""
-    with _opened(path, "immutable=1") as database:
+    with _faults_named(path), _opened(path, "immutable=1") as database:
         columns = {row[1] for row in database.execute("PRAGMA table_info(versions)")}
         query = "SELECT 'js', sha256_hash, bundle_size FROM versions WHERE bundle_url IS NULL"
         if "css_size" in columns:

@@ -9,7 +9,14 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from support.backups import back_up, catalog_at, catalog_with_bundles, exported, files_of
+from support.backups import (
+    back_up,
+    catalog_at,
+    catalog_with_bundles,
+    change_one_letter,
+    exported,
+    files_of,
+)
 from widget_catalog.actions.backup.archive import writing_archive
 from widget_catalog.actions.backup.layout import hash_of
 from widget_catalog.actions.backup.making import back_up_to_file
@@ -136,6 +143,7 @@ def test_all_that_is_wrong_is_told_at_once(folder: Path) -> None:
     assert said == [
         f"{first.relative_to(folder)} is missing.",
         f"{second.relative_to(folder)} is damaged: its hash is not the one in SHA256SUMS.",
+        "To restore everything else, use --despite-damage.",
     ]
 
 
@@ -208,3 +216,39 @@ def test_a_restore_that_was_interrupted_begins_anew(good: Path, data: Path, tmp_
 
     require_whole(target)
     assert files_of(target / "bundles") == files_of(data / "bundles")
+
+
+def test_a_damaged_database_is_never_restored_and_a_damaged_row_if_that_is_meant(
+    folder: Path, tmp_path: Path
+) -> None:
+    database = next(folder.glob("**/catalog.db"))
+    sums = database.with_name("SHA256SUMS")
+    before = hash_of(database)
+    change_one_letter(database)
+    with pytest.raises(InvalidBackup, match="its hash is not the one"):
+        restore_backup(folder, tmp_path / "restored", despite_damage=True)
+    sums.write_text(sums.read_text().replace(before, hash_of(database)))
+
+    restored = restore_backup(folder, tmp_path / "restored", despite_damage=True)
+
+    [fault] = restored.faults
+    assert "version 1.0.0 of acme/w1 is not what was written" in fault.sentence
+    assert (restored.lost, restored.manifest.bundles) == ([], 4)
+
+
+def test_a_snapshot_is_named_by_how_its_name_begins(folder: Path, data: Path) -> None:
+    first, second = check_backup(folder).name, back_up(data, folder).path.name
+    (folder / "snapshots" / second / "SHA256SUMS").unlink()
+
+    assert check_backup(folder, "000001").name == first
+    with pytest.raises(InvalidBackup, match=r"There are several snapshots 00000 in .*000001.*2-"):
+        check_backup(folder, "00000")
+    for unknown in ("000003", "", ".."):
+        with pytest.raises(InvalidBackup, match="There is no snapshot"):
+            check_backup(folder, unknown)
+    with pytest.raises(InvalidBackup) as caught:
+        check_backup(folder)
+    assert caught.value.message == (
+        f"snapshots/{second}/SHA256SUMS is missing: this snapshot is not complete.\n"
+        "Another snapshot may be whole: --list lists them, --snapshot NAME takes one."
+    )

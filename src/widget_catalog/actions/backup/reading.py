@@ -3,10 +3,12 @@
 import contextlib
 import hashlib
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import IO, NamedTuple
+
+import msgspec
 
 from ...domain.errors import InvalidBackup, StoreUnavailable
 from ...store.copying import (
@@ -37,6 +39,9 @@ Bar = Callable[[str, int], AbstractContextManager[Advance]]
 
 _CHUNK_BYTES = 1 << 20
 
+_DESPITE_DAMAGE = "To restore everything else, use --despite-damage."
+_OTHER_SNAPSHOT = "Another snapshot may be whole: --list lists them, --snapshot NAME takes one."
+
 Place = Callable[[str], Path | None]
 """Where a file of the backup goes, by its path there; None if it is only looked at."""
 
@@ -45,11 +50,25 @@ def no_bar(_what: str, _total: int) -> AbstractContextManager[Advance]:
     return nullcontext(lambda _: None)
 
 
+class Fault(NamedTuple):
+    """What is wrong with a snapshot. All but `is_fatal` ones leave the rest of use."""
+
+    sentence: str
+    is_fatal: bool = True
+    bundle: str | None = None
+
+
 class Snapshot(NamedTuple):
-    """A snapshot of a backup that was read whole, and is sound."""
+    """A snapshot of a backup that was read; it is whole if there are no faults."""
 
     name: str
     manifest: Manifest
+    faults: Sequence[Fault] = ()
+
+    @property
+    def lost(self) -> list[str]:
+        """The bundles that are missing from the backup, or damaged there."""
+        return [it.bundle for it in self.faults if it.bundle is not None]
 
 
 def check_backup(
@@ -64,34 +83,64 @@ def check_backup(
 
 
 def read_backup(
-    source: Path, name: str | None, database: Path | None, place: Place, bar: Bar = no_bar
+    source: Path,
+    name: str | None,
+    database: Path | None,
+    place: Place,
+    bar: Bar = no_bar,
+    *,
+    despite_damage: bool = False,
 ) -> Snapshot:
     """Copy a snapshot: its database, and its bundles to where `place` says.
 
     The database of a folder may stay where it is.
 
     Raises InvalidBackup with everything that is wrong with it. What was copied is then of no use.
+    `despite_damage`: not for bundles and rows of widgets; the damaged bundles are copied, too.
     """
     if source.is_dir():
-        found = _read_folder(source, name or _newest(source), database, place, bar)
+        found = _read_folder(source, _chosen(source, name), database, place, bar)
     else:
         found = _read_file(source, name, database, place, bar)
+    here = source / SNAPSHOTS / found.name / DATABASE if database is None else database
     faults = found.faults()
+    if not any(it.is_fatal for it in faults):
+        faults += _database_faults(found, here)
+    is_fatal = any(it.is_fatal for it in faults)
+    if is_fatal or (faults and not despite_damage):
+        sentences = [it.sentence for it in faults]
+        raise InvalidBackup(sentences, None if is_fatal else _DESPITE_DAMAGE)
     if not faults:
-        here = source / SNAPSHOTS / found.name / DATABASE
-        faults = _database_faults(found, here if database is None else database)
-    if faults:
-        raise InvalidBackup(faults)
-    return Snapshot(found.name, found.manifest)
+        return Snapshot(found.name, found.manifest)
+    return Snapshot(found.name, _without(found.manifest, faults, here), faults)
 
 
-def describe(folder: Path) -> list[Snapshot]:
-    """The snapshots of a backup folder, oldest first, as their manifests tell; not verified."""
+def _without(manifest: Manifest, faults: list[Fault], database: Path) -> Manifest:
+    """What it would say if it had never had the bundles that are damaged."""
+    gone = {it.bundle for it in faults} | set(manifest.missing)
+    kept = [
+        it for it in list_stored_names(database) if bundle_path(it.sha256_hash, it.kind) not in gone
+    ]
+    size_bytes = sum(it.size_bytes for it in kept)
+    return msgspec.structs.replace(manifest, bundles=len(kept), bundle_bytes=size_bytes)
+
+
+def describe(folder: Path) -> dict[str, Manifest | str]:
+    """The snapshots of a backup folder, oldest first, as their manifests tell; not verified.
+
+    Of one that has no manifest of use: what is wrong with it.
+    """
     with _faults_named(folder):
-        return [
-            Snapshot(it, decode_manifest((folder / SNAPSHOTS / it / MANIFEST).read_bytes()))
-            for it in list_snapshots(folder)
-        ]
+        return {it: _described(folder / SNAPSHOTS / it) for it in list_snapshots(folder)}
+
+
+def _described(snapshot: Path) -> Manifest | str:
+    try:
+        return decode_manifest((snapshot / MANIFEST).read_bytes())
+    except OSError as error:
+        return f"damaged: {MANIFEST} cannot be read ({error.strerror})."
+    except InvalidBackup as error:
+        return f"damaged: {error.message}"
 
 
 class _Contents:
@@ -100,7 +149,7 @@ class _Contents:
     def __init__(self) -> None:
         self.name = ""
         self.hashes: dict[str, str] = {}
-        self.unreadable: list[str] = []
+        self.unreadable: dict[str, str] = {}
         self._kept: dict[str, bytes] = {}
 
     def take(self, path: str, content: IO[bytes], database: Path | None, place: Place) -> None:
@@ -126,17 +175,28 @@ class _Contents:
     def manifest(self) -> Manifest:
         """What it says is believed only if its hash is right."""
         path = f"{SNAPSHOTS}/{self.name}/{MANIFEST}"
-        if path in self.hashes and self.sums.get(path) != self.hashes[path]:
-            raise InvalidBackup([_damaged(path)])
-        return decode_manifest(self._kept.get(MANIFEST, b""))
+        if MANIFEST not in self._kept:
+            raise InvalidBackup([f"{path} is missing."], _OTHER_SNAPSHOT)
+        if self.sums.get(path) != self.hashes[path]:
+            raise InvalidBackup([_damaged(path)], _OTHER_SNAPSHOT)
+        return decode_manifest(self._kept[MANIFEST])
 
     @property
     def sums(self) -> dict[str, str]:
+        if not self.name:
+            raise InvalidBackup(["There is no snapshot in it: this is not a backup."])
+        path = f"{SNAPSHOTS}/{self.name}/{SUMS}"
         if SUMS not in self._kept:
-            raise InvalidBackup([f"{SUMS} is missing: this is not a backup, or half of one."])
-        return decode_sums(self._kept[SUMS])
+            raise InvalidBackup(
+                [f"{path} is missing: this snapshot is not complete."], _OTHER_SNAPSHOT
+            )
+        try:
+            return decode_sums(self._kept[SUMS])
+        except InvalidBackup as error:
+            told = f"The snapshot {self.name}: {error.message}"
+            raise InvalidBackup([told], _OTHER_SNAPSHOT) from None
 
-    def faults(self) -> list[str]:
+    def faults(self) -> list[Fault]:
         """Files that are missing, damaged, or too many."""
         sums = self.sums
         found = {path: it for path, it in self.hashes.items() if not path.endswith(f"/{SUMS}")}
@@ -144,44 +204,60 @@ class _Contents:
         missing = [path for path in (*needed, *sums) if path not in found]
         damaged = [path for path, it in sums.items() if found.get(path, it) != it]
         return [
-            *self.unreadable,
-            *(f"{it} is missing." for it in dict.fromkeys(missing) if it not in self.unread()),
-            *map(_damaged, damaged),
-            *(f"{it} is not listed in {SUMS}." for it in found.keys() - sums.keys()),
+            *(_fault_of(path, it) for path, it in self.unreadable.items()),
+            *(
+                _fault_of(it, f"{it} is missing.")
+                for it in dict.fromkeys(missing)
+                if it not in self.unreadable
+            ),
+            *(_fault_of(it, _damaged(it)) for it in damaged),
+            *(Fault(f"{it} is not listed in {SUMS}.") for it in found.keys() - sums.keys()),
         ]
 
-    def unread(self) -> set[str]:
-        return {it.partition(" ")[0] for it in self.unreadable}
+
+def _fault_of(path: str, sentence: str) -> Fault:
+    is_bundle = bundle_hash(path) is not None
+    return Fault(sentence, is_fatal=not is_bundle, bundle=path if is_bundle else None)
 
 
 def _damaged(path: str) -> str:
     return f"{path} is damaged: its hash is not the one in {SUMS}."
 
 
-def _database_faults(found: _Contents, database: Path) -> list[str]:
+def _database_faults(found: _Contents, database: Path) -> list[Fault]:
     """Whether the database is sound, and refers to just the bundles that are there."""
     manifest = found.manifest
     require_known_schema(manifest.schema)
     expected = DatabaseFacts(manifest.schema, manifest.rows)
     try:
-        faults = check_copy(database, expected, is_thorough=True) or check_rows(database)
-        if faults:
-            return faults
+        if faults := check_copy(database, expected, is_thorough=True):
+            return [Fault(it) for it in faults]
+        stored = list_stored_names(database)
     except StoreUnavailable as error:
-        return [f"{DATABASE}: {error.message}"]
-    needed = {bundle_path(it.sha256_hash, it.kind) for it in list_stored_names(database)}
+        return [Fault(f"{DATABASE}: {error.message}")]
+    needed = {bundle_path(it.sha256_hash, it.kind) for it in stored}
     held = {it for it in found.sums if bundle_hash(it) is not None}
     return [
-        f"{it} is missing, and a version refers to it."
-        for it in sorted(needed - held - set(manifest.missing))
+        *(Fault(it, is_fatal=False) for it in check_rows(database)),
+        *(
+            _fault_of(it, f"{it} is missing, and a version refers to it.")
+            for it in sorted(needed - held - set(manifest.missing))
+        ),
     ]
 
 
-def _newest(folder: Path) -> str:
+def _chosen(folder: Path, name: str | None) -> str:
+    """The snapshot whose name begins so; the newest one if there is no name."""
     known = list_snapshots(folder)
     if not known:
         raise InvalidBackup([f"{folder} is not a backup: there is no snapshot in it."])
-    return known[-1]
+    if name is None:
+        return known[-1]
+    found = [it for it in known if name and it.startswith(name)]
+    if len(found) == 1:
+        return found[0]
+    what = "There are several snapshots" if found else "There is no snapshot"
+    raise InvalidBackup([f"{what} {name} in {folder}. There are: {', '.join(found or known)}."])
 
 
 def _read_folder(
@@ -189,9 +265,7 @@ def _read_folder(
 ) -> _Contents:
     found = _Contents()
     path = f"{SNAPSHOTS}/{name}"
-    if number_of(name) is None or not (folder / path).is_dir():
-        known = ", ".join(list_snapshots(folder)) or "none"
-        raise InvalidBackup([f"There is no snapshot {name} in {folder}. There are: {known}."])
+    found.name = name
     for file in (MANIFEST, SUMS):
         with contextlib.suppress(FileNotFoundError), (folder / path / file).open("rb") as content:
             found.take(f"{path}/{file}", content, database, place)
@@ -209,7 +283,7 @@ def _read_folder(
             except OSError as error:
                 if error.filename != str(folder / it):
                     raise
-                found.unreadable.append(f"{it} cannot be read: {error.strerror}.")
+                found.unreadable[it] = f"{it} cannot be read: {error.strerror}."
             advance(1)
     return found
 
@@ -227,7 +301,7 @@ def _read_file(
             found.take(path, content, database, place)
             advance(packed.tell() - at)
             at = packed.tell()
-    if name not in (None, found.name):
+    if name is not None and not found.name.startswith(name):
         raise InvalidBackup([f"There is no snapshot {name} in {source}, only {found.name}."])
     return found
 
@@ -245,8 +319,16 @@ def _copy(content: IO[bytes], target: Path | None) -> str:
 
 
 def _chunks(content: IO[bytes]) -> Iterator[bytes]:
-    while chunk := content.read(_CHUNK_BYTES):
+    while chunk := _read(content):
         yield chunk
+
+
+def _read(content: IO[bytes]) -> bytes:
+    try:
+        return content.read(_CHUNK_BYTES)
+    except OSError as error:  # Of a bad disk; the error itself does not say in which file.
+        error.filename = error.filename or getattr(content, "name", None)
+        raise
 
 
 @contextlib.contextmanager

@@ -20,9 +20,17 @@ _READ_ONLY = 0o444
 
 
 def restore_backup(
-    source: Path, target: Path, name: str | None = None, bar: Bar = no_bar
+    source: Path,
+    target: Path,
+    name: str | None = None,
+    bar: Bar = no_bar,
+    *,
+    despite_damage: bool = False,
 ) -> Snapshot:
-    """Fill a new or empty folder; leaves it as it was if the backup is not sound."""
+    """Fill a new or empty folder; leaves it as it was if the backup is not sound.
+
+    `despite_damage`: damaged bundles are left out, and damaged rows stay in the database.
+    """
     if target.resolve() in (source.resolve(), *source.resolve().parents) or (
         source.resolve() in target.resolve().parents
     ):
@@ -32,7 +40,7 @@ def restore_backup(
         is_new = not target.exists()
         target.mkdir(parents=True, exist_ok=True, mode=0o700)
         try:
-            return _fill(source, target, name, bar)
+            return _fill(source, target, name, bar, despite_damage=despite_damage)
         except BaseException:
             _clear(target)
             if is_new:
@@ -40,7 +48,9 @@ def restore_backup(
             raise
 
 
-def _fill(source: Path, target: Path, name: str | None, bar: Bar) -> Snapshot:
+def _fill(
+    source: Path, target: Path, name: str | None, bar: Bar, *, despite_damage: bool
+) -> Snapshot:
     _clear(target)
     (target / MARK).touch()
     sync(target)
@@ -54,8 +64,11 @@ def _fill(source: Path, target: Path, name: str | None, bar: Bar) -> Snapshot:
         bundles.append(file)
         return file
 
-    restored = read_backup(source, name, draft, place, bar)
-    for path in bundles:
+    restored = read_backup(source, name, draft, place, bar, despite_damage=despite_damage)
+    lost = {target / it for it in restored.lost}
+    for path in lost:
+        path.unlink(missing_ok=True)
+    for path in [it for it in bundles if it not in lost]:
         path.chmod(_READ_ONLY)
         sync(path)
     for folder in {it.parent for it in bundles}:
