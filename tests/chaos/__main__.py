@@ -56,8 +56,9 @@ def _make_chaos(stage: Stage, options: argparse.Namespace) -> None:
     with Traffic(stage.port, stage.tokens, stage.counted, stage.ledger, options.seed) as traffic:
         traffic.is_served.set()
         faults = Faults(stage, traffic, choose, options.only)
+        longest_pause_s = 3 if options.minutes else 0.5
         while time.monotonic() < ends_at or not faults.all_happened:
-            time.sleep(choose.uniform(0.5, 3))
+            time.sleep(choose.uniform(0.2, longest_pause_s))
             what = faults.happen()
             _say(f"{what}, {max(0, ends_at - time.monotonic()):.0f} s left")
         faults.end()
