@@ -27,7 +27,7 @@ from widget_catalog.store.engine import Store, sqlite_engine
 from widget_catalog.store.widgets import find_widget
 from widget_catalog.wiring import Node, prepare_node
 
-_TRIES = 200
+_TRIES = 120
 _SERVICE_TRIES = 6
 
 
