@@ -16,7 +16,7 @@ import structlog
 from . import release
 from .actions.backup.mark import require_whole
 from .actions.count_download import DownloadCounter
-from .actions.lost_database import has_database, require_no_traces
+from .actions.lost_database import has_database, require_no_backup, require_no_traces
 from .actions.oauth import House, forget_successors
 from .actions.quotas import Quotas
 from .actions.second_factor import FactorPolicy
@@ -183,7 +183,18 @@ def open_to_read(path: Path) -> Store:
         store = Store(sqlite_reader(DataFolder(path).database))
     except OSError as error:
         raise _unusable(path, error) from None
-    check_schema(store)
+    try:
+        check_schema(store)
+    except DataDamaged:
+        raise
+    except StoreUnavailable:
+        if os.access(path, os.W_OK):
+            raise
+        raise FolderUnusable(
+            f"The data folder {path} is read-only, and its database cannot be opened there: it was "
+            "not closed. widget-catalog backup can copy it; restore that backup into another "
+            "folder, and use this folder."
+        ) from None
     return store
 
 
@@ -191,6 +202,7 @@ def require_no_loss(folder: DataFolder) -> None:
     """Raises CatalogMissing where there is no database but traces of one. Changes nothing."""
     if not has_database(folder.database):
         require_whole(folder.path)
+        require_no_backup(folder.path)
         _require_no_traces(folder)
 
 

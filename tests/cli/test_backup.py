@@ -1,6 +1,8 @@
 """`widget-catalog backup` and `restore`: what they say, and what they refuse."""
 
+import contextlib
 import re
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -11,8 +13,9 @@ import pytest
 
 from cli.test_private_files import carelessly, readable_by_others
 from support.accounts import an_account
-from support.backups import catalog_with_bundles, exported
+from support.backups import catalog_with_bundles, exported, files_of
 from support.commands import Said, widget_catalog
+from support.disks import UNSHARE, may_mount
 from support.load import CountingLoad
 from support.permissions import without_root_powers
 from support.service import clean_environment, running_service, wait_for
@@ -139,6 +142,12 @@ def test_what_cannot_be_done_is_said_in_a_sentence(data: Path, tmp_path: Path) -
     assert said("backup", file, "--data", data) == (
         f"Error: {file} is a file. Name a folder, or a file whose name ends in .tar.zst.\n"
     )
+    for name in ("foo.zip", "foo.tar.gz", "foo.ZST"):
+        assert said("backup", tmp_path / name, "--data", data) == (
+            f"Error: {tmp_path}/{name}: a backup is a folder, or a file whose name ends in "
+            ".tar.zst. To get a folder of this name, create it first.\n"
+        )
+        assert not (tmp_path / name).exists()
     assert said("backup", target, "--data", tmp_path / "nowhere") == (
         f"Error: There is no data folder {tmp_path}/nowhere.\n"
     )
@@ -234,6 +243,11 @@ def test_what_is_whole_of_a_damaged_backup_can_be_restored(data: Path, tmp_path:
         f"{flipped.relative_to(target)} is damaged: its hash is not the one in SHA256SUMS.",
     ]
 
+    mistaken = widget_catalog("stats", "--data", target)
+    assert mistaken.err == (
+        f"Error: {target} is a backup folder, not a data folder. Restore it into a new folder: "
+        f"widget-catalog restore {target} --data NEW.\n"
+    )
     refused = widget_catalog("restore", target, "--data", restored)
     assert (refused.code, restored.exists()) == (1, False)
     assert refused.err.removeprefix("Error: ").splitlines() == [
@@ -258,3 +272,52 @@ def test_what_is_whole_of_a_damaged_backup_can_be_restored(data: Path, tmp_path:
     again = widget_catalog("backup", target, "--data", data)
     assert again.code == 0
     assert "Copied 1 bundle that it did not have yet." in again.err
+
+
+def test_a_read_only_disk_is_backed_up_and_exported(data: Path, tmp_path: Path) -> None:
+    """As a failing one is: remounted under a service that was killed, with a log, or without."""
+    if not may_mount():
+        pytest.skip("This machine lets nobody mount a disk.")
+    killed = Path(shutil.copytree(data, tmp_path / "killed"))
+    with contextlib.closing(sqlite3.connect(killed / "catalog.db")) as database:
+        database.execute("UPDATE accounts SET email = 'in@the.log'")
+        database.commit()
+        with_log = Path(shutil.copytree(killed, tmp_path / "with-log"))
+    (with_log / "catalog.db-shm").unlink()
+    assert (with_log / "catalog.db-wal").stat().st_size
+    for file in data.glob("catalog.db-*"):
+        file.unlink()
+    run = f"'{sys.executable}' -m widget_catalog"
+    commands = [
+        f"{run} {command} --data '{folder}'; echo $?"
+        for folder in (data, with_log)
+        for command in (
+            f"backup '{tmp_path}/b-{folder.name}'",
+            f"export '{tmp_path}/{folder.name}.ndjson'",
+        )
+    ]
+    mounts = [
+        f"mount --bind '{it}' '{it}' && mount -o remount,bind,ro '{it}'" for it in (data, with_log)
+    ]
+    before = files_of(data), files_of(with_log)
+
+    done = subprocess.run(
+        [*UNSHARE, "sh", "-c", f"{' && '.join(mounts)} && {{ {'; '.join(commands)}; }}"],
+        capture_output=True,
+        text=True,
+        env=clean_environment(),
+        check=False,
+    )
+
+    assert done.stdout.split() == ["0", "0", "0", "1"], done
+    assert (
+        f"Error: The data folder {with_log} is read-only, and its database cannot be opened "
+        "there: it was not closed. widget-catalog backup can copy it; restore that backup into "
+        "another folder, and use this folder.\n"
+    ) in done.stderr
+    assert (files_of(data), files_of(with_log)) == before
+    assert (tmp_path / "data.ndjson").read_bytes().count(b"\n") == 4
+    [snapshot] = (tmp_path / "b-with-log" / "snapshots").iterdir()
+    assert {it.name for it in snapshot.iterdir()} == {"catalog.db", "manifest.json", "SHA256SUMS"}
+    with contextlib.closing(sqlite3.connect(snapshot / "catalog.db")) as database:
+        assert database.execute("SELECT email FROM accounts").fetchone() == ("in@the.log",)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from ..bundles.local import LocalBundles
 from ..domain.errors import CatalogMissing
+from .backup.layout import list_snapshots
 
 
 def has_database(database: Path) -> bool:
@@ -12,6 +13,15 @@ def has_database(database: Path) -> bool:
         return database.stat().st_size > 0
     except OSError:
         return False
+
+
+def require_no_backup(folder: Path) -> None:
+    """Raises CatalogMissing where this is a backup folder: it has bundles, too."""
+    if list_snapshots(folder):
+        raise CatalogMissing(
+            f"{folder} is a backup folder, not a data folder. Restore it into a new folder: "
+            f"widget-catalog restore {folder} --data NEW."
+        )
 
 
 def require_no_traces(database: Path, bundles: Path, second_factor_key: Path) -> None:

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 _KEPT = 10
 # Of a kind; a damaged disk may give thousands.
 _SHOWN = 20
+# Who writes one of these means a file.
+_OTHER_FILES = frozenset(
+    ".7z .bak .bz2 .db .gz .rar .sql .sqlite .tar .tbz2 .tgz .txz .tzst .xz .zip .zst".split()
+)
 _UNITS_S = {"s": 1, "m": 60, "h": 3600}
 
 
@@ -68,6 +72,11 @@ def backup(
     is_file = path.name.endswith(ARCHIVE_SUFFIX) and not path.is_dir()
     if path.is_file() and not is_file:
         fail(f"{path} is a file. Name a folder, or a file whose name ends in {ARCHIVE_SUFFIX}.")
+    if not is_file and not path.is_dir() and path.suffix.lower() in _OTHER_FILES:
+        fail(
+            f"{path}: a backup is a folder, or a file whose name ends in {ARCHIVE_SUFFIX}. To get "
+            "a folder of this name, create it first."
+        )
     if every is not None:
         if is_file:
             fail("--every needs a folder: a file would be written anew each time.")

@@ -1,6 +1,7 @@
 """`widget-catalog import` and `export`: widgets from a file, and the catalog to one."""
 
 import contextlib
+import os
 import sys
 from functools import partial
 from pathlib import Path
@@ -10,10 +11,12 @@ import typer
 from rich.markup import escape
 
 from ..settings import Settings, load_settings
-from .context import ConfigOption, DataOption, existing_node, fail, say, told
+from .context import ConfigOption, DataOption, existing_node, fail, require_catalog, say, told
 
 if TYPE_CHECKING:
     from ..actions.import_checks import ImportSummary
+    from ..bundles.local import LocalBundles
+    from ..store.engine import Store
     from ..wiring import Node
 
 
@@ -134,11 +137,11 @@ def export(
     from ..store.widgets import count_widgets
 
     settings = load_settings({"data": data}, config)
-    node = existing_node(settings)
-    with node.store.reading() as connection:
+    store, stored = _open_to_export(settings)
+    with store.reading() as connection:
         total = count_widgets(connection)
     if file == "-":
-        for line in export_catalog(node.store, linked_to(settings.cdn_url)):
+        for line in export_catalog(store, linked_to(settings.cdn_url)):
             sys.stdout.buffer.write(line)
         sys.stdout.buffer.flush()
         return
@@ -146,10 +149,10 @@ def export(
     if target.is_dir():
         fail(f"{target} is a folder; name a file in it.")
     partial = target.with_name(f".{target.name}.part")
-    files_of = copied_to(target.parent, node.bundles) if bundles else linked_to(settings.cdn_url)
+    files_of = copied_to(target.parent, stored) if bundles else linked_to(settings.cdn_url)
     try:
         with partial.open("wb") as output, counting(say, "Exporting", total) as advance:
-            for line in export_catalog(node.store, files_of):
+            for line in export_catalog(store, files_of):
                 output.write(line)
                 advance(1)
         partial.replace(target)
@@ -159,3 +162,15 @@ def export(
         with contextlib.suppress(OSError):
             partial.unlink(missing_ok=True)
     say.print(f"Wrote {counted(total, 'widget')} to {escape(str(target))}.")
+
+
+def _open_to_export(settings: Settings) -> tuple["Store", "LocalBundles"]:
+    """Also on a disk that is read-only, as a failing one is: then without changing anything."""
+    from ..bundles.local import LocalBundles
+    from ..wiring import DataFolder, open_to_read
+
+    if os.access(settings.data, os.W_OK):
+        node = existing_node(settings)
+        return node.store, node.bundles
+    require_catalog(settings)
+    return open_to_read(settings.data), LocalBundles(DataFolder(settings.data).bundles)

@@ -6,7 +6,9 @@ begins again, however much is written meanwhile; the write-ahead log grows by ju
 
 import contextlib
 import os
+import shutil
 import sqlite3
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -20,6 +22,7 @@ _PAGES_AT_ONCE = 1024
 _PATIENCE_S = 10
 # Where a SQLite file says how it is written and read: 1 with a journal, 2 with a log beside it.
 _MODE_AT, _WITHOUT_LOG = 18, b"\x01\x01"
+_READ_AND_WRITE, _READ_ONLY = "mode=rw", "mode=ro"
 
 Progress = Callable[[int, int], None]
 """Hears how many pages are copied, and of how many."""
@@ -42,7 +45,7 @@ class StoredName(NamedTuple):
 
 def copy_database(source: Path, target: Path, progress: Progress) -> DatabaseFacts:
     """Write one consistent state into a new file, on disk when this returns."""
-    with _faults_named(source), _opened(source) as original:
+    with _faults_named(source), _opened_original(source, target.parent) as original:
         original.execute("BEGIN")
         facts = _facts_of(original)
         # Nobody else knows of the copy: it needs no locks, which some network folders lack.
@@ -123,7 +126,7 @@ class ChangeWatch:
             inode = self._path.stat().st_ino
             if self._connection is None or inode != self._inode:
                 self.close()
-                self._connection = _connect(self._path)
+                self._connection = _connect(self._path, _mode_for(self._path))
                 self._inode = inode
             (version,) = self._connection.execute("PRAGMA data_version").fetchone()
         return inode, int(version)
@@ -162,13 +165,46 @@ def require_known_schema(schema: str) -> None:
         )
 
 
-def _connect(path: Path, how: str = "") -> sqlite3.Connection:
-    address = f"{path.resolve().as_uri()}?{how or 'mode=rw'}"
+@contextlib.contextmanager
+def _opened_original(path: Path, scratch: Path) -> Iterator[sqlite3.Connection]:
+    """Also on a disk that is read-only, as a failing one is.
+
+    SQLite does not read a log there unless the file beside it that readers share is there. Then
+    nobody has the database open, and it is copied to `scratch` with its log, and opened there.
+    """
+    how = _mode_for(path)
+    with contextlib.ExitStack() as stack:
+        opened = stack.enter_context(_opened(path, how))
+        try:
+            opened.execute("PRAGMA schema_version")
+        except sqlite3.OperationalError as error:
+            if how != _READ_ONLY or error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_CANTOPEN:
+                raise
+            folder = stack.enter_context(tempfile.TemporaryDirectory(dir=scratch))
+            for file in (path, _log_of(path)):
+                shutil.copyfile(file, Path(folder) / file.name)
+            opened = stack.enter_context(_opened(Path(folder) / path.name))
+        yield opened
+
+
+def _mode_for(path: Path) -> str:
+    if os.access(path.parent, os.W_OK):
+        return _READ_AND_WRITE
+    # Without a log, nobody has it open, and nobody can open it to write.
+    return _READ_ONLY if _log_of(path).exists() else "immutable=1"
+
+
+def _log_of(path: Path) -> Path:
+    return path.with_name(f"{path.name}-wal")
+
+
+def _connect(path: Path, how: str) -> sqlite3.Connection:
+    address = f"{path.resolve().as_uri()}?{how}"
     return sqlite3.connect(address, uri=True, isolation_level=None, timeout=_PATIENCE_S)
 
 
 @contextlib.contextmanager
-def _opened(path: Path, how: str = "") -> Iterator[sqlite3.Connection]:
+def _opened(path: Path, how: str = _READ_AND_WRITE) -> Iterator[sqlite3.Connection]:
     with contextlib.closing(_connect(path, how)) as connection:
         yield connection
 
