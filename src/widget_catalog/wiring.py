@@ -93,15 +93,16 @@ def open_node(
     now: Clock = clock.now,
     is_watched: bool = False,
     patience: Patience = COMMAND,
+    may_create: bool = False,
 ) -> Node:
-    """Open a data folder whose database is already prepared.
+    """Open a data folder whose database is already prepared, or `may_create` an empty one.
 
     `is_watched`: by a service, whose operator is told of damage; a command says it itself.
     """
     folder = DataFolder(path)
     revision, counts = Revision(folder.revision), Counts(folder.counts)
     projection = Projection(revision, counts)
-    engine = sqlite_engine(folder.database, is_durable=is_durable)
+    engine = sqlite_engine(folder.database, is_durable=is_durable, may_create=may_create)
     store = Store(
         engine,
         folder.writer_lock,
@@ -162,7 +163,7 @@ def prepare_node(
     try:
         # Not so in a restored backup: there, nothing can be wrong with what was drawn.
         was_drawn = folder.counts.exists()
-        node = open_node(path, patience=COMMAND._replace(on_wait=on_wait))
+        node = open_node(path, patience=COMMAND._replace(on_wait=on_wait), may_create=True)
     except OSError as error:
         raise _unusable(path, error) from None
     check_writable(path)

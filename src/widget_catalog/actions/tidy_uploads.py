@@ -1,6 +1,7 @@
 """Cleaning up after requests that were never confirmed: at every start, and now and then."""
 
 import threading
+import time
 from collections.abc import Callable
 
 import structlog
@@ -17,6 +18,7 @@ from ..store.publishing import (
 )
 
 _INTERVAL_S = 600
+_LOGGED_EVERY_S = 60
 
 _log = structlog.get_logger("widget_catalog.uploads")
 
@@ -51,6 +53,7 @@ class Tidier:
         self._jobs = jobs
         self._interval_s = interval_s
         self._ended = threading.Event()
+        self._logged_at = float("-inf")
         threading.Thread(target=self._run, name="tidier", daemon=True).start()
 
     def close(self) -> None:
@@ -65,9 +68,19 @@ class Tidier:
         try:
             job()
         except StoreUnavailable as fault:
-            _log.warning("Tidying up failed.", fault=fault.message)
+            if self._may_log():
+                _log.warning("Tidying up failed.", fault=fault.message)
         except Exception:
-            _log.exception("Tidying up failed.")
+            if self._may_log():
+                _log.exception("Tidying up failed.")
+
+    def _may_log(self) -> bool:
+        """Not at every run: some jobs run every few seconds."""
+        now = time.monotonic()
+        if now - self._logged_at < _LOGGED_EVERY_S:
+            return False
+        self._logged_at = now
+        return True
 
 
 def _remove_unused(

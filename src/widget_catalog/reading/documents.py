@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..store.checksums import RunningChecksum, checksum
+from ..store.opened_file import OpenedFile
 from .content import MAX_INLINE_BYTES
 from .document_checks import check_bytes, check_head, check_listing, check_listings, damaged
 from .document_rows import (
@@ -94,7 +95,8 @@ class Documents:
     def __init__(self, path: Path) -> None:
         self.path = path
         # The server runs on one thread, but it is not the thread that opens this.
-        self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        self._file = OpenedFile(path)
+        self._db = self._file.connect(isolation_level=None)
         self._db.execute("PRAGMA query_only = ON")
         self._db.execute("PRAGMA cache_size = -16384")
         self._db.execute("PRAGMA mmap_size = 0")
@@ -112,7 +114,8 @@ class Documents:
             self._db.execute("COMMIT")
 
     def check(self) -> None:
-        """Raises sqlite3.Error if the file cannot be read."""
+        """Raises sqlite3.Error if the file cannot be read, DataDamaged if it is lost."""
+        self._file.check()
         self._db.execute("SELECT 1 FROM listings LIMIT 1").fetchone()
 
     def find_detail(self, scope: str, name: str) -> DetailRow | None:

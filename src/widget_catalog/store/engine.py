@@ -20,6 +20,7 @@ from ..domain.errors import DataDamaged, StoreUnavailable
 from ..domain.widgets import Widget
 from .advisory_lock import take_advisory_lock
 from .damage import is_damage
+from .opened_file import OpenedFile
 from .rows import Draw, Row
 from .writer_lock import COMMAND, Patience, WriterLock
 
@@ -27,6 +28,8 @@ from .writer_lock import COMMAND, Patience, WriterLock
 Snapshot: TypeAlias = Connection
 
 _BUSY_TIMEOUT_MS = 5_000
+# Where a connection has its OpenedFile.
+_FILE = "file"
 
 
 class Listener(Protocol):
@@ -110,8 +113,10 @@ class Store:
     @contextlib.contextmanager
     def reading(self) -> Iterator[Connection]:
         """One consistent snapshot."""
-        with self._faults_named(), self.engine.connect() as connection, connection.begin():
-            yield connection
+        with self._faults_named(), self.engine.connect() as connection:
+            _check_file(connection)
+            with connection.begin():
+                yield connection
 
     @contextlib.contextmanager
     def writing(self, *, waits: bool = True) -> Iterator[Transaction]:
@@ -119,6 +124,7 @@ class Store:
         all WriterBusy if others write: for too long, or at all, if this one `waits` not."""
         turn = contextlib.nullcontext() if self._lock is None else self._lock.held(waits=waits)
         with self._faults_named(), turn, self.engine.connect() as connection:
+            _check_file(connection)
             is_postgresql = connection.dialect.name == "postgresql"
             if is_postgresql:
                 # A snapshot taken before the wait for the lock would be an old one.
@@ -141,6 +147,7 @@ class Store:
                     if _is_discarded(writer):
                         steps_back.close()
                     raise
+            _check_file(connection)  # Nothing is acknowledged that went into a file that is lost.
             tx.committed()
 
     def overwrite_failed_commit(self) -> None:
@@ -182,15 +189,22 @@ class Store:
         self.engine.dispose()
 
 
-def sqlite_engine(path: Path, *, is_durable: bool = True) -> Engine:
+def sqlite_engine(path: Path, *, is_durable: bool = True, may_create: bool = True) -> Engine:
     """SQLite in WAL mode. Not durable: a commit survives a killed process, not a power cut."""
-    engine = sa.create_engine(URL.create("sqlite", database=str(path)))
+    file = OpenedFile(path, may_create=may_create)
+    engine = sa.create_engine(
+        URL.create("sqlite", database=str(path)), creator=file.connect, hide_parameters=True
+    )
+
+    @sa.event.listens_for(engine, "engine_disposed")
+    def forget(_engine: Engine) -> None:
+        file.closed()
 
     @sa.event.listens_for(engine, "connect")
-    def prepare(connection: Any, _record: object) -> None:
+    def prepare(connection: Any, record: Any) -> None:
+        record.info[_FILE] = file
         connection.isolation_level = None  # Transactions are begun below, not by the driver.
         for pragma in (
-            "journal_mode=WAL",
             f"synchronous={'FULL' if is_durable else 'NORMAL'}",
             f"busy_timeout={_BUSY_TIMEOUT_MS}",
             "foreign_keys=ON",
@@ -214,6 +228,13 @@ def sqlite_engine(path: Path, *, is_durable: bool = True) -> Engine:
                 connection.exec_driver_sql(f"PRAGMA busy_timeout={_BUSY_TIMEOUT_MS}")
 
     return engine
+
+
+def _check_file(connection: Connection) -> None:
+    """Raises DataDamaged if the file that this connection has open is no longer at its path."""
+    file: OpenedFile | None = connection.info.get(_FILE)
+    if file is not None:
+        file.check()
 
 
 def _is_discarded(writer: Connection) -> bool:
@@ -249,7 +270,10 @@ def sqlite_reader(path: Path) -> Engine:
         mode = "immutable=1"
     address = f"{path.absolute().as_uri()}?{mode}"
     engine = sa.create_engine(
-        "sqlite://", creator=lambda: sqlite3.connect(address, uri=True), poolclass=sa.pool.NullPool
+        "sqlite://",
+        creator=lambda: sqlite3.connect(address, uri=True),
+        poolclass=sa.pool.NullPool,
+        hide_parameters=True,
     )
 
     @sa.event.listens_for(engine, "connect")
@@ -271,7 +295,9 @@ def _is_in_wal_mode(path: Path) -> bool:
 
 def postgresql_engine(url: str) -> Engine:
     address = sa.make_url(url).set(drivername="postgresql+psycopg")
-    return sa.create_engine(address, pool_pre_ping=True, isolation_level="REPEATABLE READ")
+    return sa.create_engine(
+        address, pool_pre_ping=True, isolation_level="REPEATABLE READ", hide_parameters=True
+    )
 
 
 @contextlib.contextmanager
@@ -280,7 +306,9 @@ def _faults_named() -> Iterator[None]:
     try:
         yield
     except sa.exc.DBAPIError as error:
-        raise _named(error.orig or error) from error
+        # The driver's error is the cause: SQLAlchemy's has the statement in its text.
+        fault = error.orig or error
+        raise _named(fault) from fault
     except (sqlite3.Error, OSError) as error:  # The read model writes along, past SQLAlchemy.
         raise _named(error) from error
 

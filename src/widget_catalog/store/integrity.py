@@ -13,6 +13,7 @@ from sqlalchemy.engine import Connection
 
 from ..domain.errors import StoreUnavailable
 from .damage import is_damage
+from .opened_file import connect
 from .schema import metadata
 
 _Rows = list[Any]
@@ -34,7 +35,7 @@ def check_file(path: Path) -> FileFaults:
     Raises StoreUnavailable if that cannot be told, because the file cannot be opened or locked.
     """
     try:
-        with contextlib.closing(sqlite3.connect(path)) as db:
+        with contextlib.closing(connect(path)) as db:
             return _check(lambda pragma: db.execute(pragma).fetchall(), "quick_check")
     except sqlite3.DatabaseError as error:
         if is_damage(error):
@@ -73,7 +74,7 @@ def discard_tables(path: Path, tables: tuple[str, ...]) -> None:
     The file is written anew, without the pages that belong to no table any more. Others who write
     wait meanwhile.
     """
-    with contextlib.closing(sqlite3.connect(path, isolation_level=None, timeout=10)) as db:
+    with contextlib.closing(connect(path, isolation_level=None, timeout=10)) as db:
         db.execute("PRAGMA writable_schema = ON")
         db.execute("BEGIN IMMEDIATE")
         marks = ", ".join("?" * len(tables))

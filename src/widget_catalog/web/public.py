@@ -10,7 +10,7 @@ from typing import Protocol
 import msgspec
 
 from .. import release
-from ..domain.errors import CatalogError, InvalidQuery, StoreUnavailable
+from ..domain.errors import CatalogError, DataDamaged, InvalidQuery, StoreUnavailable
 from ..domain.names import is_name
 from ..reading.catalog import Catalog
 from ..reading.content import Content
@@ -180,6 +180,9 @@ class PublicApi:
         except sqlite3.Error as fault:
             checks["database"] = "failing"
             faults.append(f"The database cannot be read ({fault}).")
+        except DataDamaged as fault:
+            checks["database"] = "damaged"
+            faults.append(fault.message)
         if damage := self._find_damage():
             checks["database"] = "damaged"
             faults.append(f"The database is damaged, and doctor must be run: {damage}")
