@@ -230,3 +230,56 @@ def test_a_read_model_of_an_older_release_is_made_anew_and_well(data: Path) -> N
     first, again = (widget_catalog("doctor", "--data", data) for _ in range(2))
 
     assert first == again == _WELL
+
+
+def test_one_damaged_row_does_not_keep_doctor_from_the_rest(data: Path) -> None:
+    _bundle(data).unlink()
+    _change(data, "UPDATE widgets SET display_name = 'other' WHERE name = 'w7'")
+
+    said = widget_catalog("doctor", "--data", data)
+
+    assert said.code == 1
+    assert "Looked at 61 widgets and 1 stored bundle." in said.err
+    assert "what it holds of the widget acme/w7" in " ".join(said.err.split())
+    assert "acme/clock 1.0.0: its bundle is missing" in said.err
+    assert "Orphan" not in said.err
+
+
+def test_where_nearly_all_files_are_orphans_the_database_is_suspected(data: Path) -> None:
+    for i in range(20):
+        orphan = data / "bundles" / "aa" / f"{i:062}.js"
+        orphan.parent.mkdir(exist_ok=True)
+        orphan.write_bytes(b"1;")
+        os.utime(orphan, (0, 0))
+
+    plain = widget_catalog("doctor", "--data", data)
+    dry = widget_catalog("doctor", "--clean", "--dry-run", "--data", data)
+
+    said = " ".join(plain.err.split())
+    assert "The database may be the wrong one" in said
+    assert "An interrupted import leaves" not in said
+    assert "--clean would refuse that without --force" in " ".join(dry.err.split())
+
+
+def test_a_damaged_page_is_told_without_sqlites_headings(data: Path) -> None:
+    with contextlib.closing(sqlite3.connect(data / "catalog.db")) as database:
+        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        query = "SELECT rootpage FROM sqlite_schema WHERE name = 'audit'"
+        (page,) = database.execute(query).fetchone()
+    with (data / "catalog.db").open("r+b") as file:
+        file.seek((page - 1) * 4096)
+        file.write(b"\xff" * 100)
+
+    said = widget_catalog("doctor", "--data", data)
+
+    assert said.code == 1
+    assert "Fault: database: " in said.err
+    assert "***" not in said.err
+
+
+def test_redating_a_widget_that_needs_none_says_so(data: Path) -> None:
+    said = widget_catalog("version", "redate", "acme/clock", "--data", data)
+
+    assert said == Said(
+        0, "", "No version of acme/clock is dated in the future. Nothing was changed.\n"
+    )

@@ -4,6 +4,8 @@ import contextlib
 import fcntl
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -12,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from support.locks import held_by_another_process
-from widget_catalog.domain.errors import WriterBusy
+from widget_catalog.domain.errors import StoreUnavailable, WriterBusy
 from widget_catalog.store.changes import latest_seq
-from widget_catalog.store.engine import Store
+from widget_catalog.store.engine import Store, sqlite_engine
 from widget_catalog.store.lock_holder import find_holder
 from widget_catalog.store.migrate import check_schema, migrate
 from widget_catalog.store.writer_lock import Patience, WriterLock
@@ -193,3 +195,38 @@ def _wait_until_free(lock: WriterLock) -> None:
     while lock.blocked_s():
         assert time.monotonic() < deadline
         time.sleep(0.01)
+
+
+_LOCKS_THE_FILE = """
+import sqlite3, sys
+database = sqlite3.connect(sys.argv[1], isolation_level=None)
+database.execute("BEGIN IMMEDIATE")
+print(flush=True)
+sys.stdin.read()
+"""
+
+
+def test_another_program_that_locks_the_database_is_named_and_not_the_one_that_waits_for_it(
+    tmp_path: Path,
+) -> None:
+    database = tmp_path / "catalog.db"
+    store = Store(sqlite_engine(database), tmp_path / "lock")
+    with store.writing() as tx:
+        tx.connection.exec_driver_sql("PRAGMA user_version = 7")
+    with subprocess.Popen(
+        [sys.executable, "-c", _LOCKS_THE_FILE, str(database)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        with pytest.raises(StoreUnavailable) as caught, store.writing(waits=False):
+            pytest.fail("It was written to.")
+        who = store.writer()
+        other.communicate()
+    store.close()
+
+    assert "another program has locked its database" in caught.value.message
+    assert "(database is locked)" not in caught.value.message
+    assert who.startswith(f"process {other.pid} (")
+    assert who.endswith("has locked the database")

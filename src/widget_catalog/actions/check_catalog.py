@@ -1,5 +1,6 @@
 """Doctor: is everything in a data folder as it should be? Mends what can be made anew."""
 
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from ..bundles.local import LocalBundles, hash_file
-from ..domain.errors import CatalogError
+from ..domain.errors import CatalogError, DataDamaged
 from ..reading.checking import check_read_model
 from ..reading.document_tables import TABLES
 from ..reading.projection import Projection
@@ -42,9 +43,14 @@ class Findings(msgspec.Struct):
 def check_catalog(
     store: Store, bundles: LocalBundles, projection: Projection, progress: Progress = lambda _: None
 ) -> Findings:
+    """Goes on where rows are damaged, to name all that is; then no file is called an orphan."""
     findings = check_database(store, projection, progress)
-    if findings.is_truth_sound:
+    try:
         _check_bundles(store, bundles, findings)
+    except DataDamaged as fault:
+        findings.is_truth_sound = False
+        if fault.message not in findings.faults:
+            findings.faults.append(fault.message)
     return findings
 
 
@@ -82,6 +88,8 @@ def _check_bundles(store: Store, bundles: LocalBundles, findings: Findings) -> N
         findings.widgets = count_widgets(connection)
         known: set[Path] = set()
         for file in list_stored_files(connection):
+            if not _is_hash(file.sha256_hash):
+                continue  # A damaged row, which has been named.
             path = _path_of(bundles, file)
             if path not in known:
                 known.add(path)
@@ -89,6 +97,8 @@ def _check_bundles(store: Store, bundles: LocalBundles, findings: Findings) -> N
             fault = _fault(path, file)
             if fault is not None:
                 findings.faults.append(f"{file.scope}/{file.name} {file.version}: {fault}")
+    if not findings.is_truth_sound:
+        return  # A damaged row may have been what refers to a file.
     with store.reading() as connection:  # Afresh: to hash all that took a while.
         findings.orphans += map(str, list_orphans(bundles, connection))
 
@@ -103,6 +113,10 @@ def list_orphans(bundles: LocalBundles, connection: Snapshot) -> list[Path]:
     unknown = [path for path in bundles.list_files() if path not in known]
     before = time.time() - _YOUNG_S
     return [path for path in (*unknown, *bundles.list_leftovers()) if _is_older(path, before)]
+
+
+def _is_hash(value: object) -> bool:
+    return isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value) is not None
 
 
 def _is_older(path: Path, before: float) -> bool:

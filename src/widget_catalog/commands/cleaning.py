@@ -14,6 +14,26 @@ if TYPE_CHECKING:
     from ..wiring import Node
 
 
+_WOULD_REFUSE = (
+    " --clean would refuse that without --force: the database may be the wrong one, an old one or "
+    "one of another catalog."
+)
+
+
+def explain_orphans(node: "Node", orphans: list[str]) -> str:
+    """Where such files come from, and what to do about them."""
+    from ..actions.set_aside import find_orphans
+
+    found = find_orphans(node.store, node.bundles, set(map(Path, orphans)))
+    if found.are_too_many:
+        return (
+            f"Only {found.referred:,} of {counted(found.stored, 'stored file')} are referred to by "
+            "a version. The database may be the wrong one, an old one or one of another catalog: "
+            "check that first. doctor --clean would refuse to move so many."
+        )
+    return "An interrupted import leaves such files; move them aside with doctor --clean."
+
+
 def clean_up(node: "Node", orphans: list[str], *, is_dry: bool, is_forced: bool) -> list[str]:
     """Move these files aside, or say how much that would be; gives those that are left.
 
@@ -28,7 +48,7 @@ def clean_up(node: "Node", orphans: list[str], *, is_dry: bool, is_forced: bool)
         told(
             f"Would move {counted(len(found.files), 'file')} ({decimal(found.size_bytes)}) aside; "
             f"{found.referred:,} of {counted(found.stored, 'stored file')} would stay."
-            + (" That needs --force." if found.are_too_many else "")
+            + (_WOULD_REFUSE if found.are_too_many and not is_forced else "")
         )
     if is_dry:
         return orphans

@@ -56,7 +56,7 @@ def doctor(
     from ..store.damage import DamageAlarm
     from ..store.widgets import count_widgets
     from ..wiring import DataFolder, check_writable, prepare_node
-    from .cleaning import clean_up, forget_aside
+    from .cleaning import clean_up, explain_orphans, forget_aside
 
     settings = load_settings({"data": data}, config)
     require_catalog(settings)
@@ -84,7 +84,7 @@ def doctor(
         forget_aside(node, delete_aside, is_dry=dry_run)
     _print_some("[yellow]Orphan:[/] no version refers to", findings.orphans)
     if findings.orphans:
-        say.print("An interrupted import leaves such files; move them aside with doctor --clean.")
+        say.print(explain_orphans(node, findings.orphans))
     _print_mended(findings)
     if not findings.is_truth_sound:
         fail(

@@ -90,7 +90,10 @@ def redate(widget: Key, data: DataOption = None, config: ConfigOption = None) ->
     from ..greeting import counted
 
     redated = redate_widget(open_existing(data, config).store, widget)
-    told(f"{widget}: {counted(redated, 'version')} dated as of now.")
+    if redated:
+        told(f"{widget}: {counted(redated, 'version')} dated as of now.")
+    else:
+        told(f"No version of {widget} is dated in the future. Nothing was changed.")
 
 
 @versions.command()

@@ -103,7 +103,11 @@ class Store:
         self.engine = engine
         self._on_damage = on_damage
         self._lock_file = lock_file
-        self._lock = None if lock_file is None else WriterLock(lock_file, program, patience)
+        self._lock = (
+            None
+            if lock_file is None
+            else WriterLock(lock_file, program, patience, engine.url.database)
+        )
         self._patience = patience
         # Where the locks and other files of what is under way are.
         self.run_folder = lock_file and lock_file.parent
@@ -319,6 +323,11 @@ def _named(fault: BaseException) -> StoreUnavailable:
         return DataDamaged(
             f"The catalog's database is damaged ({reason}). Run doctor: it repairs what can be "
             "made anew, and says if a backup must be restored."
+        )
+    if getattr(fault, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY:
+        return StoreUnavailable(
+            "The catalog cannot be changed just now: another program has locked its database. "
+            "Nothing was changed; try again soon."
         )
     return StoreUnavailable(
         f"The catalog's database cannot be used just now ({reason}). Try again later."

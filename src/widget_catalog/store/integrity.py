@@ -65,7 +65,9 @@ def _check(ask: Callable[[str], _Rows], pragma: str) -> FileFaults:
 
 
 def _faults(rows: _Rows) -> Iterator[str]:
-    return (f"database: {row[0]}" for row in rows if row[0] != "ok")
+    """A row may have several lines, and one that only says which database it is about."""
+    lines = (line for row in rows if row[0] != "ok" for line in str(row[0]).splitlines())
+    return (f"database: {line}" for line in lines if line and not line.startswith("***"))
 
 
 def discard_tables(path: Path, tables: tuple[str, ...]) -> None:

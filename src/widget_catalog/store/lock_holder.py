@@ -12,6 +12,8 @@ _LOCKS = Path("/proc/locks")
 # Every record has this length, so that one is written over another without truncating the file.
 _RECORD_BYTES = 256
 _SHOWN_CHARACTERS = 100
+# Of the -shm file: https://www.sqlite.org/walformat.html#locks
+_WRITER_BYTE = 120
 
 
 class Holder(msgspec.Struct):
@@ -50,9 +52,16 @@ def clear_record(descriptor: int) -> None:
     os.pwrite(descriptor, b" ", 0)  # Without its brace the rest says nothing.
 
 
-def describe_holder(lock_file: Path) -> str:
-    """Who holds the lock, as the beginning of a sentence. To be asked while somebody does."""
+def describe_holder(lock_file: Path, database: Path | None = None) -> str:
+    """Who holds the lock, as the beginning of a sentence. To be asked while somebody does.
+
+    The holder may itself wait for a program that has locked the SQLite file alone: then that one
+    is named.
+    """
     holder = find_holder(lock_file)
+    locker = database and _find_locker(database)
+    if locker and (holder is None or holder.pid != locker):
+        return f"process {locker} ({_program(locker)}) has locked the database"
     return "another process holds the writer lock" if holder is None else str(holder)
 
 
@@ -91,6 +100,24 @@ def _pid_in(locks: str, inode: str) -> int | None:
         match line.removeprefix("lock:").split():
             case [_, "FLOCK", _, _, pid, place, *_] if place.rpartition(":")[2] == inode:
                 return int(pid) if int(pid) > 0 else None  # Of another container: not known.
+    return None
+
+
+def _find_locker(database: Path) -> int | None:
+    """The process that writes by SQLite's own lock: in WAL mode a byte of the -shm file."""
+    try:
+        inode = str(database.with_name(f"{database.name}-shm").stat().st_ino)
+        locks = _LOCKS.read_text()
+    except OSError:
+        return None
+    for line in locks.splitlines():
+        match line.split():
+            case [_, "POSIX", _, "WRITE", pid, place, first, last] if (
+                place.rpartition(":")[2] == inode
+                and int(first) <= _WRITER_BYTE
+                and (last == "EOF" or int(last) >= _WRITER_BYTE)
+            ):
+                return int(pid) if int(pid) > 0 else None
     return None
 
 

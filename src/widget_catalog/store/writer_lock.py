@@ -68,8 +68,16 @@ class _Waiter:
 class WriterLock:
     """Must not be used on both sides of a fork: the thread that waits exists on one only."""
 
-    def __init__(self, path: Path, program: str = "", patience: Patience = COMMAND) -> None:
+    def __init__(
+        self,
+        path: Path,
+        program: str = "",
+        patience: Patience = COMMAND,
+        database: str | None = None,
+    ) -> None:
+        """`database` is the SQLite file, which other programs may lock without this lock."""
         self._path = path
+        self._database = database and Path(database)
         self._patience = patience
         self._program = program
         self._mutex = threading.Lock()
@@ -102,7 +110,7 @@ class WriterLock:
         return blocked_s
 
     def describe_holder(self) -> str:
-        return describe_holder(self._path)
+        return describe_holder(self._path, self._database or None)
 
     def _acquire(self, waits: bool) -> int:
         if waits and self._patience.wait_s is None:
