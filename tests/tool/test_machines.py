@@ -94,7 +94,7 @@ def test_what_is_not_allowed_is_told(service: Service, tmp_path: Path) -> None:
     assert said.code == 4, said  # The token may publish, and nothing else.
     said = ann.run("tokens", "list")
     assert said.code == 4
-    assert "unset WIDGET_TOKEN and sign in" in said.err
+    assert "unset WIDGET_TOKEN and run: widget login" in said.err
     bob.begin("clock")
     said = bob.run("publish", "clock", "--yes", "--scope", "ann", "--bump", "patch")
     assert said.code == 4, said
