@@ -20,7 +20,7 @@ from support.service import is_running, running_service, wait_for
 from support.widgets import widget_line
 from widget_catalog.wiring import prepare_node
 
-_KILLS = int(os.environ.get("KILLS", "3"))
+_KILLS = int(os.environ.get("KILLS", "2"))
 _KEYS = ["acme/clock", "acme/bell"]
 # The kernel ends them at once; the machine may be busy.
 _ENDED_WITHIN_S = 10

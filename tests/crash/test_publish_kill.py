@@ -28,7 +28,7 @@ from widget_catalog.store.widgets import find_widget
 from widget_catalog.wiring import Node, prepare_node
 
 _TRIES = 120
-_SERVICE_TRIES = 6
+_SERVICE_TRIES = 4
 
 
 def test_a_publish_killed_at_any_moment_leaves_the_whole_version_or_nothing(tmp_path: Path) -> None:

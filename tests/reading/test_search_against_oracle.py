@@ -221,7 +221,7 @@ def _playing(initial: list[Add], rebuild_over: int, cache_bytes: int) -> Iterato
             node.store.close()
 
 
-@settings(max_examples=500)
+@settings(max_examples=250)
 @given(
     st.lists(adds, max_size=6) | crowds,
     histories,
