@@ -17,7 +17,11 @@ def has_database(database: Path) -> bool:
 
 def require_no_backup(folder: Path) -> None:
     """Raises CatalogMissing where this is a backup folder: it has bundles, too."""
-    if list_snapshots(folder):
+    try:
+        is_backup = bool(list_snapshots(folder))
+    except OSError:  # What is wrong with the folder is said where it is opened.
+        return
+    if is_backup:
         raise CatalogMissing(
             f"{folder} is a backup folder, not a data folder. Restore it into a new folder: "
             f"widget-catalog restore {folder} --data NEW."
