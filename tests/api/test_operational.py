@@ -52,8 +52,10 @@ def test_health_tells_of_a_database_that_cannot_be_read(site: InProcessSite) -> 
     assert answer.status == 503
     assert answer.json() == {
         "status": "unavailable",
-        "checks": {"database": "failing", "bundles": "ok"},
-        "error": "The database cannot be read (Cannot operate on a closed database.).",
+        "checks": {"database": "damaged", "bundles": "ok"},
+        "error": "The catalog's database file is gone or was replaced while it was in use, so "
+        "nothing can be changed. Stop the service, restore the database, run doctor, and start "
+        "the service again.",
     }
 
 
