@@ -15,8 +15,12 @@ from support.service import Service, running_service
 from support.site import InProcessSite
 from widget_catalog.wiring import Node, open_node
 
+# Half of the usual number of examples: properties that need more say so, and runs are frequent.
 settings.register_profile(
-    "catalog", deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    "catalog",
+    deadline=None,
+    max_examples=50,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 settings.load_profile("catalog")
 
