@@ -2,12 +2,16 @@
 
 import contextlib
 import re
+import resource
+import shlex
 import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -17,7 +21,7 @@ from support.backups import catalog_with_bundles, exported, files_of
 from support.commands import Said, widget_catalog
 from support.disks import UNSHARE, may_mount
 from support.load import CountingLoad
-from support.permissions import without_root_powers
+from support.permissions import read_only, without_root_powers
 from support.service import clean_environment, running_service, wait_for
 from widget_catalog.actions.backup.layout import list_snapshots
 from widget_catalog.actions.second_factor.secret_box import SecretBox
@@ -186,34 +190,63 @@ def test_what_cannot_be_done_is_said_in_a_sentence(data: Path, tmp_path: Path) -
     assert not (tmp_path / "new").exists()
 
 
-def test_a_full_disk_is_said_and_leaves_the_last_backup(data: Path, tmp_path: Path) -> None:
-    """A real one: a small tmpfs, with room for one snapshot and no other."""
-    trial = subprocess.run(
-        ["unshare", "--user", "--map-root-user", "--mount", "true"],
-        capture_output=True,
-        check=False,
-    )
-    if trial.returncode:
-        pytest.skip("This machine lets nobody mount a small disk.")
-    disk = tmp_path / "disk"
-    disk.mkdir()
+class _Filled(NamedTuple):
+    """What the second backup said, which snapshots there are then, and what a check says."""
+
+    code: int
+    said: str
+    snapshots: list[str]
+    checked: str
+
+
+def _fill_files(data: Path, target: Path) -> _Filled:
+    """No file may become as large as a snapshot: that is possible on every machine."""
+    assert widget_catalog("backup", target, "--data", data).code == 0
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+
+    said = widget_catalog("backup", target, "--data", data, before=limit)
+    snapshots = [it.name for it in (target / "snapshots").iterdir()]
+    return _Filled(said.code, said.err, snapshots, widget_catalog("restore", target, "--check").err)
+
+
+def _fill_disk(data: Path, target: Path) -> _Filled:
+    """A small tmpfs, with room for one snapshot and no other."""
+    target.mkdir()
     run = f"'{sys.executable}' -m widget_catalog"
+    backup = f"{run} backup '{target}' --data '{data}'"
     script = (
-        f"mount -t tmpfs -o size=600k none '{disk}' && {run} backup '{disk}/b' --data '{data}'"
-        f" && {run} backup '{disk}/b' --data '{data}'; echo $?; ls -A '{disk}/b/snapshots';"
-        f" {run} restore '{disk}/b' --check"
+        f"mount -t tmpfs -o size=600k none '{target}' && {backup} 2>/dev/null && {{ "
+        f"{backup} 2>'{target}.said'; echo $?; ls -A '{target}/snapshots'; "
+        f"{run} restore '{target}' --check 2>'{target}.checked'; }}"
     )
     done = subprocess.run(
-        ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script],
-        capture_output=True,
+        [*UNSHARE, "sh", "-c", script],
+        stdout=subprocess.PIPE,
         text=True,
         env=clean_environment(),
         check=False,
     )
+    said, checked = (Path(f"{target}.{name}").read_text() for name in ("said", "checked"))
     code, *snapshots = done.stdout.splitlines()
-    assert (code, [it[:7] for it in snapshots]) == ("1", ["000001-"]), done
-    assert "database or disk is full" in done.stderr
-    assert "is whole" in done.stderr
+    return _Filled(int(code), said, snapshots, checked)
+
+
+_FULL = [(_fill_files, "disk I/O error")]
+if may_mount():
+    _FULL.append((_fill_disk, "database or disk is full"))
+
+
+@pytest.mark.parametrize(("fill", "reason"), _FULL)
+def test_a_full_disk_is_said_and_leaves_the_last_backup(
+    fill: Callable[[Path, Path], _Filled], reason: str, data: Path, tmp_path: Path
+) -> None:
+    filled = fill(data, tmp_path / "backup")
+
+    assert (filled.code, [it[:7] for it in filled.snapshots]) == (1, ["000001-"]), filled
+    assert reason in filled.said
+    assert "is whole" in filled.checked
 
 
 def test_a_database_of_an_older_release_is_backed_up_as_it_is(data: Path, tmp_path: Path) -> None:
@@ -274,10 +307,37 @@ def test_what_is_whole_of_a_damaged_backup_can_be_restored(data: Path, tmp_path:
     assert "Copied 1 bundle that it did not have yet." in again.err
 
 
-def test_a_read_only_disk_is_backed_up_and_exported(data: Path, tmp_path: Path) -> None:
+def _make_folders_read_only(commands: list[list[str]], *folders: Path) -> tuple[list[int], str]:
+    """By their permissions, which is possible on every machine."""
+    with contextlib.ExitStack() as stack:
+        for folder in folders:
+            stack.enter_context(read_only(folder))
+        said = [widget_catalog(*command, before=without_root_powers) for command in commands]
+    return [it.code for it in said], "".join(it.err for it in said)
+
+
+def _mount_read_only(commands: list[list[str]], *folders: Path) -> tuple[list[int], str]:
+    mounts = [f"mount --bind '{it}' '{it}' && mount -o remount,bind,ro '{it}'" for it in folders]
+    run = shlex.join([sys.executable, "-m", "widget_catalog"])
+    lines = [f"{run} {shlex.join(command)}; echo $?" for command in commands]
+    done = subprocess.run(
+        [*UNSHARE, "sh", "-c", f"{' && '.join(mounts)} && {{ {'; '.join(lines)}; }}"],
+        capture_output=True,
+        text=True,
+        env=clean_environment(),
+        check=False,
+    )
+    return [int(code) for code in done.stdout.split()], done.stderr
+
+
+@pytest.mark.parametrize(
+    "on_read_only",
+    [_make_folders_read_only, _mount_read_only] if may_mount() else [_make_folders_read_only],
+)
+def test_a_read_only_disk_is_backed_up_and_exported(
+    on_read_only: Callable[..., tuple[list[int], str]], data: Path, tmp_path: Path
+) -> None:
     """As a failing one is: remounted under a service that was killed, with a log, or without."""
-    if not may_mount():
-        pytest.skip("This machine lets nobody mount a disk.")
     killed = Path(shutil.copytree(data, tmp_path / "killed"))
     with contextlib.closing(sqlite3.connect(killed / "catalog.db")) as database:
         database.execute("UPDATE accounts SET email = 'in@the.log'")
@@ -287,34 +347,24 @@ def test_a_read_only_disk_is_backed_up_and_exported(data: Path, tmp_path: Path) 
     assert (with_log / "catalog.db-wal").stat().st_size
     for file in data.glob("catalog.db-*"):
         file.unlink()
-    run = f"'{sys.executable}' -m widget_catalog"
     commands = [
-        f"{run} {command} --data '{folder}'; echo $?"
+        [*command, "--data", str(folder)]
         for folder in (data, with_log)
         for command in (
-            f"backup '{tmp_path}/b-{folder.name}'",
-            f"export '{tmp_path}/{folder.name}.ndjson'",
+            ["backup", f"{tmp_path}/b-{folder.name}"],
+            ["export", f"{tmp_path}/{folder.name}.ndjson"],
         )
-    ]
-    mounts = [
-        f"mount --bind '{it}' '{it}' && mount -o remount,bind,ro '{it}'" for it in (data, with_log)
     ]
     before = files_of(data), files_of(with_log)
 
-    done = subprocess.run(
-        [*UNSHARE, "sh", "-c", f"{' && '.join(mounts)} && {{ {'; '.join(commands)}; }}"],
-        capture_output=True,
-        text=True,
-        env=clean_environment(),
-        check=False,
-    )
+    codes, said = on_read_only(commands, data, with_log)
 
-    assert done.stdout.split() == ["0", "0", "0", "1"], done
+    assert codes == [0, 0, 0, 1], said
     assert (
         f"Error: The data folder {with_log} is read-only, and its database cannot be opened "
         "there: it was not closed. widget-catalog backup can copy it; restore that backup into "
         "another folder, and use this folder.\n"
-    ) in done.stderr
+    ) in said
     assert (files_of(data), files_of(with_log)) == before
     assert (tmp_path / "data.ndjson").read_bytes().count(b"\n") == 4
     [snapshot] = (tmp_path / "b-with-log" / "snapshots").iterdir()

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from support.author import add_account
-from support.failing_fsync import can_fail
 from support.publisher import bundle_of, publish
 from widget_catalog.actions.check_catalog import check_catalog
 from widget_catalog.domain.errors import StoreUnavailable
@@ -17,7 +16,6 @@ from widget_catalog.store.widgets import find_widget
 from widget_catalog.wiring import Node, prepare_node
 
 
-@pytest.mark.skipif(not can_fail(), reason="no way to make fdatasync fail on this machine")
 def test_the_bundle_of_a_publish_whose_fsync_failed_stays_for_recovery_may_complete_it(
     tmp_path: Path,
 ) -> None:

@@ -32,10 +32,6 @@ class _Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("instructions", ctypes.c_void_p))
 
 
-def can_fail() -> bool:
-    return sys.platform == "linux" and platform.machine() in _FDATASYNC
-
-
 def fail_fdatasync() -> None:
     """From now on, and for good, fdatasync gives EIO in this thread. Bundles use fsync."""
     instructions = [
