@@ -7,6 +7,7 @@ import pytest
 from support.demo import import_demo
 from support.passwords import quick_passwords
 from support.site import InProcessSite
+from support.village import MovableClock
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -27,3 +28,8 @@ def open_house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessSi
     folder = tmp_path_factory.mktemp("open") / "data"
     with InProcessSite(folder, registration="open") as site:
         yield site
+
+
+@pytest.fixture
+def clock() -> MovableClock:
+    return MovableClock()

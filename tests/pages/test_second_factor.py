@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
 
-import pyotp
 import pytest
 
 from support.authenticator import Authenticator
@@ -19,13 +18,12 @@ from support.second_factor import (
     add_passkey,
     begin,
     browsing_as,
+    code_now,
     is_in,
     options_on,
-    recovery_codes,
 )
 from support.site import InProcessSite
 from support.village import MovableClock
-from widget_catalog.store.accounts import add_identity, update_account
 from widget_catalog.store.audit import list_entries
 from widget_catalog.store.second_factors import find_factors
 
@@ -39,18 +37,9 @@ WITH_SCRIPT = {
 
 
 @pytest.fixture
-def clock() -> MovableClock:
-    return MovableClock()
-
-
-@pytest.fixture
 def site(tmp_path: Path, clock: MovableClock) -> Iterator[InProcessSite]:
     with InProcessSite(tmp_path / "data", clock) as made:
         yield made
-
-
-def code_now(app: pyotp.TOTP, clock: MovableClock) -> str:
-    return str(app.at(int(clock.at.timestamp())))
 
 
 def test_only_pages_that_ask_for_a_passkey_have_a_script(site: InProcessSite) -> None:
@@ -267,91 +256,6 @@ def test_a_passkey_must_be_new_and_made_for_this_page(site: InProcessSite) -> No
     answer = eve.submit(f"{HERE}/new-passkey", name="Mine", asked=asked, credential="{}")
     assert answer.status == 400
     assert "made for another account" in eve.faults[0]
-
-
-def test_what_one_signs_in_with_is_changed_only_after_confirming(
-    site: InProcessSite, clock: MovableClock
-) -> None:
-    browsing = browsing_as(site, "ann")
-    app, codes = add_app(browsing, clock.at.timestamp())
-    browsing.get(HERE)
-    clock.forward(minutes=10)
-    for path in (f"{HERE}/new-passkey", f"{HERE}/new-app"):
-        sent = site.get(
-            path, accept="text/html", cookie=f"__Host-session={browsing.cookies['session']}"
-        )
-        assert sent.headers["location"] == f"{CONFIRM}?next={path.replace('/', '%2F')}"
-    for path in (f"{HERE}/remove-app", f"{HERE}/recovery-codes"):
-        sent = browsing.submit(path)
-        assert (sent.status, sent.headers["location"]) == (302, CONFIRM)
-
-    browsing.get(f"{CONFIRM}?next={HERE}/new-app")
-    code = code_now(app, clock)
-    for fields in (
-        {"password": "a wrong password", "code": code},
-        {"password": PASSWORD, "code": "000000"},
-        {"password": PASSWORD},
-        {"code": code},
-    ):
-        assert browsing.submit(CONFIRM, **fields).status == 400, fields
-        assert browsing.title == "Confirm that it is you"
-    answer = browsing.submit(CONFIRM, password=PASSWORD, code=codes[0])
-    assert (answer.status, answer.headers["location"]) == (303, f"{HERE}/new-app")
-    browsing.get(HERE)
-    assert browsing.submit(f"{HERE}/recovery-codes").status == 200
-    fresh = recovery_codes(browsing)
-    assert not set(fresh) & set(codes)
-    old = begin(site, "ann")
-    assert old.submit(STEP, code=codes[1]).status == 400
-    assert old.submit(STEP, code=fresh[1]).status == 303
-
-
-def test_without_a_factor_the_password_confirms(site: InProcessSite, clock: MovableClock) -> None:
-    browsing = browsing_as(site, "ann")
-    clock.forward(minutes=10)
-    browsing.get(CONFIRM)
-    assert not browsing.page.all("input", id="code")
-    assert browsing.submit(CONFIRM, password=PASSWORD).headers["location"] == HERE
-    assert browsing.get(f"{HERE}/new-app").status == 200
-
-
-def test_a_session_from_before_the_factor_must_give_it_to_change_anything(
-    site: InProcessSite, clock: MovableClock
-) -> None:
-    """Nor does a sign-in through a provider stand for it, however fresh."""
-    other = browsing_as(site, "ann")
-    browsing = Browsing(site).sign_in("ann")
-    key = Authenticator()
-    add_passkey(browsing, key)
-    assert other.get(f"{HERE}/new-passkey").headers["location"].startswith(CONFIRM)
-    other.get(CONFIRM)
-    answer = other.submit(CONFIRM, credential=json.dumps(key.get(options_on(other))))
-    assert answer.status == 303
-    assert other.get(f"{HERE}/new-passkey").status == 200
-
-
-def test_a_passkey_confirms_only_if_it_made_sure_of_the_person(site: InProcessSite) -> None:
-    browsing = browsing_as(site, "ann")
-    key = Authenticator()
-    add_passkey(browsing, key)
-    browsing.get(CONFIRM)
-    touched = key.without_verification().get(options_on(browsing))
-    assert browsing.submit(CONFIRM, credential=json.dumps(touched)).status == 400
-
-
-def test_whoever_has_no_password_confirms_with_the_factor_or_at_the_provider(
-    site: InProcessSite, clock: MovableClock
-) -> None:
-    browsing = browsing_as(site, "ann")
-    with site.node.store.writing() as tx:
-        update_account(tx, 1, password_hash=None)
-        add_identity(tx, "https://login.example", "1", 1)
-    app, _ = add_app(browsing, clock.at.timestamp())
-    clock.forward(minutes=10)
-    browsing.get(CONFIRM)
-    assert not browsing.page.all("input", id="password")
-    answer = browsing.submit(CONFIRM, code=code_now(app, clock))
-    assert answer.status == 303
 
 
 def test_forms_of_these_pages_need_their_token(site: InProcessSite) -> None:

@@ -9,6 +9,7 @@ from support.authenticator import Authenticator
 from support.browsing import Browsing
 from support.people import PASSWORD, a_person
 from support.site import InProcessSite
+from support.village import MovableClock
 
 HERE = "/account/second-factor"
 STEP = "/sign-in/second-factor"
@@ -62,3 +63,7 @@ def begin(site: InProcessSite, username: str, password: str = PASSWORD) -> Brows
 
 def is_in(browsing: Browsing) -> bool:
     return browsing.get("/account").status == 200
+
+
+def code_now(app: pyotp.TOTP, clock: MovableClock) -> str:
+    return str(app.at(int(clock.at.timestamp())))

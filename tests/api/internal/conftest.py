@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from api.internal.two_factor import House
 from support.passwords import quick_passwords
-from support.village import BuiltVillage, Village, build_village
+from support.site import InProcessSite
+from support.village import BuiltVillage, MovableClock, Village, build_village
 
 
 @pytest.fixture(scope="session")
@@ -28,3 +30,10 @@ def quiet_village(
     """To be looked at, and not to be changed."""
     with Village(built_village, tmp_path_factory.mktemp("quiet") / "data") as made:
         yield made
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[House]:
+    clock = MovableClock()
+    with InProcessSite(tmp_path / "data", clock) as site:
+        yield House(site, clock)

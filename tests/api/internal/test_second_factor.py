@@ -1,77 +1,24 @@
 """Signing in with a second factor over the JSON API: what opens a session, and what does not."""
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
-
-import pytest
 
 from api.internal.signing_in import SIGN_IN
-from support.authenticator import Authenticator
+from api.internal.two_factor import (
+    FACTOR,
+    NOT_ACCEPTED,
+    PASSKEY,
+    TOO_LATE,
+    WRONG,
+    House,
+    is_open,
+    with_cookie,
+)
 from support.people import PASSWORD, Person, nobody
-from support.second_factor import add_app, add_passkey, browsing_as
-from support.site import Answer, InProcessSite
+from support.second_factor import browsing_as
+from support.site import InProcessSite
 from support.village import MovableClock
 from widget_catalog.actions.manage_account import reset_password, reset_second_factor, set_disabled
 from widget_catalog.store.audit import list_entries
-
-FACTOR = f"{SIGN_IN}/second-factor"
-PASSKEY = f"{SIGN_IN}/passkey"
-WRONG = {"error": "The code is wrong, or was used before. Wait for the next one, and try again."}
-NOT_ACCEPTED = {"error": "This passkey was not accepted. Try again, or use another way to sign in."}
-TOO_LATE = "This sign-in has taken too long, or was begun elsewhere. Begin again."
-
-
-class House:
-    """A catalog where `ann` has a passkey, an app and recovery codes."""
-
-    def __init__(self, site: InProcessSite, clock: MovableClock) -> None:
-        self.site, self.clock = site, clock
-        self.key = Authenticator()
-        self.browsing = browsing_as(site, "ann")
-        self.codes = add_passkey(self.browsing, self.key)
-        self.app, _ = add_app(self.browsing, clock.at.timestamp())
-        clock.forward(seconds=30)
-
-    @property
-    def code(self) -> str:
-        """What the app shows now."""
-        return str(self.app.at(int(self.clock.at.timestamp())))
-
-    def begin(self, password: str = PASSWORD) -> tuple[Person, dict[str, Any]]:
-        """Somebody who has given the password, and what they were answered."""
-        answer = nobody(self.site).post(SIGN_IN, {"username": "ann", "password": password})
-        assert answer.status == 202, answer.body
-        return with_cookie(self.site, answer), answer.json()["secondFactor"]
-
-    def ask_for_passkey(self) -> tuple[Person, dict[str, Any]]:
-        answer = nobody(self.site).post(f"{SIGN_IN}/passkey-options")
-        assert answer.status == 200, answer.body
-        return with_cookie(self.site, answer), answer.json()["passkeyOptions"]
-
-
-def with_cookie(site: InProcessSite, answer: Answer) -> Person:
-    """The browser that got this answer: it keeps the first cookie, and forgets the second."""
-    cookies = [value for key, value in answer.response.headers if key == "set-cookie"]
-    return Person(site, "ann", {"cookie": cookies[0].partition(";")[0]})
-
-
-def is_open(site: InProcessSite, answer: Answer) -> bool:
-    """Whether the answer has opened a session."""
-    cookies = [value for key, value in answer.response.headers if key == "set-cookie"]
-    session = next(
-        (it.partition(";")[0] for it in cookies if it.startswith("__Host-session=w")), None
-    )
-    if answer.status != 200 or session is None:
-        return False
-    return site.get("/api/auth/session", cookie=session).status == 200
-
-
-@pytest.fixture
-def house(tmp_path: Path) -> Iterator[House]:
-    clock = MovableClock()
-    with InProcessSite(tmp_path / "data", clock) as site:
-        yield House(site, clock)
 
 
 def test_the_password_alone_opens_nothing_and_says_what_is_missing(house: House) -> None:
@@ -252,97 +199,6 @@ def test_a_page_of_another_site_cannot_go_on_with_it(house: House) -> None:
     assert told["ways"]
 
 
-def test_a_passkey_s_answer_works_once(house: House) -> None:
-    half, told = house.begin()
-    credential = house.key.get(told["passkeyOptions"])
-    assert half.post(FACTOR, {"passkey": credential}).status == 200
-
-    assert half.post(FACTOR, {"passkey": credential}).json() == NOT_ACCEPTED
-    # Nor does another one to the same question.
-    another = house.key.get(told["passkeyOptions"])
-    assert half.post(FACTOR, {"passkey": another}).json() == NOT_ACCEPTED
-
-
-def lies(key: Authenticator) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Ways of a passkey to be wrong, as attributes of it."""
-    yield "another origin", {"origin": "https://evil.example"}
-    yield "another scheme", {"origin": "http://catalog.example"}
-    yield "another host", {"host": "evil.example"}
-    yield "a count that does not rise, as a copy has", {"count": key.count - 1}
-    yield "nobody present", {"flags": 0}
-    yield "another key under its id", {"_key": Authenticator()._key}
-    yield "an id that is not known", {"id": b"unknown"}
-
-
-def test_a_passkey_that_lies_is_refused(house: House) -> None:
-    house.key.count = 5
-    half, told = house.begin()
-    assert half.post(FACTOR, {"passkey": house.key.get(told["passkeyOptions"])}).status == 200
-    for about, attributes in lies(house.key):
-        liar = Authenticator()
-        liar.__dict__.update(house.key.__dict__ | attributes)
-        half, told = house.begin()
-        answer = half.post(FACTOR, {"passkey": liar.get(told["passkeyOptions"])})
-        assert (answer.status, answer.json()) == (401, NOT_ACCEPTED), about
-
-
-def test_the_passkey_of_somebody_else_is_refused(house: House) -> None:
-    eves = Authenticator()
-    add_passkey(browsing_as(house.site, "eve"), eves)
-    half, told = house.begin()
-
-    answer = half.post(FACTOR, {"passkey": eves.get(told["passkeyOptions"])})
-
-    assert (answer.status, answer.json()) == (401, NOT_ACCEPTED)
-
-
-def test_a_passkey_alone_signs_in_whoever_it_belongs_to(house: House) -> None:
-    browser, options = house.ask_for_passkey()
-    assert options["userVerification"] == "required"
-    assert options.get("allowCredentials", []) == []
-
-    answer = browser.post(PASSKEY, {"passkey": house.key.get(options)})
-
-    assert answer.json()["username"] == "ann"
-    assert is_open(house.site, answer)
-
-
-def test_a_passkey_alone_must_have_made_sure_of_the_person(house: House) -> None:
-    browser, options = house.ask_for_passkey()
-    touched = house.key.without_verification()
-    assert browser.post(PASSKEY, {"passkey": touched.get(options)}).json() == NOT_ACCEPTED
-    # After the password, that it is at hand is enough.
-    half, told = house.begin()
-    assert is_open(house.site, half.post(FACTOR, {"passkey": touched.get(told["passkeyOptions"])}))
-
-
-def test_a_passkey_alone_is_refused_for_whom_it_does_not_name_or_who_is_disabled(
-    house: House,
-) -> None:
-    for handle in ("", "YWNjb3VudCAy", "%", house.key.user_handle + "A"):
-        browser, options = house.ask_for_passkey()
-        credential = house.key.get(options)
-        credential["response"]["userHandle"] = handle
-        assert browser.post(PASSKEY, {"passkey": credential}).json() == NOT_ACCEPTED, handle
-    browser, options = house.ask_for_passkey()
-    set_disabled(house.site.node.store, "ann", is_disabled=True)
-    assert browser.post(PASSKEY, {"passkey": house.key.get(options)}).json() == NOT_ACCEPTED
-
-
-def test_a_passkey_for_one_question_does_not_answer_the_other(house: House) -> None:
-    """Half a sign-in is no question for a passkey alone, and the other way round."""
-    half, told = house.begin()
-    browser, options = house.ask_for_passkey()
-    cookies = {"cookie": half.headers["cookie"].replace("half-signed-in", "passkey-asked")}
-    answer = Person(house.site, "", cookies).post(
-        PASSKEY, {"passkey": house.key.get(told["passkeyOptions"])}
-    )
-    assert answer.status == 401
-    cookies = {"cookie": browser.headers["cookie"].replace("passkey-asked", "half-signed-in")}
-    answer = Person(house.site, "", cookies).post(FACTOR, {"passkey": house.key.get(options)})
-    assert answer.status == 401
-
-
 def test_one_s_own_factors_are_listed(house: House) -> None:
     half, _ = house.begin()
     session = half.post(FACTOR, {"code": house.code})
@@ -357,12 +213,6 @@ def test_one_s_own_factors_are_listed(house: House) -> None:
     assert passkey == shown
     assert told.pop("authenticatorApp")["createdAt"].endswith("Z")
     assert told == {"isRequired": False, "recoveryCodesLeft": 10}
-
-
-def test_a_synced_passkey_says_so(house: House) -> None:
-    browsing = browsing_as(house.site, "eve")
-    add_passkey(browsing, Authenticator().synced(), "Cloud")
-    assert "synced" in browsing.get("/account/second-factor").body.decode()
 
 
 def test_without_a_factor_nothing_changes(house: House) -> None:
@@ -388,28 +238,3 @@ def test_the_database_holds_neither_secret_nor_codes(house: House) -> None:
     for code in house.codes:
         assert code.encode() not in kept
         assert code.replace("-", "").encode() not in kept
-
-
-WRONG_TEXTS = ("", "%", "AAAA", "\0", 7, None, {"a": 1}, "A" * 9999)
-WRONG_PARTS: list[dict[str, Any]] = [
-    {"id": "\0"}, {"id": "x" * 5000}, {"id": ["x"]}, {"id": None}, {"rawId": "x"}, {"rawId": 7},
-    {"type": "password"}, {"response": None}, {"response": []}, {"response": {}},
-    {"authenticatorAttachment": "\0"},
-]  # fmt: skip
-
-
-def test_nothing_that_is_no_passkey_breaks_anything(house: House) -> None:
-    parts = ("clientDataJSON", "authenticatorData", "signature", "userHandle")
-    wrong = [*WRONG_PARTS, *({it: value} for it in parts for value in WRONG_TEXTS)]
-    for change in wrong:
-        browser, options = house.ask_for_passkey()
-        credential = house.key.get(options)
-        (key,) = change
-        (credential["response"] if key in parts else credential).update(change)
-        answer = browser.post(PASSKEY, {"passkey": credential})
-        assert answer.status == 401, change
-        assert list(answer.json()) == ["error"]
-        house.clock.forward(minutes=1)
-    browser, _ = house.ask_for_passkey()
-    bodies: list[Any] = [{"passkey": "x"}, {"passkey": []}, {"passkey": None}, {}]
-    assert [browser.post(PASSKEY, it).status for it in bodies] == [400] * 4

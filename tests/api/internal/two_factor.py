@@ -1,0 +1,61 @@
+"""Somebody with every kind of second factor, who signs in over the JSON API."""
+
+from typing import Any
+
+from api.internal.signing_in import SIGN_IN
+from support.authenticator import Authenticator
+from support.people import PASSWORD, Person, nobody
+from support.second_factor import add_app, add_passkey, browsing_as
+from support.site import Answer, InProcessSite
+from support.village import MovableClock
+
+FACTOR = f"{SIGN_IN}/second-factor"
+PASSKEY = f"{SIGN_IN}/passkey"
+WRONG = {"error": "The code is wrong, or was used before. Wait for the next one, and try again."}
+NOT_ACCEPTED = {"error": "This passkey was not accepted. Try again, or use another way to sign in."}
+TOO_LATE = "This sign-in has taken too long, or was begun elsewhere. Begin again."
+
+
+class House:
+    """A catalog where `ann` has a passkey, an app and recovery codes."""
+
+    def __init__(self, site: InProcessSite, clock: MovableClock) -> None:
+        self.site, self.clock = site, clock
+        self.key = Authenticator()
+        self.browsing = browsing_as(site, "ann")
+        self.codes = add_passkey(self.browsing, self.key)
+        self.app, _ = add_app(self.browsing, clock.at.timestamp())
+        clock.forward(seconds=30)
+
+    @property
+    def code(self) -> str:
+        """What the app shows now."""
+        return str(self.app.at(int(self.clock.at.timestamp())))
+
+    def begin(self, password: str = PASSWORD) -> tuple[Person, dict[str, Any]]:
+        """Somebody who has given the password, and what they were answered."""
+        answer = nobody(self.site).post(SIGN_IN, {"username": "ann", "password": password})
+        assert answer.status == 202, answer.body
+        return with_cookie(self.site, answer), answer.json()["secondFactor"]
+
+    def ask_for_passkey(self) -> tuple[Person, dict[str, Any]]:
+        answer = nobody(self.site).post(f"{SIGN_IN}/passkey-options")
+        assert answer.status == 200, answer.body
+        return with_cookie(self.site, answer), answer.json()["passkeyOptions"]
+
+
+def with_cookie(site: InProcessSite, answer: Answer) -> Person:
+    """The browser that got this answer: it keeps the first cookie, and forgets the second."""
+    cookies = [value for key, value in answer.response.headers if key == "set-cookie"]
+    return Person(site, "ann", {"cookie": cookies[0].partition(";")[0]})
+
+
+def is_open(site: InProcessSite, answer: Answer) -> bool:
+    """Whether the answer has opened a session."""
+    cookies = [value for key, value in answer.response.headers if key == "set-cookie"]
+    session = next(
+        (it.partition(";")[0] for it in cookies if it.startswith("__Host-session=w")), None
+    )
+    if answer.status != 200 or session is None:
+        return False
+    return site.get("/api/auth/session", cookie=session).status == 200
