@@ -10,12 +10,12 @@ import threading
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import Self
 
 import httpx
 
 from chaos.ledger import Ledger, Release
 from support.author import Author
+from support.load import Clients
 
 _FAULTS = (OSError, http.client.HTTPException)
 _WIDGETS_PER_AUTHOR = 4
@@ -25,7 +25,7 @@ _STALLED = 30
 _STALL_S = 20.0
 
 
-class Traffic:
+class Traffic(Clients):
     """All clients, from entering to leaving. They go on through every restart."""
 
     def __init__(
@@ -34,28 +34,17 @@ class Traffic:
         self.port = port
         self.ledger = ledger
         self.counted = counted
-        self._is_over = threading.Event()
         # Cleared while no service runs: what gets no answer then is nobody's fault.
         self.is_served = threading.Event()
         jobs: list[Callable[[random.Random], None]] = []
         jobs += [partial(self._publish, *signed_in) for signed_in in tokens.items()]
         jobs += [self._count] * 3 + [self._read] * 3 + [self._stall]
-        self._threads = [
-            threading.Thread(target=job, args=(random.Random(f"{seed} {number}"),), daemon=True)
-            for number, job in enumerate(jobs)
-        ]
+        super().__init__(
+            [partial(job, random.Random(f"{seed} {number}")) for number, job in enumerate(jobs)]
+        )
 
-    def __enter__(self) -> Self:
-        for thread in self._threads:
-            thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._is_over.set()
-        for thread in self._threads:
-            thread.join(120)
-            if thread.is_alive():
-                self.ledger.violated("a client got no answer for two minutes")
+    def hung(self) -> None:
+        self.ledger.violated("a client got no answer for two minutes")
 
     def _publish(self, username: str, token: str, choose: random.Random) -> None:
         with Author(f"http://127.0.0.1:{self.port}", token) as author:

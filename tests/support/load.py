@@ -5,14 +5,42 @@ import random
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Self
 
 from support.service import Service
 
 _FAULTS = (OSError, http.client.HTTPException)
+_PATIENCE_S = 120
 
 
-class CountingLoad:
+class Clients:
+    """Clients in threads of their own, from entering to leaving. Each ends when `_is_over` is."""
+
+    def __init__(self, jobs: Sequence[Callable[[], None]]) -> None:
+        self._lock = threading.Lock()
+        self._is_over = threading.Event()
+        self._threads = [threading.Thread(target=job, daemon=True) for job in jobs]
+
+    def __enter__(self) -> Self:
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._is_over.set()
+        for thread in self._threads:
+            thread.join(_PATIENCE_S)
+            if thread.is_alive():
+                self.hung()
+
+    def hung(self) -> None:
+        """A client has got no answer for a long time."""
+        raise AssertionError(f"A client got no answer for {_PATIENCE_S} s.")
+
+
+class CountingLoad(Clients):
     """Several clients in threads. `attempted` was sent, `acknowledged` was answered with 200.
 
     What was attempted and not acknowledged may have been counted or not.
@@ -24,19 +52,7 @@ class CountingLoad:
         self.statuses: Counter[int] = Counter()
         self._port = service.port
         self._keys = keys
-        self._lock = threading.Lock()
-        self._is_over = threading.Event()
-        self._threads = [threading.Thread(target=self._post, args=(i,)) for i in range(clients)]
-
-    def __enter__(self) -> Self:
-        for thread in self._threads:
-            thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._is_over.set()
-        for thread in self._threads:
-            thread.join()
+        super().__init__([partial(self._post, number) for number in range(clients)])
 
     def wait_for(self, acknowledged: int, timeout_s: float = 30) -> None:
         """Until this many more are acknowledged than when it was called."""
@@ -67,7 +83,7 @@ class CountingLoad:
         connection.close()
 
 
-class ReadingLoad:
+class ReadingLoad(Clients):
     """Several clients that read in threads, every second one with a new connection each time.
 
     A client sends a request again over a new connection only where it was asked to: `failures`
@@ -80,19 +96,7 @@ class ReadingLoad:
         self.longest_s = 0.0
         self._port = port
         self._path = path
-        self._lock = threading.Lock()
-        self._is_over = threading.Event()
-        self._threads = [threading.Thread(target=self._read, args=(i,)) for i in range(clients)]
-
-    def __enter__(self) -> Self:
-        for thread in self._threads:
-            thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._is_over.set()
-        for thread in self._threads:
-            thread.join()
+        super().__init__([partial(self._read, number) for number in range(clients)])
 
     def _read(self, number: int) -> None:
         is_kept = number % 2 == 0

@@ -14,7 +14,7 @@ import pytest
 
 from support.service import Service
 
-_EXAMPLES = 60
+_EXAMPLES = 100
 _RUN = "from schemathesis.cli import schemathesis; schemathesis()"
 
 # Names of its own invention lead to 404 nearly always, so a second run uses these.
