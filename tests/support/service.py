@@ -14,6 +14,8 @@ from pathlib import Path
 
 import httpx
 
+from support.preloaded import preloaded_command
+
 # For clients that speak no TLS: to load the system's certificates takes 30 ms for each of them.
 NO_CERTIFICATES = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
@@ -138,8 +140,11 @@ def run_command(
     folder: Path | None = None,
 ) -> subprocess.CompletedProcess[bytes]:
     """Run `widget-catalog` with these arguments to its end, in this folder."""
+    command = [sys.executable, "-m", "widget_catalog", *arguments]
+    if before is None:
+        command = preloaded_command("widget_catalog", *arguments, environment=environment)
     return subprocess.run(
-        [sys.executable, "-m", "widget_catalog", *arguments],
+        command,
         input=stdin,
         capture_output=True,
         timeout=300,

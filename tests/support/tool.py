@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 
 from support.commands import Said
+from support.preloaded import preloaded_command
 from widget_cli.widget_folder import PLACEHOLDER_DESCRIPTION
 
 DESCRIPTION = "The time, large enough for the far side of the room."
@@ -35,7 +36,7 @@ class Tool:
     ) -> Said:
         """Run a command to its end. It never shows a stack trace."""
         done = subprocess.run(
-            self.command(*arguments),
+            preloaded_command("widget_cli", *map(str, arguments), environment=environment),
             input=stdin,
             capture_output=True,
             timeout=120,
