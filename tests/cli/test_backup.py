@@ -137,8 +137,8 @@ def test_what_cannot_be_done_is_said_in_a_sentence(data: Path, tmp_path: Path) -
     file = tmp_path / "notes.txt"
     file.write_text("mine")
 
-    def said(*arguments: str | Path) -> str:
-        told = widget_catalog(*arguments, before=without_root_powers)
+    def said(*arguments: str | Path, before: Callable[[], None] | None = None) -> str:
+        told = widget_catalog(*arguments, before=before)
         assert (told.code, told.out) == (1, "")
         return told.err
 
@@ -163,7 +163,7 @@ def test_what_cannot_be_done_is_said_in_a_sentence(data: Path, tmp_path: Path) -
     )
     locked = tmp_path / "locked"
     locked.mkdir(mode=0o500)
-    assert said("backup", locked / "backup", "--data", data) == (
+    assert said("backup", locked / "backup", "--data", data, before=without_root_powers) == (
         f"Error: {locked}/backup cannot be written: Permission denied.\n"
     )
     assert said("restore", target, "--data", tmp_path / "new") == (
@@ -180,7 +180,7 @@ def test_what_cannot_be_done_is_said_in_a_sentence(data: Path, tmp_path: Path) -
     )
     unreadable = tmp_path / "unreadable.tar.zst"
     unreadable.touch(mode=0o000)
-    assert said("restore", unreadable, "--check") == (
+    assert said("restore", unreadable, "--check", before=without_root_powers) == (
         f"Error: {unreadable} cannot be used: Permission denied.\n"
     )
     assert said("restore", file, "--data", tmp_path / "new").startswith(

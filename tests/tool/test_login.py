@@ -35,7 +35,7 @@ CODE = {
     "device_code": "dev-1",
     "user_code": "WDJB-MJHT",
     "verification_uri": "https://catalog.example/device",
-    "expires_in": 600,
+    "expires_in": 60,
     "interval": 1,
 }
 
