@@ -23,6 +23,8 @@ REQUIREMENTS = ROOT / "requirements"
 VENV = ROOT / ".venv"
 BIN = VENV / "bin"
 INSTALLED = VENV / "installed"
+# The packages of this repository: the service, the authors' tool, and what both agree on.
+PROJECTS = (".", "contract", "cli")
 CACHE = ROOT / ".cache"
 
 # What uv calls the settings of pip. uv does not read pip's files and variables.
@@ -73,7 +75,7 @@ def read_installed() -> Installed | None:
 
 def expected(kind: str) -> Installed:
     digest = hashlib.sha256()
-    for path in (f"requirements/{kind}.txt", "pyproject.toml", "cli/pyproject.toml"):
+    for path in (f"requirements/{kind}.txt", *project_files()):
         digest.update((ROOT / path).read_bytes())
     return Installed(kind, f"{sys.version_info[:2]} {ROOT}", digest.hexdigest())
 
@@ -106,7 +108,7 @@ def install_with_uv(kind: str, *, is_reusable: bool) -> bool:
             run(uv, "pip", "sync", *into, "--require-hashes", requirements, env=environment)
         with step("linking the sources of widget-catalog and widget"):
             install = [uv, "pip", "install", *into, "--no-deps", "--no-build-isolation"]
-            run(*install, "-e", ROOT, "-e", ROOT / "cli", env=environment)
+            run(*install, *linked_projects(), env=environment)
     except StepFailed as failed:
         if failed.is_disk_full:
             raise
@@ -125,7 +127,15 @@ def install_with_pip(kind: str) -> None:
     with step("installing packages with pip"):
         run(*pip, "--require-hashes", "-r", requirements)
     with step("linking the sources of widget-catalog and widget"):
-        run(*pip, "--no-deps", "--no-build-isolation", "-e", ROOT, "-e", ROOT / "cli")
+        run(*pip, "--no-deps", "--no-build-isolation", *linked_projects())
+
+
+def linked_projects() -> list[object]:
+    return [word for project in PROJECTS for word in ("-e", ROOT / project)]
+
+
+def project_files() -> list[str]:
+    return [str(Path(project, "pyproject.toml")) for project in PROJECTS]
 
 
 def find_pip() -> list[object] | None:
@@ -240,7 +250,9 @@ def lock(options: list[str]) -> None:
             with step(f"pinning requirements/{to}.txt"):
                 run(*command, env=environment)
 
-        projects = ["pyproject.toml", "cli/pyproject.toml"]
+        projects = project_files()
+        # It is installed from its folder, like the others.
+        projects += ["--no-emit-package", "widget-contract"]
         compile_(*projects, "--group", "build", to="runtime")
         compile_(*projects, "--group", "dev", "-c", "requirements/runtime.txt", to="dev")
         compile_("--group", "installer", to="uv")

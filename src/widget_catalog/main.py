@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 from rich.markup import escape
 
+from widget_contract.errors import CatalogError
+
 from . import release
 from .commands.accounts import accounts, scopes
 from .commands.audit import audit
@@ -23,7 +25,7 @@ from .commands.help import HELP_OPTIONS, build_command, examples
 from .commands.secrets import secrets
 from .commands.transfer import export, import_, import_file
 from .commands.widgets import versions, widgets
-from .domain.errors import CatalogError, InvalidImport, InvalidSettings
+from .domain.errors import InvalidImport, InvalidSettings
 from .settings import load_settings, passed_sockets
 
 if TYPE_CHECKING:

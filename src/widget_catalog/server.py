@@ -20,7 +20,8 @@ from granian.constants import HTTPModes, Interfaces, Loops, RuntimeModes, TaskIm
 from granian.http import HTTP1Settings
 from granian.log import LogLevels
 
-from .domain.errors import CatalogError
+from widget_contract.errors import CatalogError
+
 from .logs import configure_logs
 from .settings import Settings
 from .store.damage import DamageAlarm

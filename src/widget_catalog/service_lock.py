@@ -11,7 +11,9 @@ from pathlib import Path
 
 import msgspec
 
-from .domain.errors import CatalogError, FolderUnusable
+from widget_contract.errors import CatalogError
+
+from .domain.errors import FolderUnusable
 
 
 class FolderInUse(CatalogError):

@@ -15,11 +15,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from widget_contract.semver import InvalidVersion, SemVer
+
 from .domain.accounts import reserved_names
 from .domain.errors import InvalidSettings
 from .domain.oauth_clients import OWN_CLIENTS, parse_clients
 from .domain.second_factor import RequiredOf
-from .domain.semver import InvalidVersion, SemVer
 
 _DATA = Path("data")
 PREFIX = "WIDGET_CATALOG_"

@@ -4,8 +4,9 @@ import ipaddress
 from typing import NamedTuple
 from urllib.parse import quote, urlsplit, urlunsplit
 
-from .domain.errors import InvalidName
-from .domain.names import Scope, WidgetName
+from widget_contract.errors import InvalidName
+from widget_contract.names import Scope, WidgetName
+
 from .errors import ToolError, wrong_usage
 
 

@@ -2,9 +2,10 @@
 
 from urllib.parse import urljoin
 
+from widget_contract.semver import InvalidVersion, SemVer
+
 from .addresses import WidgetKey
 from .answers import not_a_catalog, refusal, shaped
-from .domain.semver import InvalidVersion, SemVer
 from .errors import ToolError
 from .exits import ExitCode
 from .release import VERSION

@@ -3,8 +3,9 @@
 import hashlib
 from typing import Any, NamedTuple
 
-from .domain.semver import InvalidVersion, SemVer
-from .domain.widgets import Size
+from widget_contract.semver import InvalidVersion, SemVer
+from widget_contract.wire import Size
+
 from .shapes import VersionEntry
 from .widget_folder import LocalWidget
 

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from widget_contract.errors import CatalogError
+
 from .app import App
 from .commands import (
     account,
@@ -19,7 +21,6 @@ from .commands import (
     tokens,
 )
 from .console import show_error
-from .domain.errors import CatalogError
 from .errors import ToolError
 from .exits import ExitCode
 from .release import VERSION

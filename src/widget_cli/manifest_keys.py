@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from .domain.manifests import Manifest
+from widget_contract.manifests import Manifest
 
 _SIMILAR = 0.82
 _SHORTEST = 4

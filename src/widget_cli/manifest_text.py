@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from enum import StrEnum
 
-from .domain.semver import SemVer
+from widget_contract.semver import SemVer
 
 _BLANKS = re.compile(r"[ \t\r\n]*")
 

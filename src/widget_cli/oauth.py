@@ -5,8 +5,8 @@ from typing import Any
 import msgspec
 
 from .answers import not_a_catalog, refusal, shaped
+from .clock import Clock, now
 from .credentials import SignIn
-from .domain.clock import Clock, now
 from .transport import SMALL_BYTES, Reply, Transport
 
 SCOPE = "openid profile email"

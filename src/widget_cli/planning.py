@@ -1,12 +1,13 @@
 """Deciding what will be published: into which scope, and against what is there already."""
 
+from widget_contract.errors import InvalidName
+from widget_contract.manifests import Manifest
+from widget_contract.names import Scope
+
 from .addresses import WidgetKey
 from .catalog import find_detail, find_style, list_scopes
 from .console import warn
 from .differences import differing_fields, find_version, is_step_back
-from .domain.errors import InvalidName
-from .domain.manifests import Manifest
-from .domain.names import Scope
 from .errors import ToolError, wrong_usage
 from .exits import ExitCode
 from .plan import Plan

@@ -5,8 +5,9 @@ import re
 from importlib import resources
 from pathlib import Path
 
-from .domain.errors import InvalidName
-from .domain.names import Scope, WidgetName
+from widget_contract.errors import InvalidName
+from widget_contract.names import Scope, WidgetName
+
 from .errors import ToolError, wrong_usage
 from .exits import ExitCode
 from .widget_folder import MANIFEST, PLACEHOLDER_DESCRIPTION, named

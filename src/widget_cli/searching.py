@@ -9,11 +9,12 @@ import itertools
 import re
 from typing import Any, NamedTuple
 
+from widget_contract.errors import InvalidName
+from widget_contract.names import Scope, WidgetName
+from widget_contract.semver import SemVer, is_compatible
+
 from .addresses import WidgetKey, parse_key
 from .answers import shaped
-from .domain.errors import InvalidName
-from .domain.names import Scope, WidgetName
-from .domain.semver import SemVer, is_compatible
 from .errors import ToolError
 from .exits import ExitCode
 from .session import Session

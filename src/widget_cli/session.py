@@ -7,8 +7,8 @@ from typing import Any
 
 from .addresses import is_private, parse_url
 from .answers import object_in
+from .clock import Clock, now
 from .credentials import Credentials, SignIn
-from .domain.clock import Clock, now
 from .errors import (
     ToolError,
     not_private,

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from .domain.widgets import Size
+from widget_contract.wire import Size
 
 
 class VersionEntry(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import msgspec
 
+from widget_contract.errors import InvalidManifest
+from widget_contract.manifests import Manifest, parse_manifest
+
 from .console import sized
-from .domain.errors import InvalidManifest
-from .domain.manifests import Manifest, parse_manifest
 from .errors import ToolError, invalid_widget
 from .javascript import ModuleCheck, check_module
 from .manifest_keys import misspelled_keys

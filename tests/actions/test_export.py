@@ -16,9 +16,9 @@ from actions.looking import exported, state_of, stored_line, take
 from support.folders import empty_folder
 from support.widgets import ndjson, version_line, widget_line
 from widget_catalog.actions.export_catalog import copied_to, export_catalog, linked_to
-from widget_catalog.domain.texts import clean_line, clean_name, clean_text
 from widget_catalog.store.downloads import add_downloads
 from widget_catalog.wiring import Node, open_node
+from widget_contract.texts import clean_line, clean_name, clean_text
 
 MEMORY = Path("/dev/shm")
 

@@ -18,11 +18,11 @@ from widget_catalog.actions.request_version import request_version
 from widget_catalog.actions.staged_import import finish_import
 from widget_catalog.domain.accounts import Actor, Via
 from widget_catalog.domain.errors import Conflict, InvalidImport, StoreUnavailable
-from widget_catalog.domain.names import Scope, WidgetName
 from widget_catalog.store.staged_tables import imports, staged_batches, staged_widgets
 from widget_catalog.store.staging import importing
 from widget_catalog.store.widgets import count_widgets, get_widget
 from widget_catalog.wiring import Node, prepare_node
+from widget_contract.names import Scope, WidgetName
 
 MANY = 1_200
 

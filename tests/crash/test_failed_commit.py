@@ -11,9 +11,9 @@ from support.author import add_account
 from support.publisher import bundle_of, publish
 from widget_catalog.actions.check_catalog import check_catalog
 from widget_catalog.domain.errors import StoreUnavailable
-from widget_catalog.domain.names import Scope, WidgetName
 from widget_catalog.store.widgets import find_widget
 from widget_catalog.wiring import Node, prepare_node
+from widget_contract.names import Scope, WidgetName
 
 
 def test_the_bundle_of_a_publish_whose_fsync_failed_stays_for_recovery_may_complete_it(

@@ -21,11 +21,11 @@ from support.service import Service, running_service
 from widget_catalog.actions.check_catalog import check_catalog
 from widget_catalog.actions.tidy_uploads import tidy_uploads
 from widget_catalog.domain import clock
-from widget_catalog.domain.names import Scope, WidgetName
 from widget_catalog.store.audit import list_entries
 from widget_catalog.store.engine import Store, sqlite_engine
 from widget_catalog.store.widgets import find_widget
 from widget_catalog.wiring import Node, prepare_node
+from widget_contract.names import Scope, WidgetName
 
 _TRIES = 120
 _SERVICE_TRIES = 4

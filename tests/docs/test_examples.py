@@ -14,9 +14,9 @@ from support.site import Answer, InProcessSite
 from widget_catalog.actions import ndjson
 from widget_catalog.actions.import_catalog import import_catalog
 from widget_catalog.domain.oauth_clients import parse_clients
-from widget_catalog.domain.semver import SemVer, is_compatible
 from widget_catalog.settings import PREFIX, load_settings
 from widget_catalog.store.migrate import SCHEMA
+from widget_contract.semver import SemVer, is_compatible
 
 ROOT = Path(__file__).parents[2]
 README, INTEGRATING, OPERATING, SETTINGS, ERRORS = (

@@ -132,7 +132,7 @@ def test_every_file_folder_and_function_named_exists(page: Path) -> None:
     for code in _INLINE.findall(prose_of(page)):
         if found := _PLACE.match(code):
             file, name = found.groups()
-            assert name in names_in(SOURCE / file), code
+            assert name in names_in((ROOT if file.startswith("src/") else SOURCE) / file), code
         elif "/" in code and (_FILE.match(code) or _FOLDER.match(code)):
             assert exists(page, code), code
 

@@ -5,16 +5,16 @@ import tomllib
 from pathlib import Path
 
 import msgspec
+import pytest
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from widget_cli.domain.manifests import Manifest, parse_manifest
 from widget_cli.exits import ExitCode
 from widget_cli.main import app
 from widget_cli.widget_folder import MAX_BUNDLE_BYTES
+from widget_contract.manifests import Manifest, parse_manifest
 
 ROOT = Path(__file__).parents[2]
-SOURCE = ROOT / "src" / "widget_cli"
 GUIDE = (ROOT / "docs" / "publishing.md").read_text(encoding="utf-8")
 # The operator's page has commands of `widget-catalog` that are told by their last words.
 PAGES = {ROOT / "cli" / "README.md", *ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")} - {
@@ -93,12 +93,14 @@ def test_the_limit_in_the_guide_is_the_limit() -> None:
     assert f"at most {MAX_BUNDLE_BYTES >> 20} MiB" in GUIDE
 
 
-def test_the_tree_of_the_tool_in_the_architecture_page_is_the_tree() -> None:
+@pytest.mark.parametrize("package", ["widget_cli", "widget_contract"])
+def test_the_tree_in_the_architecture_page_is_the_tree(package: str) -> None:
+    source = ROOT / "src" / package
     page = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
-    block = page.partition("\nsrc/widget_cli/\n")[2].partition("```")[0]
+    block = page.partition(f"\nsrc/{package}/\n")[2].partition("```")[0]
     there = {
-        str(it.relative_to(SOURCE))
-        for it in [*SOURCE.glob("*.py"), *SOURCE.glob("commands/*.py")]
+        str(it.relative_to(source))
+        for it in [*source.glob("*.py"), *source.glob("commands/*.py")]
         if it.name not in ("__init__.py", "__main__.py")
     }
     told = set()

@@ -27,7 +27,7 @@ from widget_catalog.domain.accounts import (
     reserved_names,
 )
 from widget_catalog.domain.errors import InvalidAccount, NotAllowed
-from widget_catalog.domain.names import Scope, is_name
+from widget_contract.names import Scope, is_name
 
 NAMES = st.sampled_from(["ann", "acme", "eve"])
 PLACES = st.tuples(NAMES, st.none() | st.sampled_from(["clock", "board"]))

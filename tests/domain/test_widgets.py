@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from support.values import PUBLISHED, a_version, a_widget
 from widget_catalog.domain.clock import iso
 from widget_catalog.domain.errors import Conflict
-from widget_catalog.domain.semver import SemVer
 from widget_catalog.domain.widgets import newness, runs_on
+from widget_contract.semver import SemVer
 
 DAY = timedelta(days=1)
 

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from support.widgets import import_widgets, version_line, widget_line
-from widget_catalog.domain.semver import SemVer
 from widget_catalog.reading import popularity
 from widget_catalog.reading.catalog import Catalog
 from widget_catalog.reading.documents import Documents
 from widget_catalog.reading.search import Query
 from widget_catalog.store.downloads import add_downloads
 from widget_catalog.wiring import Node
+from widget_contract.semver import SemVer
 
 LAG_S = 0.2
 

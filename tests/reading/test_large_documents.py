@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from support.widgets import import_widgets, version_line, widget_line
-from widget_catalog.domain.semver import SemVer
 from widget_catalog.reading.catalog import Catalog
 from widget_catalog.reading.content import MAX_INLINE_BYTES, Content, Encoding
 from widget_catalog.reading.documents import Documents
@@ -19,6 +18,7 @@ from widget_catalog.reading.rendering import with_cdn
 from widget_catalog.reading.search import Query
 from widget_catalog.store.downloads import add_downloads
 from widget_catalog.wiring import Node
+from widget_contract.semver import SemVer
 
 NOTES = "Größer, schneller, weiter. " * 200
 CDN = "https://cdn.example"

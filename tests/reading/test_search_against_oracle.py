@@ -20,13 +20,13 @@ from reading.oracle import Key, Search, Shown, check_search
 from support.folders import empty_folder
 from support.widgets import add_old_widgets, import_widgets, version_line, widget_line
 from widget_catalog.domain.clock import from_ms, iso
-from widget_catalog.domain.names import Scope, WidgetName
 from widget_catalog.reading.catalog import Catalog
 from widget_catalog.reading.documents import Documents
 from widget_catalog.reading.search import SearchIndex
 from widget_catalog.store.downloads import add_downloads
 from widget_catalog.store.widgets import find_widget, replace_widget
 from widget_catalog.wiring import Node, open_node
+from widget_contract.names import Scope, WidgetName
 
 # Little text, so that much of it is alike; letters that fold, compose and widen in odd ways.
 TOKENS = [

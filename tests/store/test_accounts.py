@@ -7,7 +7,6 @@ from support.values import a_widget
 from widget_catalog.domain.accounts import Account
 from widget_catalog.domain.clock import from_ms
 from widget_catalog.domain.errors import Conflict, NotFound, StoreUnavailable
-from widget_catalog.domain.names import Scope
 from widget_catalog.store.accounts import (
     add_account,
     add_identity,
@@ -26,6 +25,7 @@ from widget_catalog.store.accounts import (
 from widget_catalog.store.engine import Store
 from widget_catalog.store.organizations import scope_kind
 from widget_catalog.store.widgets import add_widgets
+from widget_contract.names import Scope
 
 
 def test_an_account_comes_back_as_it_was_added(store: Store) -> None:

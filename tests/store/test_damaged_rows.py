@@ -7,7 +7,6 @@ import sqlalchemy as sa
 
 from support.values import a_version, a_widget
 from widget_catalog.domain.errors import DataDamaged
-from widget_catalog.domain.names import Scope, WidgetName
 from widget_catalog.store.damage import DamageAlarm
 from widget_catalog.store.engine import Store
 from widget_catalog.store.schema import versions, widgets
@@ -18,6 +17,7 @@ from widget_catalog.store.widgets import (
     read_slice,
     replace_widget,
 )
+from widget_contract.names import Scope, WidgetName
 
 SOUND = a_widget("acme/sound", a_version("1.0.0"))
 CLOCK = a_widget("acme/clock", a_version("1.0.0"), a_version("2.0.0", is_yanked=True))

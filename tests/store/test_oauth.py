@@ -3,7 +3,6 @@
 import pytest
 
 from widget_catalog.domain.accounts import Account
-from widget_catalog.domain.names import Scope
 from widget_catalog.store.accounts import add_account, take_scope
 from widget_catalog.store.engine import Store
 from widget_catalog.store.oauth import (
@@ -30,6 +29,7 @@ from widget_catalog.store.oauth import (
     update_device,
     use_code,
 )
+from widget_contract.names import Scope
 
 
 @pytest.fixture

@@ -17,11 +17,11 @@ from widget_catalog.actions.quotas import (
 )
 from widget_catalog.domain.accounts import Account, Actor, Role, Via
 from widget_catalog.domain.errors import TooOften
-from widget_catalog.domain.names import Scope
 from widget_catalog.store.accounts import take_scope
 from widget_catalog.store.engine import Store
 from widget_catalog.store.organizations import add_organization, list_memberships, put_member
 from widget_catalog.store.publications import Publication, add_publication, list_publications
+from widget_contract.names import Scope
 
 T = TypeVar("T")
 

@@ -11,7 +11,6 @@ from support.oauth import CLIENTS, WANTED, code_fields, refresh_fields
 from widget_catalog.actions.oauth import Answer, House, authorize, exchange
 from widget_catalog.actions.sign_in import identify_bearer
 from widget_catalog.domain.accounts import Account
-from widget_catalog.domain.names import Scope
 from widget_catalog.domain.oauth_clients import parse_clients
 from widget_catalog.store.accounts import add_account, take_scope
 from widget_catalog.store.engine import Store
@@ -22,6 +21,7 @@ from widget_catalog.store.oauth import (
     remove_successors,
     rotate_pair,
 )
+from widget_contract.names import Scope
 
 HOUSE = House(parse_clients(CLIENTS), "https://catalog.example", 180 * 86_400_000)
 AT_ONCE = 6

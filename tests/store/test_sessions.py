@@ -2,7 +2,6 @@
 
 from support.accounts import an_account, an_organization, later
 from widget_catalog.domain.accounts import Limits, Right
-from widget_catalog.domain.names import Scope
 from widget_catalog.store.accounts import update_account
 from widget_catalog.store.engine import Store
 from widget_catalog.store.invitations import (
@@ -39,6 +38,7 @@ from widget_catalog.store.tokens import (
     remove_tokens,
     touch_token,
 )
+from widget_contract.names import Scope
 
 HOUR = 3_600_000
 

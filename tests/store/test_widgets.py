@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support.values import a_version, a_widget
-from widget_catalog.domain.names import Scope, WidgetName
 from widget_catalog.store.changes import list_changes
 from widget_catalog.store.downloads import get_counts
 from widget_catalog.store.engine import Store
@@ -22,6 +21,7 @@ from widget_catalog.store.widgets import (
     replace_widget,
     stream_widgets,
 )
+from widget_contract.names import Scope, WidgetName
 
 
 def find(store: Store, key: str = "acme/clock") -> Any:

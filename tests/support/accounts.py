@@ -4,10 +4,10 @@ from datetime import timedelta
 
 from widget_catalog.domain.accounts import Account, Role
 from widget_catalog.domain.clock import from_ms
-from widget_catalog.domain.names import Scope
 from widget_catalog.store.accounts import add_account, take_scope
 from widget_catalog.store.engine import Store
 from widget_catalog.store.organizations import Organization, add_organization, put_member
+from widget_contract.names import Scope
 
 
 def an_account(store: Store, username: str = "ann", *, is_operator: bool = False) -> Account:

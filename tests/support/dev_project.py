@@ -7,6 +7,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from requirements.install import PROJECTS
+
 ROOT = Path(__file__).parents[2]
 
 _UV = """\
@@ -30,9 +32,9 @@ class DevProject:
         for path in ("dev", "requirements/install.py", "requirements/steps.py"):
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / path, folder / path)
-        (folder / "cli").mkdir()
-        for path in ("pyproject.toml", "cli/pyproject.toml"):
-            (folder / path).write_text("")
+        for project in PROJECTS:
+            (folder / project).mkdir(exist_ok=True)
+            (folder / project / "pyproject.toml").write_text("")
         for kind in ("runtime", "dev", "uv"):
             (folder / "requirements" / f"{kind}.txt").write_text("")
         self.add_program(self.programs / "uv", _UV)

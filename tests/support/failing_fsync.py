@@ -18,9 +18,9 @@ from pathlib import Path
 
 from support.publisher import publish
 from widget_catalog.domain.errors import StoreUnavailable
-from widget_catalog.domain.names import Scope, WidgetName
 from widget_catalog.store.widgets import find_widget
 from widget_catalog.wiring import open_node
+from widget_contract.names import Scope, WidgetName
 
 _FDATASYNC = {"x86_64": 75, "aarch64": 83}
 _NO_NEW_PRIVILEGES, _SET_SECCOMP, _FILTER_MODE = 38, 22, 2

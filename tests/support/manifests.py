@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from widget_catalog.domain.errors import InvalidManifest
-from widget_catalog.domain.manifests import parse_manifest
+from widget_contract.errors import InvalidManifest
+from widget_contract.manifests import parse_manifest
 
 LEAST: dict[str, Any] = {
     "name": "clock",

@@ -25,7 +25,7 @@ import traceback
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
-_PACKAGES = ("widget_catalog", "widget_cli")
+_PACKAGES = ("widget_catalog", "widget_cli", "widget_contract")
 _NOT_LOADED = ("__main__", ".migrations.env")  # What runs when it is loaded.
 _READ_LATE = ("WIDGET_", "HOME", "XDG_")
 _CLIENT = """

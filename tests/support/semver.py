@@ -2,10 +2,7 @@
 
 from hypothesis import strategies as st
 
-from widget_catalog.domain.semver import (
-    MAX_NUMBER,
-    SemVer,
-)
+from widget_contract.semver import MAX_NUMBER, SemVer
 
 # Numbers are small so that two drawn versions are often neighbours.
 NUMBERS = st.integers(0, 3) | st.sampled_from([9, 10, 11, MAX_NUMBER - 1])

@@ -3,9 +3,10 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from widget_catalog.domain.names import Scope, WidgetName
-from widget_catalog.domain.semver import SemVer
-from widget_catalog.domain.widgets import Size, Version, Widget
+from widget_catalog.domain.widgets import Version, Widget
+from widget_contract.names import Scope, WidgetName
+from widget_contract.semver import SemVer
+from widget_contract.wire import Size
 
 PUBLISHED = datetime(2026, 1, 31, 9, 5, tzinfo=UTC)
 

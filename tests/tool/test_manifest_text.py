@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from widget_cli.domain.semver import SemVer
 from widget_cli.manifest_text import Bump, bumped, with_value
+from widget_contract.semver import SemVer
 
 _VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=9),

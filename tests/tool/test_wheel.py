@@ -1,18 +1,26 @@
-"""The tool installs by itself: its wheel, its own dependencies, and nothing of the service."""
+"""The tool installs with the contract: two wheels, their dependencies, nothing of the service."""
 
 import re
 import subprocess
 import sys
 import tomllib
 import venv
+import zipfile
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from widget_cli.release import VERSION
 
-PROJECT = Path(__file__).parents[2] / "cli"
+ROOT = Path(__file__).parents[2]
+# Where the wheels are built, by what their names begin with.
+PROJECTS = {
+    "widget_catalog": ROOT,
+    "widget_cli": ROOT / "cli",
+    "widget_contract": ROOT / "contract",
+}
 
 
 def needed(*names: str) -> set[str]:
@@ -21,7 +29,7 @@ def needed(*names: str) -> set[str]:
     waiting = list(names)
     while waiting:
         name = re.sub(r"[-_.]+", "-", waiting.pop()).lower()
-        if name in found or "extra ==" in name:
+        if name in found or name == "widget-contract":
             continue
         try:
             wanted = metadata.requires(name) or []
@@ -35,24 +43,25 @@ def needed(*names: str) -> set[str]:
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    target = tmp_path_factory.mktemp("wheel")
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    target = tmp_path_factory.mktemp("wheels")
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(target)]
-    subprocess.run(command, cwd=PROJECT, check=True, capture_output=True)
-    (built,) = target.glob("*.whl")
-    return built
+    for project in PROJECTS.values():
+        subprocess.run(command, cwd=project, check=True, capture_output=True)
+    return {it.name.partition("-")[0]: it for it in target.glob("*.whl")}
 
 
 @pytest.fixture(scope="module")
-def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A fresh environment with the wheel, which sees the packages it depends on and no others."""
+def python(wheels: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A fresh environment with tool and contract, which sees what they depend on and no more."""
     folder = tmp_path_factory.mktemp("fresh") / "venv"
     venv.create(folder, with_pip=True)
     python = folder / "bin" / "python"
     options = ["--no-deps", "--no-index", "--disable-pip-version-check", "--quiet"]
-    subprocess.run([python, "-m", "pip", "install", *options, wheel], check=True)
+    installed = [wheels["widget_contract"], wheels["widget_cli"]]
+    subprocess.run([python, "-m", "pip", "install", *options, *installed], check=True)
     (site,) = (folder / "lib").glob("python*/site-packages")
-    listed = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]["dependencies"]
+    listed = dependencies("widget_cli") + dependencies("widget_contract")
     for package in needed(*(re.split(r"[^\w-]", it, maxsplit=1)[0] for it in listed)):
         for file in metadata.files(package) or []:
             top = Path(str(file)).parts[0]
@@ -60,6 +69,15 @@ def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
             if top not in ("..", "__pycache__") and not (site / top).exists():
                 (site / top).symlink_to(source)
     return python
+
+
+def project_table(package: str) -> dict[str, Any]:
+    table: dict[str, Any] = tomllib.loads((PROJECTS[package] / "pyproject.toml").read_text())
+    return table["project"]  # type: ignore[no-any-return]
+
+
+def dependencies(package: str) -> list[str]:
+    return list(project_table(package)["dependencies"])
 
 
 def run(python: Path, *arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
@@ -74,14 +92,33 @@ def run(python: Path, *arguments: str, folder: Path) -> subprocess.CompletedProc
     )
 
 
-def test_the_wheel_is_of_this_release(wheel: Path) -> None:
-    assert wheel.name == f"widget_cli-{VERSION}-py3-none-any.whl"
+def test_the_wheel_is_of_this_release(wheels: dict[str, Path]) -> None:
+    assert wheels["widget_cli"].name == f"widget_cli-{VERSION}-py3-none-any.whl"
 
 
-def test_the_license_is_that_of_the_repository() -> None:
+@pytest.mark.parametrize("package", ["widget_catalog", "widget_cli"])
+def test_service_and_tool_require_the_contract_they_were_made_with(package: str) -> None:
+    pinned = f"widget-contract=={project_table('widget_contract')['version']}"
+    assert pinned in dependencies(package)
+
+
+def test_no_file_belongs_to_two_wheels(wheels: dict[str, Path]) -> None:
+    """Or removing one package from an environment would break another."""
+    files = [set(zipfile.ZipFile(it).namelist()) for it in wheels.values()]
+    assert len(files) == 3
+    assert sum(map(len, files)) == len(set.union(*files))
+    assert {it.partition("/")[0] for it in set.union(*files)} == {
+        *wheels,
+        *(f"{name}-{wheel.name.split('-')[1]}.dist-info" for name, wheel in wheels.items()),
+    }
+
+
+@pytest.mark.parametrize("package", ["widget_cli", "widget_contract"])
+def test_the_license_is_that_of_the_repository(package: str) -> None:
     """A copy and no link: what is built for others keeps links to files as they are."""
-    assert (PROJECT / "LICENSE").read_bytes() == (PROJECT.parent / "LICENSE").read_bytes()
-    assert not (PROJECT / "LICENSE").is_symlink()
+    copy = PROJECTS[package] / "LICENSE"
+    assert copy.read_bytes() == (ROOT / "LICENSE").read_bytes()
+    assert not copy.is_symlink()
 
 
 def test_the_command_works_with_its_own_dependencies_alone(python: Path, tmp_path: Path) -> None:

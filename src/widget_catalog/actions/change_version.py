@@ -4,11 +4,13 @@ from collections.abc import Mapping
 
 import msgspec
 
+from widget_contract.errors import InvalidName
+from widget_contract.names import Scope, WidgetName
+from widget_contract.texts import line_fault
+
 from ..domain.accounts import COMMAND_LINE, Actor, Right
 from ..domain.clock import from_ms, iso
-from ..domain.errors import InvalidName, InvalidRequest, NotFound
-from ..domain.names import Scope, WidgetName
-from ..domain.texts import line_fault
+from ..domain.errors import InvalidRequest, NotFound
 from ..domain.widgets import Version
 from ..store.audit import record
 from ..store.engine import Store

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import msgspec
 
+from widget_contract.errors import CatalogError
+
 from ..bundles.local import LocalBundles, hash_file
-from ..domain.errors import CatalogError, DataDamaged
+from ..domain.errors import DataDamaged
 from ..reading.checking import check_read_model
 from ..reading.document_tables import TABLES
 from ..reading.projection import Projection

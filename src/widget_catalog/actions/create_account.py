@@ -4,6 +4,8 @@ from collections.abc import Set
 
 import msgspec
 
+from widget_contract.names import Scope
+
 from ..domain.accounts import (
     COMMAND_LINE,
     RESERVED,
@@ -15,7 +17,6 @@ from ..domain.accounts import (
     password_fault,
 )
 from ..domain.errors import Conflict, InvalidAccount, NotAllowed
-from ..domain.names import Scope
 from ..domain.networks import network_of
 from ..store.accounts import add_account, has_accounts, is_email_used, take_scope
 from ..store.audit import record

@@ -3,10 +3,12 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
+from widget_contract.errors import InvalidName
+from widget_contract.names import Scope
+from widget_contract.texts import name_fault
+
 from ..domain.accounts import TOKEN_RIGHTS, Account, Actor, Limits
-from ..domain.errors import InvalidName, InvalidRequest, NotFound
-from ..domain.names import Scope
-from ..domain.texts import name_fault
+from ..domain.errors import InvalidRequest, NotFound
 from ..store.audit import record
 from ..store.engine import Store, Transaction
 from ..store.tokens import Token, add_token, list_tokens, remove_token

@@ -2,9 +2,10 @@
 
 import msgspec
 
+from widget_contract.names import Scope
+
 from ..domain.accounts import COMMAND_LINE, Account, Actor, Role, password_fault
 from ..domain.errors import Conflict, InvalidAccount, NotAllowed, NotFound
-from ..domain.names import Scope
 from ..store.accounts import end_account, find_credentials, get_account, update_account
 from ..store.audit import record
 from ..store.engine import Store, Transaction

@@ -7,12 +7,10 @@ from typing import Annotated, Any, NamedTuple, TypeVar
 import msgspec
 from msgspec import Meta
 
-from ..bundles.store import Kind
-from ..domain.clock import iso
-from ..domain.errors import CatalogError, InvalidName, InvalidWidget
-from ..domain.names import Scope, WidgetName
-from ..domain.semver import InvalidVersion, SemVer, SortKey
-from ..domain.texts import (
+from widget_contract.errors import CatalogError, InvalidName
+from widget_contract.names import Scope, WidgetName
+from widget_contract.semver import InvalidVersion, SemVer, SortKey
+from widget_contract.texts import (
     clean_line,
     clean_name,
     clean_text,
@@ -20,7 +18,12 @@ from ..domain.texts import (
     name_unwanted,
     text_unwanted,
 )
-from ..domain.widgets import Size, Style, Version, Widget
+from widget_contract.wire import Size
+
+from ..bundles.store import Kind
+from ..domain.clock import iso
+from ..domain.errors import InvalidWidget
+from ..domain.widgets import Style, Version, Widget
 from .line_faults import MAX_CELLS, SAFE_INTEGER, fault, faults_of
 
 T = TypeVar("T")

@@ -2,9 +2,10 @@
 
 from collections.abc import Set
 
+from widget_contract.texts import name_fault
+
 from ..domain.accounts import RESERVED, Actor, Right, Role, parse_username
 from ..domain.errors import Conflict, InvalidRequest, NotFound
-from ..domain.texts import name_fault
 from ..store.accounts import get_account, take_scope
 from ..store.audit import record
 from ..store.engine import Snapshot, Store, Transaction

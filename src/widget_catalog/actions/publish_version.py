@@ -8,6 +8,9 @@ from typing import NamedTuple
 
 import msgspec
 
+from widget_contract.manifests import Manifest, parse_manifest
+from widget_contract.names import Scope
+
 from ..bundles.local import LocalBundles, hash_file
 from ..bundles.store import Kind
 from ..bundles.uploads import LocalUploads
@@ -19,8 +22,6 @@ from ..domain.errors import (
     NotFound,
     StoreUnavailable,
 )
-from ..domain.manifests import Manifest, parse_manifest
-from ..domain.names import Scope
 from ..store.audit import record
 from ..store.engine import Snapshot, Store, Transaction
 from ..store.publishing import PublishRequest, confirm_request, find_request

@@ -1,8 +1,9 @@
 """Names of scopes, by the operator: kept back, and made free again."""
 
+from widget_contract.names import Scope
+
 from ..domain.accounts import COMMAND_LINE
 from ..domain.errors import Conflict, NotFound
-from ..domain.names import Scope
 from ..store.accounts import free_scope, take_scope
 from ..store.audit import RELEASE, record
 from ..store.engine import Store

@@ -10,8 +10,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
+from widget_contract.errors import CatalogError
+
 from ..bundles.local import LocalBundles
-from ..domain.errors import CatalogError
 from ..store.engine import Store
 from .check_catalog import list_orphans
 

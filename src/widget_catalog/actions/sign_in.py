@@ -5,9 +5,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
+from widget_contract.names import is_name
+
 from ..domain.accounts import Account, Actor, Via
 from ..domain.errors import NotSignedIn, StoreUnavailable
-from ..domain.names import is_name
 from ..domain.networks import network_of
 from ..store.accounts import find_credentials, update_account
 from ..store.audit import record

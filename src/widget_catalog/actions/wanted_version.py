@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 import msgspec
 
-from ..domain.errors import InvalidManifest
-from ..domain.manifests import Manifest, parse_manifest
-from ..domain.names import Scope
+from widget_contract.errors import InvalidManifest
+from widget_contract.manifests import Manifest, parse_manifest
+from widget_contract.names import Scope
+
 from ..domain.widgets import Style, Version, Widget
 
 _SHA256 = re.compile(r"[0-9a-f]{64}\Z")

@@ -14,10 +14,11 @@ from ..settings import Settings, load_settings
 from .context import ConfigOption, DataOption, fail, require_catalog, say, told
 
 if TYPE_CHECKING:
+    from widget_contract.errors import CatalogError
+
     from ..actions.backup.layout import Manifest
     from ..actions.backup.making import Catalog, FolderBackup, Made
     from ..actions.backup.reading import Snapshot
-    from ..domain.errors import CatalogError
 
 _KEPT = 10
 # Of a kind; a damaged disk may give thousands.

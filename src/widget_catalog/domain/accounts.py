@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 import msgspec
 
+from widget_contract.names import Scope, is_name
+from widget_contract.texts import name_fault
+
 from .errors import InvalidAccount, NotAllowed
-from .names import Scope, is_name
-from .texts import name_fault
 
 MIN_PASSWORD = 12
 MAX_PASSWORD = 1_000

@@ -1,19 +1,10 @@
-"""Every failure the catalog knows, by name. The message is a sentence a person can act on.
+"""Every failure of the service, by name. The message is a sentence a person can act on.
 
+Those of names and manifests are in `widget_contract/errors.py`, with the root of all.
 What status an error has on the wire is decided in `web/`, not here.
 """
 
-
-class CatalogError(Exception):
-    """The root of all errors that are told to people as they are."""
-
-    @property
-    def message(self) -> str:
-        return str(self)
-
-
-class InvalidName(CatalogError, ValueError):
-    """A text that is not a scope or a widget name."""
+from widget_contract.errors import CatalogError
 
 
 class InvalidQuery(CatalogError, ValueError):
@@ -25,15 +16,6 @@ class InvalidWidget(CatalogError, ValueError):
 
     def __init__(self, faults: list[str]) -> None:
         super().__init__(" ".join(faults))
-        self.faults = faults
-
-
-class InvalidManifest(CatalogError, ValueError):
-    """A manifest that breaks rules; all faults at once, numbered if there are several."""
-
-    def __init__(self, faults: list[str]) -> None:
-        numbered = [f"({i}) {fault}" for i, fault in enumerate(faults, 1)]
-        super().__init__(" ".join(numbered if len(faults) > 1 else faults))
         self.faults = faults
 
 

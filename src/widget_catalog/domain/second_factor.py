@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from .texts import name_fault
+from widget_contract.texts import name_fault
 
 MAX_PASSKEYS = 20
 _MAX_NAME = 60

@@ -8,22 +8,17 @@ from functools import cached_property
 
 import msgspec
 
+from widget_contract.names import Scope, WidgetName
+from widget_contract.semver import SemVer, is_compatible
+from widget_contract.wire import Size
+
 from .clock import iso
 from .errors import Conflict
-from .names import Scope, WidgetName
-from .semver import SemVer, is_compatible
 
 # A clock may be so far behind the newest version: more than the difference of any two time
 # zones, which is the usual mistake.
 MOST_BEHIND = timedelta(days=1)
 _MILLISECOND = timedelta(milliseconds=1)
-
-
-class Size(msgspec.Struct, frozen=True):
-    """A size on the dashboard's grid, in cells."""
-
-    w: int
-    h: int
 
 
 class Style(msgspec.Struct, frozen=True):

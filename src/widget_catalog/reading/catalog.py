@@ -10,10 +10,11 @@ from typing import NamedTuple
 
 import msgspec
 
+from widget_contract.names import is_name
+from widget_contract.semver import SemVer
+
 from ..domain import clock
 from ..domain.clock import Clock, iso
-from ..domain.names import is_name
-from ..domain.semver import SemVer
 from ..domain.widgets import runs_on
 from .cache import ByteBoundedCache
 from .content import Content

@@ -8,8 +8,10 @@ from typing import NamedTuple
 
 import msgspec
 
+from widget_contract.wire import Size
+
 from ..domain.clock import iso
-from ..domain.widgets import Size, Version, Widget
+from ..domain.widgets import Version, Widget
 from ..store.checksums import checksum
 
 # Where the CDN's address goes: it is a setting, so it is filled in when a document is read.

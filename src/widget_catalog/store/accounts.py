@@ -5,10 +5,11 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
+from widget_contract.names import Scope, is_name
+
 from ..domain.accounts import Account
 from ..domain.clock import from_ms
 from ..domain.errors import Conflict, NotFound
-from ..domain.names import Scope, is_name
 from .engine import Transaction
 from .schema import accounts, identities, scopes, widgets
 from .staging import is_scope_staged

@@ -6,9 +6,10 @@ from typing import NamedTuple
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
+from widget_contract.names import Scope, is_name
+
 from ..domain.accounts import Account, Role, Standing
 from ..domain.errors import NotFound
-from ..domain.names import Scope, is_name
 from .engine import Transaction
 from .schema import accounts, invitations, memberships, organizations, publishers, scopes
 

@@ -5,11 +5,13 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from widget_contract.names import Scope, WidgetName
+from widget_contract.semver import SemVer
+from widget_contract.wire import Size
+
 from ..domain.clock import from_ms, to_ms
 from ..domain.errors import DataDamaged
-from ..domain.names import Scope, WidgetName
-from ..domain.semver import SemVer
-from ..domain.widgets import Size, Style, Version, Widget
+from ..domain.widgets import Style, Version, Widget
 from .checksums import row_checksum
 
 Row = tuple[Any, ...]

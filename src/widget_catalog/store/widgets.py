@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
+from widget_contract.names import Scope, WidgetName
+
 from ..domain.errors import DataDamaged, NotFound
-from ..domain.names import Scope, WidgetName
 from ..domain.widgets import Widget
 from . import changes, downloads
 from .bulk import insert_rows

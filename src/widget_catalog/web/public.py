@@ -9,9 +9,11 @@ from typing import Protocol
 
 import msgspec
 
+from widget_contract.errors import CatalogError
+from widget_contract.names import is_name
+
 from .. import release
-from ..domain.errors import CatalogError, DataDamaged, InvalidQuery, StoreUnavailable
-from ..domain.names import is_name
+from ..domain.errors import DataDamaged, InvalidQuery, StoreUnavailable
 from ..reading.catalog import Catalog
 from ..reading.content import Content
 from .conditional import http_date

@@ -4,9 +4,10 @@ import re
 from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 
+from widget_contract.names import is_name
+from widget_contract.semver import InvalidVersion, SemVer
+
 from ..domain.errors import InvalidQuery
-from ..domain.names import is_name
-from ..domain.semver import InvalidVersion, SemVer
 from ..reading.search import Query
 from ..reading.words import normal
 

@@ -4,11 +4,12 @@ from typing import Annotated
 
 import typer
 
+from widget_contract.semver import InvalidVersion, SemVer
+
 from ..addresses import parse_key
 from ..answers import shaped
 from ..catalog import get_detail_object
 from ..console import counted, out, plain, plain_lines, say, show_json, show_table, sized, warn
-from ..domain.semver import InvalidVersion, SemVer
 from ..errors import wrong_usage
 from ..options import CatalogOption, InsecureOption, JsonOption, WidgetArgument
 from ..searching import Query, find_by_name, find_page, find_similar

@@ -5,9 +5,10 @@ from typing import Annotated
 
 import typer
 
+from widget_contract.semver import InvalidVersion, SemVer
+
 from ..addresses import parse_key, path_part
 from ..console import plain, say, show_json
-from ..domain.semver import InvalidVersion, SemVer
 from ..errors import wrong_usage
 from ..options import (
     CatalogOption,

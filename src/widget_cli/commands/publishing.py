@@ -8,10 +8,11 @@ from typing import Annotated, Any
 
 import typer
 
+from widget_contract.semver import InvalidVersion
+
 from ..addresses import WidgetKey
 from ..catalog import check_cli_version, get_settings
 from ..console import ask, out, plain, require_person, say, show_json, warn
-from ..domain.semver import InvalidVersion
 from ..errors import invalid_widget, wrong_usage
 from ..exits import ExitCode
 from ..manifest_text import Bump, bumped, with_value

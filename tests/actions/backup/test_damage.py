@@ -23,7 +23,8 @@ from widget_catalog.actions.backup.making import back_up_to_file
 from widget_catalog.actions.backup.mark import require_whole
 from widget_catalog.actions.backup.reading import check_backup
 from widget_catalog.actions.backup.restoring import restore_backup
-from widget_catalog.domain.errors import BackupFailed, CatalogError, InvalidBackup
+from widget_catalog.domain.errors import BackupFailed, InvalidBackup
+from widget_contract.errors import CatalogError
 
 
 @pytest.fixture(scope="module")

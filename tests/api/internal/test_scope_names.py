@@ -6,7 +6,8 @@ from support.people import BUNDLE, Person
 from support.village import Village, join
 from support.widgets import widget_line
 from widget_catalog.actions.reserve_scope import release_scope, reserve_scope
-from widget_catalog.domain.errors import Conflict, InvalidName, NotFound
+from widget_catalog.domain.errors import Conflict, NotFound
+from widget_contract.errors import InvalidName
 
 
 def create(person: Person, slug: str = "grab") -> int:

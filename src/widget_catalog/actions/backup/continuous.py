@@ -5,7 +5,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from ...domain.errors import CatalogError
+from widget_contract.errors import CatalogError
+
 from ...store.copying import ChangeWatch
 from .making import FolderBackup, Made
 

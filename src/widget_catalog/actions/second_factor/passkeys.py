@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import structlog
 
+from widget_contract.errors import CatalogError
+
 from ...domain.accounts import Account
-from ...domain.errors import CatalogError, InvalidRequest, NotSignedIn
+from ...domain.errors import InvalidRequest, NotSignedIn
 from ...domain.second_factor import Site
 from ...store.second_factors import Passkey
 

@@ -4,17 +4,12 @@ import asyncio
 import hmac
 from concurrent.futures import ThreadPoolExecutor
 
+from widget_contract.errors import CatalogError, InvalidManifest
+
 from ...actions.second_factor.policy import require_second_factor
 from ...actions.sign_in import Visitor, identify_bearer, identify_session
 from ...domain.accounts import Right
-from ...domain.errors import (
-    Busy,
-    CatalogError,
-    InvalidManifest,
-    NotAllowed,
-    NotFound,
-    NotSignedIn,
-)
+from ...domain.errors import Busy, NotAllowed, NotFound, NotSignedIn
 from ...domain.networks import network_of
 from ..around import client_of
 from ..http import Body, Request, Response

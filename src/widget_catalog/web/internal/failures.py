@@ -3,15 +3,14 @@
 import msgspec
 import structlog
 
+from widget_contract.errors import CatalogError, InvalidManifest, InvalidName
+
 from ...domain.errors import (
     BundleRefused,
     Busy,
-    CatalogError,
     ConfirmationNeeded,
     Conflict,
     InvalidAccount,
-    InvalidManifest,
-    InvalidName,
     InvalidRequest,
     NotAllowed,
     NotFound,

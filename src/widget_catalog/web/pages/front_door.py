@@ -3,7 +3,8 @@
 import msgspec
 from jinja2 import Environment
 
-from ...domain.widgets import Size
+from widget_contract.wire import Size
+
 from ...reading.catalog import Catalog
 from ...reading.content import Content
 from ...reading.large_content import AnyContent

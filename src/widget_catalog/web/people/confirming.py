@@ -1,9 +1,11 @@
 """The page to prove once more who one is, before what one signs in with can be changed."""
 
+from widget_contract.errors import CatalogError
+
 from ...actions.second_factor.managing import list_factors
 from ...actions.second_factor.passkeys import new_challenge
 from ...actions.second_factor.signing_in import Given, PasskeyAsked, confirm, ways_with
-from ...domain.errors import CatalogError, InvalidRequest, NotAllowed, NotSignedIn, TooOften
+from ...domain.errors import InvalidRequest, NotAllowed, NotSignedIn, TooOften
 from ..http import Response
 from ..internal.call import Call, Services
 from ..internal.failures import headers_of

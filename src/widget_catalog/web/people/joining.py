@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 
+from widget_contract.errors import CatalogError
+
 from ...actions.create_account import OPERATOR, check_may_register, register
-from ...domain.errors import CatalogError, Conflict, InvalidAccount, NotAllowed
+from ...domain.errors import Conflict, InvalidAccount, NotAllowed
 from ..http import Response
 from ..internal.call import Call, Services, cookie_of
 from ..internal.failures import status_of

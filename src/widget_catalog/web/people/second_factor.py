@@ -1,5 +1,7 @@
 """Pages of one's own second factors: passkeys, an authenticator app, recovery codes."""
 
+from widget_contract.errors import CatalogError
+
 from ...actions.second_factor.codes import qr_code, setup_address
 from ...actions.second_factor.managing import (
     AppOffered,
@@ -16,7 +18,7 @@ from ...actions.second_factor.managing import (
     rename_own_passkey,
 )
 from ...actions.second_factor.policy import require_fresh
-from ...domain.errors import CatalogError, Conflict, InvalidRequest, TooOften
+from ...domain.errors import Conflict, InvalidRequest, TooOften
 from ..http import Response
 from ..internal.call import Call, Services
 from ..internal.failures import headers_of, status_of

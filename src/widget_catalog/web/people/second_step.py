@@ -1,7 +1,9 @@
 """Pages of signing in beyond the password: the second factor, and a passkey instead of both."""
 
+from widget_contract.errors import CatalogError
+
 from ...actions.second_factor.signing_in import Given, asked_again, ways_of
-from ...domain.errors import CatalogError, InvalidRequest, NotSignedIn, TooOften
+from ...domain.errors import InvalidRequest, NotSignedIn, TooOften
 from ..http import Response
 from ..internal.call import Call, Services
 from ..internal.failures import headers_of, status_of

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from widget_catalog.domain.errors import CatalogError, InvalidName
-from widget_catalog.domain.names import Scope, WidgetName, is_name
+from widget_contract.errors import CatalogError, InvalidName
+from widget_contract.names import Scope, WidgetName, is_name
 
 
 @pytest.mark.parametrize(

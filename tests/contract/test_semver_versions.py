@@ -10,11 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support.semver import BUILDS, TEXTS, VERSIONS
-from widget_catalog.domain.semver import (
-    MAX_NUMBER,
-    InvalidVersion,
-    SemVer,
-)
+from widget_contract.semver import MAX_NUMBER, InvalidVersion, SemVer
 
 
 def test_a_version_has_its_parts() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from widget_catalog.domain.texts import (
+from widget_contract.texts import (
     clean_line,
     clean_name,
     clean_text,

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from support.manifests import FULL, LEAST, faults_of
-from widget_catalog.domain.manifests import parse_manifest
-from widget_catalog.domain.widgets import Size
+from widget_contract.manifests import parse_manifest
+from widget_contract.wire import Size
 
 
 def test_a_request_decides_and_the_manifest_fills_in_what_it_leaves_out() -> None:

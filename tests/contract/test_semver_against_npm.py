@@ -8,7 +8,7 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from widget_catalog.domain.semver import MAX_NUMBER, InvalidRange, InvalidVersion, Range, SemVer
+from widget_contract.semver import MAX_NUMBER, InvalidRange, InvalidVersion, Range, SemVer
 
 QUESTIONS = 20_000
 SEED = 20_260_131

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.manifests import FULL, LEAST, faults_of
-from widget_catalog.domain.errors import InvalidManifest
-from widget_catalog.domain.manifests import Manifest, parse_manifest
-from widget_catalog.domain.semver import SemVer
-from widget_catalog.domain.texts import joined_lines
-from widget_catalog.domain.widgets import Size
+from widget_contract.errors import InvalidManifest
+from widget_contract.manifests import Manifest, parse_manifest
+from widget_contract.semver import SemVer
+from widget_contract.texts import joined_lines
+from widget_contract.wire import Size
 
 SIZE_RULE = 'must be like {"w": 2, "h": 1}, in whole cells from 1 to 100.'
 MISSING = "is missing."

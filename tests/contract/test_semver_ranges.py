@@ -13,8 +13,8 @@ from support.semver import (
     RANGES,
     VERSIONS,
 )
-from widget_catalog.domain import semver
-from widget_catalog.domain.semver import (
+from widget_contract import semver
+from widget_contract.semver import (
     MAX_NUMBER,
     MAX_RANGE_LENGTH,
     InvalidRange,

@@ -15,7 +15,7 @@ from .errors import InvalidManifest, InvalidName
 from .names import Scope, WidgetName
 from .semver import InvalidRange, InvalidVersion, Range, SemVer
 from .texts import joined_lines, line_fault, name_fault, text_fault
-from .widgets import Size
+from .wire import Size
 
 T = TypeVar("T")
 

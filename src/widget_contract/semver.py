@@ -1,6 +1,6 @@
 """Semantic versions, npm's version ranges, and which SDKs a range admits.
 
-Which version is newest, and what a yank means, is decided in `widgets.py`.
+Which version is newest, and what a yank means, is decided by the catalog.
 """
 
 import re

@@ -1,0 +1,10 @@
+"""What time it is; tests set it."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+Clock = Callable[[], datetime]
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
