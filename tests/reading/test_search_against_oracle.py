@@ -19,7 +19,9 @@ from hypothesis import strategies as st
 from reading.oracle import Key, Search, Shown, check_search
 from support.folders import empty_folder
 from support.widgets import add_old_widgets, import_widgets, version_line, widget_line
+from widget_catalog.domain.accounts import COMMAND_LINE
 from widget_catalog.domain.clock import from_ms, iso
+from widget_catalog.domain.events import Imported
 from widget_catalog.reading.catalog import Catalog
 from widget_catalog.reading.documents import Documents
 from widget_catalog.reading.search import SearchIndex
@@ -192,7 +194,9 @@ class Played:
         with self.node.store.writing() as tx:
             stored = find_widget(tx.connection, Scope(key[0]), WidgetName(key[1]))
             assert stored is not None
-            replace_widget(tx, stored, msgspec.structs.replace(stored.widget, **fields))
+            new = msgspec.structs.replace(stored.widget, **fields)
+            told = Imported(scope=key[0], name=key[1])
+            replace_widget(tx, stored, new, COMMAND_LINE, told)
 
     def search(self, ask: Ask) -> None:
         q = ask.q if isinstance(ask.q, str) else self._part_of_a_name(*ask.q)

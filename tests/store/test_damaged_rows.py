@@ -6,7 +6,9 @@ import pytest
 import sqlalchemy as sa
 
 from support.values import a_version, a_widget
+from widget_catalog.domain.accounts import COMMAND_LINE
 from widget_catalog.domain.errors import DataDamaged
+from widget_catalog.domain.events import Imported
 from widget_catalog.store.damage import DamageAlarm
 from widget_catalog.store.engine import Store
 from widget_catalog.store.schema import versions, widgets
@@ -82,7 +84,8 @@ def test_what_is_saved_again_is_sound(store: Store) -> None:
     with store.writing() as tx:
         [stored] = get_widgets(tx.connection, [2])
         more = stored.widget.with_versions([*stored.widget.versions, a_version("3.0.0")])
-        replace_widget(tx, stored, more)
+        told = Imported(scope=more.scope, name=more.name, version="3.0.0")
+        replace_widget(tx, stored, more, COMMAND_LINE, told)
 
     with store.reading() as connection:
         assert [it.widget for it in get_widgets(connection, [2])] == [more]

@@ -3,9 +3,9 @@
 import threading
 
 from support.values import a_widget
-from widget_catalog.store.changes import latest_seq
 from widget_catalog.store.downloads import add_downloads, get_counts
 from widget_catalog.store.engine import Store
+from widget_catalog.store.feed import latest_seq
 from widget_catalog.store.widgets import add_widgets
 
 

@@ -13,7 +13,9 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
 from widget_catalog.domain.errors import NewerDatabase
+from widget_catalog.store.audit import list_entries
 from widget_catalog.store.engine import Store, Transaction, sqlite_engine
+from widget_catalog.store.feed import list_changes
 from widget_catalog.store.migrate import MIGRATIONS, SCHEMA, migrate
 from widget_catalog.store.schema import metadata, widgets
 from widget_catalog.store.staged_tables import imports
@@ -109,6 +111,57 @@ def test_widgets_made_by_publishing_are_not_official_and_imported_ones_stay_unsa
             ("imported", None),
             ("marked", True),
         ]
+
+
+def test_old_feeds_say_what_happened_as_far_as_the_audit_log_knows(empty_store: Store) -> None:
+    upgrade_to(empty_store, "0009")
+    said = {"actor": "ann", "via": "oauth", "scope": "ann", "details": '{"reason": "x"}'}
+    with empty_store.writing() as tx:
+        for id_, name in ((1, "clock"), (2, "board")):
+            insert(
+                tx, "widgets", id=id_, scope="ann", name=name, display_name="x", is_listed=True,
+                created_at=1000,
+            )  # fmt: skip
+        for seq, (widget_id, at) in enumerate(
+            [(1, 1000), (2, 1000), (1, 2000), (2, 3000), (1, 4000), (1, 5000)], start=1
+        ):
+            insert(tx, "changes", seq=seq, widget_id=widget_id, scope="ann", changed_at=at)
+        lines: list[tuple[int, str, str | None, str | None]] = [
+            (1000, "publish", "clock", "1.0.0"),
+            (1000, "import", None, None),
+            (2000, "yank", "clock", "1.0.0"),
+            (3000, "name publishers", "board", None),
+            (4000, "redate", "clock", "1.1.0"),
+            (4000, "redate", "clock", "1.0.0"),
+            (5000, "make official", "clock", None),
+            (6000, "failed sign-in", None, None),
+            (7000, "as no release has called it", None, None),
+        ]
+        for at, action, of_widget, version in lines:
+            insert(tx, "audit", at=at, action=action, name=of_widget, version=version, **said)
+
+    migrate(empty_store)
+
+    with empty_store.reading() as connection:
+        assert [(it.widget_id, it.kind, it.version) for it in list_changes(connection, 0)] == [
+            (1, "published", "1.0.0"),
+            (2, "imported", None),
+            (1, "yanked", "1.0.0"),
+            (2, "imported", None),
+            (1, "redated", "1.1.0"),
+            (1, "official", None),
+        ]
+        entries, _ = list_entries(connection, None, None, 1, 100)
+        kinds = connection.execute(sa.text("SELECT kind FROM audit ORDER BY seq")).scalars().all()
+    assert [it.action for it in reversed(entries)] == [
+        "publish", "import", "yank", "name publishers", "redate", "redate", "make official",
+        "failed sign-in", "as no release has called it",
+    ]  # fmt: skip
+    assert kinds == [
+        "published", "import", "yanked", "publishers", "redated", "redated", "official",
+        "sign_in_failed", "as no release has called it",
+    ]  # fmt: skip
+    assert {it.details["reason"] for it in entries} == {"x"}
 
 
 def upgrade_to(store: Store, revision: str) -> None:

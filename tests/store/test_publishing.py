@@ -1,12 +1,8 @@
-"""Requests to publish in the store, and the audit log of what became of them."""
-
-import pytest
+"""Requests to publish in the store."""
 
 from support.accounts import an_account, later
 from support.values import a_version, a_widget
-from widget_catalog.domain.accounts import COMMAND_LINE, Actor, Via
 from widget_catalog.domain.widgets import Style
-from widget_catalog.store.audit import Entry, list_entries, record
 from widget_catalog.store.engine import Store
 from widget_catalog.store.publishing import (
     PublishRequest,
@@ -102,59 +98,3 @@ def test_whether_a_stored_file_is_referred_to(store: Store) -> None:
         assert not is_referred_to(connection, "b" * 64, "js")
         assert not is_referred_to(connection, "a" * 64, "css")
         assert not is_referred_to(connection, "c" * 64, "js")
-
-
-def test_the_log_tells_everything_newest_first_in_pages(store: Store) -> None:
-    ann = Actor(
-        via=Via.OAUTH,
-        account=an_account(store),
-        client_id="an-id",
-        client_name="A name",
-        address="203.0.113.7",
-    )
-    by = ("an-id", "A name", "203.0.113.7")
-    with store.writing() as tx:
-        record(tx, ann, "publish", "ann", "clock", "1.0.0", bundleSize=3, why=None)
-        record(tx, COMMAND_LINE, "reserve scope", "kept")
-        record(tx, ann, "yank", "ann", "board", "1.0.0", reason="“Broken” ✗")
-        record(tx, ann, "unlist", "ann", "clock")
-
-    at = store.now_ms()
-    entries = [
-        Entry(at, "ann", "oauth", "unlist", "ann", "clock", None, {}, *by),
-        Entry(at, "ann", "oauth", "yank", "ann", "board", "1.0.0", {"reason": "“Broken” ✗"}, *by),
-        Entry(at, "operator", "command", "reserve scope", "kept", None, None, {}),
-        Entry(
-            at,
-            "ann",
-            "oauth",
-            "publish",
-            "ann",
-            "clock",
-            "1.0.0",
-            {"bundleSize": 3, "why": None},
-            *by,
-        ),
-    ]
-    with store.reading() as connection:
-        assert list_entries(connection, None, None, 1, 10) == (entries, 4)
-        assert list_entries(connection, None, None, 2, 3) == (entries[3:], 4)
-        assert list_entries(connection, None, None, 10**9, 100) == ([], 4)
-        assert list_entries(connection, "ann", None, 1, 10) == (
-            [entries[0], entries[1], entries[3]],
-            3,
-        )
-        assert list_entries(connection, "ann", "clock", 1, 1) == (entries[:1], 2)
-        assert list_entries(connection, "nobody", "clock", 1, 10) == ([], 0)
-
-
-def test_what_did_not_happen_is_not_in_the_log(store: Store) -> None:
-    def fail_half_way() -> None:
-        with store.writing() as tx:
-            record(tx, COMMAND_LINE, "yank", "ann", "clock")
-            raise RuntimeError
-
-    with pytest.raises(RuntimeError):
-        fail_half_way()
-    with store.reading() as connection:
-        assert list_entries(connection, None, None, 1, 10) == ([], 0)

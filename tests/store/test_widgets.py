@@ -9,9 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support.values import a_version, a_widget
-from widget_catalog.store.changes import list_changes
+from widget_catalog.domain.accounts import COMMAND_LINE
+from widget_catalog.domain.events import Unlisted, Yanked
 from widget_catalog.store.downloads import get_counts
 from widget_catalog.store.engine import Store
+from widget_catalog.store.feed import list_changes
 from widget_catalog.store.widgets import (
     add_widgets,
     count_widgets,
@@ -22,6 +24,8 @@ from widget_catalog.store.widgets import (
     stream_widgets,
 )
 from widget_contract.names import Scope, WidgetName
+
+YANKED = Yanked(scope="acme", name="clock", version="1.1.0", reason="Broken")
 
 
 def find(store: Store, key: str = "acme/clock") -> Any:
@@ -82,18 +86,19 @@ def test_ids_are_dense_and_saving_appends_to_the_feed(store: Store) -> None:
         add_widgets(tx, [(a_widget("acme/one"), 0), (a_widget("acme/two"), 0)])
     with store.writing() as tx:
         add_widgets(tx, [(a_widget("other/three"), 0)])
-        replace_widget(
-            tx, get_widgets(tx.connection, [1])[0], a_widget("acme/one", is_listed=False)
-        )
+        one = get_widgets(tx.connection, [1])[0]
+        hidden = a_widget("acme/one", is_listed=False)
+        replace_widget(tx, one, hidden, COMMAND_LINE, Unlisted(scope="acme", name="one"))
 
     with store.reading() as connection:
         changes = list_changes(connection, after=0)
         assert list_changes(connection, after=3) == changes[3:]
-    assert [(it.seq, it.widget_id, it.scope) for it in changes] == [
-        (1, 1, "acme"),
-        (2, 2, "acme"),
-        (3, 3, "other"),
-        (4, 1, "acme"),
+    at = store.now_ms()
+    assert changes == [
+        (1, 1, "acme", at, "imported", None),
+        (2, 2, "acme", at, "imported", None),
+        (3, 3, "other", at, "imported", None),
+        (4, 1, "acme", at, "unlisted", None),
     ]
 
 
@@ -106,11 +111,12 @@ def test_replacing_adds_and_changes_versions_but_never_removes_one(store: Store)
     new = stored.widget.with_versions([yanked, stored.widget.versions[1], a_version("2.0.0")])
 
     with store.writing() as tx:
-        replace_widget(tx, stored, new)
+        replace_widget(tx, stored, new, COMMAND_LINE, YANKED)
     assert find(store).widget == new
 
+    fewer = a_widget("acme/clock", a_version("1.0.0"))
     with pytest.raises(ValueError, match="never removed"), store.writing() as tx:
-        replace_widget(tx, find(store), a_widget("acme/clock", a_version("1.0.0")))
+        replace_widget(tx, find(store), fewer, COMMAND_LINE, YANKED)
     assert find(store).widget == new
 
 
@@ -121,7 +127,7 @@ def test_versions_that_differ_only_in_build_metadata_are_one(store: Store) -> No
     rebuilt = stored.widget.with_versions([a_version("1.0.0+b", is_yanked=True)])
 
     with store.writing() as tx:
-        replace_widget(tx, stored, rebuilt)
+        replace_widget(tx, stored, rebuilt, COMMAND_LINE, YANKED)
 
     assert [it.number for it in find(store).widget.versions] == ["1.0.0+b"]
 
@@ -155,7 +161,7 @@ def test_any_text_and_instant_survives(store: Store, text: str, at: int) -> None
         if stored is None:
             add_widgets(tx, [(widget, 0)])
         else:
-            replace_widget(tx, stored, widget)
+            replace_widget(tx, stored, widget, COMMAND_LINE, YANKED)
 
     assert find(store).widget == widget
 

@@ -4,12 +4,13 @@ sign-ins are also recorded in the audit log, but not every one."""
 import math
 from collections.abc import Mapping
 
-from ..domain.accounts import Account
+from ..domain.account_events import SignInFailed
+from ..domain.accounts import Account, Stranger
 from ..domain.durations import spoken
 from ..domain.errors import TooOften
 from ..domain.networks import network_of
-from ..store.audit import record_unknown
 from ..store.engine import Snapshot, Store, Transaction
+from ..store.events import append
 from ..store.sessions import add_attempt, list_attempts
 
 _WINDOW_MS = 15 * 60_000
@@ -60,7 +61,7 @@ def record_failed_sign_in(
         if count in (1, limit) and not is_full:
             add_failures(tx, bounds)
             scope = account.username if account is not None else None
-            record_unknown(tx, "failed sign-in", scope, address, attempts=count)
+            append(tx, Stranger(address), SignInFailed(scope=scope, attempts=count))
 
 
 def _record_bounds(account: Account | None, address: str) -> dict[str, int]:

@@ -1,6 +1,7 @@
 """What may happen to a published version: yank, unyank, deprecate, undeprecate."""
 
-from collections.abc import Mapping
+from collections.abc import Callable
+from functools import partial
 
 import msgspec
 
@@ -11,8 +12,15 @@ from widget_contract.texts import line_fault
 from ..domain.accounts import COMMAND_LINE, Actor, Right
 from ..domain.clock import from_ms, iso
 from ..domain.errors import InvalidRequest, NotFound
+from ..domain.events import (
+    Deprecated,
+    Redated,
+    Undeprecated,
+    Unyanked,
+    VersionEvent,
+    Yanked,
+)
 from ..domain.widgets import Version
-from ..store.audit import record
 from ..store.engine import Store
 from ..store.widgets import get_widget, replace_widget
 from .permissions import require
@@ -23,25 +31,23 @@ MAX_REASON = 500
 def yank_version(store: Store, actor: Actor, key: str, number: str, reason: str) -> None:
     """Take a version back: never offered any more, still loadable where it is installed."""
     checked = checked_reason("reason", reason)
-    change = {"is_yanked": True, "yanked_reason": checked}
-    _change(store, actor, Right.YANK, "yank", key, number, change, reason=checked)
+    yanked = partial(Yanked, reason=checked)
+    _change(store, actor, Right.YANK, key, number, yanked, is_yanked=True, yanked_reason=checked)
 
 
 def unyank_version(store: Store, actor: Actor, key: str, number: str) -> None:
-    change = {"is_yanked": False, "yanked_reason": None}
-    _change(store, actor, Right.YANK, "unyank", key, number, change)
+    _change(store, actor, Right.YANK, key, number, Unyanked, is_yanked=False, yanked_reason=None)
 
 
 def deprecate_version(store: Store, actor: Actor, key: str, number: str, message: str) -> None:
     """Warn whoever uses a version."""
     checked = checked_reason("message", message)
-    change = {"deprecation_message": checked}
-    _change(store, actor, Right.DEPRECATE, "deprecate", key, number, change, message=checked)
+    deprecated = partial(Deprecated, message=checked)
+    _change(store, actor, Right.DEPRECATE, key, number, deprecated, deprecation_message=checked)
 
 
 def undeprecate_version(store: Store, actor: Actor, key: str, number: str) -> None:
-    change = {"deprecation_message": None}
-    _change(store, actor, Right.DEPRECATE, "undeprecate", key, number, change)
+    _change(store, actor, Right.DEPRECATE, key, number, Undeprecated, deprecation_message=None)
 
 
 def redate_widget(store: Store, key: str) -> int:
@@ -53,17 +59,20 @@ def redate_widget(store: Store, key: str) -> int:
     with store.writing() as tx:
         stored = get_widget(tx.connection, scope, name)
         redated = stored.widget.redated(from_ms(tx.at_ms))
-        changed = [
-            (old, new)
+        events = [
+            Redated(
+                scope=scope,
+                name=name,
+                version=old.number,
+                before=iso(old.published_at),
+                after=iso(new.published_at),
+            )
             for old, new in zip(stored.widget.versions, redated.versions, strict=True)
             if old != new
         ]
-        if changed:
-            replace_widget(tx, stored, redated)
-        for old, new in changed:
-            before, after = iso(old.published_at), iso(new.published_at)
-            record(tx, COMMAND_LINE, "redate", scope, name, old.number, before=before, after=after)
-    return len(changed)
+        if events:
+            replace_widget(tx, stored, redated, COMMAND_LINE, *events)
+    return len(events)
 
 
 def checked_reason(field: str, text: str) -> str:
@@ -84,11 +93,10 @@ def _change(
     store: Store,
     actor: Actor,
     right: Right,
-    action: str,
     key: str,
     number: str,
-    change: Mapping[str, object],
-    **details: object,
+    event: Callable[..., VersionEvent],
+    **change: bool | str | None,
 ) -> None:
     scope, name = parse_key(key)
     with store.writing() as tx:
@@ -98,9 +106,11 @@ def _change(
         new = msgspec.structs.replace(old, **change)
         if new == old:
             return
-        versions = [new if it is old else it for it in stored.widget.versions]
-        replace_widget(tx, stored, stored.widget.with_versions(versions))
-        record(tx, actor, action, scope, name, old.number, **details)
+        changed = stored.widget.with_versions(
+            [new if it is old else it for it in stored.widget.versions]
+        )
+        told = event(scope=scope, name=name, version=old.number)
+        replace_widget(tx, stored, changed, actor, told)
 
 
 def _get_version(versions: tuple[Version, ...], key: str, number: str) -> Version:

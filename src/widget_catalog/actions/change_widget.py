@@ -1,14 +1,22 @@
 """What may happen to a widget: list, unlist, official or not, who publishes it."""
 
-from collections.abc import Mapping
-
 import msgspec
+
+from widget_contract.names import Scope, WidgetName
 
 from ..domain.accounts import Actor, Right
 from ..domain.errors import InvalidRequest
-from ..store.audit import record
+from ..domain.events import (
+    Listed,
+    MadeOfficial,
+    MadeUnofficial,
+    PublicEvent,
+    PublishersChanged,
+    Unlisted,
+)
 from ..store.downloads import get_counts
 from ..store.engine import Store
+from ..store.events import append
 from ..store.organizations import (
     find_organization,
     list_members,
@@ -22,17 +30,22 @@ from .permissions import require
 
 
 def list_widget(store: Store, actor: Actor, key: str, reason: str | None = None) -> None:
-    _change(store, actor, Right.LIST, "list", key, {"is_listed": True}, reason)
+    scope, name = parse_key(key)
+    event = Listed(scope=scope, name=name, reason=_checked(reason))
+    _change(store, actor, Right.LIST, event, is_listed=True)
 
 
 def unlist_widget(store: Store, actor: Actor, key: str, reason: str | None = None) -> None:
     """Hide a widget from search, detail and registry; its bundles stay."""
-    _change(store, actor, Right.LIST, "unlist", key, {"is_listed": False}, reason)
+    scope, name = parse_key(key)
+    event = Unlisted(scope=scope, name=name, reason=_checked(reason))
+    _change(store, actor, Right.LIST, event, is_listed=False)
 
 
 def set_official(store: Store, actor: Actor, key: str, is_official: bool | None) -> None:
-    action = "make official" if is_official else "make unofficial"
-    _change(store, actor, Right.MAKE_OFFICIAL, action, key, {"is_official": is_official})
+    scope, name = parse_key(key)
+    event = (MadeOfficial if is_official else MadeUnofficial)(scope=scope, name=name)
+    _change(store, actor, Right.MAKE_OFFICIAL, event, is_official=is_official)
 
 
 def view_widget(store: Store, actor: Actor, key: str) -> tuple[StoredWidget, int]:
@@ -72,24 +85,20 @@ def name_publishers(store: Store, actor: Actor, key: str, usernames: list[str]) 
         if sorted(set(usernames)) != before:
             set_publishers(tx, scope, name, [ids[it] for it in sorted(set(usernames))])
             named = sorted(set(usernames))
-            record(tx, actor, "name publishers", scope, name, publishers=named)
+            append(tx, actor, PublishersChanged(scope=scope, name=name, publishers=named))
+
+
+def _checked(reason: str | None) -> str | None:
+    return None if reason is None else checked_reason("reason", reason)
 
 
 def _change(
-    store: Store,
-    actor: Actor,
-    right: Right,
-    action: str,
-    key: str,
-    change: Mapping[str, object],
-    reason: str | None = None,
+    store: Store, actor: Actor, right: Right, event: PublicEvent, **change: bool | None
 ) -> None:
-    scope, name = parse_key(key)
-    details = {} if reason is None else {"reason": checked_reason("reason", reason)}
+    scope, name = Scope(event.scope), WidgetName(event.name)
     with store.writing() as tx:
         require(tx.connection, actor, right, scope, name)
         stored = get_widget(tx.connection, scope, name)
         new = msgspec.structs.replace(stored.widget, **change)
         if new != stored.widget:
-            replace_widget(tx, stored, new)
-            record(tx, actor, action, scope, name, **details)
+            replace_widget(tx, stored, new, actor, event)

@@ -6,10 +6,11 @@ keep it when it is signed out.
 
 import secrets
 
+from ..domain.account_events import TokenConfirmed, TokenRefused, TokenRequested
 from ..domain.accounts import Account, Limits
 from ..domain.errors import NotAllowed, NotFound
-from ..store.audit import record
 from ..store.engine import Snapshot, Store
+from ..store.events import append
 from ..store.oauth import find_grant
 from ..store.token_requests import (
     TokenRequest,
@@ -48,7 +49,7 @@ def request_token(
             expires_at=tx.at_ms + REQUEST_S * 1000,
         )
         add_token_request(tx, request)
-        record(tx, visitor.actor, "request token", account.username, token=name)
+        append(tx, visitor.actor, TokenRequested(scope=account.username, token=name))
     return request
 
 
@@ -79,8 +80,8 @@ def decide_token(store: Store, visitor: Visitor, code: str, *, is_agreed: bool) 
         if request is None:
             raise NotFound("This request has just been answered, or has expired.")
         decide_token_request(tx, request.id, is_agreed=is_agreed)
-        action = "confirm token" if is_agreed else "refuse token"
-        record(tx, visitor.actor, action, account.username, token=request.name)
+        kind = TokenConfirmed if is_agreed else TokenRefused
+        append(tx, visitor.actor, kind(scope=account.username, token=request.name))
     return request
 
 

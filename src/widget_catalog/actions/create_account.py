@@ -6,6 +6,7 @@ import msgspec
 
 from widget_contract.names import Scope
 
+from ..domain.account_events import AccountCreated, InvitedToCatalog
 from ..domain.accounts import (
     COMMAND_LINE,
     RESERVED,
@@ -19,8 +20,8 @@ from ..domain.accounts import (
 from ..domain.errors import Conflict, InvalidAccount, NotAllowed
 from ..domain.networks import network_of
 from ..store.accounts import add_account, has_accounts, is_email_used, take_scope
-from ..store.audit import record
 from ..store.engine import Snapshot, Store, Transaction
+from ..store.events import append
 from ..store.invitations import (
     Invitation,
     add_invitation,
@@ -151,7 +152,7 @@ def invite(
             invited_by=invited_by,
             expires_at=tx.at_ms + _INVITATION_DAYS * _DAY_MS,
         )
-        record(tx, COMMAND_LINE, "invite to the catalog", role=role, email=email)
+        append(tx, COMMAND_LINE, InvitedToCatalog(role=role, email=email))
     return secret
 
 
@@ -196,5 +197,5 @@ def _create(
     remove_invitations_by(tx, _FIRST_START)
     if actor.via is not Via.COMMAND:
         actor = msgspec.structs.replace(actor, account=account)
-    record(tx, actor, "create account", name, isOperator=is_operator)
+    append(tx, actor, AccountCreated(scope=name, is_operator=is_operator))
     return account

@@ -6,8 +6,9 @@ from enum import Enum, auto
 import msgspec
 
 from ..domain.accounts import COMMAND_LINE
-from ..store.audit import record
+from ..domain.events import CatalogImported
 from ..store.engine import Snapshot, Transaction
+from ..store.events import append
 from ..store.organizations import find_owned_scopes
 from ..store.rows import Draft
 from ..store.widgets import Key, find_hashes
@@ -118,19 +119,17 @@ class ImportChecks:
         """Complete the summary, and write it to the audit log."""
         self.summary.texts_cleaned = texts_cleaned
         self.summary.bundles_stored = self._taking.count_stored(tx.connection)
-        done = msgspec.to_builtins(self.summary)
-        record(tx, COMMAND_LINE, "import", file=file_name, **done)
+        done = msgspec.structs.asdict(self.summary)
+        append(tx, COMMAND_LINE, CatalogImported(file=file_name, **done))
         for scope, its in self._owned.items():  # For its owners, who read only the log of theirs.
             if its.widgets_added or its.versions_added:
-                record(
-                    tx,
-                    COMMAND_LINE,
-                    "import",
-                    scope,
+                imported = CatalogImported(
+                    scope=scope,
                     file=file_name,
-                    widgetsAdded=its.widgets_added,
-                    versionsAdded=its.versions_added,
+                    widgets_added=its.widgets_added,
+                    versions_added=its.versions_added,
                 )
+                append(tx, COMMAND_LINE, imported)
 
     def _note_scopes(self, connection: Snapshot, scopes: set[str]) -> dict[str, str]:
         self._scopes |= scopes

@@ -2,11 +2,17 @@
 
 import hmac
 
+from ..domain.account_events import (
+    InvitationAccepted,
+    InvitationDeclined,
+    InvitationWithdrawn,
+    MemberInvited,
+)
 from ..domain.accounts import Account, Actor, Right, Role, Via, email_fault, is_allowed
 from ..domain.errors import Conflict, InvalidRequest, NotFound
 from ..store.accounts import find_account_by_id, get_account
-from ..store.audit import record
 from ..store.engine import Snapshot, Store
+from ..store.events import append
 from ..store.invitations import (
     Invitation,
     add_invitation,
@@ -56,7 +62,7 @@ def invite_member(
             inviter_id=inviter.id,
             expires_at=tx.at_ms + _LIFETIME_MS,
         )
-        record(tx, actor, "invite", slug, who=username or email, role=role.value)
+        append(tx, actor, MemberInvited(scope=slug, who=username or email, role=role.value))
         invitation = find_invitation(tx.connection, id_, tx.at_ms)
     if invitation is None:
         raise NotFound("The invitation is gone.")
@@ -85,7 +91,8 @@ def withdraw_invitation(store: Store, actor: Actor, slug: str, id_: str) -> None
         if invitation is None or invitation.organization != slug:
             raise NotFound("There is no such invitation.")
         remove_invitation(tx, id_)
-        record(tx, actor, "withdraw invitation", slug, who=invitation.username or invitation.email)
+        who = invitation.username or invitation.email
+        append(tx, actor, InvitationWithdrawn(scope=slug, who=who))
 
 
 def preview_invitation(store: Store, id_: str, secret: str) -> Invitation | None:
@@ -118,7 +125,6 @@ def answer_invitation(
     with store.writing() as tx:
         invitation = _get(tx.connection, account, id_, secret, tx.at_ms)
         remove_invitation(tx, id_)
-        action = "accept invitation" if is_accepted else "decline invitation"
         if is_accepted and invitation.organization_id is not None:
             members = list_members(tx.connection, invitation.organization_id)
             if any(it.account_id == account.id for it in members):
@@ -126,7 +132,8 @@ def answer_invitation(
             if invitation.role == Role.OWNER:
                 check_may_own(tx.connection, account, quotas)
             put_member(tx, invitation.organization_id, account.id, Role(invitation.role))
-        record(tx, actor, action, invitation.organization, role=invitation.role)
+        kind = InvitationAccepted if is_accepted else InvitationDeclined
+        append(tx, actor, kind(scope=invitation.organization, role=invitation.role))
     return invitation.organization
 
 

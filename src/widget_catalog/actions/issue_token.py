@@ -7,10 +7,11 @@ from widget_contract.errors import InvalidName
 from widget_contract.names import Scope
 from widget_contract.texts import name_fault
 
+from ..domain.account_events import TokenCreated, TokenRevoked
 from ..domain.accounts import TOKEN_RIGHTS, Account, Actor, Limits
 from ..domain.errors import InvalidRequest, NotFound
-from ..store.audit import record
 from ..store.engine import Store, Transaction
+from ..store.events import append
 from ..store.tokens import Token, add_token, list_tokens, remove_token
 from .change_version import parse_key
 from .credentials import TOKEN_PREFIX, hash_secret, new_id, new_secret
@@ -57,7 +58,7 @@ def add_new_token(
         expires_at=tx.at_ms + days * _DAY_MS,
         grant_id=grant_id,
     )
-    record(tx, actor, "create token", account.username, token=name, id=token.id)
+    append(tx, actor, TokenCreated(scope=account.username, token=name, id=token.id))
     return IssuedToken(secret, token)
 
 
@@ -72,7 +73,7 @@ def revoke_token(store: Store, actor: Actor, id_: str) -> None:
     with store.writing() as tx:
         if not remove_token(tx, account.id, id_):
             raise NotFound("There is no such token.")
-        record(tx, actor, "revoke token", account.username, id=id_)
+        append(tx, actor, TokenRevoked(scope=account.username, id=id_))
 
 
 def parse_limits(

@@ -4,11 +4,23 @@ import msgspec
 
 from widget_contract.names import Scope
 
+from ..domain.account_events import (
+    AccessEnded,
+    AccountClosed,
+    AccountDisabled,
+    AccountEnabled,
+    PasswordChanged,
+    PasswordReset,
+    SecondFactorReset,
+    SessionEnded,
+    SignedOutElsewhere,
+)
 from ..domain.accounts import COMMAND_LINE, Account, Actor, Role, password_fault
 from ..domain.errors import Conflict, InvalidAccount, NotAllowed, NotFound
+from ..domain.events import Unlisted
 from ..store.accounts import end_account, find_credentials, get_account, update_account
-from ..store.audit import record
 from ..store.engine import Store, Transaction
+from ..store.events import append
 from ..store.invitations import remove_invitations_of_inviter
 from ..store.oauth import Grant, find_grant, list_grants, remove_grant, remove_grants
 from ..store.organizations import list_memberships
@@ -45,7 +57,8 @@ def change_password(
         remove_grants(tx, account.id)
         if not keeps_tokens:
             remove_tokens(tx, account.id)
-        record(tx, visitor.actor, "change password", account.username, keepsTokens=keeps_tokens)
+        event = PasswordChanged(scope=account.username, keeps_tokens=keeps_tokens)
+        append(tx, visitor.actor, event)
 
 
 def reset_password(store: Store, username: str, new: str) -> None:
@@ -55,7 +68,7 @@ def reset_password(store: Store, username: str, new: str) -> None:
         account = _get_open(tx, username)
         update_account(tx, account.id, password_hash=password_hash)
         _sign_out_everywhere(tx, account)
-        record(tx, COMMAND_LINE, "reset password", account.username)
+        append(tx, COMMAND_LINE, PasswordReset(scope=account.username))
 
 
 def reset_second_factor(store: Store, username: str) -> None:
@@ -66,7 +79,7 @@ def reset_second_factor(store: Store, username: str) -> None:
             raise Conflict(f"{account.username} has no second factor.")
         remove_factors(tx, account.id)
         _sign_out_everywhere(tx, account)
-        record(tx, COMMAND_LINE, "reset second factor", account.username)
+        append(tx, COMMAND_LINE, SecondFactorReset(scope=account.username))
 
 
 def set_disabled(store: Store, username: str, *, is_disabled: bool) -> None:
@@ -77,8 +90,8 @@ def set_disabled(store: Store, username: str, *, is_disabled: bool) -> None:
         if is_disabled:
             _sign_out_everywhere(tx, account)
             remove_invitations_of_inviter(tx, account.id)
-        action = "disable account" if is_disabled else "enable account"
-        record(tx, COMMAND_LINE, action, account.username)
+        kind = AccountDisabled if is_disabled else AccountEnabled
+        append(tx, COMMAND_LINE, kind(scope=account.username))
 
 
 def close_account(store: Store, visitor: Visitor, password: str) -> None:
@@ -107,7 +120,7 @@ def close_account(store: Store, visitor: Visitor, password: str) -> None:
         remove_factors(tx, account.id)
         remove_invitations_of_inviter(tx, account.id)
         _sign_out_everywhere(tx, account)
-        record(tx, visitor.actor, "close account", account.username)
+        append(tx, visitor.actor, AccountClosed(scope=account.username))
 
 
 def list_own_sessions(store: Store, visitor: Visitor, lifetimes: Lifetimes) -> list[Session]:
@@ -125,7 +138,7 @@ def end_session(store: Store, visitor: Visitor, id_: str) -> None:
     with store.writing() as tx:
         if not remove_session(tx, account.id, id_):
             raise NotFound("There is no such session.")
-        record(tx, visitor.actor, "end session", account.username, session=id_)
+        append(tx, visitor.actor, SessionEnded(scope=account.username, session=id_))
 
 
 def end_other_sessions(store: Store, visitor: Visitor) -> None:
@@ -135,7 +148,7 @@ def end_other_sessions(store: Store, visitor: Visitor) -> None:
         remove_sessions(tx, account.id, but=visitor.session.id if visitor.session else None)
         remove_grants(tx, account.id)
         remove_tokens(tx, account.id)
-        record(tx, visitor.actor, "sign out everywhere else", account.username)
+        append(tx, visitor.actor, SignedOutElsewhere(scope=account.username))
 
 
 def list_own_programs(store: Store, visitor: Visitor) -> list[Grant]:
@@ -152,14 +165,8 @@ def sign_out_program(store: Store, visitor: Visitor, grant_id: str) -> None:
         if grant is None or grant.account_id != account.id:
             raise NotFound("There is no such program.")
         remove_grant(tx, grant_id)
-        record(
-            tx,
-            visitor.actor,
-            "end access",
-            account.username,
-            grant=grant_id,
-            program=grant.client_id,
-        )
+        event = AccessEnded(scope=account.username, grant=grant_id, program=grant.client_id)
+        append(tx, visitor.actor, event)
 
 
 def _get_open(tx: Transaction, username: str) -> Account:
@@ -172,8 +179,9 @@ def _get_open(tx: Transaction, username: str) -> Account:
 def _unlist_all(tx: Transaction, actor: Actor, scope: Scope) -> None:
     for stored in list_widgets_in(tx.connection, scope):
         if stored.widget.is_listed:
-            replace_widget(tx, stored, msgspec.structs.replace(stored.widget, is_listed=False))
-            record(tx, actor, "unlist", scope, stored.widget.name, reason="Account closed.")
+            hidden = msgspec.structs.replace(stored.widget, is_listed=False)
+            event = Unlisted(scope=scope, name=hidden.name, reason="Account closed.")
+            replace_widget(tx, stored, hidden, actor, event)
 
 
 def _sign_out_everywhere(tx: Transaction, account: Account) -> None:

@@ -4,11 +4,18 @@ from collections.abc import Set
 
 from widget_contract.texts import name_fault
 
+from ..domain.account_events import (
+    MemberLeft,
+    MemberRemoved,
+    OrganizationCreated,
+    OrganizationTransferred,
+    RoleChanged,
+)
 from ..domain.accounts import RESERVED, Actor, Right, Role, parse_username
 from ..domain.errors import Conflict, InvalidRequest, NotFound
 from ..store.accounts import get_account, take_scope
-from ..store.audit import record
 from ..store.engine import Snapshot, Store, Transaction
+from ..store.events import append
 from ..store.invitations import remove_invitations_of_inviter
 from ..store.organizations import (
     Member,
@@ -47,7 +54,7 @@ def create_organization(
         take_scope(tx, name, "organization", adopts=actor.is_operator)
         organization = add_organization(tx, name, display_name.strip())
         put_member(tx, organization.id, account.id, Role.OWNER)
-        record(tx, actor, "create organization", name)
+        append(tx, actor, OrganizationCreated(scope=name))
     return Membership(organization, Role.OWNER)
 
 
@@ -93,7 +100,7 @@ def change_role(
         put_member(tx, organization.id, member.account_id, role)
         if _is_lower(role, member.role):
             remove_invitations_of_inviter(tx, member.account_id, organization.id)
-        record(tx, actor, "change role", slug, member=username, role=role.value)
+        append(tx, actor, RoleChanged(scope=slug, member=username, role=role.value))
 
 
 def end_membership(store: Store, actor: Actor, slug: str, username: str) -> None:
@@ -116,11 +123,10 @@ def take_out(
 ) -> None:
     """End a membership and what depends on it: the right to publish widgets, which is recorded,
     and open invitations."""
-    action = "leave organization" if actor.account_id == account_id else "remove member"
     lost = remove_member(tx, organization, account_id)
     remove_invitations_of_inviter(tx, account_id, organization.id)
-    details = {"member": username} | ({"publisherOf": lost} if lost else {})
-    record(tx, actor, action, organization.slug, None, None, **details)
+    kind = MemberLeft if actor.account_id == account_id else MemberRemoved
+    append(tx, actor, kind(scope=organization.slug, member=username, publisher_of=lost or None))
 
 
 def transfer_organization(
@@ -141,7 +147,7 @@ def transfer_organization(
         put_member(tx, organization.id, member.account_id, Role.OWNER)
         put_member(tx, organization.id, account.id, Role.ADMIN)
         remove_invitations_of_inviter(tx, account.id, organization.id)
-        record(tx, actor, "transfer organization", slug, member=username)
+        append(tx, actor, OrganizationTransferred(scope=slug, member=username))
 
 
 def _is_lower(role: Role, than: Role) -> bool:

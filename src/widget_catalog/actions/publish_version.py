@@ -22,10 +22,10 @@ from ..domain.errors import (
     NotFound,
     StoreUnavailable,
 )
-from ..store.audit import record
+from ..domain.events import Published
 from ..store.engine import Snapshot, Store, Transaction
 from ..store.publishing import PublishRequest, confirm_request, find_request
-from ..store.widgets import add_widgets, replace_widget
+from ..store.widgets import add_widget, replace_widget
 from .quotas import NO_QUOTAS, Quotas, count_publication
 from .request_version import check_gates
 from .staged_import import settle_widget
@@ -91,13 +91,11 @@ def _publish(
             for file in _files(request):
                 _take_in(tx, bundles, uploads, request, file)
             if planned.stored is None:
-                add_widgets(tx, [(planned.widget, 0)])
+                add_widget(tx, planned.widget, actor, _published(request))
             else:
-                replace_widget(tx, planned.stored, planned.widget)
+                replace_widget(tx, planned.stored, planned.widget, actor, _published(request))
             count_publication(tx, actor, planned.load)
             confirm_request(tx, request.id)
-            files = _announced(request)
-            record(tx, actor, "publish", request.scope, request.name, request.version, **files)
     return request
 
 
@@ -112,11 +110,16 @@ def get_request(connection: Snapshot, actor: Actor, request_id: str, now_ms: int
     return request
 
 
-def _announced(request: PublishRequest) -> dict[str, object]:
-    """The files of a version, for the log; in the words of the request."""
-    bundle = {"sha256Hash": request.sha256_hash, "bundleSize": request.bundle_size}
-    style = {"cssSha256Hash": request.css_sha256_hash, "cssSize": request.css_size}
-    return bundle if request.css_size is None else {**bundle, **style}
+def _published(request: PublishRequest) -> Published:
+    return Published(
+        scope=request.scope,
+        name=request.name,
+        version=request.version,
+        sha256_hash=request.sha256_hash,
+        bundle_size=request.bundle_size,
+        css_sha256_hash=request.css_sha256_hash,
+        css_size=request.css_size,
+    )
 
 
 def _files(request: PublishRequest) -> list[_File]:

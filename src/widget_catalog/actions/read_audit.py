@@ -3,8 +3,8 @@
 From which address somebody acted is personal: it is shown to that person and to the operator.
 """
 
-from ..domain.accounts import Actor, Right
-from ..store.audit import UNKNOWN, Entry, find_release, list_entries
+from ..domain.accounts import Actor, Right, Stranger
+from ..store.audit import Entry, find_release, list_entries
 from ..store.engine import Snapshot, Store
 from ..store.organizations import get_organization
 from ..store.widgets import get_widget
@@ -60,5 +60,5 @@ def read_whole_audit(store: Store, actor: Actor, page: int, limit: int) -> tuple
 def _readable_by(actor: Actor, entries: list[Entry]) -> list[Entry]:
     if actor.is_operator:
         return entries
-    shown = (actor.name, UNKNOWN)  # Of a failed sign-in, the address is all that is known.
+    shown = (actor.name, Stranger.name)  # Of a failed sign-in, the address is all that is known.
     return [it if it.actor in shown else it._replace(address=None) for it in entries]

@@ -2,11 +2,12 @@
 
 from widget_contract.names import Scope
 
+from ..domain.account_events import ScopeReleased, ScopeReserved
 from ..domain.accounts import COMMAND_LINE
 from ..domain.errors import Conflict, NotFound
 from ..store.accounts import free_scope, take_scope
-from ..store.audit import RELEASE, record
 from ..store.engine import Store
+from ..store.events import append
 from ..store.organizations import (
     find_organization,
     list_members,
@@ -21,7 +22,7 @@ def reserve_scope(store: Store, name: str) -> None:
     scope = Scope.parse(name)
     with store.writing() as tx:
         take_scope(tx, scope, "reserved", adopts=True)
-        record(tx, COMMAND_LINE, "reserve scope", scope)
+        append(tx, COMMAND_LINE, ScopeReserved(scope=scope))
 
 
 def release_scope(store: Store, name: str) -> str:
@@ -47,7 +48,7 @@ def release_scope(store: Store, name: str) -> str:
                 f"{scope} is the name of an account. Names of people are never given to somebody "
                 f"else, even when the account is closed. To keep them out: account disable {scope}."
             )
-        details: dict[str, object] = {"was": kind}
+        members = None
         organization = find_organization(tx.connection, scope)
         if organization is not None:
             if published:
@@ -56,9 +57,8 @@ def release_scope(store: Store, name: str) -> str:
                     f"{'' if published == 1 else 's'}, listed or not. Dashboards load them by this "
                     "name, so it is never given to somebody else."
                 )
-            members = list_members(tx.connection, organization.id)
-            details["members"] = [it.username for it in members]
+            members = [it.username for it in list_members(tx.connection, organization.id)]
             remove_organization(tx, organization)
         free_scope(tx, scope)
-        record(tx, COMMAND_LINE, RELEASE, scope, None, None, **details)
+        append(tx, COMMAND_LINE, ScopeReleased(scope=scope, was=kind, members=members))
     return kind

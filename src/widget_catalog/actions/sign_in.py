@@ -7,12 +7,14 @@ from typing import NamedTuple
 
 from widget_contract.names import is_name
 
+from ..domain import account_events
+from ..domain.account_events import SignedOut
 from ..domain.accounts import Account, Actor, Via
 from ..domain.errors import NotSignedIn, StoreUnavailable
 from ..domain.networks import network_of
 from ..store.accounts import find_credentials, update_account
-from ..store.audit import record
 from ..store.engine import Store, Transaction
+from ..store.events import append
 from ..store.oauth import find_access
 from ..store.second_factors import has_factor
 from ..store.sessions import (
@@ -148,8 +150,10 @@ def open_session(
         tx, new_id(), hash_secret(secret), account.id, expires_at, is_two_factor=is_two_factor
     )
     actor = Actor(via=Via.SESSION, account=account, address=address)
-    details = {"way": way, "session": session.id} | ({"replaces": replaced} if replaced else {})
-    record(tx, actor, "sign in", account.username, None, None, **details)
+    event = account_events.SignedIn(
+        scope=account.username, way=way, session=session.id, replaces=replaced or None
+    )
+    append(tx, actor, event)
     return SignedIn(secret, session, account)
 
 
@@ -158,7 +162,8 @@ def sign_out(store: Store, visitor: Visitor) -> None:
     if session is not None:
         with store.writing() as tx:
             if remove_session(tx, session.account_id, session.id):
-                record(tx, visitor.actor, "sign out", visitor.actor.name, session=session.id)
+                event = SignedOut(scope=visitor.actor.name, session=session.id)
+                append(tx, visitor.actor, event)
 
 
 def identify_session(

@@ -16,8 +16,8 @@ from functools import partial
 from typing import NamedTuple
 
 from ..domain.errors import StoreUnavailable
-from ..store.changes import latest_seq, list_changes
 from ..store.engine import Snapshot, Store, Transaction
+from ..store.feed import latest_seq, list_changes
 from ..store.rows import Draft
 from ..store.staging import (
     accept_import,

@@ -7,7 +7,9 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from ..domain.widgets import Widget
+from ..domain.accounts import COMMAND_LINE
+from ..domain.events import Imported
+from ..domain.widgets import Version, Widget
 from ..store.engine import Transaction
 from ..store.rows import Draft
 from ..store.widgets import add_drafts, find_hashes, find_widgets, replace_widget
@@ -40,17 +42,21 @@ def merge_drafts(tx: Transaction, drafts: Iterable[Draft]) -> None:
             else:
                 first[it.key] = it
         for key, old in find_widgets(tx.connection, list(first)).items():
-            merged = _merged(old.widget, first[key].to_widget())
-            if merged is not old.widget:
-                replace_widget(tx, old, merged)
+            draft = first[key].to_widget()
+            if added := _missing(old.widget, draft):
+                version = added[0].number if len(added) == 1 else None
+                imported = Imported(scope=draft.scope, name=draft.name, version=version)
+                merged = _merged(old.widget, draft, added)
+                replace_widget(tx, old, merged, COMMAND_LINE, imported)
         rest = again
 
 
-def _merged(old: Widget, new: Widget) -> Widget:
+def _missing(old: Widget, new: Widget) -> list[Version]:
     known = {version.identity for version in old.versions}
-    added = [version for version in new.versions if version.identity not in known]
-    if not added:
-        return old
+    return [version for version in new.versions if version.identity not in known]
+
+
+def _merged(old: Widget, new: Widget, added: list[Version]) -> Widget:
     merged = old.with_versions([*old.versions, *added])
     if merged.versions[0] not in added:
         return merged

@@ -4,7 +4,7 @@ import re
 from collections.abc import Set
 from datetime import datetime
 from enum import StrEnum
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import msgspec
 
@@ -144,6 +144,17 @@ class Actor(msgspec.Struct, frozen=True, kw_only=True):
         if self.account is None:
             raise NotAllowed("This needs an account.")
         return self.account.id
+
+
+class Stranger(msgspec.Struct, frozen=True):
+    """Somebody who was not recognised, in the audit log. No account can have this name."""
+
+    name: ClassVar[str] = "-"
+    via: ClassVar[Via] = Via.SESSION
+    client_id: ClassVar[None] = None
+    client_name: ClassVar[None] = None
+
+    address: str
 
 
 COMMAND_LINE = Actor(via=Via.COMMAND)

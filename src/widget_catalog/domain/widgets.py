@@ -96,6 +96,11 @@ class Widget(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """The newest version that is not yanked."""
         return next((version for version in self.versions if not version.is_yanked), None)
 
+    @property
+    def text(self) -> tuple[str, str | None, str | None]:
+        """What people see of it, whatever the version."""
+        return (self.display_name, self.description, self.icon)
+
     def next_instant(self, now: datetime) -> datetime:
         """When a version that is published now counts as published: after all others.
 

@@ -10,8 +10,11 @@ from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
-from ..store import changes, widgets
+from ..domain.accounts import COMMAND_LINE
+from ..domain.events import Mended
+from ..store import widgets
 from ..store.engine import Store
+from ..store.events import append_public
 from . import document_tables as documents
 from .projection import Projection, sqlite_of
 from .rendering import render
@@ -58,8 +61,10 @@ def _mend(store: Store, ids: Sequence[int]) -> Iterator[str]:
         wrong = documents.find_differences(db, drawn)
         if wrong:
             documents.rebuild_index(db)  # What leads to a damaged row cannot be replaced with it.
-            scopes = [(it, str(stored[it].widget.scope)) for it in wrong]
-            tx.saved([(it, drawn[it]) for it in wrong], changes.append(tx, scopes))
+            keys = {it: (stored[it].widget.scope, stored[it].widget.name) for it in wrong}
+            told = [(it, Mended(scope=scope, name=name)) for it, (scope, name) in keys.items()]
+            latest_seq = append_public(tx, COMMAND_LINE, told)
+            tx.saved([(it, drawn[it]) for it in wrong], latest_seq)
     for widget_id, columns in wrong.items():
         widget = stored[widget_id].widget
         what = f"differed in {', '.join(columns)}" if columns else "was missing"

@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 
 from ..domain.errors import WriterBusy
-from ..store import changes, widgets
+from ..store import feed, widgets
 from ..store.engine import Snapshot, Store, Transaction
 from ..store.rows import Row
 from . import document_tables as documents
@@ -56,7 +56,7 @@ class Projection:
                 if not documents.ensure_tables(sqlite_of(tx.connection)):
                     self._fill(tx)
                 tx.counts |= self._wrong_counts(tx.connection)
-                tx.latest_seq = changes.latest_seq(tx.connection)
+                tx.latest_seq = feed.latest_seq(tx.connection)
         except WriterBusy:
             if not is_readable:
                 raise
@@ -71,7 +71,7 @@ class Projection:
         """
         with store.reading() as connection:
             self._counts.record(self._wrong_counts(connection).items())
-            self._revision.advance(max(self._revision.current(), changes.latest_seq(connection)))
+            self._revision.advance(max(self._revision.current(), feed.latest_seq(connection)))
 
     def ensure_format(self, store: Store) -> None:
         """Make documents of this format, if they are of another release or were discarded."""

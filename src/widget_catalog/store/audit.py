@@ -1,4 +1,7 @@
-"""The audit log: who did what, when and why. It only ever grows."""
+"""The audit log: who did what, when and why. It only ever grows.
+
+Lines are written by `events.append`.
+"""
 
 from typing import Any, NamedTuple
 
@@ -6,13 +9,15 @@ import msgspec
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from ..domain.accounts import Actor, Via
+from ..domain import account_events, events
+from ..domain.account_events import ScopeReleased
+from ..domain.accounts import Actor, Stranger
+from ..domain.events import Event, actions_in
 from .engine import Transaction
 from .schema import audit
 
 _MAX_ADDRESS = 64
-# Ends what a scope was; whoever takes its name next has nothing to do with what was before.
-RELEASE = "release scope"
+_ACTIONS = actions_in(events, account_events)
 
 
 class Entry(NamedTuple):
@@ -20,6 +25,7 @@ class Entry(NamedTuple):
     actor: str
     via: str
     action: str
+    """What has happened, in the words that the log is shown in."""
     scope: str | None
     name: str | None
     version: str | None
@@ -29,50 +35,21 @@ class Entry(NamedTuple):
     address: str | None = None
 
 
-# The actor of entries about people who were not recognised. No account can have this name.
-UNKNOWN = "-"
-
-
-def record(
-    tx: Transaction,
-    actor: Actor,
-    action: str,
-    scope: str | None = None,
-    name: str | None = None,
-    version: str | None = None,
-    **details: object,
-) -> None:
-    """Add an entry. It is committed with the change that it describes."""
+def add_line(tx: Transaction, by: Actor | Stranger, event: Event) -> None:
+    """For `events.append`, which every event goes through."""
     tx.connection.execute(
         sa.insert(audit).values(
             at=tx.at_ms,
-            actor=actor.name,
-            via=actor.via.value,
-            action=action,
-            scope=scope,
-            name=name,
-            version=version,
-            details=msgspec.json.encode(details).decode(),
-            client_id=actor.client_id,
-            client_name=actor.client_name,
-            address=_short(actor.address),
-        )
-    )
-
-
-def record_unknown(
-    tx: Transaction, action: str, scope: str | None, address: str, **details: object
-) -> None:
-    """Add an entry about somebody who was not recognised."""
-    tx.connection.execute(
-        sa.insert(audit).values(
-            at=tx.at_ms,
-            actor=UNKNOWN,
-            via=Via.SESSION.value,
-            action=action,
-            scope=scope,
-            details=msgspec.json.encode(details).decode(),
-            address=_short(address),
+            actor=by.name,
+            via=by.via.value,
+            kind=event.kind,
+            scope=event.scope,
+            name=event.name,
+            version=event.version,
+            details=msgspec.json.encode(event.details()).decode(),
+            client_id=by.client_id,
+            client_name=by.client_name,
+            address=_short(by.address),
         )
     )
 
@@ -80,7 +57,7 @@ def record_unknown(
 def find_release(connection: Connection, scope: str) -> int:
     """The number of the entry that last made this name free; 0 if none did."""
     query = sa.select(sa.func.max(audit.c.seq)).where(
-        audit.c.scope == scope, audit.c.action == RELEASE
+        audit.c.scope == scope, audit.c.kind == ScopeReleased.kind
     )
     return connection.execute(query).scalar() or 0
 
@@ -126,7 +103,7 @@ def _entry_from(row: Any) -> Entry:
         at=row.at,
         actor=row.actor,
         via=row.via,
-        action=row.action,
+        action=_ACTIONS.get(row.kind, row.kind),
         scope=row.scope,
         name=row.name,
         version=row.version,

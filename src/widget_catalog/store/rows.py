@@ -57,6 +57,11 @@ class Draft(NamedTuple):
         return bool(self.widget[_IS_OFFICIAL])
 
     @property
+    def only_version(self) -> str | None:
+        """The number of its version, if it has just one."""
+        return self.versions[0][_NUMBER] if len(self.versions) == 1 else None
+
+    @property
     def hashes(self) -> Iterator[tuple[str, str, str]]:
         """Of each version: its identity, its number and the hash of its bundle."""
         return ((it[_IDENTITY], it[_NUMBER], it[_SHA256_HASH]) for it in self.versions)

@@ -107,6 +107,9 @@ changes = Table(
     Column("widget_id", Number, nullable=False),
     Column("scope", Name, nullable=False),
     Column("changed_at", BigInteger, nullable=False),
+    # What has happened, and to which version: see domain/events.py.
+    Column("kind", Text, nullable=False, server_default="imported"),
+    Column("version", Text),
 )
 
 # Every name that is taken, by whomever: accounts and organizations share one space of names.
@@ -382,7 +385,7 @@ audit = Table(
     Column("at", BigInteger, nullable=False),
     Column("actor", Text, nullable=False),
     Column("via", Text, nullable=False),
-    Column("action", Text, nullable=False),
+    Column("kind", Text, nullable=False),
     Column("scope", Name),
     Column("name", Name),
     Column("version", Text),

@@ -1,4 +1,4 @@
-"""Widgets and their versions in the store. Saving appends to the change feed."""
+"""Widgets and their versions in the store. Whoever saves one tells what has happened to it."""
 
 import functools
 from collections.abc import Iterator, Sequence
@@ -9,11 +9,14 @@ from sqlalchemy.engine import Connection
 
 from widget_contract.names import Scope, WidgetName
 
+from ..domain.accounts import COMMAND_LINE, Actor
 from ..domain.errors import DataDamaged, NotFound
+from ..domain.events import Imported, PublicEvent, TextChanged
 from ..domain.widgets import Widget
-from . import changes, downloads
+from . import downloads
 from .bulk import insert_rows
 from .engine import Transaction
+from .events import append_public
 from .rows import (
     Draft,
     Row,
@@ -173,13 +176,23 @@ def list_stored_files(connection: Connection) -> Iterator[StoredFile]:
     yield from list_staged_files(connection)
 
 
+def add_widget(tx: Transaction, new: Widget, by: Actor, event: PublicEvent) -> None:
+    """Add a widget that is not there yet."""
+    _add(tx, [draft(new, 0, tx.draw(new))], by, [event])
+
+
 def add_widgets(tx: Transaction, new: Sequence[tuple[Widget, int]]) -> None:
-    """Add widgets that are not there yet, each with its download count."""
+    """Import widgets that are not there yet, each with its download count."""
     add_drafts(tx, [draft(widget, count, tx.draw(widget)) for widget, count in new])
 
 
 def add_drafts(tx: Transaction, new: Sequence[Draft]) -> None:
-    """Add widgets that are not there yet."""
+    """Import widgets that are not there yet."""
+    told = [Imported(scope=it.scope, name=it.name, version=it.only_version) for it in new]
+    _add(tx, new, COMMAND_LINE, told)
+
+
+def _add(tx: Transaction, new: Sequence[Draft], by: Actor, events: Sequence[PublicEvent]) -> None:
     if not new:
         return
     numbered = list(enumerate(new, start=highest_id(tx.connection) + 1))
@@ -187,12 +200,16 @@ def add_drafts(tx: Transaction, new: Sequence[Draft]) -> None:
     rows = [(number, *version) for number, it in numbered for version in it.versions]
     insert_rows(tx.connection, versions, rows)
     downloads.set_counts(tx, {number: it.downloads for number, it in numbered})
-    latest_seq = changes.append(tx, [(number, it.scope) for number, it in numbered])
+    numbers = (number for number, _ in numbered)
+    latest_seq = append_public(tx, by, zip(numbers, events, strict=True))
     tx.saved([(number, it.picture) for number, it in numbered], latest_seq)
 
 
-def replace_widget(tx: Transaction, old: StoredWidget, new: Widget) -> None:
-    """Save what has become of a widget. Versions may be added and changed, never removed."""
+def replace_widget(
+    tx: Transaction, old: StoredWidget, new: Widget, by: Actor, *events: PublicEvent
+) -> None:
+    """Save what has become of a widget by these events. Versions may be added and changed, never
+    removed. That its text is another one is told besides."""
     row = dict(zip(widgets.columns.keys(), (old.id, *widget_row(new)), strict=True))
     tx.connection.execute(sa.update(widgets).where(widgets.c.id == old.id).values(row))
     known = {version.identity: version for version in old.widget.versions}
@@ -206,7 +223,9 @@ def replace_widget(tx: Transaction, old: StoredWidget, new: Widget) -> None:
     if known:
         raise ValueError(f"A published version is never removed: {', '.join(known)}")
     insert_rows(tx.connection, versions, added)
-    latest_seq = changes.append(tx, [(old.id, str(new.scope))])
+    if old.widget.text != new.text:
+        events = (*events, TextChanged(scope=new.scope, name=new.name))
+    latest_seq = append_public(tx, by, [(old.id, event) for event in events])
     tx.saved([(old.id, tx.draw(new))], latest_seq)
 
 

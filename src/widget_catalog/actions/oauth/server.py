@@ -15,11 +15,13 @@ from authlib.oauth2.rfc6749 import (
 from authlib.oauth2.rfc6749.requests import BasicOAuth2Payload
 from authlib.oauth2.rfc6750 import BearerTokenGenerator
 
+from ...domain.account_events import AccessEnded, AccessGranted
 from ...domain.accounts import Account, Actor, Via
+from ...domain.events import Event
 from ...domain.oauth_clients import OAuthClient
 from ...store.accounts import find_account_by_id
-from ...store.audit import record
 from ...store.engine import Transaction
+from ...store.events import append
 from ...store.oauth import (
     Grant,
     TokenPair,
@@ -160,7 +162,7 @@ class Server(AuthorizationServer):
         grant = Grant(grant_id, user.id, client_id, scope, self.tx.at_ms)
         add_grant(self.tx, grant)
         way = "device" if device is not None else "browser"
-        self.record(grant, user, "grant access", way=way)
+        self._tell(grant, user, AccessGranted(scope=user.username, grant=grant.id, way=way))
         return grant
 
     def end_grant(self, grant_id: str, reason: str) -> None:
@@ -169,9 +171,10 @@ class Server(AuthorizationServer):
         user = find_account_by_id(self.tx.connection, grant.account_id) if grant else None
         if grant is not None and user is not None:
             remove_grant(self.tx, grant_id)
-            self.record(grant, user, "end access", reason=reason)
+            ended = AccessEnded(scope=user.username, grant=grant.id, reason=reason)
+            self._tell(grant, user, ended)
 
-    def record(self, grant: Grant, user: Account, action: str, **details: str) -> None:
+    def _tell(self, grant: Grant, user: Account, event: Event) -> None:
         actor = Actor(
             via=Via.OAUTH,
             account=user,
@@ -179,7 +182,7 @@ class Server(AuthorizationServer):
             client_name=grant.client_id,
             address=self.address,
         )
-        record(self.tx, actor, action, user.username, None, None, grant=grant.id, **details)
+        append(self.tx, actor, event)
 
     def send_signal(self, name: str, *args: object, **values: object) -> None:
         """Nobody listens."""

@@ -8,11 +8,12 @@ from collections.abc import Set
 
 import msgspec
 
+from ...domain.account_events import IdentityConnected
 from ...domain.accounts import RESERVED, Account, Actor, email_fault, parse_username
 from ...domain.errors import Conflict, InvalidAccount, NotAllowed
 from ...store.accounts import add_identity, find_account_by_identity, is_email_used
-from ...store.audit import record
 from ...store.engine import Store, Transaction
+from ...store.events import append
 from ..create_account import create_without_password
 from ..permissions import require_person
 from ..sign_in import Lifetimes, SignedIn, open_session
@@ -101,7 +102,7 @@ def connect_identity(store: Store, actor: Actor, person: Person) -> None:
             raise Conflict("You are connected with another account here already.")
         if known is None:
             add_identity(tx, person.issuer, person.subject, account.id)
-            record(tx, actor, "connect identity", account.username, issuer=person.issuer)
+            append(tx, actor, IdentityConnected(scope=account.username, issuer=person.issuer))
 
 
 def _open(

@@ -5,11 +5,19 @@ from typing import Any
 
 import msgspec
 
+from ...domain.account_events import (
+    AppAdded,
+    AppRemoved,
+    PasskeyAdded,
+    PasskeyRemoved,
+    PasskeyRenamed,
+    RecoveryCodesMade,
+)
 from ...domain.accounts import Account
 from ...domain.errors import Conflict, InvalidRequest, NotFound
 from ...domain.second_factor import MAX_PASSKEYS, passkey_name_fault
-from ...store.audit import record
 from ...store.engine import Store, Transaction
+from ...store.events import append
 from ...store.second_factors import (
     Factors,
     Passkey,
@@ -98,7 +106,7 @@ def add_own_passkey(
             new_id(), account.id, policy.site.host, *made, name, tx.at_ms, last_used_at=None
         )
         add_passkey(tx, passkey)
-        record(tx, visitor.actor, "add passkey", account.username, passkey=name)
+        append(tx, visitor.actor, PasskeyAdded(scope=account.username, passkey=name))
         return _with_first_codes(tx, visitor, account)
 
 
@@ -109,7 +117,7 @@ def rename_own_passkey(store: Store, visitor: Visitor, id_: str, name: str) -> N
     with store.writing() as tx:
         if not rename_passkey(tx, account.id, id_, name):
             raise NotFound("There is no such passkey.")
-        record(tx, visitor.actor, "rename passkey", account.username, passkey=name)
+        append(tx, visitor.actor, PasskeyRenamed(scope=account.username, passkey=name))
 
 
 def remove_own_passkey(store: Store, policy: FactorPolicy, visitor: Visitor, id_: str) -> None:
@@ -119,7 +127,7 @@ def remove_own_passkey(store: Store, policy: FactorPolicy, visitor: Visitor, id_
         passkey = next((it for it in found.passkeys if it.id == id_), None)
         if passkey is None or not remove_passkey(tx, account.id, id_):
             raise NotFound("There is no such passkey.")
-        record(tx, visitor.actor, "remove passkey", account.username, passkey=passkey.name)
+        append(tx, visitor.actor, PasskeyRemoved(scope=account.username, passkey=passkey.name))
         _after_removal(tx, policy, account)
 
 
@@ -140,7 +148,7 @@ def add_own_app(
     sealed = policy.box.seal(offered.secret)
     with store.writing() as tx:
         put_app(tx, account.id, sealed, step)
-        record(tx, visitor.actor, "add authenticator app", account.username)
+        append(tx, visitor.actor, AppAdded(scope=account.username))
         return _with_first_codes(tx, visitor, account)
 
 
@@ -149,7 +157,7 @@ def remove_own_app(store: Store, policy: FactorPolicy, visitor: Visitor) -> None
     with store.writing() as tx:
         if not remove_app(tx, account.id):
             raise NotFound("There is no authenticator app.")
-        record(tx, visitor.actor, "remove authenticator app", account.username)
+        append(tx, visitor.actor, AppRemoved(scope=account.username))
         _after_removal(tx, policy, account)
 
 
@@ -193,7 +201,7 @@ def _with_first_codes(tx: Transaction, visitor: Visitor, account: Account) -> li
 def _new_codes(tx: Transaction, visitor: Visitor, account: Account) -> list[str]:
     codes = new_recovery_codes()
     set_recovery_codes(tx, account.id, [hash_recovery_code(it) for it in codes])
-    record(tx, visitor.actor, "make recovery codes", account.username)
+    append(tx, visitor.actor, RecoveryCodesMade(scope=account.username))
     return codes
 
 

@@ -5,12 +5,13 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from ...domain.account_events import RecoveryCodeUsed
 from ...domain.accounts import Account, Actor, Via
 from ...domain.errors import NotSignedIn
 from ...domain.second_factor import Factor
 from ...store.accounts import find_account_by_id, find_credentials
-from ...store.audit import record
 from ...store.engine import Snapshot, Store, Transaction
+from ...store.events import append
 from ...store.second_factors import Factors, find_factors, has_factor
 from ...store.sessions import confirm_session
 from ..credentials import hash_secret
@@ -202,7 +203,7 @@ def _open(
 def _record_use(tx: Transaction, actor: Actor, proof: Proof) -> None:
     if proof.factor is Factor.RECOVERY_CODE:
         left = find_factors(tx.connection, proof.account.id).recovery_codes
-        record(tx, actor, "use recovery code", proof.account.username, left=left)
+        append(tx, actor, RecoveryCodeUsed(scope=proof.account.username, left=left))
 
 
 def _get_half(connection: Snapshot, half: HalfSignedIn) -> Account:

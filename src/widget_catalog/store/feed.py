@@ -1,4 +1,7 @@
-"""The change feed: every write to the catalog, numbered without gaps."""
+"""The change feed: what has happened to widgets, numbered without gaps.
+
+Whoever shows the catalog follows it from the number it has. Rows are written by `events.append`.
+"""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -16,20 +19,25 @@ class Change(NamedTuple):
     widget_id: int
     scope: str
     changed_at: int
+    kind: str
+    """One of those in `domain/events.py`."""
+    version: str | None
+    """None if it happened to the widget, or to several versions."""
 
 
-def append(tx: Transaction, changed: Sequence[tuple[int, str]]) -> int:
-    """Say that the widgets with these numbers, in these scopes, have changed; the feed's new end.
+def add_changes(tx: Transaction, told: Sequence[tuple[int, str, str, str | None]]) -> int:
+    """Number, scope, kind and version, in the order they happened in; gives the feed's new end.
 
     Numbers follow the order of commits, because there is one writer at a time.
     """
     first = latest_seq(tx.connection) + 1
-    insert_rows(
-        tx.connection,
-        changes,
-        [(first + i, widget_id, scope, tx.at_ms) for i, (widget_id, scope) in enumerate(changed)],
-    )
-    return first + len(changed) - 1
+    at = tx.at_ms
+    rows = [
+        (seq, widget_id, scope, at, kind, version)
+        for seq, (widget_id, scope, kind, version) in enumerate(told, first)
+    ]
+    insert_rows(tx.connection, changes, rows)
+    return first + len(told) - 1
 
 
 def latest_seq(connection: Connection) -> int:

@@ -1,0 +1,165 @@
+"""Events: what happens in the catalog, each kind a small frozen value.
+
+Those of widgets are here, those of people in `account_events.py`. An event becomes a line of the
+audit log, and a row of the change feed if the public sees it: see `store/events.py`. `kind` is its
+name in both; `action` is how the audit log shows it. The fields besides scope, name and version
+are the details of its line, in this order. Kinds are kept for ever: an event that is no longer
+told of stays here, or old lines lose their words.
+"""
+
+from types import ModuleType
+from typing import ClassVar
+
+import msgspec
+
+_SUBJECT = ("scope", "name", "version")
+
+
+class Event(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """Something that happened, in a scope or to the catalog."""
+
+    kind: ClassVar[str]
+    action: ClassVar[str | None]
+    """None: it is not in the audit log."""
+
+    scope: str | None = None
+    name: str | None = None
+    version: str | None = None
+
+    def details(self) -> dict[str, object]:
+        """What is told besides whom it happened to."""
+        fields = [it for it in msgspec.structs.fields(self) if it.name not in _SUBJECT]
+        told = ((it.encode_name, getattr(self, it.name), it.default) for it in fields)
+        return {key: value for key, value, default in told if value != default}
+
+
+class PublicEvent(Event, frozen=True, kw_only=True):
+    """Something that happened to a widget, and that the public sees."""
+
+    scope: str
+    name: str
+
+
+class VersionEvent(PublicEvent, frozen=True, kw_only=True):
+    version: str
+
+
+class Published(VersionEvent, frozen=True):
+    kind = "published"
+    action = "publish"
+
+    sha256_hash: str
+    bundle_size: int
+    css_sha256_hash: str | None = None
+    css_size: int | None = None
+
+
+class Yanked(VersionEvent, frozen=True):
+    kind = "yanked"
+    action = "yank"
+
+    reason: str
+
+
+class Unyanked(VersionEvent, frozen=True):
+    kind = "unyanked"
+    action = "unyank"
+
+
+class Deprecated(VersionEvent, frozen=True):
+    kind = "deprecated"
+    action = "deprecate"
+
+    message: str
+
+
+class Undeprecated(VersionEvent, frozen=True):
+    kind = "undeprecated"
+    action = "undeprecate"
+
+
+class Redated(VersionEvent, frozen=True):
+    """The clock was ahead when it was published; both instants as on the wire."""
+
+    kind = "redated"
+    action = "redate"
+
+    before: str
+    after: str
+
+
+class Listed(PublicEvent, frozen=True):
+    kind = "listed"
+    action = "list"
+
+    reason: str | None = None
+
+
+class Unlisted(PublicEvent, frozen=True):
+    kind = "unlisted"
+    action = "unlist"
+
+    reason: str | None = None
+
+
+class MadeOfficial(PublicEvent, frozen=True):
+    kind = "official"
+    action = "make official"
+
+
+class MadeUnofficial(PublicEvent, frozen=True):
+    kind = "unofficial"
+    action = "make unofficial"
+
+
+class TextChanged(PublicEvent, frozen=True):
+    """The widget's own name for people, description or icon: its newest version has others."""
+
+    kind = "text"
+    action = None
+
+
+class Imported(PublicEvent, frozen=True):
+    """Versions came by an import: this one; or several, or a widget without any, if none is named.
+
+    The audit log tells of the import as a whole.
+    """
+
+    kind = "imported"
+    action = None
+
+
+class Mended(PublicEvent, frozen=True):
+    """What was shown of it was wrong, and is made anew. Nothing has happened to the widget."""
+
+    kind = "mended"
+    action = None
+
+
+class CatalogImported(Event, frozen=True):
+    """A file was imported; with a scope, what it brought there, for the owners of the scope."""
+
+    kind = "import"
+    action = "import"
+
+    file: str
+    widgets_added: int
+    versions_added: int
+    versions_skipped: int | None = None
+    bundles_stored: int | None = None
+    official_added: int | None = None
+    texts_cleaned: int | None = None
+
+
+class PublishersChanged(Event, frozen=True):
+    kind = "publishers"
+    action = "name publishers"
+
+    publishers: list[str]
+
+
+def actions_in(*modules: ModuleType) -> dict[str, str]:
+    """How the audit log shows the kinds of events that are defined in these modules."""
+    defined = [it for module in modules for it in vars(module).values()]
+    kinds = [it for it in defined if isinstance(it, type) and issubclass(it, Event)]
+    return {it.kind: it.action for it in kinds if "kind" in vars(it) and it.action is not None}

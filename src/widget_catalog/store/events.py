@@ -1,0 +1,28 @@
+"""Telling of an event, once: it becomes a line of the audit log and, if the public sees it, a row
+of the change feed, in the transaction that makes it true."""
+
+from collections.abc import Iterable
+
+from ..domain.accounts import Actor, Stranger
+from ..domain.events import Event, PublicEvent
+from .audit import add_line
+from .engine import Transaction
+from .feed import add_changes
+
+
+def append(tx: Transaction, by: Actor | Stranger, *events: Event) -> None:
+    """Tell of events that the public does not see. What it sees is told of by saving a widget."""
+    for event in events:
+        if isinstance(event, PublicEvent):
+            raise TypeError(f"{event.kind} happens to a widget, and is told of when that is saved.")
+        add_line(tx, by, event)
+
+
+def append_public(tx: Transaction, by: Actor, told: Iterable[tuple[int, PublicEvent]]) -> int:
+    """Tell of what happened to widgets, by their numbers; gives the feed's new end."""
+    rows = []
+    for number, event in told:
+        rows.append((number, event.scope, event.kind, event.version))
+        if event.action is not None:
+            add_line(tx, by, event)
+    return add_changes(tx, rows)

@@ -1,0 +1,37 @@
+"""Events: every kind is one of its own, and its details are told in order."""
+
+from widget_catalog.domain import account_events, events
+from widget_catalog.domain.account_events import AccountCreated, InvitedToCatalog
+from widget_catalog.domain.events import Event, Listed, Published
+
+
+def test_every_kind_and_every_action_is_one_event_alone() -> None:
+    kinds = [
+        it
+        for module in (events, account_events)
+        for it in vars(module).values()
+        if isinstance(it, type) and issubclass(it, Event) and "kind" in vars(it)
+    ]
+    actions = [it.action for it in kinds if it.action is not None]
+    assert len({it.kind for it in kinds}) == len(kinds)
+    assert len(set(actions)) == len(actions)
+    assert events.actions_in(events, account_events) == {
+        it.kind: it.action for it in kinds if it.action is not None
+    }
+
+
+def test_details_are_in_order_and_leave_out_what_was_not_said() -> None:
+    published = Published(
+        scope="ann", name="clock", version="1.0.0", sha256_hash="ab", bundle_size=3, css_size=0
+    )
+    assert list(published.details().items()) == [
+        ("sha256Hash", "ab"),
+        ("bundleSize", 3),
+        ("cssSize", 0),
+    ]
+    assert Listed(scope="ann", name="clock").details() == {}
+    assert AccountCreated(scope="ann", is_operator=False).details() == {"isOperator": False}
+    assert InvitedToCatalog(role="author", email=None).details() == {
+        "role": "author",
+        "email": None,
+    }
