@@ -8,7 +8,7 @@ from statistics import fmean
 from types import CodeType
 
 from widget_catalog.settings import Settings
-from widget_catalog.web.http import PlainRequest, Request, SentBody, Worker
+from widget_catalog.web.kit.http import PlainRequest, Request, SentBody, Worker
 from widget_catalog.wiring import build_worker, prepare_node
 
 from .folders import ensure_folder

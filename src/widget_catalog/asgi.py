@@ -8,7 +8,7 @@ import structlog
 from .domain.errors import StoreUnavailable
 from .logs import configure_logs
 from .settings import load_settings
-from .web.asgi import AsgiApp
+from .web.bindings.asgi import AsgiApp
 from .wiring import Node, build_worker, prepare_node
 
 

@@ -26,10 +26,10 @@ from .logs import configure_logs
 from .settings import Settings
 from .store.damage import DamageAlarm
 from .supervisor import DRAIN_SIGNAL, Supervisor, WorkerStatus, connection_limit
-from .web.http import Worker
-from .web.metrics import prepare_metrics, serve_metrics
-from .web.rsgi import RsgiApp
-from .web.rust_tasks import RustDrivenApp
+from .web.bindings.rsgi import RsgiApp
+from .web.bindings.rust_tasks import RustDrivenApp
+from .web.kit.http import Worker
+from .web.kit.metrics import prepare_metrics, serve_metrics
 from .wiring import DataFolder, Node, build_worker
 
 # Whoever stops us waits ten seconds at most, as Docker does; a client may be slower than that.

@@ -17,7 +17,7 @@ from . import release
 from .actions.backup.mark import require_whole
 from .actions.count_download import DownloadCounter
 from .actions.lost_database import has_database, require_no_backup, require_no_traces
-from .actions.oauth import House, forget_successors
+from .actions.oauth import OAuthConfig, forget_successors
 from .actions.quotas import Quotas
 from .actions.second_factor import FactorPolicy
 from .actions.second_factor.secret_box import SecretBox
@@ -45,19 +45,19 @@ from .store.engine import Store, sqlite_engine, sqlite_reader
 from .store.keys import KeyFile
 from .store.migrate import check_schema, is_new, migrate
 from .store.writer_lock import COMMAND, DEDICATED, SERVICE, Patience
-from .web.around import access_logged, metered, rate_limited
-from .web.cdn import Cdn
-from .web.http import Answer, Worker, WorkerCounts
-from .web.internal.api import InternalApi
-from .web.internal.call import Services
-from .web.internal.hashing import HashingPool
 from .web.internal.routes import ROUTES
-from .web.internal.routing import Routes
-from .web.look import Look
-from .web.metrics import Metrics
-from .web.pages import Pages
-from .web.people import PEOPLE
-from .web.public import PublicApi
+from .web.kit.call import Services
+from .web.kit.dispatcher import Dispatcher
+from .web.kit.hashing import HashingPool
+from .web.kit.http import Answer, Worker, WorkerCounts
+from .web.kit.metrics import Metrics
+from .web.kit.middleware import access_logged, metered, rate_limited
+from .web.kit.rendering import PageRenderer
+from .web.kit.routing import Routes
+from .web.pages.account.routes import ACCOUNT_PAGES
+from .web.pages.public.pages import PublicPages
+from .web.public.api import PublicApi
+from .web.public.cdn import Cdn
 from .web.site import Site
 from .web.uploads import Uploads
 
@@ -276,7 +276,8 @@ def build_worker(
     readers = ThreadPoolExecutor(_THREADS, thread_name_prefix="readers")
     writers = ThreadPoolExecutor(_THREADS, thread_name_prefix="writers")
     hashing = HashingPool()
-    people = InternalApi(services, Routes((*ROUTES.all, *PEOPLE)), readers, writers, hashing)
+    routes = Routes((*ROUTES.all, *ACCOUNT_PAGES))
+    dispatcher = Dispatcher(services, routes, readers, writers, hashing)
     told = public_settings(settings)
     api = PublicApi(
         catalog,
@@ -284,14 +285,14 @@ def build_worker(
         node.bundles.check,
         durable.blocked_s,
         told,
-        people.answer,
+        dispatcher.answer,
         alarm.current,
         settings.min_cli_version,
         status,
     )
-    pages = Pages(catalog, settings.service_name, settings.public_url)
+    pages = PublicPages(catalog, services.renderer)
     uploads = Uploads(services)
-    answer: Answer = Site(api, Cdn(catalog, node.bundles), uploads, people, pages, alarm).answer
+    answer: Answer = Site(api, Cdn(catalog, node.bundles), uploads, dispatcher, pages, alarm).answer
     trust = settings.trust_forwarded_for
     if settings.rate_limit:
         answer = rate_limited(answer, settings.rate_limit, trust_forwarded_for=trust)
@@ -343,12 +344,12 @@ def _services(node: Node, store: Store, settings: Settings) -> Services:
         settings=settings,
         lifetimes=lifetimes,
         upload_key=keys.for_purpose("uploads"),
-        house=House(
+        oauth=OAuthConfig(
             clients=parse_clients(settings.oauth_clients),
             issuer=settings.public_url,
             grant_ms=settings.oauth_max_days * 86_400_000,
         ),
-        look=Look(settings.service_name, settings.public_url),
+        renderer=PageRenderer(settings.service_name, settings.public_url),
         sealing_key=keys.for_purpose("signing in"),
         provider=_provider(settings),
         factor_policy=FactorPolicy(

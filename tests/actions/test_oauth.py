@@ -11,7 +11,7 @@ from support.oauth import CLIENTS, DEVICE_GRANT, WANTED, code_fields, refresh_fi
 from widget_catalog.actions.create_account import create_account
 from widget_catalog.actions.oauth import (
     Answer,
-    House,
+    OAuthConfig,
     authorize,
     decide_device,
     exchange,
@@ -26,7 +26,7 @@ from widget_catalog.domain.oauth_clients import parse_clients
 from widget_catalog.store.engine import Store
 from widget_catalog.wiring import Node
 
-HOUSE = House(parse_clients(CLIENTS), "https://catalog.example", 180 * 86_400_000)
+HOUSE = OAuthConfig(parse_clients(CLIENTS), "https://catalog.example", 180 * 86_400_000)
 
 
 class MovingClock:

@@ -13,7 +13,7 @@ from support.service import Service, running_service
 from support.widgets import version_line, widget_line
 from support.wire import WireAnswer, WireConnection
 from widget_catalog.settings import Settings
-from widget_catalog.web.asgi import AsgiApp
+from widget_catalog.web.bindings.asgi import AsgiApp
 from widget_catalog.wiring import build_worker
 
 _BASE_URL = "https://catalog.example"

@@ -7,6 +7,7 @@ import sys
 import tomllib
 from dataclasses import fields
 from functools import cache
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
@@ -160,21 +161,24 @@ def names_in(file: Path) -> frozenset[str]:
     return frozenset(names)
 
 
+def _is_source(word: str) -> bool:
+    return word.endswith(".py")
+
+
 def tree() -> set[str]:
     """The source files that the tree in ARCHITECTURE.md names."""
     block = ARCHITECTURE.partition("\nsrc/widget_catalog/\n")[2].partition("```")[0]
-    files, folder = set(), ""
+    files: set[str] = set()
+    folders = {0: ""}  # By how far what is in them is indented.
     for line in filter(None, block.splitlines()):
+        depth = (len(line) - len(line.lstrip())) // 2 - 1
+        folder = folders[depth]
         name, _, about = line.strip().partition(" ")
-        if not line.startswith("    "):
-            folder = ""
-        if name.endswith("/") and not line.startswith("    "):
-            folder = name
-        elif name.endswith(".py"):
-            files.add(folder + name)
-        if name.endswith("/"):  # A folder in one line, its files named beside it.
-            inside = name if folder == name else folder + name
-            files |= {inside + it for it in re.findall(r"[\w/]+\.py", about)}
+        if name.endswith("/"):
+            folders[depth + 1] = folder + name
+            files |= {folder + name + it for it in re.findall(r"[\w/]+\.py", about)}
+        else:
+            files |= {folder + it for it in takewhile(_is_source, line.split())}
     return files
 
 

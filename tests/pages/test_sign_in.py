@@ -19,7 +19,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessSite]:
         yield site
 
 
-def test_the_front_door_leads_to_sign_in(house: InProcessSite) -> None:
+def test_the_front_page_leads_to_sign_in(house: InProcessSite) -> None:
     browsing = Browsing(house)
     assert browsing.get("/").headers["cache-control"] == "no-cache"
     assert "/sign-in" in browsing.page.links

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from support.widgets import widget_line
 from widget_catalog.reading.catalog import Catalog
-from widget_catalog.web.query import parse_search
+from widget_catalog.web.public.query import parse_search
 
 Key = tuple[str, str]
 

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 from support.oauth import CLIENTS, WANTED, code_fields, refresh_fields
-from widget_catalog.actions.oauth import Answer, House, authorize, exchange
+from widget_catalog.actions.oauth import Answer, OAuthConfig, authorize, exchange
 from widget_catalog.actions.sign_in import identify_bearer
 from widget_catalog.domain.accounts import Account
 from widget_catalog.domain.oauth_clients import parse_clients
@@ -23,7 +23,7 @@ from widget_catalog.store.oauth import (
 )
 from widget_contract.names import Scope
 
-HOUSE = House(parse_clients(CLIENTS), "https://catalog.example", 180 * 86_400_000)
+HOUSE = OAuthConfig(parse_clients(CLIENTS), "https://catalog.example", 180 * 86_400_000)
 AT_ONCE = 6
 
 

@@ -6,7 +6,7 @@ from typing import Any, Self
 import httpx
 
 from support.wire import WireAnswer
-from widget_catalog.web.asgi import AsgiApp
+from widget_catalog.web.bindings.asgi import AsgiApp
 
 Message = dict[str, Any]
 

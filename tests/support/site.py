@@ -11,7 +11,7 @@ from support.widgets import add_old_widgets, import_widgets
 from widget_catalog.domain import clock
 from widget_catalog.domain.clock import Clock
 from widget_catalog.settings import Settings
-from widget_catalog.web.http import FileBody, LargeBody, PlainRequest, Response, SentBody
+from widget_catalog.web.kit.http import FileBody, LargeBody, PlainRequest, Response, SentBody
 from widget_catalog.wiring import build_worker, open_node, prepare_node
 
 # A request: method, address, body, headers.

@@ -37,7 +37,7 @@ def audit(
 
 def _line(entry: "Entry") -> str:
     from ..domain.clock import from_ms
-    from ..web.around import printable
+    from ..web.kit.middleware import printable
 
     what = entry.action
     if entry.name is not None:

@@ -7,18 +7,20 @@ import structlog
 
 from ..actions.signed_uploads import PREFIX as UPLOADS_PREFIX
 from ..domain.errors import StoreUnavailable
-from .cdn import PREFIX as CDN_PREFIX
-from .cdn import Cdn
-from .http import Body, Request, Response
-from .internal.api import InternalApi
-from .public import PublicApi, damaged, internal_fault, unavailable
+from .kit.dispatcher import Dispatcher
+from .kit.errors import damaged, internal_fault, unavailable
+from .kit.http import Body, Request, Response
+from .public.api import PublicApi
+from .public.cdn import PREFIX as CDN_PREFIX
+from .public.cdn import Cdn
 from .uploads import Uploads
 
 _log = structlog.get_logger("widget_catalog.web")
 
 
 class Pages(Protocol):
-    def answer(self, request: Request) -> Response: ...
+    def answer(self, request: Request) -> Response:
+        """A page, if only the one that says that there is none."""
 
 
 class Alarm(Protocol):
@@ -32,14 +34,14 @@ class Site:
         api: PublicApi,
         cdn: Cdn,
         uploads: Uploads,
-        people: InternalApi,
+        dispatcher: Dispatcher,
         pages: Pages,
         alarm: Alarm,
     ) -> None:
         self._api = api
         self._cdn = cdn
         self._uploads = uploads
-        self._people = people
+        self._dispatcher = dispatcher
         self._pages = pages
         self._alarm = alarm
 
@@ -52,8 +54,8 @@ class Site:
                 return self._cdn.answer(request)
             if path.startswith(UPLOADS_PREFIX):
                 return await self._uploads.answer(request, body)
-            if self._people.knows(path):
-                return await self._people.answer(request, body)
+            if self._dispatcher.knows(path):
+                return await self._dispatcher.answer(request, body)
             return self._pages.answer(request)
         except (sqlite3.Error, StoreUnavailable) as fault:
             if self._alarm.hears(fault):

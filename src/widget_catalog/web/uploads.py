@@ -14,11 +14,10 @@ from ..bundles.store import Kind
 from ..bundles.uploads import Upload
 from ..domain.errors import Busy, NotAllowed, NotFound, TooOften
 from ..domain.networks import network_of
-from .http import Body, Request, Response
-from .internal.api import client_address
-from .internal.call import Services, done
-from .internal.failures import STATUSES, TooSlow, failure, log_fault
-from .public import error
+from .kit.call import Services, done
+from .kit.dispatcher import client_address
+from .kit.errors import STATUSES, TooSlow, error, failure, log_fault
+from .kit.http import Body, Request, Response
 
 # For a whole file, and for the next bytes of it.
 _PATIENCE_S = 300

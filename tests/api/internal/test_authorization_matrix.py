@@ -16,7 +16,7 @@ from support.site import Answer
 from support.village import BuiltVillage, Village
 from widget_catalog.domain.accounts import RULES, TOKEN_RIGHTS, Right, Role
 from widget_catalog.web.internal.routes import ROUTES
-from widget_catalog.web.internal.routing import Door, Route, Who
+from widget_catalog.web.kit.routing import AuthMode, Route, Who
 
 PLACES = ("acme/clock", "ann/clock")
 UNSAFE = ("POST", "PUT", "PATCH", "DELETE")
@@ -132,7 +132,7 @@ def expected(route: Route, kind: Kind, place: str) -> int | None:
     if kind.name == "nobody":
         return None if route.needs is Who.ANYONE else 401
     # Where programs ask, and where people sign in, nobody looks at who they were.
-    is_known = route.door not in (Door.OAUTH, Door.OAUTH_ASIDE, Door.SIGN_IN)
+    is_known = route.auth not in (AuthMode.OAUTH, AuthMode.OAUTH_ASIDE, AuthMode.SIGN_IN)
     if kind.is_forged and route.method in UNSAFE and is_known:
         return 403
     # Organizations are looked after by people, whatever right it takes.

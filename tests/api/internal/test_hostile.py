@@ -14,7 +14,7 @@ from support.people import request_body
 from support.site import Answer
 from support.village import BuiltVillage, Village
 from widget_catalog.web.internal.routes import ROUTES
-from widget_catalog.web.internal.routing import Door, Route
+from widget_catalog.web.kit.routing import AuthMode, Route
 
 PUBLISH = "/api/widgets/publish"
 # These would end the sessions that the rest is tried with.
@@ -80,7 +80,7 @@ def assert_answered(answer: Answer, *told: object) -> None:
     if answer.status >= 400:
         body = answer.json()
         # OAuth's errors have a code of its own beside the sentence.
-        is_oauth = any(isinstance(it, Route) and it.door is Door.OAUTH for it in told)
+        is_oauth = any(isinstance(it, Route) and it.auth is AuthMode.OAUTH for it in told)
         sentence = body.pop("error_description" if is_oauth else "error")
         assert list(body) == (["error"] if is_oauth else []), told
         assert isinstance(sentence, str), told

@@ -10,7 +10,7 @@ import pytest
 from support.people import BUNDLE, Person, request_body, with_token
 from support.site import Answer
 from support.village import BuiltVillage, Village, join
-from widget_catalog.web.http import PlainRequest
+from widget_catalog.web.kit.http import PlainRequest
 
 QUOTAS = {
     "max_organizations": 2,

@@ -13,8 +13,8 @@ from support.second_factor import HERE, add_app, add_passkey
 from support.site import Answer
 from support.village import BuiltVillage, Village, join
 from widget_catalog.web.internal.routes import ROUTES
-from widget_catalog.web.internal.routing import Door, Route, Who
-from widget_catalog.web.people import PEOPLE
+from widget_catalog.web.kit.routing import AuthMode, Route, Who
+from widget_catalog.web.pages.account.routes import ACCOUNT_PAGES
 
 VALUES = {"scope": "acme", "name": "clock", "version": "1.0.0", "slug": "acme", "id": "0" * 24}
 SENTENCE = (
@@ -49,7 +49,7 @@ def ask(route: Route, person: Person) -> Answer:
 
 def test_without_one_an_operator_reaches_nothing_by_whatever_means(strict: Village) -> None:
     ways = [strict.olly, with_oauth(strict.olly)]
-    closed = [it for it in ROUTES.all if it.door is Door.API and not it.without_factor]
+    closed = [it for it in ROUTES.all if it.auth is AuthMode.API and not it.without_factor]
     assert len(closed) > 30
     for route in closed:
         for person in ways:
@@ -64,7 +64,7 @@ def test_what_is_open_even_so(strict: Village) -> None:
         ("GET", "/api/auth/session"),
         ("POST", "/api/auth/sign-out"),
     }
-    pages = {it.path for it in PEOPLE if it.without_factor and it.needs is Who.PERSON}
+    pages = {it.path for it in ACCOUNT_PAGES if it.without_factor and it.needs is Who.PERSON}
     assert all(it.startswith(("/account/second-factor", "/account/confirm")) for it in pages)
     assert strict.olly.get("/api/auth/session").status == 200
     assert strict.olly.get("/api/auth/second-factor").json()["isRequired"] is True
@@ -73,7 +73,7 @@ def test_what_is_open_even_so(strict: Village) -> None:
 
 def test_every_other_page_leads_to_setting_one_up_and_back(strict: Village) -> None:
     browsing = browsing_as(strict.olly)
-    closed = [it for it in PEOPLE if it.needs is Who.PERSON and not it.without_factor]
+    closed = [it for it in ACCOUNT_PAGES if it.needs is Who.PERSON and not it.without_factor]
     assert {it.path for it in closed} >= {"/account", "/device", "/invitation"}
     for route in closed:
         if route.method == "GET":

@@ -9,7 +9,7 @@ from ..attempts import add_failures, check_failures
 from ..credentials import plain_code, shown_code
 from ..permissions import require_person
 from ..sign_in import Visitor
-from .server import House
+from .server import OAuthConfig
 
 _PER_ACCOUNT = 10
 _TOO_OFTEN = "Too many wrong codes."
@@ -23,7 +23,7 @@ class DeviceRequest(NamedTuple):
 
 
 def find_device_request(
-    store: Store, house: House, visitor: Visitor, user_code: str
+    store: Store, config: OAuthConfig, visitor: Visitor, user_code: str
 ) -> DeviceRequest:
     """Who waits with this code, or NotFound; nobody can try many."""
     account = require_person(visitor.actor)
@@ -31,7 +31,7 @@ def find_device_request(
     check_failures(store, limits, _TOO_OFTEN)
     with store.reading() as connection:
         device = _find(connection, user_code, store.now_ms())
-    client = house.clients.get(device.client_id) if device is not None else None
+    client = config.clients.get(device.client_id) if device is not None else None
     if device is None or client is None:
         with store.writing() as tx:
             add_failures(tx, limits)
@@ -40,10 +40,10 @@ def find_device_request(
 
 
 def decide_device(
-    store: Store, house: House, visitor: Visitor, user_code: str, *, is_agreed: bool
+    store: Store, config: OAuthConfig, visitor: Visitor, user_code: str, *, is_agreed: bool
 ) -> DeviceRequest:
     """Let the machine in, or not."""
-    found = find_device_request(store, house, visitor, user_code)
+    found = find_device_request(store, config, visitor, user_code)
     with store.writing() as tx:
         device = _find(tx.connection, user_code, tx.at_ms)
         if device is None:

@@ -175,7 +175,7 @@ class RefreshGrant(grants.RefreshTokenGrant):
         if pair.rotated_at is not None and pair.successor is None:
             return None
         # The setting may have been lowered since the pair was made.
-        ends_at = min(pair.refresh_expires_at, grant.created_at + self.server.house.grant_ms)
+        ends_at = min(pair.refresh_expires_at, grant.created_at + self.server.config.grant_ms)
         if ends_at <= tx.at_ms or not _enabled(tx, grant.account_id):
             return None
         return StoredPair(pair, grant)
@@ -235,7 +235,7 @@ class DeviceEndpoint(DeviceAuthorizationEndpoint):
         return new_secret(DEVICE_PREFIX)
 
     def get_verification_uri(self) -> str:
-        return f"{self.server.house.issuer}/device"
+        return f"{self.server.config.issuer}/device"
 
     def save_device_credential(self, client_id: str, scope: str | None, data: Any) -> None:
         tx: Transaction = self.server.tx

@@ -61,7 +61,7 @@ _SENTENCES = {
 }
 
 
-class House(NamedTuple):
+class OAuthConfig(NamedTuple):
     """Who may ask here, under which name the service answers, and how long a program stays signed
     in, however often it renews its access."""
 
@@ -109,10 +109,12 @@ class Client(ClientMixin):
 
 
 class Server(AuthorizationServer):
-    def __init__(self, house: House, tx: Transaction | None = None, address: str = "") -> None:
+    def __init__(
+        self, config: OAuthConfig, tx: Transaction | None = None, address: str = ""
+    ) -> None:
         """`address` is where the request comes from, for the audit log."""
         super().__init__()
-        self.house = house
+        self.config = config
         self.address = address
         self._tx = tx
         generator = BearerTokenGenerator(
@@ -130,12 +132,12 @@ class Server(AuthorizationServer):
         return self._tx
 
     def query_client(self, client_id: str) -> Client | None:
-        about = self.house.clients.get(client_id)
+        about = self.config.clients.get(client_id)
         return Client(about) if about is not None else None
 
     def save_token(self, token: dict[str, Any], request: Any) -> None:
         grant = self._grant(token, request)
-        ends_at = grant.created_at + self.house.grant_ms
+        ends_at = grant.created_at + self.config.grant_ms
         pair = TokenPair(
             access_hash=hash_secret(token["access_token"]),
             refresh_hash=hash_secret(token["refresh_token"]),
@@ -194,7 +196,7 @@ class Server(AuthorizationServer):
         location = dict(headers).get("Location")
         if location is None:
             return Answer(status, body if isinstance(body, dict) else {})
-        return Answer(status, {}, add_params_to_uri(location, [("iss", self.house.issuer)]))
+        return Answer(status, {}, add_params_to_uri(location, [("iss", self.config.issuer)]))
 
     def handle_error_response(self, _request: Any, error: OAuth2Error) -> Answer:
         return self.refusal(error)

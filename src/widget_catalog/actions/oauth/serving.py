@@ -9,9 +9,9 @@ from ...domain.networks import network_of
 from ...store.engine import Store, Transaction
 from ..attempts import add_failures, check_failures
 from .grants import S256, CodeGrant, DeviceEndpoint, DeviceGrant, RefreshGrant, Revocation
-from .server import ACCESS_SECONDS, Answer, House, Pairs, Parameters, Server, sentence_of
+from .server import ACCESS_SECONDS, Answer, OAuthConfig, Pairs, Parameters, Server, sentence_of
 
-__all__ = ["ACCESS_SECONDS", "Answer", "House"]
+__all__ = ["ACCESS_SECONDS", "Answer", "OAuthConfig"]
 
 _DEVICES_PER_ADDRESS = 30
 _SHOWN_CHARACTERS = 80
@@ -34,38 +34,38 @@ class Refused(NamedTuple):
     is_unknown_client: bool = False
 
 
-def check_authorization(house: House, pairs: Pairs) -> Consent | Answer | Refused:
+def check_authorization(config: OAuthConfig, pairs: Pairs) -> Consent | Answer | Refused:
     """What to ask the person; or where to send them at once, or what to tell them."""
     try:
-        grant = _server(house).get_consent_grant(Parameters("GET", pairs))
+        grant = _server(config).get_consent_grant(Parameters("GET", pairs))
     except OAuth2Error as error:
-        return _refusal(house, error, pairs)
+        return _refusal(config, error, pairs)
     return Consent(grant.client.about.name, grant.redirect_uri)
 
 
 def authorize(
-    store: Store, house: House, pairs: Pairs, account: Account | None
+    store: Store, config: OAuthConfig, pairs: Pairs, account: Account | None
 ) -> Answer | Refused:
     """Send the person back with a code; or, without an account, with the news that they refused."""
     with store.writing() as tx:
-        server = _server(house, tx)
+        server = _server(config, tx)
         try:
             request = server.create_oauth2_request(Parameters("GET", pairs))
             grant = server.get_consent_grant(request, account)
         except OAuth2Error as error:
-            return _refusal(house, error, pairs)
+            return _refusal(config, error, pairs)
         answer: Answer = server.create_authorization_response(request, account, grant)
         return answer
 
 
-def exchange(store: Store, house: House, pairs: Pairs, address: str) -> Answer:
+def exchange(store: Store, config: OAuthConfig, pairs: Pairs, address: str) -> Answer:
     """Tokens for a code, a refresh token or a device code.
 
     An error is an answer like any other here, so what it has changed is kept: a code or token
     that came twice has ended its sign-in.
     """
     with store.writing() as tx:
-        server = _server(house, tx, address)
+        server = _server(config, tx, address)
         try:
             answer: Answer = server.create_token_response(Parameters("POST", pairs))
         except OAuth2Error as error:
@@ -73,22 +73,24 @@ def exchange(store: Store, house: House, pairs: Pairs, address: str) -> Answer:
         return answer
 
 
-def revoke(store: Store, house: House, pairs: Pairs, address: str) -> Answer:
-    return _at_endpoint(store, house, Revocation.ENDPOINT_NAME, pairs, address)
+def revoke(store: Store, config: OAuthConfig, pairs: Pairs, address: str) -> Answer:
+    return _at_endpoint(store, config, Revocation.ENDPOINT_NAME, pairs, address)
 
 
-def start_device(store: Store, house: House, pairs: Pairs, address: str) -> Answer:
+def start_device(store: Store, config: OAuthConfig, pairs: Pairs, address: str) -> Answer:
     """Let a machine wait for somebody. Each makes codes easier to guess: nobody has many."""
     limits = {f"devices {network_of(address)}": _DEVICES_PER_ADDRESS}
     check_failures(store, limits, "Too many machines ask to be let in from here.")
     with store.writing() as tx:
         add_failures(tx, limits)
-    return _at_endpoint(store, house, DeviceEndpoint.ENDPOINT_NAME, pairs, address)
+    return _at_endpoint(store, config, DeviceEndpoint.ENDPOINT_NAME, pairs, address)
 
 
-def _at_endpoint(store: Store, house: House, name: str, pairs: Pairs, address: str) -> Answer:
+def _at_endpoint(
+    store: Store, config: OAuthConfig, name: str, pairs: Pairs, address: str
+) -> Answer:
     with store.writing() as tx:
-        server = _server(house, tx, address)
+        server = _server(config, tx, address)
         try:
             answer: Answer = server.create_endpoint_response(name, Parameters("POST", pairs))
         except OAuth2Error as error:
@@ -96,8 +98,8 @@ def _at_endpoint(store: Store, house: House, name: str, pairs: Pairs, address: s
         return answer
 
 
-def _server(house: House, tx: Transaction | None = None, address: str = "") -> Server:
-    server = Server(house, tx, address)
+def _server(config: OAuthConfig, tx: Transaction | None = None, address: str = "") -> Server:
+    server = Server(config, tx, address)
     server.register_grant(CodeGrant, [S256(required=True)])
     server.register_grant(RefreshGrant)
     server.register_grant(DeviceGrant)
@@ -106,9 +108,9 @@ def _server(house: House, tx: Transaction | None = None, address: str = "") -> S
     return server
 
 
-def _refusal(house: House, error: OAuth2Error, pairs: Pairs) -> Answer | Refused:
+def _refusal(config: OAuthConfig, error: OAuth2Error, pairs: Pairs) -> Answer | Refused:
     if error.redirect_uri:
-        return Server(house).refusal(error)
+        return Server(config).refusal(error)
     client_id = dict(pairs).get("client_id")
     if error.error == "invalid_client" and client_id:
         return Refused(

@@ -3,8 +3,8 @@
 from ...actions.read_audit import read_organization_audit, read_whole_audit, read_widget_audit
 from ...domain.clock import from_ms, iso
 from ...store.audit import Entry
-from ..http import Response
-from .call import Call, Services, reply
+from ..kit.call import Call, Services, reply
+from ..kit.http import Response
 
 
 def get_widget_audit(services: Services, call: Call) -> Response:

@@ -4,22 +4,22 @@ from ...actions.oauth import Answer, exchange, revoke, start_device
 from ...actions.oauth.server import GRANTS, SCOPES
 from ...actions.sign_in import identify_bearer
 from ...domain.errors import NotSignedIn
-from ..http import Response
-from ..public import error
-from .call import OAUTH_BASE, Call, Services, email_for, reply
+from ..kit.call import OAUTH_BASE, Call, Services, email_for, reply
+from ..kit.errors import error
+from ..kit.http import Response
 
 
 def post_token(services: Services, call: Call) -> Response:
-    return _told(exchange(services.store, services.house, call.form_pairs(), call.address))
+    return _told(exchange(services.store, services.oauth, call.form_pairs(), call.address))
 
 
 def post_revoke(services: Services, call: Call) -> Response:
-    told = revoke(services.store, services.house, call.form_pairs(), call.address)
+    told = revoke(services.store, services.oauth, call.form_pairs(), call.address)
     return _told_aside(told)
 
 
 def post_device(services: Services, call: Call) -> Response:
-    told = start_device(services.store, services.house, call.form_pairs(), call.address)
+    told = start_device(services.store, services.oauth, call.form_pairs(), call.address)
     return _told_aside(told)
 
 
@@ -44,7 +44,7 @@ def get_userinfo(services: Services, call: Call) -> Response:
 
 def get_metadata(services: Services, _call: Call) -> Response:
     """RFC 8414: what is offered, and where."""
-    issuer = services.house.issuer
+    issuer = services.oauth.issuer
     return reply(
         {
             "issuer": issuer,

@@ -21,8 +21,8 @@ from ...actions.organize import (
 from ...domain.clock import from_ms, iso
 from ...store.invitations import Invitation
 from ...store.organizations import Organization
-from ..http import Response
-from .call import Call, Services, done, reply
+from ..kit.call import Call, Services, done, reply
+from ..kit.http import Response
 
 # What an invitation by link cannot do, by the setting `registration`.
 _NOTES = {

@@ -8,9 +8,9 @@ from ...actions.signed_uploads import sign_upload
 from ...bundles.store import Kind
 from ...domain.errors import InvalidRequest
 from ...store.publishing import PublishRequest
-from ..http import Response
-from .bodies import read_object
-from .call import Call, Services, reply
+from ..kit.bodies import read_object
+from ..kit.call import Call, Services, reply
+from ..kit.http import Response
 
 
 def get_scopes(services: Services, call: Call) -> Response:

@@ -1,9 +1,9 @@
 """Every address of the internal API, by who calls it. A new one without a rule fails a test."""
 
 from ...domain.accounts import Right
+from ..kit.call import OAUTH_BASE
+from ..kit.routing import AuthMode, Route, Routes, Who
 from . import audit, oauth, organizations, publishing, sessions, signing_in, tokens, widgets
-from .call import OAUTH_BASE
-from .routing import Door, Route, Routes, Who
 
 _SIGN_IN = "/api/auth/sign-in"
 _WIDGET = "/api/widgets/{scope}/{name}"
@@ -17,7 +17,7 @@ ACCOUNT = (
         _SIGN_IN,
         signing_in.post_sign_in,
         Who.ANYONE,
-        door=Door.SIGN_IN,
+        auth=AuthMode.SIGN_IN,
         hashes=True,
     ),
     Route(
@@ -25,16 +25,18 @@ ACCOUNT = (
         _SIGN_IN + "/second-factor",
         signing_in.post_second_factor,
         Who.ANYONE,
-        door=Door.SIGN_IN,
+        auth=AuthMode.SIGN_IN,
     ),
     Route(
         "POST",
         _SIGN_IN + "/passkey-options",
         signing_in.post_passkey_options,
         Who.ANYONE,
-        door=Door.SIGN_IN,
+        auth=AuthMode.SIGN_IN,
     ),
-    Route("POST", _SIGN_IN + "/passkey", signing_in.post_passkey, Who.ANYONE, door=Door.SIGN_IN),
+    Route(
+        "POST", _SIGN_IN + "/passkey", signing_in.post_passkey, Who.ANYONE, auth=AuthMode.SIGN_IN
+    ),
     Route(
         "GET",
         "/api/auth/second-factor",
@@ -48,7 +50,7 @@ ACCOUNT = (
         "/api/auth/register",
         sessions.post_register,
         Who.ANYONE,
-        door=Door.SIGN_IN,
+        auth=AuthMode.SIGN_IN,
         hashes=True,
     ),
     Route("GET", "/api/auth/session", sessions.get_session, Who.SIGNED_IN, without_factor=True),
@@ -62,19 +64,19 @@ ACCOUNT = (
     Route("DELETE", "/api/tokens/{id}", tokens.delete_token, Who.PERSON),
 )
 
-# The page where people agree is beside the other pages, in `web/people/`.
+# The page where people agree is beside the other pages, in `web/pages/account/`.
 OAUTH = (
     Route(
         "GET",
         "/.well-known/oauth-authorization-server",
         oauth.get_metadata,
         Who.ANYONE,
-        door=Door.OAUTH,
+        auth=AuthMode.OAUTH,
     ),
-    Route("POST", OAUTH_BASE + "/token", oauth.post_token, Who.ANYONE, door=Door.OAUTH),
-    Route("GET", OAUTH_BASE + "/userinfo", oauth.get_userinfo, Who.ANYONE, door=Door.OAUTH),
-    Route("POST", OAUTH_BASE + "/revoke", oauth.post_revoke, Who.ANYONE, door=Door.OAUTH_ASIDE),
-    Route("POST", OAUTH_BASE + "/device", oauth.post_device, Who.ANYONE, door=Door.OAUTH_ASIDE),
+    Route("POST", OAUTH_BASE + "/token", oauth.post_token, Who.ANYONE, auth=AuthMode.OAUTH),
+    Route("GET", OAUTH_BASE + "/userinfo", oauth.get_userinfo, Who.ANYONE, auth=AuthMode.OAUTH),
+    Route("POST", OAUTH_BASE + "/revoke", oauth.post_revoke, Who.ANYONE, auth=AuthMode.OAUTH_ASIDE),
+    Route("POST", OAUTH_BASE + "/device", oauth.post_device, Who.ANYONE, auth=AuthMode.OAUTH_ASIDE),
 )
 
 PUBLISHING = (

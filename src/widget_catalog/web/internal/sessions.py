@@ -11,9 +11,9 @@ from ...actions.manage_account import (
 )
 from ...actions.sign_in import SignedIn, sign_out
 from ...domain.clock import from_ms, iso
-from ..http import Response
-from .call import COOKIE, Call, Services, cookie_of, csrf_token, done, email_for, reply
-from .origins import refuse_other_sites
+from ..kit.call import COOKIE, Call, Services, cookie_of, csrf_token, done, email_for, reply
+from ..kit.http import Response
+from ..kit.origins import refuse_other_sites
 
 
 class RegisterBody(msgspec.Struct):

@@ -20,11 +20,11 @@ from ...actions.second_factor.signing_in import (
 from ...actions.sign_in import FactorNeeded, SignedIn, sign_in
 from ...domain.clock import from_ms, iso
 from ...domain.errors import InvalidRequest, NotSignedIn
-from ..http import Response
-from ..look import Header
-from .call import Call, Services, cookie_of, reply
-from .origins import refuse_other_sites
-from .sealed_cookies import find_kept, forget, keep
+from ..kit.call import Call, Services, cookie_of, reply
+from ..kit.http import Response
+from ..kit.origins import refuse_other_sites
+from ..kit.rendering import Header
+from ..kit.sealed_cookies import find_kept, forget, keep
 from .sessions import welcome
 
 HALF_COOKIE = "half-signed-in"

@@ -13,8 +13,8 @@ from ...actions.issue_token import (
 from ...actions.permissions import require_person
 from ...domain.clock import from_ms, iso
 from ...store.tokens import Token
-from ..http import Response
-from .call import Call, Services, done, reply
+from ..kit.call import Call, Services, done, reply
+from ..kit.http import Response
 
 _INTERVAL_S = 3
 

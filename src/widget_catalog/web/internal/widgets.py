@@ -17,8 +17,8 @@ from ...actions.change_widget import (
     view_widget,
 )
 from ...reading.rendering import render_detail
-from ..http import Response
-from .call import Call, Services, done, reply
+from ..kit.call import Call, Services, done, reply
+from ..kit.http import Response
 
 
 class ReasonBody(msgspec.Struct):

@@ -1,5 +1,1 @@
-"""Pages for people, rendered on the server: the front door and the API reference."""
-
-from .routes import Pages
-
-__all__ = ["Pages"]
+"""HTML, rendered on the server: pages for everybody, and pages that depend on who asks."""

@@ -1,0 +1,101 @@
+"""Sends large bodies no faster than clients read them, so that unread ones take little memory.
+
+The server copies what it is given and queues it without a limit. So a worker gives it a few
+megabytes at most that the kernel has not accepted yet, for all clients together; beyond that,
+each answer gets its next piece when the one before has left.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from granian.rsgi import ProtocolClosed  # type: ignore[attr-defined]
+
+from ..kit.http import Headers
+from .sockets import find_socket
+
+# What all answers of a worker may be ahead together, and what each of them may be in any case.
+_AHEAD_BYTES = 8 << 20
+_AHEAD_OF_EACH_BYTES = 1 << 16
+_PIECE_BYTES = 1 << 16
+# How long to wait before looking again: the longer, the longer a client has read nothing.
+_FIRST_WAIT_S = 0.001
+_LONGEST_WAIT_S = 1
+
+
+class LargeAnswers:
+    """The large answers of one worker that are being sent."""
+
+    def __init__(self) -> None:
+        self._ahead_bytes = 0
+
+    async def send(
+        self, client: str, protocol: Any, status: int, headers: Headers, pieces: Sequence[bytes]
+    ) -> None:
+        size = sum(map(len, pieces))
+        transport = protocol.response_stream(status, [*headers, ("content-length", str(size))])
+        # A client may go away at any moment; nothing is left to do for it then.
+        with contextlib.suppress(ProtocolClosed):
+            if self._ahead_bytes + size <= _AHEAD_BYTES:
+                await self._send_at_once(protocol, transport, pieces, size)
+            else:
+                await self._send_paced(client, protocol, transport, pieces)
+
+    async def _send_at_once(
+        self, protocol: Any, transport: Any, pieces: Sequence[bytes], size: int
+    ) -> None:
+        self._ahead_bytes += size
+        try:
+            for piece in _sliced(pieces):
+                await transport.send_bytes(piece)
+            await _ended(protocol)
+        finally:
+            self._ahead_bytes -= size
+
+    async def _send_paced(
+        self, client: str, protocol: Any, transport: Any, pieces: Sequence[bytes]
+    ) -> None:
+        connection = find_socket(client)
+        before = None if connection is None else connection.written_bytes()
+        ended = asyncio.ensure_future(_ended(protocol))
+        given = ahead = 0
+        try:
+            for piece in _sliced(pieces):
+                wait_s = _FIRST_WAIT_S
+                while connection is not None and before is not None and self._is_enough(ahead):
+                    written = connection.written_bytes()
+                    if written is None:
+                        break
+                    left = given - (written - before)
+                    self._ahead_bytes += left - ahead
+                    ahead = left
+                    if not self._is_enough(ahead):
+                        break
+                    await asyncio.wait([ended], timeout=wait_s)
+                    if ended.done():
+                        return
+                    wait_s = min(2 * wait_s, _LONGEST_WAIT_S)
+                await transport.send_bytes(piece)
+                given += len(piece)
+                ahead += len(piece)
+                self._ahead_bytes += len(piece)
+            await ended
+        finally:
+            self._ahead_bytes -= ahead
+            ended.cancel()
+
+    def _is_enough(self, ahead: int) -> bool:
+        """Whether an answer that is so far ahead has to wait."""
+        return ahead > _AHEAD_OF_EACH_BYTES and self._ahead_bytes > _AHEAD_BYTES
+
+
+async def _ended(protocol: Any) -> None:
+    """Until the server has taken all of an answer in, or the connection has ended."""
+    await protocol.client_disconnect()
+
+
+def _sliced(pieces: Sequence[bytes]) -> Iterator[bytes]:
+    for piece in pieces:
+        for start in range(0, len(piece), _PIECE_BYTES):
+            yield piece[start : start + _PIECE_BYTES]

@@ -1,0 +1,183 @@
+"""Call: a request to the internal API with all that is known about it, and how to answer it."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from urllib.parse import parse_qsl
+
+import msgspec
+
+from ...actions.credentials import hash_secret
+from ...actions.oauth import OAuthConfig
+from ...actions.quotas import Quotas
+from ...actions.second_factor import FactorPolicy
+from ...actions.sign_in import Lifetimes, Visitor
+from ...bundles.local import LocalBundles
+from ...bundles.uploads import LocalUploads
+from ...domain.accounts import Actor, Via
+from ...domain.errors import InvalidRequest, NotSignedIn
+from ...settings import Settings
+from ...store.engine import Store
+from ...store.keys import SigningKey
+from .bodies import read_fields
+from .http import NOSNIFF, Request, Response
+from .rendering import PageRenderer
+
+if TYPE_CHECKING:
+    from ...actions.oidc.provider import Provider
+
+S = TypeVar("S", bound=msgspec.Struct)
+
+COOKIE = "session"
+OAUTH_BASE = "/api/auth/oauth2"
+_JSON = ("content-type", "application/json; charset=utf-8")
+_NO_STORE = ("cache-control", "no-store")
+_MAX_FIELDS = 100
+# Names are texts of a type of their own, which the encoder does not know.
+_encode = msgspec.json.Encoder(enc_hook=str).encode
+
+
+class Services(NamedTuple):
+    """What handlers work with."""
+
+    store: Store
+    bundles: LocalBundles
+    uploads: LocalUploads
+    settings: Settings
+    lifetimes: Lifetimes
+    upload_key: SigningKey
+    oauth: OAuthConfig
+    renderer: PageRenderer
+    sealing_key: SigningKey
+    provider: "Provider | None"
+    factor_policy: FactorPolicy
+    quotas: Quotas
+    reserved: frozenset[str]
+
+
+class Call:
+    """Handlers run in a thread; everything here is there already, nothing is waited for."""
+
+    def __init__(
+        self,
+        request: Request,
+        address: str,
+        params: Mapping[str, str],
+        body: bytes,
+        visitor: Visitor | None,
+    ) -> None:
+        self.request = request
+        self.address = address
+        self.params = params
+        self.body = body
+        self._visitor = visitor
+
+    @property
+    def visitor(self) -> Visitor:
+        if self._visitor is None:
+            raise NotSignedIn("Sign in first.")
+        return self._visitor
+
+    @property
+    def actor(self) -> Actor:
+        return self.visitor.actor
+
+    @property
+    def is_signed_in(self) -> bool:
+        return self._visitor is not None
+
+    @property
+    def is_by_session(self) -> bool:
+        """Whether the browser says who is asking: it sends the cookie for whichever page asks."""
+        return self._visitor is not None and self._visitor.actor.via is Via.SESSION
+
+    @property
+    def key(self) -> str:
+        """The widget that the path names."""
+        return f"{self.params['scope']}/{self.params['name']}"
+
+    def json(self, shape: type[S]) -> S:
+        """The body, or InvalidRequest saying what is wrong with it."""
+        return read_fields(self.body, shape)
+
+    def form(self) -> dict[str, str]:
+        """The fields of a form; of one that comes twice, the first counts."""
+        return _first(self.form_pairs())
+
+    def form_pairs(self) -> list[tuple[str, str]]:
+        return _pairs(self.body.decode("utf-8", "replace"))
+
+    def query(self) -> dict[str, str]:
+        return _first(self.query_pairs())
+
+    def query_pairs(self) -> list[tuple[str, str]]:
+        return _pairs(self.request.query_string)
+
+    @property
+    def address_here(self) -> str:
+        """Path and query, to come back to."""
+        query = self.request.query_string
+        return f"{self.request.path}?{query}" if query else self.request.path
+
+    @property
+    def csrf_token(self) -> str:
+        """For the forms of a page; of use to nobody who is not signed in."""
+        return csrf_token(cookie_of(self.request) or "") if self._visitor else ""
+
+    def page(self) -> tuple[int, int]:
+        """`page` and `limit` of a list, as in the public API."""
+        query = self.query()
+        page, limit = query.get("page", "1"), query.get("limit", "20")
+        for name, text in (("page", page), ("limit", limit)):
+            if not (text.isascii() and text.isdecimal() and len(text) <= 9 and int(text) >= 1):
+                raise InvalidRequest(f"{name} must be a whole number, 1 or more.")
+        return int(page), min(int(limit), 100)
+
+
+def email_for(actor: Actor) -> str | None:
+    """The person's address, for the person: a machine's token has no use for it."""
+    return actor.account.email if actor.account is not None and actor.limits is None else None
+
+
+def is_asked_by_program(request: Request) -> bool:
+    """Whether an address under /api/ that has pages is asked by somebody who wants none."""
+    wants_page = "text/html" in (request.headers.get("accept") or "")
+    return request.path.startswith("/api/") and not wants_page
+
+
+def cookie_of(request: Request, name: str = COOKIE) -> str | None:
+    """The cookie of this name. `Cookies` has left at most one of each."""
+    for key, line in request.headers.items():
+        if key == "cookie":
+            for pair in line.split(";"):
+                found, _, value = pair.strip().partition("=")
+                if found == name:
+                    return value
+    return None
+
+
+def csrf_token(session_secret: str) -> str:
+    """What a request by this session must bring along: other sites cannot know it."""
+    return hash_secret(f"csrf {session_secret}")
+
+
+def reply(value: Any, *headers: tuple[str, str], status: int = 200) -> Response:
+    """An answer in JSON, which nobody keeps."""
+    return Response(status, [_JSON, _NO_STORE, NOSNIFF, *headers], _encode(value))
+
+
+def done(*headers: tuple[str, str]) -> Response:
+    return reply({"success": True}, *headers)
+
+
+def _pairs(text: str) -> list[tuple[str, str]]:
+    try:
+        return parse_qsl(text, keep_blank_values=True, max_num_fields=_MAX_FIELDS)
+    except ValueError:
+        raise InvalidRequest(f"At most {_MAX_FIELDS} fields are taken.") from None
+
+
+def _first(pairs: list[tuple[str, str]]) -> dict[str, str]:
+    fields: dict[str, str] = {}
+    for key, value in pairs:
+        fields.setdefault(key, value)
+    return fields

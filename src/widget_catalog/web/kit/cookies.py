@@ -1,0 +1,74 @@
+"""Cookies that only this service can have set, put in at the way out, checked at the way in.
+
+Handlers know cookies by plain names. Over https a browser knows them with the prefix
+`__Host-`, which it accepts from this host alone, over https, for all paths: another host of
+the same domain cannot set or replace them. Over plain http there is no such protection.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+
+from .http import HeaderLookup, PlainRequest, Request, Response
+
+_PREFIX = "__Host-"
+# Names that were in use before the prefix was; browsers may still send them.
+_FORMER = ("session", "signing-in")
+_REMOVED = "=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax; Secure"
+
+
+class Cookies:
+    def __init__(self, public_url: str) -> None:
+        self._prefix = _PREFIX if public_url.startswith("https:") else ""
+
+    def received(self, request: Request) -> Request:
+        """The request with our own cookies, by their plain names, and no others.
+
+        Of several with the same name, nobody can tell which one is ours: none of them counts.
+        """
+        values: dict[str, set[str]] = defaultdict(set)
+        for name, value in _pairs(request.headers):
+            if name.startswith(self._prefix):
+                values[name.removeprefix(self._prefix)].add(value)
+        own = "; ".join(f"{name}={it.pop()}" for name, it in values.items() if len(it) == 1)
+        return PlainRequest(
+            request.method,
+            request.path,
+            request.query_string,
+            _WithCookies(request.headers, own),
+            request.client,
+        )
+
+    def sent(self, request: Request, response: Response) -> Response:
+        """The response with the prefix on its cookies. Cookies of former releases are removed."""
+        if not self._prefix:
+            return response
+        received = {name for name, _ in _pairs(request.headers)}
+        headers = [("set-cookie", name + _REMOVED) for name in _FORMER if name in received]
+        headers += [
+            (key, self._prefix + value) if key == "set-cookie" else (key, value)
+            for key, value in response.headers
+        ]
+        return response._replace(headers=headers)
+
+
+class _WithCookies:
+    """The headers of a request, with another cookie line."""
+
+    def __init__(self, headers: HeaderLookup, cookies: str) -> None:
+        self._headers = headers
+        self._cookies = cookies or None
+
+    def get(self, key: str, /) -> str | None:
+        return self._cookies if key == "cookie" else self._headers.get(key)
+
+    def items(self) -> Iterable[tuple[str, str]]:
+        others = [(key, value) for key, value in self._headers.items() if key != "cookie"]
+        return others if self._cookies is None else [*others, ("cookie", self._cookies)]
+
+
+def _pairs(headers: HeaderLookup) -> Iterator[tuple[str, str]]:
+    for key, line in headers.items():
+        if key == "cookie":
+            for pair in line.split(";"):
+                name, _, value = pair.strip().partition("=")
+                yield name, value

@@ -1,0 +1,198 @@
+"""Dispatcher: authenticates a request, reads its body, and runs its handler in a thread."""
+
+import asyncio
+import hmac
+from concurrent.futures import ThreadPoolExecutor
+
+from widget_contract.errors import CatalogError, InvalidManifest
+
+from ...actions.second_factor.policy import require_second_factor
+from ...actions.sign_in import Visitor, identify_bearer, identify_session
+from ...domain.accounts import Right
+from ...domain.errors import Busy, NotAllowed, NotFound, NotSignedIn
+from ...domain.networks import network_of
+from .call import OAUTH_BASE, Call, Services, cookie_of, is_asked_by_program
+from .cookies import Cookies
+from .errors import (
+    STATUSES,
+    TooLarge,
+    TooSlow,
+    UnsupportedType,
+    WrongMethod,
+    failure,
+    failure_page,
+    log_fault,
+    oauth_failure,
+)
+from .hashing import HashingPool
+from .http import Body, Request, Response
+from .middleware import client_of
+from .origins import refuse_other_sites
+from .routing import AuthMode, Found, Route, Routes, Who, allowed
+
+_UNSAFE = ("POST", "PUT", "PATCH", "DELETE")
+_PATIENCE_S = 30
+_CLOSED = "This address is for signed-in people only."
+
+
+class Dispatcher:
+    def __init__(
+        self,
+        services: Services,
+        routes: Routes[Route],
+        readers: ThreadPoolExecutor,
+        writers: ThreadPoolExecutor,
+        hashing: HashingPool,
+    ) -> None:
+        """Those who only read have threads of their own: none of them waits for a writer."""
+        self._services = services
+        self._routes = routes
+        self._readers = readers
+        self._writers = writers
+        self._hashing = hashing
+        self._cookies = Cookies(services.settings.public_url)
+
+    def knows(self, path: str) -> bool:
+        return self._routes.find(path) is not None
+
+    async def answer(self, request: Request, body: Body) -> Response:
+        response = await self._answer(self._cookies.received(request), body)
+        return self._cookies.sent(request, response)
+
+    async def _answer(self, request: Request, body: Body) -> Response:
+        found = self._routes.find(request.path)
+        method = "GET" if request.method == "HEAD" else request.method
+        route = found.methods.get(method) if found is not None else None
+        is_open = found is not None and any(it.needs is Who.ANYONE for it in found.methods.values())
+        # All that is at one address says no in the same way.
+        some = route or (next(iter(found.methods.values())) if found is not None else None)
+        auth = some.auth if some is not None else AuthMode.API
+
+        def fail(fault: CatalogError) -> Response:
+            match auth:
+                case AuthMode.API | AuthMode.SIGN_IN | AuthMode.OAUTH_ASIDE:
+                    return failure(fault)
+                case AuthMode.OAUTH:
+                    return oauth_failure(fault)
+                case _ if is_asked_by_program(request):
+                    is_oauth = request.path.startswith(OAUTH_BASE)
+                    return oauth_failure(fault) if is_oauth else failure(fault)
+                case _:
+                    return failure_page(self._services.renderer, request, fault)
+
+        if not is_open and not has_credentials(request):
+            return fail(NotSignedIn(_CLOSED))
+        sent: bytes | CatalogError = b""
+        if route is not None:
+            try:
+                sent = await asyncio.wait_for(read_whole(body, route.max_body), _PATIENCE_S)
+            except TooLarge as fault:
+                sent = fault
+            except TimeoutError:
+                sent = TooSlow("The body did not come in time.")
+        params = found.params if found is not None else {}
+        address = client_address(self._services, request)
+
+        def work() -> Response:
+            try:
+                visitor = identify(self._services, request, auth, address)
+                # Before anything else is told: strangers learn nothing about what is here.
+                if visitor is None and not is_open:
+                    raise NotSignedIn(_CLOSED)
+                if route is None:
+                    raise _no_route(request, found)
+                if visitor is None and route.needs is not Who.ANYONE:
+                    raise NotSignedIn(_CLOSED)
+                if isinstance(sent, TooLarge) and route.needs is Right.PUBLISH:
+                    raise InvalidManifest([sent.message])  # As every other fault of a manifest.
+                if isinstance(sent, CatalogError):
+                    raise sent
+                check_content_type(request, route, sent)
+                call = Call(request, address, params, sent, visitor)
+                check_csrf(self._services, call, route)
+                if visitor is not None and not route.without_factor:
+                    services = self._services
+                    require_second_factor(services.store, services.factor_policy, visitor)
+                return route.handler(self._services, call)
+            except tuple(STATUSES) as fault:
+                log_fault(request, fault)
+                return fail(fault)
+
+        if route is not None and route.hashes:
+            try:
+                response = await self._hashing.run(network_of(address), work)
+            except Busy as fault:
+                response = fail(fault)
+        else:
+            loop = asyncio.get_running_loop()
+            threads = self._writers if route is not None and route.writes else self._readers
+            response = await loop.run_in_executor(threads, work)
+        return response._replace(body=None) if request.method == "HEAD" else response
+
+
+def _no_route(request: Request, found: Found[Route] | None) -> CatalogError:
+    if found is not None:
+        return WrongMethod(request.method, allowed(found.methods))
+    return NotFound(f"There is nothing at {request.path[:200]}.")
+
+
+def has_credentials(request: Request) -> bool:
+    return request.headers.get("authorization") is not None or cookie_of(request) is not None
+
+
+def identify(services: Services, request: Request, auth: AuthMode, address: str) -> Visitor | None:
+    """Who is asking; NotSignedIn for a bearer token that is not good (any more)."""
+    if auth in (AuthMode.SIGN_IN, AuthMode.OAUTH, AuthMode.OAUTH_ASIDE, AuthMode.ENTRANCE):
+        return None
+    given = request.headers.get("authorization")
+    if given is not None and auth is AuthMode.API:
+        scheme, _, token = given.partition(" ")
+        if scheme.lower() != "bearer" or not token:
+            raise NotSignedIn("Authorization must be `Bearer` and a token.")
+        return identify_bearer(services.store, token.strip(), address)
+    secret = cookie_of(request)
+    if secret is None:
+        return None
+    return identify_session(services.store, secret, services.lifetimes, address)
+
+
+def check_csrf(services: Services, call: Call, route: Route) -> None:
+    """A cookie is sent by the browser, whoever asks it to; the token only by our own pages."""
+    if route.method not in _UNSAFE or not call.is_by_session:
+        return
+    if route.takes_form:
+        refuse_other_sites(services, call)
+    token = call.request.headers.get("x-csrf-token") or ""
+    if not token and route.takes_form:
+        token = call.form().get("csrf_token", "")
+    if not hmac.compare_digest(token.encode(), call.csrf_token.encode()):
+        raise NotAllowed(
+            "This form is out of date. Go back, load the page again, and send it once more."
+            if route.takes_form
+            else "The CSRF token is missing or wrong: send the session's csrfToken in the header "
+            "X-CSRF-Token."
+        )
+
+
+def check_content_type(request: Request, route: Route, sent: bytes) -> None:
+    """JSON must be said to be JSON: no page of another site can do that without being asked."""
+    if route.takes_form or request.method not in _UNSAFE or not sent:
+        return
+    kind = (request.headers.get("content-type") or "").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        raise UnsupportedType("The body must be application/json.")
+
+
+def client_address(services: Services, request: Request) -> str:
+    return client_of(request, trust_forwarded_for=services.settings.trust_forwarded_for)
+
+
+async def read_whole(body: Body, most: int) -> bytes:
+    chunks: list[bytes] = []
+    left = most
+    async for chunk in body:
+        left -= len(chunk)
+        if left < 0:
+            raise TooLarge(f"The body is too large: at most {most:,} bytes are taken here.")
+        chunks.append(chunk)
+    return b"".join(chunks)

@@ -1,0 +1,110 @@
+"""Numbers for Prometheus. Workers write them to files; the parent process serves the sum."""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from ...reading.revision import allocate
+from .http import Request, WorkerCounts
+
+_BUCKETS_S = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5, 10)
+_FILE_BYTES = 1 << 19
+_METHODS = frozenset({"GET", "HEAD", "POST", "OPTIONS"})
+
+
+def prepare_metrics(folder: Path) -> None:
+    """Empty the folder the workers write to. Must come before anything imports the library."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(folder)
+
+
+def serve_metrics(
+    host: str, port: int, counts: WorkerCounts, find_damage: Callable[[], str | None]
+) -> None:
+    """Serve `/metrics` from a thread of this process, which is the parent."""
+    from prometheus_client import CollectorRegistry, start_http_server
+    from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+    from prometheus_client.multiprocess import MultiProcessCollector
+    from prometheus_client.registry import Collector
+
+    class Workers(Collector):
+        def collect(self) -> Iterator[Metric]:
+            missing = GaugeMetricFamily(
+                "widget_catalog_workers_missing", "Workers that died and are not back."
+            )
+            missing.add_metric([], counts.missing)
+            yield missing
+            deaths = CounterMetricFamily(
+                "widget_catalog_worker_deaths", "Workers that died without being told to."
+            )
+            deaths.add_metric([], counts.deaths)
+            yield deaths
+            damage = GaugeMetricFamily(
+                "widget_catalog_damaged", "1 while the database is known to be damaged."
+            )
+            damage.add_metric([], 0 if find_damage() is None else 1)
+            yield damage
+
+    registry = CollectorRegistry()
+    MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+    registry.register(Workers())
+    start_http_server(port, addr=host, registry=registry)
+
+
+class Metrics:
+    """One worker's counters. Raises OSError if there is no room for them on disk."""
+
+    def __init__(self, folder: Path) -> None:
+        # The library maps these files, and grows them without a place on disk: on a full one,
+        # the next number that is written would end the process. With a place they are used as
+        # they are, and there are far fewer routes and statuses than would fill them.
+        for kind in ("counter", "histogram"):
+            with (folder / f"{kind}_{os.getpid()}.db").open("ab") as file:
+                allocate(file.fileno(), _FILE_BYTES)
+        # Imported here: the library looks for its folder in the environment when it is imported.
+        from prometheus_client import CollectorRegistry, Counter, Histogram
+
+        registry = CollectorRegistry()
+        self._requests = Counter(
+            "widget_catalog_requests",
+            "Requests answered.",
+            ["route", "method", "status"],
+            registry=registry,
+        )
+        self._seconds = Histogram(
+            "widget_catalog_request_seconds",
+            "Time to answer, without the network.",
+            ["route"],
+            buckets=_BUCKETS_S,
+            registry=registry,
+        )
+
+    def observe(self, request: Request, status: int, seconds: float) -> None:
+        route = route_of(request.path)
+        method = request.method if request.method in _METHODS else "other"
+        self._requests.labels(route, method, status).inc()
+        self._seconds.labels(route).observe(seconds)
+
+
+def route_of(path: str) -> str:
+    """A label with few values: never the path itself."""
+    match path.split("/")[1:]:
+        case ["api", "v1", "widgets", "search"]:
+            return "search"
+        case ["api", "v1", "widgets", _, _]:
+            return "detail"
+        case ["api", "widgets", _, "registry.json"]:
+            return "registry"
+        case ["api", "health" | "version" | "stats" | "settings"] | [
+            "api",
+            "widgets",
+            "cli-version",
+        ]:
+            return "operational"
+        case ["api", *_]:
+            return "api-other"
+        case ["cdn", *_]:
+            return "cdn"
+    return "page"

@@ -1,0 +1,99 @@
+"""What an operator can switch on around the site: a rate limit, an access log, metrics.
+
+Each wraps an `answer` and is one itself; what is off is not there and costs nothing.
+"""
+
+import math
+import re
+import time
+
+import structlog
+
+from ...domain.durations import spoken
+from ...domain.networks import network_of
+from .errors import cors_of, error
+from .http import Answer, Body, Request, Response
+from .metrics import Metrics
+from .rate_limit import FixedWindows
+
+_log = structlog.get_logger("widget_catalog.access")
+
+# What opens something to whoever reads the log; a `next` may have one of them inside.
+_SECRETS = re.compile(r"((?:^|&)(?:code|invitation|next|secret|signature|user_code)=)[^&]+")
+
+
+def client_of(request: Request, *, trust_forwarded_for: bool) -> str:
+    """The client's address. A proxy in front appends it to X-Forwarded-For, so the last counts.
+
+    Some proxies append to the line, some add another; what the client wrote itself comes first.
+    """
+    if trust_forwarded_for:
+        lines = [value for key, value in request.headers.items() if key == "x-forwarded-for"]
+        if lines:
+            return lines[-1].rpartition(",")[2].strip()
+    return request.client.rpartition(":")[0]
+
+
+def rate_limited(answer: Answer, limits: str, *, trust_forwarded_for: bool) -> Answer:
+    """429 with Retry-After for a client that asks too often.
+
+    Each worker counts on its own: a client that keeps connections to all of them may get as
+    many times the limit as there are workers.
+    """
+    from limits import parse_many  # Loaded only where there is a limit, as it takes a while.
+
+    windows = [FixedWindows(it.amount, it.get_expiry()) for it in parse_many(limits)]
+
+    async def limited(request: Request, body: Body) -> Response:
+        # Whoever watches the service must always hear, and a preflight is not yet a request.
+        if request.path == "/api/health" or request.method == "OPTIONS":
+            return await answer(request, body)
+        client = network_of(client_of(request, trust_forwarded_for=trust_forwarded_for))
+        now_s = time.monotonic()
+        for window in windows:
+            wait_s = window.hit(client, now_s)
+            if wait_s is not None:
+                return _too_many(request, limits, wait_s=max(1, math.ceil(wait_s)))
+        return await answer(request, body)
+
+    return limited
+
+
+def _too_many(request: Request, limits: str, wait_s: int) -> Response:
+    sentence = f"Too many requests: at most {limits} are answered. Try again in {spoken(wait_s)}."
+    return error(429, sentence, ("retry-after", str(wait_s)), *cors_of(request.path))
+
+
+def access_logged(answer: Answer, *, trust_forwarded_for: bool) -> Answer:
+    """One line a request, when it is answered."""
+
+    async def logged(request: Request, body: Body) -> Response:
+        began = time.perf_counter()
+        response = await answer(request, body)
+        _log.info(
+            "request",
+            client=client_of(request, trust_forwarded_for=trust_forwarded_for),
+            method=request.method,
+            path=printable(request.path),
+            query=printable(_SECRETS.sub(r"\1…", request.query_string)),
+            status=response.status,
+            ms=round((time.perf_counter() - began) * 1000, 3),
+        )
+        return response
+
+    return logged
+
+
+def printable(text: str) -> str:
+    """No control characters: they could forge lines, or colour a terminal."""
+    return text if text.isprintable() else ascii(text)[1:-1]
+
+
+def metered(answer: Answer, metrics: Metrics) -> Answer:
+    async def measured(request: Request, body: Body) -> Response:
+        began = time.perf_counter()
+        response = await answer(request, body)
+        metrics.observe(request, response.status, time.perf_counter() - began)
+        return response
+
+    return measured

@@ -1,0 +1,119 @@
+"""PageRenderer: templates, style and the headers of a page; what all pages have in common."""
+
+import re
+from pathlib import Path
+from urllib.parse import quote, urlsplit
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from ... import release
+from ...domain.clock import from_ms
+from ...reading.content import Content
+from .http import NOSNIFF, Headers, Response
+
+_TEMPLATES = Path(__file__).parent.parent / "templates"
+STATIC = Path(__file__).parent.parent / "static"
+
+HTML = ("content-type", "text/html; charset=utf-8")
+_NO_STORE = ("cache-control", "no-store")
+
+Header = tuple[str, str]
+
+
+def safety(form_targets: str = "'self'", *, has_script: bool = False) -> Headers:
+    """Nothing comes from another origin, and nobody frames it. No page has a script, but for
+    those that ask for a passkey: browsers give them to scripts alone."""
+    script = "script-src 'self'; " if has_script else ""
+    policy = (
+        f"default-src 'none'; {script}style-src 'self'; img-src 'self' data:; "
+        f"form-action {form_targets}; base-uri 'none'; frame-ancestors 'none'"
+    )
+    return [
+        ("content-security-policy", policy),
+        # With no-referrer, browsers say `Origin: null` of our own forms.
+        ("referrer-policy", "same-origin"),
+        ("x-frame-options", "DENY"),
+        NOSNIFF,
+    ]
+
+
+class PageRenderer:
+    def __init__(self, service_name: str, public_url: str) -> None:
+        self.service_name = service_name
+        self.public_url = public_url
+        self.style = (STATIC / "site.css").read_bytes()
+        self.style_path = f"/static/site.{Content(self.style).tag}.css"
+        self.script = (STATIC / "passkeys.js").read_bytes()
+        self.script_path = f"/static/passkeys.{Content(self.script).tag}.js"
+        # Where the service is reached under a path of its own, links begin with that path.
+        self.root = urlsplit(public_url).path.rstrip("/")
+        self.templates = _environment(
+            root=self.root,
+            style_url=self.root + self.style_path,
+            script_url=self.root + self.script_path,
+            service_name=service_name,
+            public_url=public_url,
+            release=release.VERSION,
+        )
+
+    def render(self, template: str, **values: object) -> bytes:
+        return self.templates.get_template(template).render(values).encode()
+
+    def page(
+        self,
+        template: str,
+        *headers: Header,
+        status: int = 200,
+        form_targets: str = "'self'",
+        has_script: bool = False,
+        **values: object,
+    ) -> Response:
+        """A page for one person. Nobody keeps it; and it is not compressed, as it has secrets
+        beside what others may have chosen."""
+        described = [HTML, _NO_STORE, *safety(form_targets, has_script=has_script), *headers]
+        body = self.render(template, has_script=has_script, **values)
+        return Response(status, described, body)
+
+    def message(self, status: int, title: str, sentence: str, *headers: Header) -> Response:
+        return self.page("message.html", *headers, status=status, title=title, sentence=sentence)
+
+    def redirect(self, path: str, *headers: Header, status: int = 303) -> Response:
+        """To another address of ours; after a form was sent, with GET."""
+        return leave(self.root + path, *headers, status=status)
+
+    def sign_in_first(self, next_: str) -> Response:
+        return self.go_first("/sign-in", next_)
+
+    def go_first(self, path: str, next_: str, *headers: Header, status: int = 302) -> Response:
+        """To a page that has to be passed, and from there on to where they wanted to go."""
+        address = f"{path}?next={quote(next_, safe='')}" if next_ else path
+        return self.redirect(address, *headers, status=status)
+
+
+def leave(address: str, *headers: Header, status: int = 303) -> Response:
+    described = [("location", address), _NO_STORE, ("referrer-policy", "no-referrer"), *headers]
+    return Response(status, described, b"")
+
+
+def local_path(text: str) -> str | None:
+    """An address of ours to go on to; None for whatever might lead to another site."""
+    is_plain = text.isascii() and text.isprintable() and "\\" not in text and len(text) <= 8192
+    is_local = text.startswith("/") and not text.startswith("//")
+    return text if is_plain and is_local else None
+
+
+def _environment(**texts: str) -> Environment:
+    """The templates, which all know these texts."""
+    environment = Environment(
+        loader=FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        auto_reload=False,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals.update(texts)
+    environment.filters["grouped"] = "{:,}".format
+    environment.filters["grouped_by_four"] = lambda text: " ".join(re.findall(".{1,4}", text))
+    environment.filters["moment"] = lambda ms: f"{from_ms(ms):%-d %B %Y, %H:%M} UTC"
+    return environment

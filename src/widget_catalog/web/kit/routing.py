@@ -1,0 +1,120 @@
+"""Which handler a request goes to: routes, matched part by part, and who they are for."""
+
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+from typing import Generic, NamedTuple, Protocol, TypeVar
+
+from ...domain.accounts import Right
+from .call import Call, Services
+from .http import Response
+
+Handler = Callable[[Services, Call], Response]
+
+_SMALL = 16_384
+
+
+class Who(StrEnum):
+    """Whose requests a route takes. What they may do then, the action decides."""
+
+    ANYONE = "anyone"
+    SIGNED_IN = "signed in"
+    PERSON = "a person, or a program that acts as one"
+    BROWSER = "a person with a session"
+    OPERATOR = "the operator"
+
+
+class AuthMode(StrEnum):
+    """How a route authenticates requests, and how it refuses them."""
+
+    API = "by token or session; an error in JSON"
+    SIGN_IN = "nobody is known; an error in JSON"
+    OAUTH = "nobody is known; a form; an error in OAuth's way"
+    OAUTH_ASIDE = "nobody is known; a form; an error in JSON"
+    PAGE = "by session alone; a page, or the way to sign in"
+    ENTRANCE = "nobody is known; a page"
+
+
+class Route(NamedTuple):
+    """`needs` states the rule, for readers and for the test that holds every route against it.
+
+    A right is one in the scope that the path names, or for `publish` the body. Whoever must have
+    a second factor and has none gets no further than routes `without_factor`.
+    """
+
+    method: str
+    path: str
+    handler: Handler
+    needs: Who | Right
+    max_body: int = _SMALL
+    auth: AuthMode = AuthMode.API
+    hashes: bool = False
+    """Whether the handler hashes a password: it then runs in the small pool for that."""
+    without_factor: bool = False
+    writes_on_get: bool = False
+
+    @property
+    def writes(self) -> bool:
+        """Whether the handler may have to wait for other writers."""
+        return self.method != "GET" or self.writes_on_get
+
+    @property
+    def takes_form(self) -> bool:
+        return self.auth not in (AuthMode.API, AuthMode.SIGN_IN)
+
+
+class AnyRoute(Protocol):
+    @property
+    def method(self) -> str: ...
+    @property
+    def path(self) -> str:
+        """Parts in braces are values: `/widgets/{scope}/{name}`."""
+
+
+R = TypeVar("R", bound=AnyRoute)
+
+
+class Found(NamedTuple, Generic[R]):
+    """The routes of an address by method, and the values in it."""
+
+    methods: dict[str, R]
+    params: dict[str, str]
+
+
+class Routes(Generic[R]):
+    """A table of routes, of the API or of pages."""
+
+    def __init__(self, routes: Sequence[R]) -> None:
+        self.all = tuple(routes)
+        self._by_length: dict[int, list[tuple[list[str], dict[str, R]]]] = {}
+        for route in routes:
+            parts = route.path.split("/")
+            known = self._by_length.setdefault(len(parts), [])
+            methods = next((methods for it, methods in known if it == parts), None)
+            if methods is None:
+                methods = {}
+                known.append((parts, methods))
+            methods[route.method] = route
+
+    def find(self, path: str) -> Found[R] | None:
+        """What is at a path. A fixed part goes before a value, in the order of the table."""
+        parts = path.split("/")
+        for wanted, methods in self._by_length.get(len(parts), ()):
+            params = {}
+            for want, have in zip(wanted, parts, strict=True):
+                if want.startswith("{"):
+                    if not have.isprintable() or not have:  # Nothing is called so.
+                        break
+                    params[want[1:-1]] = have
+                elif want != have:
+                    break
+            else:
+                return Found(methods, params)
+        return None
+
+
+def allowed(methods: dict[str, R]) -> str:
+    """What may be done at an address, for `Allow`. HEAD goes where GET does."""
+    names = set(methods)
+    if "GET" in names:
+        names.add("HEAD")
+    return ", ".join(sorted(names))

@@ -1,0 +1,60 @@
+"""The page to prove once more who one is, before what one signs in with can be changed."""
+
+from widget_contract.errors import CatalogError
+
+from ....actions.second_factor.managing import list_factors
+from ....actions.second_factor.passkeys import new_challenge
+from ....actions.second_factor.signing_in import Given, PasskeyAsked, confirm, ways_with
+from ....domain.errors import InvalidRequest, NotAllowed, NotSignedIn, TooOften
+from ...kit.call import Call, Services
+from ...kit.errors import headers_of
+from ...kit.http import Response
+from ...kit.rendering import local_path
+from .own_page import own_page
+from .passkey_form import credential_in, sealed, unsealed
+
+_NEXT = "/account/second-factor"
+
+
+def get_confirm(services: Services, call: Call) -> Response:
+    return _ask(services, call, local_path(call.query().get("next", "")) or "")
+
+
+def post_confirm(services: Services, call: Call) -> Response:
+    form = call.form()
+    next_ = local_path(form.get("next", "")) or ""
+    try:
+        confirm(
+            services.store,
+            services.factor_policy,
+            call.visitor,
+            unsealed(services, form, PasskeyAsked),
+            Given(form.get("code", "").strip(), credential_in(form)),
+            form.get("password", ""),
+            call.address,
+        )
+    except (NotSignedIn, NotAllowed, InvalidRequest, TooOften) as fault:
+        return _ask(services, call, next_, fault)
+    return services.renderer.redirect(next_ or _NEXT)
+
+
+def _ask(services: Services, call: Call, next_: str, fault: CatalogError | None = None) -> Response:
+    asked = PasskeyAsked(new_challenge(), call.actor.account_id)
+    factors = list_factors(services.store, call.visitor)
+    ways = ways_with(services.factor_policy, factors, asked.challenge, verifies_user=True)
+    return own_page(
+        services,
+        call,
+        "confirm.html",
+        *(headers_of(fault) if fault is not None else []),
+        status=429 if isinstance(fault, TooOften) else 400 if fault is not None else 200,
+        has_script=ways.passkey_options is not None,
+        asked=sealed(services, asked),
+        ways=ways,
+        needs_code=factors.has_any,
+        account=call.actor.account,
+        provider=services.provider.name if services.provider is not None else None,
+        origin=services.factor_policy.site.origin,
+        next=next_,
+        faults=[fault.message] if fault is not None else [],
+    )

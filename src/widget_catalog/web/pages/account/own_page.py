@@ -1,0 +1,18 @@
+"""A page for somebody who is signed in: it says as whom, and its forms can be sent."""
+
+from typing import Any
+
+from ...kit.call import Call, Services
+from ...kit.http import Response
+from ...kit.rendering import Header
+
+
+def own_page(
+    services: Services, call: Call, template: str, *headers: Header, **values: Any
+) -> Response:
+    who: dict[str, Any] = {"username": call.actor.name, "csrf_token": call.csrf_token}
+    return services.renderer.page(template, *headers, **who, **values)
+
+
+def done_page(services: Services, call: Call, title: str, sentence: str) -> Response:
+    return own_page(services, call, "done.html", title=title, sentence=sentence)

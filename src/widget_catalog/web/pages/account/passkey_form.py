@@ -1,0 +1,39 @@
+"""Forms with a passkey: what the script of the page puts into them, and what they keep for us."""
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+import msgspec
+
+from ....actions.oidc import seal, unseal
+from ....domain.errors import InvalidRequest
+from ...kit.call import Services
+
+T = TypeVar("T")
+
+
+def credential_in(form: Mapping[str, str]) -> dict[str, Any] | None:
+    """What the browser has made, if the form has it."""
+    text = form.get("credential", "")
+    if not text:
+        return None
+    try:
+        found = msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise InvalidRequest("The browser has sent no passkey. Try again.")
+    return found
+
+
+def sealed(services: Services, value: msgspec.Struct) -> str:
+    """For a hidden field of a form: the value comes back as it was, within some minutes."""
+    return seal(services.sealing_key, value, services.store.now_ms())
+
+
+def unsealed(services: Services, form: Mapping[str, str], shape: type[T]) -> T:
+    text = form.get("asked", "")
+    found = unseal(services.sealing_key, text, shape, services.store.now_ms())
+    if found is None:
+        raise InvalidRequest("This page has been open for too long. Load it again.")
+    return found

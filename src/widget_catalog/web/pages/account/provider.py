@@ -1,0 +1,156 @@
+"""Pages around an OpenID Connect provider: to it, back from it, and a name for newcomers."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+import msgspec
+
+from ....actions.oidc import (
+    Begun,
+    Newcomer,
+    connect_identity,
+    seal,
+    sign_in_identity,
+    sign_in_newcomer,
+    unseal,
+)
+from ....actions.oidc.sealing import LIFETIME_S
+from ....actions.second_factor.policy import require_fresh
+from ....domain.errors import Conflict, InvalidAccount, InvalidRequest, NotFound
+from ...internal.sessions import cookie_attributes
+from ...kit.call import Call, Services, cookie_of
+from ...kit.errors import status_of
+from ...kit.http import Response
+from ...kit.origins import refuse_other_sites
+from ...kit.rendering import Header, leave, local_path
+from ...kit.routing import Handler
+from .own_page import own_page
+from .sign_in import welcome
+
+if TYPE_CHECKING:
+    from ....actions.oidc.provider import Provider
+
+T = TypeVar("T")
+
+_COOKIE = "signing-in"
+_TOO_LATE = "This sign-in has taken too long, or cookies are not kept. Begin again."
+
+
+def only_with_provider(handler: Handler) -> Handler:
+    """Where no provider is configured, nothing is at the addresses that lead to one."""
+
+    def handle(services: Services, call: Call) -> Response:
+        _provider(services)
+        return handler(services, call)
+
+    return handle
+
+
+def get_start(services: Services, call: Call) -> Response:
+    query = call.query()
+    next_ = local_path(query.get("next", "")) or ""
+    address, begun = _provider(services).begin(next_, asks_again="again" in query)
+    return leave(address, _kept(services, begun), status=302)
+
+
+def post_connect(services: Services, call: Call) -> Response:
+    """By a form, with its token: no other site can connect its own person with this account.
+
+    The way on is a link, as browsers would not let a form lead to the provider.
+    """
+    require_fresh(services.store, call.visitor)  # It is a way in, past the second factor.
+    address, begun = _provider(services).begin("/account", call.actor.account_id)
+    name = _provider(services).name
+    kept = _kept(services, begun)
+    return own_page(services, call, "connect.html", kept, address=address, provider=name)
+
+
+def get_callback(services: Services, call: Call) -> Response:
+    provider = _provider(services)
+    begun = _unsealed(services, call, Begun)
+    person = provider.finish(begun, call.query())
+    if begun.connects is not None:
+        if not call.is_signed_in or call.actor.account_id != begun.connects:
+            raise InvalidRequest("You are not signed in any more as you were. Begin again.")
+        connect_identity(services.store, call.actor, person)
+        return services.renderer.redirect("/account", _forgotten(services))
+    settings = services.settings
+    came = sign_in_identity(
+        services.store,
+        person,
+        services.lifetimes,
+        address=call.address,
+        may_create=settings.oidc_creates_accounts or settings.registration == "open",
+        next_=begun.next,
+        former=cookie_of(call.request),
+        reserved=services.reserved,
+    )
+    if isinstance(came, Newcomer):
+        return services.renderer.redirect("/join/name", _kept(services, came))
+    return welcome(services, came, local_path(begun.next), _forgotten(services))
+
+
+def get_name(services: Services, call: Call) -> Response:
+    return _ask(services, _unsealed(services, call, Newcomer))
+
+
+def post_name(services: Services, call: Call) -> Response:
+    refuse_other_sites(services, call)
+    form = call.form()
+    newcomer = msgspec.structs.replace(
+        _unsealed(services, call, Newcomer),
+        username=form.get("username", "").strip(),
+        email=form.get("email", "").strip(),
+    )
+    try:
+        former = cookie_of(call.request)
+        signed_in = sign_in_newcomer(
+            services.store,
+            newcomer,
+            services.lifetimes,
+            address=call.address,
+            former=former,
+            reserved=services.reserved,
+        )
+    except InvalidAccount as fault:
+        return _ask(services, newcomer, fault.faults, status_of(fault))
+    except Conflict as fault:
+        return _ask(services, newcomer, [fault.message], status_of(fault))
+    return welcome(services, signed_in, local_path(newcomer.next), _forgotten(services))
+
+
+def _ask(
+    services: Services, newcomer: Newcomer, faults: Sequence[str] = (), status: int = 200
+) -> Response:
+    return services.renderer.page(
+        "join_name.html",
+        status=status,
+        provider=_provider(services).name,
+        username=newcomer.username,
+        email=newcomer.email,
+        faults=faults,
+    )
+
+
+def _provider(services: Services) -> "Provider":
+    if services.provider is None:
+        raise NotFound("There is no provider to sign in through here.")
+    return services.provider
+
+
+def _kept(services: Services, value: Begun | Newcomer) -> Header:
+    sealed = seal(services.sealing_key, value, services.store.now_ms())
+    attributes = f"Max-Age={LIFETIME_S}{cookie_attributes(services)}"
+    return ("set-cookie", f"{_COOKIE}={sealed}; {attributes}")
+
+
+def _forgotten(services: Services) -> Header:
+    return ("set-cookie", f"{_COOKIE}=; Max-Age=0{cookie_attributes(services)}")
+
+
+def _unsealed(services: Services, call: Call, shape: type[T]) -> T:
+    sealed = cookie_of(call.request, _COOKIE) or ""
+    found = unseal(services.sealing_key, sealed, shape, services.store.now_ms())
+    if found is None:
+        raise InvalidRequest(_TOO_LATE)
+    return found

@@ -1,0 +1,97 @@
+"""Pages of signing in beyond the password: the second factor, and a passkey instead of both."""
+
+from widget_contract.errors import CatalogError
+
+from ....actions.second_factor.signing_in import Given, asked_again, ways_of
+from ....domain.errors import InvalidRequest, NotSignedIn, TooOften
+from ...internal.signing_in import (
+    HALF_COOKIE,
+    PASSKEY_COOKIE,
+    ask_for_passkey,
+    finish,
+    get_half,
+    keep_half,
+    sign_in_by_passkey,
+)
+from ...kit.call import Call, Services
+from ...kit.errors import headers_of, status_of
+from ...kit.http import Response
+from ...kit.origins import refuse_other_sites
+from ...kit.rendering import local_path
+from ...kit.sealed_cookies import forget
+from .passkey_form import credential_in
+from .sign_in import sign_in_form, welcome
+
+
+def get_second_step(services: Services, call: Call) -> Response:
+    return _ask(services, call, local_path(call.query().get("next", "")) or "")
+
+
+def post_second_step(services: Services, call: Call) -> Response:
+    refuse_other_sites(services, call)
+    form = call.form()
+    next_ = local_path(form.get("next", "")) or ""
+    try:
+        given = Given(form.get("code", "").strip(), credential_in(form))
+        signed_in = finish(services, call, given)
+    except (NotSignedIn, InvalidRequest, TooOften) as fault:
+        return _ask(services, call, next_, fault)
+    return welcome(services, signed_in, next_, forget(services, HALF_COOKIE))
+
+
+def get_passkey(services: Services, call: Call) -> Response:
+    return _ask_for_passkey(services, local_path(call.query().get("next", "")) or "")
+
+
+def post_passkey(services: Services, call: Call) -> Response:
+    refuse_other_sites(services, call)
+    form = call.form()
+    next_ = local_path(form.get("next", "")) or ""
+    try:
+        signed_in = sign_in_by_passkey(services, call, credential_in(form) or {})
+    except (NotSignedIn, TooOften) as fault:
+        return _ask_for_passkey(services, next_, fault)
+    return welcome(services, signed_in, next_, forget(services, PASSKEY_COOKIE))
+
+
+def _ask(services: Services, call: Call, next_: str, fault: CatalogError | None = None) -> Response:
+    """The page again; whoever comes too late begins again with the password."""
+    try:
+        half = asked_again(get_half(services, call))
+        ways = ways_of(services.store, services.factor_policy, half)
+    except NotSignedIn as late:
+        gone = forget(services, HALF_COOKIE)
+        return sign_in_form(services, next_, "", [late.message], gone, status=400)
+    return services.renderer.page(
+        "second_step.html",
+        keep_half(services, half),
+        *(headers_of(fault) if fault is not None else []),
+        status=_status(fault),
+        has_script=ways.passkey_options is not None,
+        ways=ways,
+        next=next_,
+        origin=services.factor_policy.site.origin,
+        faults=[fault.message] if fault is not None else [],
+    )
+
+
+def _ask_for_passkey(services: Services, next_: str, fault: CatalogError | None = None) -> Response:
+    options, cookie = ask_for_passkey(services)
+    return services.renderer.page(
+        "sign_in_passkey.html",
+        cookie,
+        *(headers_of(fault) if fault is not None else []),
+        status=_status(fault),
+        has_script=True,
+        options=options,
+        origin=services.factor_policy.site.origin,
+        next=next_,
+        faults=[fault.message] if fault is not None else [],
+    )
+
+
+def _status(fault: CatalogError | None) -> int:
+    """As on the page before it: who is not recognised is told so on the form."""
+    if fault is None:
+        return 200
+    return 400 if isinstance(fault, NotSignedIn) else status_of(fault)

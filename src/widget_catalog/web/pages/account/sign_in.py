@@ -1,0 +1,85 @@
+"""The pages to sign in and out with a password."""
+
+from collections.abc import Sequence
+
+from ....actions.second_factor.signing_in import half_signed_in
+from ....actions.sign_in import FactorNeeded, SignedIn, sign_in, sign_out
+from ....domain.errors import NotSignedIn, TooOften
+from ...internal.sessions import forget_cookie, session_cookie
+from ...internal.signing_in import keep_half
+from ...kit.call import Call, Services, cookie_of
+from ...kit.errors import headers_of, status_of
+from ...kit.http import Response
+from ...kit.origins import refuse_other_sites
+from ...kit.rendering import Header, local_path
+
+HOME = "/account"
+
+
+def get_sign_in(services: Services, call: Call) -> Response:
+    next_ = local_path(call.query().get("next", ""))
+    if call.is_signed_in:
+        return services.renderer.redirect(next_ or HOME, status=302)
+    return sign_in_form(services, next_ or "")
+
+
+def post_sign_in(services: Services, call: Call) -> Response:
+    refuse_other_sites(services, call)
+    form = call.form()
+    username, next_ = form.get("username", "").strip(), local_path(form.get("next", ""))
+    try:
+        came = sign_in(
+            services.store,
+            username,
+            form.get("password", ""),
+            call.address,
+            services.lifetimes,
+            former=cookie_of(call.request),
+        )
+    except NotSignedIn as fault:
+        return sign_in_form(services, next_ or "", username, [fault.message], status=400)
+    except TooOften as fault:
+        faults, status = [fault.message], status_of(fault)
+        return sign_in_form(
+            services, next_ or "", username, faults, *headers_of(fault), status=status
+        )
+    if isinstance(came, FactorNeeded):
+        kept = keep_half(services, half_signed_in(services.store, came))
+        return services.renderer.go_first("/sign-in/second-factor", next_ or "", kept, status=303)
+    return welcome(services, came, next_)
+
+
+def post_sign_out(services: Services, call: Call) -> Response:
+    if call.is_signed_in:
+        sign_out(services.store, call.visitor)
+    next_ = local_path(call.form().get("next", ""))
+    return services.renderer.redirect(next_ or "/", forget_cookie(services))
+
+
+def welcome(
+    services: Services, signed_in: SignedIn, next_: str | None, *headers: Header
+) -> Response:
+    """Somebody is signed in now: on to where they wanted to go."""
+    cookie = session_cookie(services, signed_in.secret)
+    return services.renderer.redirect(next_ or HOME, cookie, *headers)
+
+
+def sign_in_form(
+    services: Services,
+    next_: str,
+    username: str = "",
+    faults: Sequence[str] = (),
+    *headers: Header,
+    status: int = 200,
+) -> Response:
+    return services.renderer.page(
+        "sign_in.html",
+        *headers,
+        status=status,
+        next=next_,
+        username=username,
+        faults=faults,
+        has_passkeys=services.factor_policy.site.passkey_fault is None,
+        can_register=services.settings.registration == "open",
+        provider=services.provider.name if services.provider is not None else None,
+    )

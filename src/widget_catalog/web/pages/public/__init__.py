@@ -1,0 +1,1 @@
+"""Pages that are the same for everybody, so that caches may keep them."""

@@ -1,0 +1,1 @@
+"""What everybody may read without signing in: the API and the bundles."""

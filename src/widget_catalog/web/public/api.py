@@ -1,0 +1,233 @@
+"""The public API: a request value in, a response value out. Every public route is here.
+
+There is no route table on the hot path: a detail is recognised by its prefix.
+"""
+
+import sqlite3
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+import msgspec
+
+from widget_contract.errors import CatalogError
+from widget_contract.names import is_name
+
+from ... import release
+from ...domain.errors import DataDamaged, InvalidQuery, StoreUnavailable
+from ...reading.catalog import Catalog
+from ...reading.content import Content
+from ..kit.conditional import http_date
+from ..kit.content_response import content_response
+from ..kit.errors import WIDGETS, error
+from ..kit.http import CORS, NOSNIFF, Answer, Body, Headers, Request, Response, WorkerCounts
+from .query import parse_search
+
+_WIDGETS_LENGTH = len(WIDGETS)
+_SEARCH = "search"
+_STATS = "/api/stats"
+_REGISTRY_PREFIX = "/api/widgets/"
+_REGISTRY_SUFFIX = "/registry.json"
+_MAX_PATH_AND_QUERY = 8192
+# A large import or doctor may write for some seconds; what takes longer is not healthy.
+_TOO_LONG_S = 10
+
+_JSON = ("content-type", "application/json; charset=utf-8")
+_VARY = ("vary", "accept-encoding")
+_OPEN: Headers = [_JSON, CORS, _VARY, NOSNIFF]
+_CLOSED: Headers = [_JSON, _VARY, NOSNIFF]
+
+_READ = "GET, HEAD"
+_READ_OPEN = "GET, HEAD, OPTIONS"
+_READ_COUNT_OPEN = "GET, HEAD, POST, OPTIONS"
+
+_PREFLIGHT = Response(
+    204,
+    [
+        CORS,
+        ("access-control-allow-methods", "GET, HEAD, POST, OPTIONS"),
+        ("access-control-allow-headers", "*"),
+        ("access-control-max-age", "86400"),
+        NOSNIFF,
+    ],
+    None,
+)
+_COUNTED = Response(200, [_JSON, CORS, NOSNIFF], b'{"success":true}')
+
+
+class DownloadCounter(Protocol):
+    async def count(self, widget_id: int) -> None:
+        """Return when the increment is committed; raise StoreUnavailable if it cannot be."""
+
+
+class PublicApi:
+    """Answers everything under `/api/`; what is not public it passes on."""
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        counter: DownloadCounter,
+        bundles_check: Callable[[], None],
+        blocked_s: Callable[[], float],
+        public_settings: dict[str, object],
+        internal: Answer,
+        find_damage: Callable[[], str | None],
+        min_cli_version: str,
+        workers: WorkerCounts | None = None,
+    ) -> None:
+        self._catalog = catalog
+        self._counter = counter
+        self._bundles_check = bundles_check
+        self._blocked_s = blocked_s
+        self._internal = internal
+        self._find_damage = find_damage
+        self._workers = workers
+        cli_version = {"minSupported": min_cli_version, "latest": release.CLI_LATEST}
+        version = {
+            "version": release.VERSION,
+            "releasedAt": release.RELEASED_AT,
+            "apiVersions": release.API_VERSIONS,
+        }
+        self._operational: dict[str, Callable[[Request], Response]] = {
+            "/api/health": self._health,
+            _STATS: lambda request: content_response(request, self._catalog.stats(), _CLOSED),
+            "/api/version": _fixed(version),
+            "/api/widgets/cli-version": _fixed(cli_version),
+            "/api/settings": _fixed(public_settings),
+        }
+
+    async def answer(self, request: Request, body: Body) -> Response:
+        path = request.path
+        if not path.startswith(WIDGETS):
+            if path == _STATS:
+                await self._catalog.catch_up()
+            public = await self._answer_closed(request)
+            return await self._internal(request, body) if public is None else public
+        key = path[_WIDGETS_LENGTH:]
+        method = request.method
+        if (method == "GET" or method == "HEAD") and key != _SEARCH:
+            # The most frequent request of all, and the shortest way through.
+            content = self._catalog.detail(key)
+            if content is not None:
+                return content_response(request, content, _OPEN)
+        if len(path) + len(request.query_string) > _MAX_PATH_AND_QUERY:
+            return error(414, "The address is too long.", CORS)
+        if method == "OPTIONS":
+            return _PREFLIGHT
+        if key == _SEARCH:
+            return await self._search(request)
+        if not _is_widget_key(key):
+            return error(404, f"There is nothing at {path[:200]}.", CORS)
+        if method == "GET" or method == "HEAD":
+            content = await self._catalog.load_detail(key)
+            return _no_widget(key) if content is None else content_response(request, content, _OPEN)
+        if method == "POST":
+            return await self._count(key)
+        return _wrong_method(request, _READ_COUNT_OPEN, CORS)
+
+    async def _search(self, request: Request) -> Response:
+        if request.method != "GET" and request.method != "HEAD":
+            return _wrong_method(request, _READ_OPEN, CORS)
+        try:
+            wanted = parse_search(request.query_string)
+        except InvalidQuery as fault:
+            return error(400, fault.message, CORS)
+        await self._catalog.catch_up()
+        return content_response(request, self._catalog.search(*wanted), _OPEN)
+
+    async def _count(self, key: str) -> Response:
+        widget_id = self._catalog.find_id(key)
+        if widget_id is None:
+            return _no_widget(key)
+        try:
+            await self._counter.count(widget_id)
+        except StoreUnavailable as fault:
+            return error(503, fault.message, CORS, ("retry-after", "5"))
+        return _COUNTED
+
+    async def _answer_closed(self, request: Request) -> Response | None:
+        """Everything public under /api/ that has no CORS header; None for what is not public."""
+        path = request.path
+        if len(path) + len(request.query_string) > _MAX_PATH_AND_QUERY:
+            return error(414, "The address is too long.")
+        operational = self._operational.get(path)
+        if operational is not None:
+            if request.method == "GET" or request.method == "HEAD":
+                return operational(request)
+            return _wrong_method(request, _READ)
+        if path.startswith(_REGISTRY_PREFIX) and path.endswith(_REGISTRY_SUFFIX):
+            scope = path[len(_REGISTRY_PREFIX) : -len(_REGISTRY_SUFFIX)]
+            if scope and "/" not in scope:
+                return await self._registry(request, scope)
+        if path.startswith("/api/v1/"):
+            return error(404, f"There is nothing at {path[:200]}.")
+        return None
+
+    async def _registry(self, request: Request, scope: str) -> Response:
+        if request.method != "GET" and request.method != "HEAD":
+            return _wrong_method(request, _READ)
+        registry = await self._catalog.load_registry(scope) if is_name(scope) else None
+        if registry is None:
+            return error(404, f"There is no scope {scope[:80]!r}.")
+        response = content_response(request, registry.content, _CLOSED)
+        # To be read only: two changes can have the same second, so If-Modified-Since is no proof.
+        response.headers.append(("last-modified", http_date(registry.changed_at)))
+        return response
+
+    def _health(self, request: Request) -> Response:
+        checks = {"database": "ok", "bundles": "ok"}
+        faults = []
+        try:
+            self._catalog.check()
+        except sqlite3.Error as fault:
+            checks["database"] = "failing"
+            faults.append(f"The database cannot be read ({fault}).")
+        except DataDamaged as fault:
+            checks["database"] = "damaged"
+            faults.append(fault.message)
+        if damage := self._find_damage():
+            checks["database"] = "damaged"
+            faults.append(f"The database is damaged, and doctor must be run: {damage}")
+        try:
+            self._bundles_check()
+        except CatalogError as fault:
+            checks["bundles"] = "failing"
+            faults.append(fault.message)
+        try:
+            blocked_s = self._blocked_s()
+        except CatalogError:  # A full disk, say: that is told to those who write.
+            blocked_s = 0
+        if blocked_s >= _TOO_LONG_S:
+            checks["writing"] = "failing"
+            faults.append(
+                f"Nothing can be changed: another process has been writing for {blocked_s:.0f} s; "
+                "the log names it. Everything can be read."
+            )
+        workers = self._workers
+        if workers is not None and workers.missing:
+            # No fault of this answer: the others go on. But whoever watches should know.
+            running = workers.workers - workers.missing
+            checks["workers"] = f"{running} of {workers.workers} running"
+        body: dict[str, object] = {"status": "ok", "checks": checks}
+        if faults:
+            body = {"status": "unavailable", "checks": checks, "error": " ".join(faults)}
+        content = Content(msgspec.json.encode(body))
+        return content_response(request, content, _CLOSED, status=503 if faults else 200)
+
+
+def _fixed(body: Mapping[str, object]) -> Callable[[Request], Response]:
+    content = Content(msgspec.json.encode(body))
+    return lambda request: content_response(request, content, _CLOSED)
+
+
+def _wrong_method(request: Request, allowed: str, *headers: tuple[str, str]) -> Response:
+    message = f"{request.method[:40]} is not possible here; use {allowed}."
+    return error(405, message, ("allow", allowed), *headers)
+
+
+def _no_widget(key: str) -> Response:
+    return error(404, f"There is no widget {key!r}.", CORS)
+
+
+def _is_widget_key(key: str) -> bool:
+    scope, _, name = key.partition("/")
+    return is_name(scope) and is_name(name)

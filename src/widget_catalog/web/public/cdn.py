@@ -1,0 +1,87 @@
+"""Bundles over HTTP: `/cdn/@{scope}/{name}/{version}/index.js` (or `.css`), sent from disk."""
+
+import stat
+from pathlib import Path
+
+import structlog
+
+from ...bundles.store import BundleStore, Kind
+from ...reading.catalog import Catalog
+from ..kit.conditional import choose_range, is_known
+from ..kit.errors import error
+from ..kit.http import NOSNIFF, FileBody, Headers, Request, Response
+
+PREFIX = "/cdn/"
+
+_log = structlog.get_logger("widget_catalog.cdn")
+
+_CORS = ("access-control-allow-origin", "*")
+_TYPES: dict[Kind, tuple[str, str]] = {
+    "js": ("content-type", "text/javascript; charset=utf-8"),
+    "css": ("content-type", "text/css; charset=utf-8"),
+}
+_BUNDLE: Headers = [
+    ("cache-control", "public, max-age=31536000, immutable"),
+    ("accept-ranges", "bytes"),
+    ("cross-origin-resource-policy", "cross-origin"),
+    _CORS,
+    NOSNIFF,
+]
+
+
+class Cdn:
+    def __init__(self, catalog: Catalog, bundles: BundleStore) -> None:
+        self._catalog = catalog
+        self._bundles = bundles
+
+    def answer(self, request: Request) -> Response:
+        if request.method == "OPTIONS":
+            allowed = [("access-control-allow-methods", "GET, HEAD, OPTIONS")]
+            allowed += [("access-control-allow-headers", "*")]
+            return Response(204, [_CORS, *allowed, NOSNIFF], None)
+        if request.method not in ("GET", "HEAD"):
+            sentence = "A bundle can be read, and nothing else; use GET, HEAD, OPTIONS."
+            return error(405, sentence, ("allow", "GET, HEAD, OPTIONS"), _CORS)
+        kind: Kind = "js"
+        match request.path[len(PREFIX) :].split("/"):
+            case [scope, name, version, "index.js"] if scope.startswith("@"):
+                kind, found = "js", self._catalog.find_bundle(scope[1:], name, version)
+            case [scope, name, version, "index.css"] if scope.startswith("@"):
+                kind, found = "css", self._catalog.find_style(scope[1:], name, version)
+            case _:
+                found = None
+        if found is None:
+            return error(404, f"There is no bundle at {request.path[:200]}.", _CORS)
+        path = self._bundles.path_of(found.sha256_hash, kind)
+        if not _is_whole(path, found.size_bytes):
+            _log.error("A bundle is missing or damaged; run doctor.", file=str(path))
+            return error(503, "This bundle is missing on the server.", _CORS)
+        headers = [_TYPES[kind], *_BUNDLE, ("etag", f'"{found.sha256_hash}"')]
+        return _send(request, FileBody(path, 0, found.size_bytes, is_whole=True), headers)
+
+
+def _is_whole(path: Path, size_bytes: int) -> bool:
+    try:
+        found = path.stat()
+    except OSError:
+        return False
+    return stat.S_ISREG(found.st_mode) and found.st_size == size_bytes
+
+
+def _send(request: Request, file: FileBody, headers: Headers) -> Response:
+    etag = headers[-1][1]
+    if is_known(request.headers, etag):
+        return Response(304, headers[1:], None)
+    wanted = request.headers.get("range") if request.method == "GET" else None
+    condition = request.headers.get("if-range")
+    if wanted is not None and condition in (None, etag):
+        try:
+            part = choose_range(wanted, file.stop)
+        except ValueError:
+            whole = ("content-range", f"bytes */{file.stop}")
+            return error(416, "The bundle has no such bytes.", whole, _CORS)
+        if part is not None:
+            start, stop = part
+            span = ("content-range", f"bytes {start}-{stop - 1}/{file.stop}")
+            return Response(206, [*headers, span], FileBody(file.path, start, stop, is_whole=False))
+    return Response(200, headers, file)

@@ -1,0 +1,115 @@
+"""The query string of a search, checked once: every rule of its parameters is here."""
+
+import re
+from typing import NamedTuple
+from urllib.parse import unquote_to_bytes
+
+from widget_contract.names import is_name
+from widget_contract.semver import InvalidVersion, SemVer
+
+from ...domain.errors import InvalidQuery
+from ...reading.search import Query
+from ...reading.words import normal
+
+_MAX_Q_CHARACTERS = 256
+_DEFAULT_LIMIT = 20
+_MAX_LIMIT = 100
+
+# Stands for all that cannot be a scope: whatever is asked for, it is the same search.
+_NO_SCOPE = "-"
+
+_PARAMETERS = frozenset({"q", "compatSdk", "scope", "official", "page", "limit"})
+_BAD_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
+_WHOLE_NUMBER = re.compile(r"0*([1-9][0-9]*)\Z")
+
+
+class SearchRequest(NamedTuple):
+    """`page` stays text: it may have more digits than any number type takes."""
+
+    query: Query
+    sdk: SemVer | None
+    page: str
+    limit: int
+
+
+def parse_search(query_string: str) -> SearchRequest:
+    """What is asked for, or InvalidQuery with a sentence that says what to change."""
+    given = _parameters(query_string)
+    return SearchRequest(
+        Query(
+            _text(given.get("q", "")), _scope(given.get("scope")), _official(given.get("official"))
+        ),
+        _sdk(given.get("compatSdk")),
+        _whole_number("page", given.get("page", "1")),
+        _limit(given.get("limit")),
+    )
+
+
+def _parameters(query_string: str) -> dict[str, str]:
+    """The parameters we know, each the first time it is given."""
+    if _BAD_PERCENT.search(query_string):
+        raise InvalidQuery("The query is not properly percent-encoded: write % as %25.")
+    given: dict[str, str] = {}
+    for pair in query_string.split("&"):
+        key, _, value = pair.partition("=")
+        key, value = _decoded(key), _decoded(value)
+        if key in _PARAMETERS:
+            given.setdefault(key, value)
+    return given
+
+
+def _decoded(text: str) -> str:
+    try:
+        return unquote_to_bytes(text.replace("+", " ")).decode()
+    except (UnicodeDecodeError, UnicodeEncodeError):
+        raise InvalidQuery("The query is not UTF-8 after percent-decoding.") from None
+
+
+def _text(q: str) -> str:
+    q = q.strip()
+    if len(q) > _MAX_Q_CHARACTERS:
+        raise InvalidQuery(
+            f"q is {len(q)} characters long; at most {_MAX_Q_CHARACTERS} are searched for."
+        )
+    return normal(q)
+
+
+def _scope(value: str | None) -> str | None:
+    return value if value is None or is_name(value) else _NO_SCOPE
+
+
+def _official(value: str | None) -> bool | None:
+    if value is None:
+        return None
+    match value.lower():
+        case "true":
+            return True
+        case "false":
+            return False
+    raise InvalidQuery("official must be true or false.")
+
+
+def _sdk(value: str | None) -> SemVer | None:
+    if value is None:
+        return None
+    try:
+        return SemVer.parse(value)
+    except InvalidVersion:
+        raise InvalidQuery(
+            "compatSdk must be a semantic version with all three numbers, such as 1.2.0."
+        ) from None
+
+
+def _limit(value: str | None) -> int:
+    if value is None:
+        return _DEFAULT_LIMIT
+    digits = _whole_number("limit", value)
+    return _MAX_LIMIT if len(digits) > 3 else min(int(digits), _MAX_LIMIT)
+
+
+def _whole_number(name: str, value: str) -> str:
+    """The digits of a whole number of at least 1, without leading zeros."""
+    found = _WHOLE_NUMBER.match(value)
+    if found is None:
+        raise InvalidQuery(f"{name} must be a whole number of at least 1.")
+    return found.group(1)

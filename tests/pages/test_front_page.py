@@ -1,0 +1,265 @@
+"""The front page, what all pages share, and what browsers ask for by themselves."""
+
+import gzip
+import itertools
+from collections.abc import Callable
+from pathlib import Path
+
+import brotli
+import pytest
+import zstandard
+
+from support.html import Html
+from support.site import InProcessSite
+from support.widgets import widget_line
+from widget_catalog.web.kit.http import PlainRequest
+from widget_catalog.web.kit.rendering import PageRenderer
+from widget_catalog.web.pages.public.pages import PublicPages
+from widget_catalog.wiring import open_catalog
+
+PAGES = ["/", "/docs/api"]
+RESOURCES = [*PAGES, "/openapi.json", "/favicon.svg", "/favicon.ico", "/robots.txt"]
+HOSTILE = "</title><script>alert(1)</script>\"'&{{ 7*7 }}"
+
+HTML_HEADERS = {
+    "content-type": "text/html; charset=utf-8",
+    "vary": "accept-encoding",
+    "cache-control": "no-cache",
+    "content-security-policy": "default-src 'none'; style-src 'self'; img-src 'self' data:; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "referrer-policy": "same-origin",
+    "x-frame-options": "DENY",
+    "x-content-type-options": "nosniff",
+}
+
+
+def page_of(site: InProcessSite, path: str = "/") -> Html:
+    return Html(site.get(path).body)
+
+
+def test_the_numbers_are_those_of_the_statistics(demo_site: InProcessSite) -> None:
+    stats = demo_site.get("/api/stats").json()
+    shown = [it.text for it in page_of(demo_site).all("dd")]
+    wanted = [stats[key] for key in ("widgets", "versions", "scopes", "downloads")]
+    assert shown == [f"{number:,}" for number in wanted]
+
+
+def test_the_most_installed_are_shown_in_the_order_of_the_search(demo_site: InProcessSite) -> None:
+    found = demo_site.get("/api/v1/widgets/search?limit=6").json()["widgets"]
+    page = page_of(demo_site)
+    links = [link for link in page.links if link.startswith("/api/v1/widgets/")]
+    details = [f"/api/v1/widgets/{it['scope']}/{it['name']}" for it in found]
+    assert links == [*details, "/api/v1/widgets/search?limit=100"]
+    cards = [it.text for it in page.all("span", class_="name")]
+    assert [card.removesuffix(" Official") for card in cards] == [it["displayName"] for it in found]
+    assert [card.endswith(" Official") for card in cards] == [it["isOfficial"] for it in found]
+
+
+def test_every_link_leads_somewhere(demo_site: InProcessSite) -> None:
+    page = page_of(demo_site)
+    for needed in ("/docs/api", "/openapi.json", "/api/health"):
+        assert needed in page.links
+    for link in set(page.links):
+        assert link.startswith("#") or demo_site.get(link).status == 200, link
+
+
+def test_the_search_box_asks_the_api(demo_site: InProcessSite) -> None:
+    page = page_of(demo_site)
+    form = page.one("form", role="search")
+    assert form.attributes["method"] == "get"
+    box = page.one("input", type="search")
+    assert page.one("label", **{"for": box.attributes["id"] or ""}).text == "Search the catalog"
+    assert "JSON" in page.one("p", id=box.attributes["aria-describedby"] or "").text
+    answer = demo_site.get(f"{form.attributes['action']}?{box.attributes['name']}=clock")
+    assert answer.json()["total"] > 0
+
+
+def test_commands_have_the_real_address(demo_site: InProcessSite) -> None:
+    commands = [it.text for it in page_of(demo_site).all("pre")]
+    assert commands == [
+        "curl 'https://catalog.example/api/v1/widgets/search?q=clock&compatSdk=1.2.0'",
+        "curl 'https://catalog.example/api/v1/widgets/catalog/clock'",
+        "curl -X POST 'https://catalog.example/api/v1/widgets/catalog/clock'",
+    ]
+
+
+def test_an_empty_catalog_says_so(site: InProcessSite) -> None:
+    page = page_of(site)
+    assert [it.text for it in page.all("dd")] == ["0", "0", "0", "0"]
+    assert page.one("p", class_="empty").text.startswith("Nothing is published here yet.")
+    assert not page.all("ol", class_="widgets")
+
+
+def test_the_page_follows_the_catalog_and_is_kept_while_it_rests(site: InProcessSite) -> None:
+    site.add(widget_line("acme/clock", displayName="Clock", downloadCount=1041))
+    first = site.get("/")
+    assert site.get("/").response.body is first.response.body
+    site.post("/api/v1/widgets/acme/clock")
+    counted = site.get("/")
+    assert "1,042 installs" in Html(counted.body).one("p", class_="facts").text
+    assert counted.headers["etag"] != first.headers["etag"]
+    site.add(widget_line("acme/gauge", displayName="Gauge"))
+    assert [it.text for it in page_of(site).all("span", class_="name")] == ["Clock", "Gauge"]
+
+
+def test_a_widget_without_a_version_has_no_size(site: InProcessSite) -> None:
+    site.add(widget_line("acme/soon", description=None, versions=[]))
+    assert page_of(site).one("p", class_="facts").text == "0 installs nothing published yet"
+
+
+def test_texts_of_authors_are_escaped(site: InProcessSite) -> None:
+    site.add(widget_line("acme/clock", displayName=HOSTILE, description=HOSTILE))
+    page = page_of(site)
+    assert page.one("span", class_="name").text == HOSTILE
+    assert not page.all("script")
+
+
+@pytest.mark.parametrize("path", [*PAGES, "/nowhere"])
+def test_a_hostile_service_name_stays_text(tmp_path: Path, path: str) -> None:
+    with InProcessSite(tmp_path / "data", service_name=HOSTILE) as site:
+        page = page_of(site, path)
+        assert page.one("a", class_="brand").text == HOSTILE
+        assert HOSTILE in page.one("title").text
+        assert not page.all("script")
+        assert not page.open_at_end
+
+
+@pytest.mark.parametrize("path", [*PAGES, "/nowhere"])
+def test_pages_can_be_used_by_everybody(demo_site: InProcessSite, path: str) -> None:
+    page = page_of(demo_site, path)
+    assert not page.open_at_end
+    assert page.one("html").attributes["lang"] == "en"
+    assert page.one("meta", name="viewport").attributes["content"] == (
+        "width=device-width, initial-scale=1"
+    )
+    for landmark in ("header", "main", "footer"):
+        page.one(landmark)
+    assert all(nav.attributes["aria-label"] for nav in page.all("nav"))
+    assert page.links[0] == "#main"
+    assert page.one("main").attributes["id"] == "main"
+    assert len(page.ids) == len(set(page.ids))
+    levels = [int(it.tag[1]) for it in page.elements if it.tag in ("h1", "h2", "h3", "h4")]
+    assert levels.count(1) == 1
+    assert levels[0] == 1
+    assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
+
+
+@pytest.mark.parametrize("path", [*PAGES, "/nowhere"])
+def test_pages_need_nothing_from_elsewhere(demo_site: InProcessSite, path: str) -> None:
+    page = page_of(demo_site, path)
+    for it in page.elements:
+        assert it.tag not in ("script", "style", "iframe")
+        assert "style" not in it.attributes
+        loaded = it.attributes.get("src") or (it.tag == "link" and it.attributes["href"])
+        if loaded:
+            assert demo_site.get(loaded).status == 200, loaded
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_page_has_all_its_headers(demo_site: InProcessSite, path: str) -> None:
+    headers = demo_site.get(path).headers
+    assert headers.pop("etag")
+    assert headers == HTML_HEADERS
+
+
+@pytest.mark.parametrize("path", RESOURCES)
+def test_a_known_page_is_304(demo_site: InProcessSite, path: str) -> None:
+    whole = demo_site.get(path)
+    known = demo_site.get(path, if_none_match=whole.headers["etag"])
+    assert (known.status, known.response.body) == (304, None)
+    assert known.headers == {k: v for k, v in whole.headers.items() if k != "content-type"}
+
+
+@pytest.mark.parametrize("path", [*RESOURCES, "/nowhere"])
+def test_head_is_answered_as_get(demo_site: InProcessSite, path: str) -> None:
+    head, get = demo_site.request("HEAD", path), demo_site.get(path)
+    assert (head.status, head.headers) == (get.status, get.headers)
+
+
+@pytest.mark.parametrize("path", PAGES)
+@pytest.mark.parametrize(
+    ("encoding", "decompress"),
+    [
+        ("zstd", zstandard.ZstdDecompressor().decompress),
+        ("br", brotli.decompress),
+        ("gzip", gzip.decompress),
+    ],
+)
+def test_pages_are_compressed(
+    demo_site: InProcessSite, path: str, encoding: str, decompress: Callable[[bytes], bytes]
+) -> None:
+    plain, packed = demo_site.get(path), demo_site.get(path, accept_encoding=encoding)
+    assert packed.headers["content-encoding"] == encoding
+    assert packed.headers["etag"] != plain.headers["etag"]
+    assert decompress(packed.body) == plain.body
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/nowhere",
+        "/docs",
+        "/docs/api/",
+        "/docs/api/x",
+        "/openapi.json/",
+        "/static/",
+        "/static/site.css",
+        "/static/../pages/routes.py",
+        "/index.html",
+        "/\x00",
+        "/" + "x" * 9000,
+    ],
+)
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_any_other_address_is_a_friendly_404(
+    demo_site: InProcessSite, path: str, method: str
+) -> None:
+    answer = demo_site.request(method, path)
+    assert answer.status == 404
+    assert answer.headers.items() >= HTML_HEADERS.items()
+    page = Html(answer.body)
+    assert page.one("h1").text == "Page not found"
+    assert "/docs/api" in page.links
+
+
+@pytest.mark.parametrize("path", RESOURCES)
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS"])
+def test_another_method_is_405(demo_site: InProcessSite, path: str, method: str) -> None:
+    answer = demo_site.request(method, path)
+    assert (answer.status, answer.headers["allow"]) == (405, "GET, HEAD")
+    assert answer.headers.items() >= HTML_HEADERS.items()
+    assert "Only GET and HEAD are allowed" in Html(answer.body).one("main").text
+
+
+def test_the_style_may_be_kept_for_good(demo_site: InProcessSite) -> None:
+    path = page_of(demo_site).one("link", rel="stylesheet").attributes["href"] or ""
+    answer = demo_site.get(path)
+    assert answer.headers["content-type"] == "text/css; charset=utf-8"
+    assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
+    assert answer.headers["etag"].strip('"') in path
+    assert b"url(" not in answer.body
+    assert b"@import" not in answer.body
+
+
+def test_browsers_and_robots_find_what_they_ask_for(demo_site: InProcessSite) -> None:
+    for path in ("/favicon.svg", "/favicon.ico"):
+        icon = demo_site.get(path)
+        assert (icon.status, icon.headers["content-type"]) == (200, "image/svg+xml")
+        assert icon.body.startswith(b"<svg ")
+    robots = demo_site.get("/robots.txt")
+    assert robots.headers["content-type"] == "text/plain; charset=utf-8"
+    assert robots.body == b"User-agent: *\nDisallow: /api/\nDisallow: /cdn/\n"
+
+
+def test_behind_a_path_of_its_own_all_links_begin_with_it(site: InProcessSite) -> None:
+    site.add(widget_line())
+    catalog = open_catalog(site.node, site.settings)
+    pages = PublicPages(catalog, PageRenderer("Widgets", "https://host.example/catalog"))
+    for path in [*PAGES, "/nowhere"]:
+        body = pages.answer(PlainRequest("GET", path)).body
+        assert isinstance(body, bytes)
+        page = Html(body)
+        addresses = [*page.links, *(it.attributes["href"] or "" for it in page.all("link"))]
+        addresses += [it.attributes["action"] or "" for it in page.all("form")]
+        assert all(it.startswith(("#", "/catalog/")) for it in addresses), addresses
+    catalog.close()

@@ -1,0 +1,51 @@
+"""What all pages have in common: where their links lead, and where nobody is led."""
+
+import pytest
+
+from widget_catalog.web.kit.rendering import PageRenderer, local_path
+
+UNDER_A_PATH = PageRenderer("Widgets", "https://host.example/catalog")
+
+
+def test_links_begin_with_the_path_the_service_is_reached_under() -> None:
+    page = UNDER_A_PATH.render(
+        "sign_in.html",
+        next="",
+        username="",
+        faults=[],
+        can_register=True,
+        has_passkeys=True,
+        provider="Example",
+    ).decode()
+
+    for place in (
+        "/sign-in",
+        "/sign-in/passkey",
+        "/join",
+        "/api/auth/oidc",
+        "/static/site.",
+        "/favicon.svg",
+    ):
+        assert f'"/catalog{place}' in page
+    assert page.count('="/') == page.count('="/catalog')
+
+
+def test_redirects_do_too() -> None:
+    assert ("location", "/catalog/account") in UNDER_A_PATH.redirect("/account").headers
+    sent = UNDER_A_PATH.sign_in_first("/device?user_code=A")
+    location = "/catalog/sign-in?next=%2Fdevice%3Fuser_code%3DA"
+    assert (sent.status, sent.headers[0]) == (302, ("location", location))
+
+
+@pytest.mark.parametrize("text", ["/", "/a", "/a?b=c&d=%2F#e", "/a//b"])
+def test_a_path_of_ours_is_local(text: str) -> None:
+    assert local_path(text) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "a", "//a", "///a", "/\\a", "\\/a", "http://a", "//a/..", "/\ta", "/a\n", "/\x7f", "/é",
+     "/\u2028", " /a", "/" * 2 + "a", "/" + "a" * 8192],
+)  # fmt: skip
+def test_anything_that_might_lead_elsewhere_is_not(text: str) -> None:
+    assert local_path(text) is None
