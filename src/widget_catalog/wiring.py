@@ -350,7 +350,7 @@ def _services(node: Node, store: Store, settings: Settings) -> Services:
             grant_ms=settings.oauth_max_days * 86_400_000,
         ),
         renderer=PageRenderer(settings.service_name, settings.public_url),
-        sealing_key=keys.for_purpose("signing in"),
+        signing_key=keys.for_purpose("signing in"),
         provider=_provider(settings),
         factor_policy=FactorPolicy(
             site_at(settings.public_url, settings.service_name),

@@ -15,7 +15,8 @@ from support.openid import Provider, running_provider
 from support.people import PASSWORD, a_person
 from support.site import Answer, InProcessSite
 from widget_catalog.actions.manage_account import set_disabled
-from widget_catalog.actions.oidc import Newcomer, seal
+from widget_catalog.actions.oidc import Newcomer
+from widget_catalog.actions.signed_values import sign_value
 from widget_catalog.wiring import open_keys
 
 
@@ -87,7 +88,7 @@ def _sealed(site: InProcessSite, username: str) -> str:
     store = site.node.store
     newcomer = Newcomer("https://provider.example", "1", username, f"{username}@example.org")
     keys = open_keys(site.node.folder, store)
-    return seal(keys.for_purpose("signing in"), newcomer, store.now_ms())
+    return sign_value(keys.for_purpose("signing in"), newcomer, store.now_ms())
 
 
 def test_one_is_sent_there_with_everything_that_protects_the_way_back(

@@ -6,7 +6,7 @@ import msgspec
 
 
 class Begun(msgspec.Struct, frozen=True):
-    """A sign-in under way; the browser keeps it, sealed. `connects` is an account's number."""
+    """A sign-in under way; the browser keeps it, signed. `connects` is an account's number."""
 
     state: str
     nonce: str

@@ -46,14 +46,14 @@ _TRIES = 20
 
 
 class PasskeyOffered(msgspec.Struct, frozen=True):
-    """A passkey that may be added; the page keeps it, sealed, until the browser has made it."""
+    """A passkey that may be added; the page keeps it, signed, until the browser has made it."""
 
     account_id: int
     challenge: str
 
 
 class AppOffered(msgspec.Struct, frozen=True):
-    """An app that may be set up; the page keeps it, sealed, until a code of it is typed."""
+    """An app that may be set up; the page keeps it, signed, until a code of it is typed."""
 
     account_id: int
     secret: str

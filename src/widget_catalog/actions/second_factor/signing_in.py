@@ -27,7 +27,7 @@ _BEGIN_AGAIN = "This sign-in has taken too long, or was begun elsewhere. Begin a
 
 
 class HalfSignedIn(msgspec.Struct, frozen=True):
-    """Somebody whose password was right; the browser keeps it, sealed, for some minutes."""
+    """Somebody whose password was right; the browser keeps it, signed, for some minutes."""
 
     account_id: int
     password_mark: str
@@ -36,7 +36,7 @@ class HalfSignedIn(msgspec.Struct, frozen=True):
 
 
 class PasskeyAsked(msgspec.Struct, frozen=True):
-    """A challenge that a browser was given; it keeps it, sealed, and so no other can answer."""
+    """A challenge that a browser was given; it keeps it, signed, and so no other can answer."""
 
     challenge: str
     account_id: int | None = None

@@ -12,8 +12,10 @@ from ...actions.manage_account import (
 from ...actions.sign_in import SignedIn, sign_out
 from ...domain.clock import from_ms, iso
 from ..kit.call import COOKIE, Call, Services, cookie_of, csrf_token, done, email_for, reply
+from ..kit.cookies import cookie_attributes
 from ..kit.http import Response
 from ..kit.origins import refuse_other_sites
+from ..kit.signed_cookies import delete_cookie
 
 
 class RegisterBody(msgspec.Struct):
@@ -109,18 +111,14 @@ def post_close(services: Services, call: Call) -> Response:
 
 
 def session_cookie(services: Services, secret: str) -> tuple[str, str]:
-    """The cookie that opens a session. Scripts cannot read it, other sites cannot send it along."""
+    """The cookie that opens a session."""
     seconds = services.lifetimes.most_ms // 1000
-    return ("set-cookie", f"{COOKIE}={secret}; Max-Age={seconds}{cookie_attributes(services)}")
+    attributes = cookie_attributes(services.settings.public_url)
+    return ("set-cookie", f"{COOKIE}={secret}; Max-Age={seconds}{attributes}")
 
 
 def forget_cookie(services: Services) -> tuple[str, str]:
-    return ("set-cookie", f"{COOKIE}=; Max-Age=0{cookie_attributes(services)}")
-
-
-def cookie_attributes(services: Services) -> str:
-    is_https = services.settings.public_url.startswith("https:")
-    return f"; Path=/; HttpOnly; SameSite=Lax{'; Secure' if is_https else ''}"
+    return delete_cookie(services, COOKIE)
 
 
 def welcome(

@@ -24,7 +24,7 @@ from ..kit.call import Call, Services, cookie_of, reply
 from ..kit.http import Response
 from ..kit.origins import refuse_other_sites
 from ..kit.rendering import Header
-from ..kit.sealed_cookies import find_kept, forget, keep
+from ..kit.signed_cookies import delete_cookie, find_signed, set_signed
 from .sessions import welcome
 
 HALF_COOKIE = "half-signed-in"
@@ -81,7 +81,7 @@ def post_second_factor(services: Services, call: Call) -> Response:
     refuse_other_sites(services, call)
     body = call.json(FactorBody)
     signed_in = finish(services, call, Given(body.code, body.passkey))
-    return welcome(services, signed_in, forget(services, HALF_COOKIE))
+    return welcome(services, signed_in, delete_cookie(services, HALF_COOKIE))
 
 
 def post_passkey_options(services: Services, call: Call) -> Response:
@@ -93,7 +93,7 @@ def post_passkey_options(services: Services, call: Call) -> Response:
 def post_passkey(services: Services, call: Call) -> Response:
     refuse_other_sites(services, call)
     signed_in = sign_in_by_passkey(services, call, call.json(PasskeyBody).passkey)
-    return welcome(services, signed_in, forget(services, PASSKEY_COOKIE))
+    return welcome(services, signed_in, delete_cookie(services, PASSKEY_COOKIE))
 
 
 def get_second_factor(services: Services, call: Call) -> Response:
@@ -120,12 +120,12 @@ def get_second_factor(services: Services, call: Call) -> Response:
 
 def keep_half(services: Services, half: HalfSignedIn) -> Header:
     left_s = (half.ends_at - services.store.now_ms()) // 1000
-    return keep(services, HALF_COOKIE, half, left_s)
+    return set_signed(services, HALF_COOKIE, half, left_s)
 
 
 def get_half(services: Services, call: Call) -> HalfSignedIn:
     """Whoever has given the password in this browser; NotSignedIn if that is too long ago."""
-    half = find_kept(services, call, HALF_COOKIE, HalfSignedIn)
+    half = find_signed(services, call, HALF_COOKIE, HalfSignedIn)
     if half is None:
         raise NotSignedIn(_BEGIN_AGAIN)
     return half
@@ -153,11 +153,11 @@ def ask_for_passkey(services: Services) -> tuple[str, Header]:
         raise InvalidRequest(site.passkey_fault)
     asked = PasskeyAsked(new_challenge())
     options = request_options(site, asked.challenge, verifies_user=True)
-    return options, keep(services, PASSKEY_COOKIE, asked, _PASSKEY_ASKED_S)
+    return options, set_signed(services, PASSKEY_COOKIE, asked, _PASSKEY_ASKED_S)
 
 
 def sign_in_by_passkey(services: Services, call: Call, credential: dict[str, Any]) -> SignedIn:
-    asked = find_kept(services, call, PASSKEY_COOKIE, PasskeyAsked)
+    asked = find_signed(services, call, PASSKEY_COOKIE, PasskeyAsked)
     if asked is None:
         raise NotSignedIn("This has taken too long, or cookies are not kept. Try again.")
     return sign_in_with_passkey(

@@ -47,7 +47,7 @@ class Services(NamedTuple):
     upload_key: SigningKey
     oauth: OAuthConfig
     renderer: PageRenderer
-    sealing_key: SigningKey
+    signing_key: SigningKey
     provider: "Provider | None"
     factor_policy: FactorPolicy
     quotas: Quotas

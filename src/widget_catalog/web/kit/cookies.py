@@ -16,6 +16,12 @@ _FORMER = ("session", "signing-in")
 _REMOVED = "=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax; Secure"
 
 
+def cookie_attributes(public_url: str) -> str:
+    """Scripts cannot read it, and other sites cannot send it along."""
+    is_https = public_url.startswith("https:")
+    return f"; Path=/; HttpOnly; SameSite=Lax{'; Secure' if is_https else ''}"
+
+
 class Cookies:
     def __init__(self, public_url: str) -> None:
         self._prefix = _PREFIX if public_url.startswith("https:") else ""

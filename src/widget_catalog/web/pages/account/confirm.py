@@ -11,7 +11,7 @@ from ...kit.errors import headers_of
 from ...kit.http import Response
 from ...kit.rendering import local_path
 from .own_page import own_page
-from .passkey_form import credential_in, sealed, unsealed
+from .passkey_form import credential_in, read_signed_field, signed_field
 
 _NEXT = "/account/second-factor"
 
@@ -28,7 +28,7 @@ def post_confirm(services: Services, call: Call) -> Response:
             services.store,
             services.factor_policy,
             call.visitor,
-            unsealed(services, form, PasskeyAsked),
+            read_signed_field(services, form, PasskeyAsked),
             Given(form.get("code", "").strip(), credential_in(form)),
             form.get("password", ""),
             call.address,
@@ -49,7 +49,7 @@ def _ask(services: Services, call: Call, next_: str, fault: CatalogError | None 
         *(headers_of(fault) if fault is not None else []),
         status=429 if isinstance(fault, TooOften) else 400 if fault is not None else 200,
         has_script=ways.passkey_options is not None,
-        asked=sealed(services, asked),
+        asked=signed_field(services, asked),
         ways=ways,
         needs_code=factors.has_any,
         account=call.actor.account,

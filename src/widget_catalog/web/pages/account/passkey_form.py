@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from ....actions.oidc import seal, unseal
+from ....actions.signed_values import read_signed, sign_value
 from ....domain.errors import InvalidRequest
 from ...kit.call import Services
 
@@ -26,14 +26,14 @@ def credential_in(form: Mapping[str, str]) -> dict[str, Any] | None:
     return found
 
 
-def sealed(services: Services, value: msgspec.Struct) -> str:
+def signed_field(services: Services, value: msgspec.Struct) -> str:
     """For a hidden field of a form: the value comes back as it was, within some minutes."""
-    return seal(services.sealing_key, value, services.store.now_ms())
+    return sign_value(services.signing_key, value, services.store.now_ms())
 
 
-def unsealed(services: Services, form: Mapping[str, str], shape: type[T]) -> T:
+def read_signed_field(services: Services, form: Mapping[str, str], shape: type[T]) -> T:
     text = form.get("asked", "")
-    found = unseal(services.sealing_key, text, shape, services.store.now_ms())
+    found = read_signed(services.signing_key, text, shape, services.store.now_ms())
     if found is None:
         raise InvalidRequest("This page has been open for too long. Load it again.")
     return found

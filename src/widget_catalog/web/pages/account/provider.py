@@ -9,21 +9,19 @@ from ....actions.oidc import (
     Begun,
     Newcomer,
     connect_identity,
-    seal,
     sign_in_identity,
     sign_in_newcomer,
-    unseal,
 )
-from ....actions.oidc.sealing import LIFETIME_S
 from ....actions.second_factor.policy import require_fresh
+from ....actions.signed_values import LIFETIME_S
 from ....domain.errors import Conflict, InvalidAccount, InvalidRequest, NotFound
-from ...internal.sessions import cookie_attributes
 from ...kit.call import Call, Services, cookie_of
 from ...kit.errors import status_of
 from ...kit.http import Response
 from ...kit.origins import refuse_other_sites
 from ...kit.rendering import Header, leave, local_path
 from ...kit.routing import Handler
+from ...kit.signed_cookies import delete_cookie, find_signed, set_signed
 from .own_page import own_page
 from .sign_in import welcome
 
@@ -67,7 +65,7 @@ def post_connect(services: Services, call: Call) -> Response:
 
 def get_callback(services: Services, call: Call) -> Response:
     provider = _provider(services)
-    begun = _unsealed(services, call, Begun)
+    begun = _read_kept(services, call, Begun)
     person = provider.finish(begun, call.query())
     if begun.connects is not None:
         if not call.is_signed_in or call.actor.account_id != begun.connects:
@@ -91,14 +89,14 @@ def get_callback(services: Services, call: Call) -> Response:
 
 
 def get_name(services: Services, call: Call) -> Response:
-    return _ask(services, _unsealed(services, call, Newcomer))
+    return _ask(services, _read_kept(services, call, Newcomer))
 
 
 def post_name(services: Services, call: Call) -> Response:
     refuse_other_sites(services, call)
     form = call.form()
     newcomer = msgspec.structs.replace(
-        _unsealed(services, call, Newcomer),
+        _read_kept(services, call, Newcomer),
         username=form.get("username", "").strip(),
         email=form.get("email", "").strip(),
     )
@@ -139,18 +137,15 @@ def _provider(services: Services) -> "Provider":
 
 
 def _kept(services: Services, value: Begun | Newcomer) -> Header:
-    sealed = seal(services.sealing_key, value, services.store.now_ms())
-    attributes = f"Max-Age={LIFETIME_S}{cookie_attributes(services)}"
-    return ("set-cookie", f"{_COOKIE}={sealed}; {attributes}")
+    return set_signed(services, _COOKIE, value, LIFETIME_S)
 
 
 def _forgotten(services: Services) -> Header:
-    return ("set-cookie", f"{_COOKIE}=; Max-Age=0{cookie_attributes(services)}")
+    return delete_cookie(services, _COOKIE)
 
 
-def _unsealed(services: Services, call: Call, shape: type[T]) -> T:
-    sealed = cookie_of(call.request, _COOKIE) or ""
-    found = unseal(services.sealing_key, sealed, shape, services.store.now_ms())
+def _read_kept(services: Services, call: Call, shape: type[T]) -> T:
+    found = find_signed(services, call, _COOKIE, shape)
     if found is None:
         raise InvalidRequest(_TOO_LATE)
     return found

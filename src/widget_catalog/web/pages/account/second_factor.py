@@ -24,7 +24,7 @@ from ...kit.errors import headers_of, status_of
 from ...kit.http import Response
 from ...kit.rendering import local_path
 from .own_page import own_page
-from .passkey_form import credential_in, sealed, unsealed
+from .passkey_form import credential_in, read_signed_field, signed_field
 
 HERE = "/account/second-factor"
 
@@ -46,7 +46,7 @@ def post_new_passkey(services: Services, call: Call) -> Response:
             services.store,
             services.factor_policy,
             call.visitor,
-            unsealed(services, form, PasskeyOffered),
+            read_signed_field(services, form, PasskeyOffered),
             credential_in(form) or {},
             name,
         )
@@ -75,7 +75,7 @@ def get_new_app(services: Services, call: Call) -> Response:
 
 def post_new_app(services: Services, call: Call) -> Response:
     form = call.form()
-    offered = unsealed(services, form, AppOffered)
+    offered = read_signed_field(services, form, AppOffered)
     try:
         codes = add_own_app(
             services.store,
@@ -143,7 +143,7 @@ def _offer_passkey(
         "new_passkey.html",
         status=status_of(fault) if fault is not None else 200,
         has_script=True,
-        asked=sealed(services, offered),
+        asked=signed_field(services, offered),
         options=options,
         site=services.factor_policy.site,
         name=name,
@@ -162,7 +162,7 @@ def _offer_app(
         "new_app.html",
         *(headers_of(fault) if fault is not None else []),
         status=status_of(fault) if fault is not None else 200,
-        asked=sealed(services, offered),
+        asked=signed_field(services, offered),
         secret=offered.secret,
         next=_next(call),
         qr=qr_code(setup_address(offered.secret, call.actor.name, service_name)),

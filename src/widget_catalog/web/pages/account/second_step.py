@@ -18,7 +18,7 @@ from ...kit.errors import headers_of, status_of
 from ...kit.http import Response
 from ...kit.origins import refuse_other_sites
 from ...kit.rendering import local_path
-from ...kit.sealed_cookies import forget
+from ...kit.signed_cookies import delete_cookie
 from .passkey_form import credential_in
 from .sign_in import sign_in_form, welcome
 
@@ -36,7 +36,7 @@ def post_second_step(services: Services, call: Call) -> Response:
         signed_in = finish(services, call, given)
     except (NotSignedIn, InvalidRequest, TooOften) as fault:
         return _ask(services, call, next_, fault)
-    return welcome(services, signed_in, next_, forget(services, HALF_COOKIE))
+    return welcome(services, signed_in, next_, delete_cookie(services, HALF_COOKIE))
 
 
 def get_passkey(services: Services, call: Call) -> Response:
@@ -51,7 +51,7 @@ def post_passkey(services: Services, call: Call) -> Response:
         signed_in = sign_in_by_passkey(services, call, credential_in(form) or {})
     except (NotSignedIn, TooOften) as fault:
         return _ask_for_passkey(services, next_, fault)
-    return welcome(services, signed_in, next_, forget(services, PASSKEY_COOKIE))
+    return welcome(services, signed_in, next_, delete_cookie(services, PASSKEY_COOKIE))
 
 
 def _ask(services: Services, call: Call, next_: str, fault: CatalogError | None = None) -> Response:
@@ -60,7 +60,7 @@ def _ask(services: Services, call: Call, next_: str, fault: CatalogError | None 
         half = asked_again(get_half(services, call))
         ways = ways_of(services.store, services.factor_policy, half)
     except NotSignedIn as late:
-        gone = forget(services, HALF_COOKIE)
+        gone = delete_cookie(services, HALF_COOKIE)
         return sign_in_form(services, next_, "", [late.message], gone, status=400)
     return services.renderer.page(
         "second_step.html",

@@ -23,7 +23,7 @@ _NOT_IN_A_NAME = re.compile(r"[^a-z0-9]+")
 
 
 class Newcomer(msgspec.Struct, frozen=True):
-    """Somebody without an account, to be asked for a name; the browser keeps it, sealed."""
+    """Somebody without an account, to be asked for a name; the browser keeps it, signed."""
 
     issuer: str
     subject: str

@@ -1,4 +1,4 @@
-"""What a browser keeps for us for some minutes: signed, so that nobody else can have made it.
+"""Values that a browser keeps for us for some minutes: signed, so that nobody else can make them.
 
 joserfc is imported where it is used: to load it takes a fifteenth of a start.
 """
@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import msgspec
 
-from ...store.keys import SigningKey
+from ..store.keys import SigningKey
 
 T = TypeVar("T")
 
@@ -15,8 +15,10 @@ LIFETIME_S = 900
 _ALGORITHM = "HS256"
 
 
-def seal(key: SigningKey, value: msgspec.Struct, now_ms: int, lifetime_s: int = LIFETIME_S) -> str:
-    """The type is sealed in too: what was made for one purpose is of no use for another."""
+def sign_value(
+    key: SigningKey, value: msgspec.Struct, now_ms: int, lifetime_s: int = LIFETIME_S
+) -> str:
+    """The type is signed too: what was made for one purpose is of no use for another."""
     from joserfc import jwt
     from joserfc.jwk import OctKey
 
@@ -28,7 +30,7 @@ def seal(key: SigningKey, value: msgspec.Struct, now_ms: int, lifetime_s: int = 
     return jwt.encode({"alg": _ALGORITHM}, claims, OctKey.import_key(key.newest()))
 
 
-def unseal(key: SigningKey, text: str, shape: type[T], now_ms: int) -> T | None:
+def read_signed(key: SigningKey, text: str, shape: type[T], now_ms: int) -> T | None:
     from joserfc import jwt
     from joserfc.errors import JoseError
     from joserfc.jwk import OctKey
