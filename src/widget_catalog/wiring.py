@@ -112,7 +112,7 @@ def open_node(
         patience=patience,
         program=_program(),
     )
-    bundles, uploads = LocalBundles(folder.bundles), LocalUploads(folder.uploads)
+    bundles, uploads = bundles_in(folder), LocalUploads(folder.uploads)
     return Node(folder, store, projection, revision, counts, bundles, uploads)
 
 
@@ -207,8 +207,12 @@ def require_no_loss(folder: DataFolder) -> None:
         _require_no_traces(folder)
 
 
+def bundles_in(folder: DataFolder) -> LocalBundles:
+    return LocalBundles(folder.bundles)
+
+
 def _require_no_traces(folder: DataFolder) -> None:
-    require_no_traces(folder.database, folder.bundles, folder.second_factor_key)
+    require_no_traces(folder.database, bundles_in(folder), folder.second_factor_key)
 
 
 def _program() -> str:

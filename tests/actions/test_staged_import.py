@@ -113,7 +113,7 @@ def test_a_publish_builds_on_what_an_accepted_import_will_write(node: Node) -> N
     with pytest.raises(Conflict, match=r"ann/clock 1\.0\.0 is already published"):
         request_version(node.store, actor, request_body("ann/clock", "1.0.0"), 1 << 21)
     request = request_version(node.store, actor, request_body("ann/clock", "2.0.0"), 1 << 21)
-    uploaded = node.uploads.path_of(request.id, "js")
+    uploaded = node.folder.uploads / f"{request.id}.js"
     uploaded.parent.mkdir(parents=True, exist_ok=True)
     uploaded.write_bytes(BUNDLE)
     publish_version(node.store, node.bundles, node.uploads, actor, request.id)

@@ -294,7 +294,7 @@ def test_preflight(shop: InProcessSite) -> None:
 def test_a_bundle_that_is_lost_is_503_and_not_cached(site: InProcessSite, tmp_path: Path) -> None:
     (tmp_path / "clock.js").write_bytes(BYTES)
     import_widgets(site.node, widget_line(versions=[_stored()]), beside=tmp_path)
-    site.node.bundles.path_of(HASH).unlink()
+    site.node.bundles.local_path(HASH).unlink()
 
     answer = site.get(BUNDLE)
 

@@ -1,6 +1,8 @@
 """Bundles on local disk."""
 
+import fcntl
 import hashlib
+import io
 import os
 from pathlib import Path
 
@@ -32,8 +34,37 @@ def test_a_bundle_and_every_folder_on_the_way_to_it_are_written_through(
     synced.clear()
     make_folder(folder)
     assert synced == []
-    LocalBundles(folder.bundles).put_file(source, sha256_hash)
+    with source.open("rb") as stream:
+        LocalBundles(folder.bundles).put(stream, sha256_hash)
 
     file, *folders = synced
     assert file.parent == folder.bundles
     assert folders == [folder.bundles / sha256_hash[:2], folder.bundles]
+
+
+def test_a_damaged_bundle_is_replaced_when_its_bytes_come_again(tmp_path: Path) -> None:
+    content = b"export default 1;\n"
+    sha256_hash = hashlib.sha256(content).hexdigest()
+    bundles = LocalBundles(tmp_path)
+    bundles.put(io.BytesIO(content), sha256_hash)
+    path = bundles.local_path(sha256_hash)
+    path.chmod(0o644)
+    path.write_bytes(b"x")
+
+    assert bundles.put(io.BytesIO(content), sha256_hash)
+    assert path.read_bytes() == content
+    assert path.stat().st_mode & 0o777 == 0o444
+
+
+def test_what_a_killed_writer_has_left_is_removed_and_what_is_being_written_is_not(
+    tmp_path: Path,
+) -> None:
+    bundles = LocalBundles(tmp_path)
+    left, written = tmp_path / ".incoming-left", tmp_path / ".incoming-written"
+    left.write_bytes(b"half")
+    with written.open("wb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        bundles.remove_leftovers()
+        assert [it.place for it in bundles.list_leftovers()] == [str(written)]
+    bundles.remove_leftovers()
+    assert list(bundles.list_leftovers()) == []

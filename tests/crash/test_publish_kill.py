@@ -144,7 +144,7 @@ def _is_published(node: Node, version: str) -> bool:
         stored = find_widget(connection, Scope("ann"), WidgetName("clock"))
     found = [it for it in stored.widget.versions if it.number == version] if stored else []
     for it in found:
-        content = node.bundles.path_of(it.sha256_hash).read_bytes()
+        content = node.bundles.local_path(it.sha256_hash).read_bytes()
         assert content == bundle_of(version)
         assert it.sha256_hash == hashlib.sha256(content).hexdigest()
         assert it.bundle_size == len(content)
@@ -170,4 +170,4 @@ def _assert_nothing_is_left(node: Node, published: int) -> None:
     tidy_uploads(later, node.bundles, node.uploads)
     later.close()
     assert node.uploads.list_requests() == set()
-    assert len(list(node.bundles.list_files())) == published
+    assert len(list(node.bundles.list_stored())) == published

@@ -9,7 +9,8 @@ import msgspec
 
 from widget_contract.errors import CatalogError
 
-from ..bundles.local import LocalBundles, hash_file
+from ..bundles.contract import Bundles, Kind, Stored
+from ..bundles.hashing import hash_stream
 from ..domain.errors import DataDamaged
 from ..reading.checking import check_read_model
 from ..reading.document_tables import TABLES
@@ -43,7 +44,7 @@ class Findings(msgspec.Struct):
 
 
 def check_catalog(
-    store: Store, bundles: LocalBundles, projection: Projection, progress: Progress = lambda _: None
+    store: Store, bundles: Bundles, projection: Projection, progress: Progress = lambda _: None
 ) -> Findings:
     """Goes on where rows are damaged, to name all that is; then no file is called an orphan."""
     findings = check_database(store, projection, progress)
@@ -85,68 +86,61 @@ def discard_read_model(database: Path) -> None:
     discard_tables(database, TABLES)
 
 
-def _check_bundles(store: Store, bundles: LocalBundles, findings: Findings) -> None:
+def _check_bundles(store: Store, bundles: Bundles, findings: Findings) -> None:
     with store.reading() as connection:
         findings.widgets = count_widgets(connection)
-        known: set[Path] = set()
+        known: set[tuple[str, Kind]] = set()
         for file in list_stored_files(connection):
             if not _is_hash(file.sha256_hash):
                 continue  # A damaged row, which has been named.
-            path = _path_of(bundles, file)
-            if path not in known:
-                known.add(path)
+            if _key(file) not in known:
+                known.add(_key(file))
                 findings.bundles += 1
-            fault = _fault(path, file)
+            fault = _fault(bundles, file)
             if fault is not None:
                 findings.faults.append(f"{file.scope}/{file.name} {file.version}: {fault}")
     if not findings.is_truth_sound:
         return  # A damaged row may have been what refers to a file.
     with store.reading() as connection:  # Afresh: to hash all that took a while.
-        findings.orphans += map(str, list_orphans(bundles, connection))
+        findings.orphans += [it.place for it in list_orphans(bundles, connection)]
 
 
-def list_orphans(bundles: LocalBundles, connection: Snapshot) -> list[Path]:
+def list_orphans(bundles: Bundles, connection: Snapshot) -> list[Stored]:
     """Bundles that no version refers to, and what an interrupted write left behind.
 
     A file that was put in place just now is none: its version may be committed in a moment.
     """
-    known = {_path_of(bundles, file) for file in list_stored_files(connection)}
-    known |= _awaited(bundles, connection)
-    unknown = [path for path in bundles.list_files() if path not in known]
+    known = {_key(file) for file in list_stored_files(connection)}
+    known |= _awaited(connection)
+    unknown = [it for it in bundles.list_stored() if (it.sha256_hash, it.kind) not in known]
     before = time.time() - _YOUNG_S
-    return [path for path in (*unknown, *bundles.list_leftovers()) if _is_older(path, before)]
+    return [it for it in (*unknown, *bundles.list_leftovers()) if it.stored_at < before]
 
 
 def _is_hash(value: object) -> bool:
     return isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value) is not None
 
 
-def _is_older(path: Path, before: float) -> bool:
-    try:
-        return path.stat().st_mtime < before
-    except FileNotFoundError:
-        return False
+def _key(file: StoredFile) -> tuple[str, Kind]:
+    return (file.sha256_hash, "css" if file.kind == "css" else "js")
 
 
-def _path_of(bundles: LocalBundles, file: StoredFile) -> Path:
-    return bundles.path_of(file.sha256_hash, "css" if file.kind == "css" else "js")
-
-
-def _awaited(bundles: LocalBundles, connection: Snapshot) -> set[Path]:
+def _awaited(connection: Snapshot) -> set[tuple[str, Kind]]:
     """Files of versions that may still be confirmed; who forgets them removes them, too."""
-    files = set()
+    files: set[tuple[str, Kind]] = set()
     for request in list_requests(connection):
-        files.add(bundles.path_of(request.sha256_hash))
+        files.add((request.sha256_hash, "js"))
         if request.css_sha256_hash is not None:
-            files.add(bundles.path_of(request.css_sha256_hash, "css"))
+            files.add((request.css_sha256_hash, "css"))
     return files
 
 
-def _fault(path: Path, file: StoredFile) -> str | None:
+def _fault(bundles: Bundles, file: StoredFile) -> str | None:
     what = "style sheet" if file.kind == "css" else "bundle"
     try:
-        found_hash, found_size = hash_file(path)
-    except CatalogError:
+        with bundles.open(*_key(file)) as content:
+            found_hash, found_size = hash_stream(content)
+    except (CatalogError, OSError):
         return f"its {what} is missing or cannot be read."
     if (found_hash, found_size) != (file.sha256_hash, file.size_bytes):
         return f"its {what} is damaged (its hash is {found_hash})."

@@ -21,7 +21,7 @@ from itertools import islice
 from queue import SimpleQueue
 from typing import IO, Any, NamedTuple, NoReturn, TypeAlias, cast
 
-from ..bundles.store import Kind
+from ..bundles.contract import Kind
 from ..domain.clock import from_ms, to_ms
 from ..domain.errors import InvalidWidget
 from ..store.rows import Draft, Draw, draft

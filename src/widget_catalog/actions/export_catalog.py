@@ -1,14 +1,16 @@
 """Export: the whole catalog as NDJSON, ordered, the same bytes for the same catalog."""
 
 import contextlib
-import filecmp
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
-from ..bundles.local import LocalBundles
-from ..bundles.store import Kind
-from ..domain.errors import BundleNotFound, FolderUnusable
+from widget_contract.errors import CatalogError
+
+from ..bundles.contract import Bundles, Kind
+from ..bundles.hashing import hash_file
+from ..domain.errors import FolderUnusable
 from ..domain.widgets import Version, Widget
 from ..store.downloads import get_counts
 from ..store.engine import Store
@@ -41,15 +43,15 @@ def linked_to(cdn_url: str) -> FilesOf:
     return files_of
 
 
-def copied_to(folder: Path, bundles: LocalBundles) -> FilesOf:
+def copied_to(folder: Path, bundles: Bundles) -> FilesOf:
     """Copy stored files beside the export, and name them by their places there."""
 
     def copied(sha256_hash: str, kind: Kind) -> str:
         name = f"bundles/{sha256_hash}.{kind}"
         target = folder / name
-        source = bundles.path_of(sha256_hash, kind)
-        if not _is_like(target, source):
-            _copy(source, target)
+        if not _is_whole(target, sha256_hash):
+            with bundles.open(sha256_hash, kind) as source:
+                _copy(source, target)
         return name
 
     def files_of(_widget: Widget, version: Version) -> dict[str, str]:
@@ -63,21 +65,20 @@ def copied_to(folder: Path, bundles: LocalBundles) -> FilesOf:
     return files_of
 
 
-def _is_like(target: Path, source: Path) -> bool:
-    """Whether a copy from an earlier export is there. Its name is its hash, but is it whole?"""
+def _is_whole(target: Path, sha256_hash: str) -> bool:
+    """Whether a copy from an earlier export is there."""
     try:
-        return filecmp.cmp(target, source, shallow=False)
-    except OSError:
+        return hash_file(target).sha256_hash == sha256_hash
+    except CatalogError:
         return False
 
 
-def _copy(source: Path, target: Path) -> None:
-    if not source.exists():
-        raise BundleNotFound(f"The stored bundle {source} is missing; doctor tells whose it is.")
+def _copy(source: BinaryIO, target: Path) -> None:
     partial = target.with_suffix(".part")
     try:
         target.parent.mkdir(exist_ok=True)
-        shutil.copyfile(source, partial)
+        with partial.open("wb") as copy:
+            shutil.copyfileobj(source, copy)
         partial.replace(target)
     except OSError as error:
         raise FolderUnusable(f"{target} cannot be written: {error.strerror}.") from None

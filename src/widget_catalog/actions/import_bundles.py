@@ -8,8 +8,8 @@ from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 
-from ..bundles.local import LocalBundles, hash_file
-from ..bundles.store import Kind
+from ..bundles.contract import Bundles, Kind
+from ..bundles.hashing import hash_file
 from ..domain.errors import BundleRefused, StoreUnavailable
 from ..store.engine import Snapshot, Store
 from ..store.publishing import find_referred_to
@@ -18,12 +18,10 @@ from ..store.staging import list_staged_files
 from .ndjson import TakenBundle
 
 _FILES_PER_QUERY = 500
-# A copy that is under way may be taken for a leftover and be removed; then it is made again.
-_TRIES = 3
 
 
 class BundleTaker:
-    def __init__(self, store: Store, bundles: LocalBundles, beside: Path, max_bytes: int) -> None:
+    def __init__(self, store: Store, bundles: Bundles, beside: Path, max_bytes: int) -> None:
         self._store = store
         self._bundles = bundles
         self._beside = beside.resolve()
@@ -49,8 +47,9 @@ class BundleTaker:
         sha256_hash, size_bytes = hash_file(path)
         if size_bytes > self._max_bytes:
             raise BundleRefused(f"{name} has {size_bytes} bytes; at most {self._max_bytes} go in.")
-        if self._put(path, sha256_hash, kind):
-            self._new.add((sha256_hash, kind))
+        with path.open("rb") as file:
+            if self._bundles.put(file, sha256_hash, kind):
+                self._new.add((sha256_hash, kind))
         self._taken.add((sha256_hash, kind))
         return TakenBundle(sha256_hash, size_bytes)
 
@@ -66,7 +65,7 @@ class BundleTaker:
     def check_present(self) -> None:
         """Raise if a file was removed meanwhile, as `doctor --clean` does with unused ones."""
         for sha256_hash, kind in self._taken & self._kept:
-            if not self._bundles.path_of(sha256_hash, _kind(kind)).exists():
+            if self._bundles.stat(sha256_hash, _kind(kind)) is None:
                 raise StoreUnavailable(
                     f"The stored bundle {sha256_hash} was removed during the import. Import again."
                 )
@@ -85,14 +84,6 @@ class BundleTaker:
         """The same, after the import is done: a version that was there keeps its address."""
         self._new -= self._kept
         self.give_back()
-
-    def _put(self, path: Path, sha256_hash: str, kind: Kind) -> bool:
-        for _ in range(_TRIES - 1):
-            try:
-                return self._bundles.put_file(path, sha256_hash, kind)
-            except FileNotFoundError:
-                continue
-        return self._bundles.put_file(path, sha256_hash, kind)
 
 
 def _referred_to(connection: Snapshot, files: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:

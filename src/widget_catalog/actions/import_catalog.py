@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import timedelta
 from pathlib import Path
 
-from ..bundles.local import LocalBundles
+from ..bundles.contract import Bundles
 from ..domain.clock import from_ms
 from ..domain.errors import StoreUnavailable
 from ..store.engine import Store
@@ -31,7 +31,7 @@ _MOST_AT_ONCE = 1
 
 def import_catalog(
     store: Store,
-    bundles: LocalBundles,
+    bundles: Bundles,
     lines: Iterable[bytes],
     beside: Path,
     max_bundle_bytes: int,
@@ -90,6 +90,7 @@ def _write_at_once(
                 merge_drafts(tx, more)
             checks.check_noted(tx.connection)
             lines.faults.check()
+            started.taking.check_present()
             checks.finish(tx, started.file_name, lines.texts_cleaned)
         started.make_index_ready()
     return checks.summary

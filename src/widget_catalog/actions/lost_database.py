@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from ..bundles.local import LocalBundles
+from ..bundles.contract import Bundles
 from ..domain.errors import CatalogMissing
 from .backup.layout import list_snapshots
 
@@ -28,9 +28,9 @@ def require_no_backup(folder: Path) -> None:
         )
 
 
-def require_no_traces(database: Path, bundles: Path, second_factor_key: Path) -> None:
+def require_no_traces(database: Path, bundles: Bundles, second_factor_key: Path) -> None:
     """Raises CatalogMissing where bundles, a log or a key say that there was a database."""
-    stored = sum(1 for _ in LocalBundles(bundles).list_files())
+    stored = sum(1 for _ in bundles.list_stored())
     traces = [f"{stored:,} stored bundle{'s' if stored != 1 else ''}"] if stored else []
     others = (database.with_name(f"{database.name}-wal"), second_factor_key)
     traces += [it.name for it in others if it.exists() and it.stat().st_size]

@@ -20,7 +20,7 @@ from widget_contract.texts import (
 )
 from widget_contract.wire import Size
 
-from ..bundles.store import Kind
+from ..bundles.contract import Kind
 from ..domain.clock import iso
 from ..domain.errors import InvalidWidget
 from ..domain.widgets import Style, Version, Widget

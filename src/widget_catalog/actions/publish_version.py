@@ -1,9 +1,11 @@
 """Publishing: a requested version whose files have come is checked and made public, whole.
 
-The bytes that are published are the ones that were hashed: they are copied under their
-hash, which nobody can write to afterwards, inside the transaction that adds the version.
+The bytes that are published are the ones that were hashed: they are copied under their hash,
+which nobody can write to afterwards, before the transaction that adds the version begins. So
+nobody waits for them, and a version refers to nothing that is not there.
 """
 
+import contextlib
 from typing import NamedTuple
 
 import msgspec
@@ -11,8 +13,8 @@ import msgspec
 from widget_contract.manifests import Manifest, parse_manifest
 from widget_contract.names import Scope
 
-from ..bundles.local import LocalBundles, hash_file
-from ..bundles.store import Kind
+from ..bundles.contract import Bundles, Kind
+from ..bundles.hashing import hash_stream
 from ..bundles.uploads import LocalUploads
 from ..domain.accounts import Actor
 from ..domain.errors import (
@@ -23,13 +25,16 @@ from ..domain.errors import (
     StoreUnavailable,
 )
 from ..domain.events import Published
-from ..store.engine import Snapshot, Store, Transaction
-from ..store.publishing import PublishRequest, confirm_request, find_request
+from ..store.engine import Snapshot, Store
+from ..store.publishing import PublishRequest, confirm_request, find_request, is_referred_to
 from ..store.widgets import add_widget, replace_widget
 from .quotas import NO_QUOTAS, Quotas, count_publication
 from .request_version import check_gates
 from .staged_import import settle_widget
 from .wanted_version import FileSpec, Wanted
+
+# So often the bytes are put again that somebody has removed who did not need them.
+_TRIES = 3
 
 
 class _File(NamedTuple):
@@ -38,49 +43,63 @@ class _File(NamedTuple):
     what: str
 
 
+class _Removed(Exception):
+    """Bytes that were here already are gone: nothing referred to them when somebody looked."""
+
+
 def publish_version(
     store: Store,
-    bundles: LocalBundles,
+    bundles: Bundles,
     uploads: LocalUploads,
     actor: Actor,
     request_id: str,
     quotas: Quotas = NO_QUOTAS,
 ) -> PublishRequest:
     """Confirm a request. One that is confirmed already stays so: it may be repeated."""
-    with store.reading() as connection:
-        request = get_request(connection, actor, request_id, store.now_ms())
-    if request.confirmed_at is not None:
-        return request
-    # Before the lock is asked for: whatever is wrong with the upload delays nobody else.
+    request = _get_now(store, actor, request_id)
+    for _ in range(_TRIES):
+        if request.confirmed_at is not None:
+            return request
+        try:
+            new = [it for it in _files(request) if _put(bundles, uploads, request, it)]
+        except InvalidRequest:
+            # Unless it was confirmed just now, by the same request sent twice: that took the files.
+            request = _get_now(store, actor, request_id)
+            if request.confirmed_at is None:
+                raise
+            return request
+        with contextlib.suppress(_Removed):
+            request = _publish_or_give_back(store, bundles, actor, request, quotas, new)
+            uploads.remove(request.id)
+            return request
+    raise StoreUnavailable("The files of this version were removed again and again. Try again.")
+
+
+def _publish_or_give_back(
+    store: Store,
+    bundles: Bundles,
+    actor: Actor,
+    request: PublishRequest,
+    quotas: Quotas,
+    new: list[_File],
+) -> PublishRequest:
     try:
-        for file in _files(request):
-            _check_upload(uploads, request, file)
-    except InvalidRequest:
-        # Unless it was confirmed just now, by the same request sent twice: that took the files.
-        with store.reading() as connection:
-            request = get_request(connection, actor, request_id, store.now_ms())
-        if request.confirmed_at is None:
-            raise
-        return request
-    try:
-        request = _publish(store, bundles, uploads, actor, request_id, quotas)
+        return _publish(store, bundles, actor, request.id, quotas)
     except StoreUnavailable:
         # A commit that failed may be kept all the same: what counts is what the store says now.
-        with store.reading() as connection:
-            request = get_request(connection, actor, request_id, store.now_ms())
+        # Even then it may come back after a crash, so its files stay until the request expires.
+        request = _get_now(store, actor, request.id)
         if request.confirmed_at is None:
             raise
-    uploads.remove(request.id)
-    return request
+        return request
+    except BaseException:
+        with contextlib.suppress(StoreUnavailable):
+            _give_back(store, bundles, new)
+        raise
 
 
 def _publish(
-    store: Store,
-    bundles: LocalBundles,
-    uploads: LocalUploads,
-    actor: Actor,
-    request_id: str,
-    quotas: Quotas,
+    store: Store, bundles: Bundles, actor: Actor, request_id: str, quotas: Quotas
 ) -> PublishRequest:
     with store.writing() as tx:
         request = get_request(tx.connection, actor, request_id, tx.at_ms)
@@ -88,8 +107,8 @@ def _publish(
             wanted = _wanted(request)
             settle_widget(tx, wanted.scope, wanted.manifest.name)
             planned = check_gates(tx.connection, actor, wanted, quotas, tx.at_ms)
-            for file in _files(request):
-                _take_in(tx, bundles, uploads, request, file)
+            if any(bundles.stat(it.spec.sha256_hash, it.kind) is None for it in _files(request)):
+                raise _Removed
             if planned.stored is None:
                 add_widget(tx, planned.widget, actor, _published(request))
             else:
@@ -97,6 +116,21 @@ def _publish(
             count_publication(tx, actor, planned.load)
             confirm_request(tx, request.id)
     return request
+
+
+def _give_back(store: Store, bundles: Bundles, new: list[_File]) -> None:
+    """Remove what was put in vain, unless another version has come to refer to it."""
+    if not new:
+        return
+    with store.writing() as tx:
+        for it in new:
+            if not is_referred_to(tx.connection, it.spec.sha256_hash, it.kind):
+                bundles.remove(it.spec.sha256_hash, it.kind)
+
+
+def _get_now(store: Store, actor: Actor, request_id: str) -> PublishRequest:
+    with store.reading() as connection:
+        return get_request(connection, actor, request_id, store.now_ms())
 
 
 def get_request(connection: Snapshot, actor: Actor, request_id: str, now_ms: int) -> PublishRequest:
@@ -130,11 +164,22 @@ def _files(request: PublishRequest) -> list[_File]:
     return files
 
 
-def _check_upload(uploads: LocalUploads, request: PublishRequest, file: _File) -> None:
+def _put(bundles: Bundles, uploads: LocalUploads, request: PublishRequest, file: _File) -> bool:
+    """Check what was uploaded, and keep it; whether it was not here yet."""
     try:
-        sha256_hash, size_bytes = hash_file(uploads.path_of(request.id, file.kind))
+        with uploads.open(request.id, file.kind) as upload:
+            sha256_hash, size_bytes = hash_stream(upload)
+            _check(file, sha256_hash, size_bytes)
+            return bundles.put(upload, sha256_hash, file.kind)
     except BundleNotFound:
         raise InvalidRequest(f"The {file.what} was not uploaded yet.") from None
+    except BundleRefused:
+        raise InvalidRequest(
+            f"The {file.what} was replaced while it was checked. Nothing was published."
+        ) from None
+
+
+def _check(file: _File, sha256_hash: str, size_bytes: int) -> None:
     if size_bytes != file.spec.size_bytes:
         raise InvalidRequest(
             f"The {file.what} has {size_bytes:,} bytes; {file.spec.size_bytes:,} were announced. "
@@ -145,26 +190,6 @@ def _check_upload(uploads: LocalUploads, request: PublishRequest, file: _File) -
             f"The {file.what} has the SHA-256 {sha256_hash}; {file.spec.sha256_hash} was "
             "announced. Nothing was published."
         )
-
-
-def _take_in(
-    tx: Transaction,
-    bundles: LocalBundles,
-    uploads: LocalUploads,
-    request: PublishRequest,
-    file: _File,
-) -> None:
-    sha256_hash = file.spec.sha256_hash
-    try:
-        is_new = bundles.put_file(uploads.path_of(request.id, file.kind), sha256_hash, file.kind)
-    except FileNotFoundError:
-        raise InvalidRequest(f"The {file.what} was not uploaded yet.") from None
-    except BundleRefused:
-        raise InvalidRequest(
-            f"The {file.what} was replaced while it was checked. Nothing was published."
-        ) from None
-    if is_new:
-        tx.undo.callback(bundles.remove, sha256_hash, file.kind)
 
 
 def _wanted(request: PublishRequest) -> Wanted:

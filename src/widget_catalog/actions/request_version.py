@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from ..bundles.store import Kind
+from ..bundles.contract import Kind
 from ..domain.accounts import Actor, Right
 from ..domain.clock import from_ms
 from ..domain.errors import Conflict, NotFound

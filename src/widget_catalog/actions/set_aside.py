@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from widget_contract.errors import CatalogError
 
-from ..bundles.local import LocalBundles
+from ..bundles.contract import Bundles, Stored
 from ..store.engine import Store
 from .check_catalog import list_orphans
 
@@ -29,7 +29,7 @@ class TooMuch(CatalogError):
 class Orphans(NamedTuple):
     """Files that no version refers to, and how much of what is stored they are."""
 
-    files: list[Path]
+    files: list[Stored]
     size_bytes: int
     stored: int
     referred: int
@@ -47,17 +47,17 @@ class Aside(NamedTuple):
     size_bytes: int
 
 
-def find_orphans(store: Store, bundles: LocalBundles, suspects: set[Path]) -> Orphans:
+def find_orphans(store: Store, bundles: Bundles, suspects: set[str]) -> Orphans:
     """Those of the suspects that are orphans still."""
     with store.reading() as connection:
-        return _measured(bundles, set(list_orphans(bundles, connection)), suspects)
+        return _measured(bundles, list_orphans(bundles, connection), suspects)
 
 
 def set_aside(
     store: Store,
-    bundles: LocalBundles,
+    bundles: Bundles,
     data: Path,
-    suspects: set[Path],
+    suspects: set[str],
     *,
     is_forced: bool = False,
 ) -> Aside:
@@ -66,7 +66,7 @@ def set_aside(
     folder = data / ASIDE / now.strftime(_NAMED_BY)
     # Under the writer lock nothing becomes referred to meanwhile.
     with store.writing() as tx:
-        orphans = _measured(bundles, set(list_orphans(bundles, tx.connection)), suspects)
+        orphans = _measured(bundles, list_orphans(bundles, tx.connection), suspects)
         if orphans.are_too_many and not is_forced:
             raise TooMuch(
                 f"Only {orphans.referred:,} of {orphans.stored:,} stored files are referred to by "
@@ -74,10 +74,8 @@ def set_aside(
                 "one, or of another catalog. Nothing was moved. To move "
                 f"{len(orphans.files):,} files aside all the same, add --force."
             )
-        for path in orphans.files:
-            target = folder / path.relative_to(data)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.move(path, target)
+        for it in orphans.files:
+            bundles.set_aside(it, folder)
     return Aside(folder, len(orphans.files), orphans.size_bytes)
 
 
@@ -97,8 +95,9 @@ def delete_aside(aside: Aside) -> None:
     shutil.rmtree(aside.folder)
 
 
-def _measured(bundles: LocalBundles, orphans: set[Path], suspects: set[Path]) -> Orphans:
-    stored = set(bundles.list_files())
-    files = sorted(orphans & suspects)
-    size_bytes = sum(it.stat().st_size for it in files if it.exists())
-    return Orphans(files, size_bytes, len(stored), len(stored - orphans))
+def _measured(bundles: Bundles, orphans: list[Stored], suspects: set[str]) -> Orphans:
+    """By their places: `suspects` were looked for before."""
+    stored = {it.place for it in bundles.list_stored()}
+    files = sorted((it for it in orphans if it.place in suspects), key=lambda it: it.place)
+    size_bytes = sum(it.size_bytes for it in files)
+    return Orphans(files, size_bytes, len(stored), len(stored - {it.place for it in orphans}))

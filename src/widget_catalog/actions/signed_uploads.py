@@ -3,7 +3,7 @@
 import hashlib
 import hmac
 
-from ..bundles.store import Kind
+from ..bundles.contract import Kind
 from ..store.keys import SigningKey
 
 PREFIX = "/uploads/"

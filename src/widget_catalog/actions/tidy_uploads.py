@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 import structlog
 
-from ..bundles.local import LocalBundles
-from ..bundles.store import Kind
+from ..bundles.contract import Bundles, Kind
 from ..bundles.uploads import LocalUploads
 from ..domain.errors import StoreUnavailable
 from ..store.engine import Store, Transaction
@@ -23,14 +22,15 @@ _LOGGED_EVERY_S = 60
 _log = structlog.get_logger("widget_catalog.uploads")
 
 
-def tidy_uploads(store: Store, bundles: LocalBundles, uploads: LocalUploads) -> None:
+def tidy_uploads(store: Store, bundles: Bundles, uploads: LocalUploads) -> None:
     """Remove what is left of requests that have expired, and of receivers that were killed."""
     uploads.remove_leftovers()
+    bundles.remove_leftovers()
     with store.reading() as connection:
         requests = list_requests(connection)
     is_over = any(it.expires_at <= store.now_ms() for it in requests)
     is_tidy = uploads.list_requests() <= {it.id for it in requests}
-    if not is_over and is_tidy and not any(bundles.list_leftovers()):
+    if not is_over and is_tidy:
         return
     with store.writing() as tx:
         for request in remove_expired_requests(tx):
@@ -41,9 +41,6 @@ def tidy_uploads(store: Store, bundles: LocalBundles, uploads: LocalUploads) -> 
         known = {it.id for it in list_requests(tx.connection)}
         for request_id in uploads.list_requests() - known:
             uploads.remove(request_id)
-        # Whoever publishes holds the lock that is held here, and an import copies again.
-        for path in bundles.list_leftovers():
-            path.unlink(missing_ok=True)
 
 
 class Tidier:
@@ -83,8 +80,6 @@ class Tidier:
         return True
 
 
-def _remove_unused(
-    tx: Transaction, bundles: LocalBundles, sha256_hash: str | None, kind: Kind
-) -> None:
+def _remove_unused(tx: Transaction, bundles: Bundles, sha256_hash: str | None, kind: Kind) -> None:
     if sha256_hash is not None and not is_referred_to(tx.connection, sha256_hash, kind):
         bundles.remove(sha256_hash, kind)

@@ -4,77 +4,157 @@ Style sheets lie beside them, as `….css`.
 """
 
 import contextlib
-import hashlib
+import fcntl
+import io
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO, cast
 
 from ..domain.errors import BundleNotFound, BundleRefused, FolderUnusable
-from .store import Kind
+from .contract import Kind, Stored
+from .hashing import hash_file, hash_stream
 
-_CHUNK_BYTES = 1 << 20
+_INCOMING = ".incoming-"
+# A copy that has just begun may be taken for a leftover and be removed; then it is made again.
+_TRIES = 3
 
 
 class LocalBundles:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def put_file(self, source: Path, sha256_hash: str, kind: Kind = "js") -> bool:
+    def put(self, source: BinaryIO, sha256_hash: str, kind: Kind = "js") -> bool:
         """Copy into a hidden file, hash what was copied, then give it its name if it is free.
 
         A reader never sees half a bundle, and two writers of the same bytes do not disturb
         each other.
         """
+        target = self.local_path(sha256_hash, kind)
         with _faults_with_path(self._folder):
-            return self._put(source, self.path_of(sha256_hash, kind), sha256_hash)
+            with contextlib.suppress(BundleNotFound):
+                if hash_file(target).sha256_hash == sha256_hash:
+                    return False
+                target.unlink(missing_ok=True)  # Damaged: what comes now is what it should be.
+            for _ in range(_TRIES - 1):
+                with contextlib.suppress(FileNotFoundError):
+                    return self._copy(source, target, sha256_hash)
+            return self._copy(source, target, sha256_hash)
 
-    def _put(self, source: Path, target: Path, sha256_hash: str) -> bool:
-        if target.exists():
-            if hash_file(target)[0] == sha256_hash:
-                return False
-            target.unlink()  # Damaged: what comes now is what it should be.
+    def _copy(self, source: BinaryIO, target: Path, sha256_hash: str) -> bool:
         target.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(prefix=".incoming-", dir=self._folder)
+        source.seek(0)
+        descriptor, temporary = tempfile.mkstemp(prefix=_INCOMING, dir=self._folder)
         try:
-            with os.fdopen(descriptor, "wb") as copy, source.open("rb") as original:
-                digest = hashlib.sha256()
-                while chunk := original.read(_CHUNK_BYTES):
-                    digest.update(chunk)
-                    copy.write(chunk)
+            with os.fdopen(descriptor, "wb") as copy:
+                fcntl.flock(copy, fcntl.LOCK_EX)  # It is no leftover as long as this is held.
+                hashed = hash_stream(source, copy)
                 copy.flush()
                 os.fsync(copy.fileno())
-            if digest.hexdigest() != sha256_hash:
-                raise BundleRefused(f"{source.name} changed while it was read.")
-            Path(temporary).chmod(0o444)
-            with contextlib.suppress(FileExistsError):
-                os.link(temporary, target)
-                sync_folder(target.parent)
-                # Always: whoever made the folder may have been killed before this.
-                sync_folder(self._folder)
-                return True
-            return False
+                if hashed.sha256_hash != sha256_hash:
+                    raise BundleRefused(f"These bytes have the SHA-256 {hashed.sha256_hash}.")
+                os.fchmod(copy.fileno(), 0o444)
+                try:
+                    os.link(temporary, target)
+                except FileExistsError:
+                    return False
+            sync_folder(target.parent)
+            # Always: whoever made the folder may have been killed before this.
+            sync_folder(self._folder)
+            return True
         finally:
             Path(temporary).unlink(missing_ok=True)
 
-    def path_of(self, sha256_hash: str, kind: Kind = "js") -> Path:
+    def open(
+        self, sha256_hash: str, kind: Kind = "js", start: int = 0, stop: int | None = None
+    ) -> BinaryIO:
+        try:
+            file = self.local_path(sha256_hash, kind).open("rb")
+        except FileNotFoundError as fault:
+            raise BundleNotFound(
+                f"The stored bundle {fault.filename} is missing; doctor tells whose it is."
+            ) from None
+        if stop is None:
+            file.seek(start)
+            return file
+        return cast(BinaryIO, io.BufferedReader(_Part(file, start, stop)))
+
+    def stat(self, sha256_hash: str, kind: Kind = "js") -> Stored | None:
+        try:
+            return _stored(self.local_path(sha256_hash, kind), sha256_hash, kind)
+        except FileNotFoundError:
+            return None
+
+    def local_path(self, sha256_hash: str, kind: Kind = "js") -> Path:
         return self._folder / sha256_hash[:2] / f"{sha256_hash[2:]}.{kind}"
 
     def remove(self, sha256_hash: str, kind: Kind = "js") -> None:
-        self.path_of(sha256_hash, kind).unlink(missing_ok=True)
+        self.local_path(sha256_hash, kind).unlink(missing_ok=True)
+
+    def upload_target(self, _upload_id: str, _kind: Kind, _size_bytes: int) -> None:
+        """The service itself takes files for a local disk."""
 
     def check(self) -> None:
         if not os.access(self._folder, os.R_OK | os.X_OK):
             raise FolderUnusable("The folder of the bundles cannot be read.")
 
-    def list_files(self) -> Iterator[Path]:
-        """Every bundle and style sheet there is."""
-        for kind in ("js", "css"):
-            yield from sorted(self._folder.glob(f"??/*.{kind}"))
+    def list_stored(self) -> Iterator[Stored]:
+        kinds: tuple[Kind, ...] = ("js", "css")
+        for kind in kinds:
+            for path in sorted(self._folder.glob(f"??/*.{kind}")):
+                with contextlib.suppress(FileNotFoundError):  # Removed meanwhile.
+                    yield _stored(path, path.parent.name + path.stem, kind)
 
-    def list_leftovers(self) -> Iterator[Path]:
-        """Files that an interrupted write left behind."""
-        yield from sorted(self._folder.glob(".incoming-*"))
+    def list_leftovers(self) -> Iterator[Stored]:
+        for path in sorted(self._folder.glob(f"{_INCOMING}*")):
+            with contextlib.suppress(FileNotFoundError):
+                yield _stored(path, None, "js")
+
+    def remove_leftovers(self) -> None:
+        for path in self._folder.glob(f"{_INCOMING}*"):
+            # Removed meanwhile, or somebody still writes to it.
+            with (
+                contextlib.suppress(FileNotFoundError, BlockingIOError),
+                path.open("rb") as file,
+            ):
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                path.unlink()
+
+    def set_aside(self, stored: Stored, folder: Path) -> None:
+        """Below that folder it has the same path as below the data folder."""
+        path = Path(stored.place)
+        target = folder / path.relative_to(self._folder.parent)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.move(path, target)
+
+
+class _Part(io.RawIOBase):
+    """A part of a file as a stream of its own."""
+
+    def __init__(self, file: BinaryIO, start: int, stop: int) -> None:
+        self._file = file
+        self._left = max(0, stop - start)
+        file.seek(start)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: "bytearray | memoryview") -> int:  # type: ignore[override]
+        chunk = self._file.read(min(len(buffer), self._left))
+        buffer[: len(chunk)] = chunk
+        self._left -= len(chunk)
+        return len(chunk)
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+def _stored(path: Path, sha256_hash: str | None, kind: Kind) -> Stored:
+    found = path.stat()
+    return Stored(sha256_hash, kind, found.st_size, found.st_mtime, str(path))
 
 
 @contextlib.contextmanager
@@ -85,18 +165,6 @@ def _faults_with_path(path: Path) -> Iterator[None]:
     except OSError as error:
         error.filename = error.filename or str(path)
         raise
-
-
-def hash_file(path: Path) -> tuple[str, int]:
-    """A file's SHA-256 and its size in bytes."""
-    try:
-        with path.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256")
-            return digest.hexdigest(), file.tell()
-    except FileNotFoundError:
-        raise BundleNotFound(f"There is no file {path}.") from None
-    except OSError as error:
-        raise BundleRefused(f"{path} cannot be read ({error.strerror}).") from None
 
 
 def sync_folder(folder: Path) -> None:

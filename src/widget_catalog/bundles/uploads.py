@@ -10,9 +10,10 @@ import os
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
-from ..domain.errors import BundleRefused, Conflict, StoreUnavailable
-from .store import Kind
+from ..domain.errors import BundleNotFound, BundleRefused, Conflict, StoreUnavailable
+from .contract import Kind
 
 _INCOMING = ".incoming-"
 
@@ -76,12 +77,16 @@ class LocalUploads:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def path_of(self, request_id: str, kind: Kind) -> Path:
-        return self._folder / f"{request_id}.{kind}"
+    def open(self, request_id: str, kind: Kind) -> BinaryIO:
+        """What was uploaded last. Raises BundleNotFound."""
+        try:
+            return self._path_of(request_id, kind).open("rb")
+        except FileNotFoundError:
+            raise BundleNotFound("This file was not uploaded.") from None
 
     def receive(self, request_id: str, kind: Kind, size_bytes: int) -> Upload:
         """Begin to receive a file of this size. Conflict, if it is being received already."""
-        target = self.path_of(request_id, kind)
+        target = self._path_of(request_id, kind)
         incoming = target.with_name(f"{_INCOMING}{target.name}")
         with _faults_named():
             descriptor = _lock(incoming)
@@ -97,8 +102,9 @@ class LocalUploads:
         return Upload(incoming, target, size_bytes, descriptor)
 
     def remove(self, request_id: str) -> None:
-        for kind in ("js", "css"):
-            (self._folder / f"{request_id}.{kind}").unlink(missing_ok=True)
+        kinds: tuple[Kind, ...] = ("js", "css")
+        for kind in kinds:
+            self._path_of(request_id, kind).unlink(missing_ok=True)
 
     def remove_leftovers(self) -> int:
         """Remove what nobody receives any more, because its process ended. How many there were."""
@@ -114,6 +120,9 @@ class LocalUploads:
     def list_requests(self) -> set[str]:
         """The requests that something was uploaded for."""
         return {path.stem for path in self._folder.glob("[!.]*.*")}
+
+    def _path_of(self, request_id: str, kind: Kind) -> Path:
+        return self._folder / f"{request_id}.{kind}"
 
 
 def _lock(path: Path) -> int | None:

@@ -177,11 +177,10 @@ def restore(
 
 def _catalog(settings: Settings) -> "Catalog":
     from ..actions.backup.making import Catalog
-    from ..bundles.local import LocalBundles
-    from ..wiring import DataFolder
+    from ..wiring import DataFolder, bundles_in
 
     folder = DataFolder(settings.data)
-    return Catalog(folder.path, folder.database, LocalBundles(folder.bundles))
+    return Catalog(folder.path, folder.database, bundles_in(folder))
 
 
 def _follow(folder: "FolderBackup", database: Path, every_s: float) -> None:

@@ -1,7 +1,6 @@
 """`widget-catalog doctor --clean`: moves aside what no version refers to, and tidies uploads."""
 
 from datetime import timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.filesize import decimal
@@ -24,7 +23,7 @@ def explain_orphans(node: "Node", orphans: list[str]) -> str:
     """Where such files come from, and what to do about them."""
     from ..actions.set_aside import find_orphans
 
-    found = find_orphans(node.store, node.bundles, set(map(Path, orphans)))
+    found = find_orphans(node.store, node.bundles, set(orphans))
     if found.are_too_many:
         return (
             f"Only {found.referred:,} of {counted(found.stored, 'stored file')} are referred to by "
@@ -42,7 +41,7 @@ def clean_up(node: "Node", orphans: list[str], *, is_dry: bool, is_forced: bool)
     from ..actions.set_aside import find_orphans, set_aside
     from ..actions.tidy_uploads import tidy_uploads
 
-    suspects = set(map(Path, orphans))
+    suspects = set(orphans)
     if is_dry and suspects:
         found = find_orphans(node.store, node.bundles, suspects)
         told(

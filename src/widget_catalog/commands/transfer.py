@@ -15,7 +15,7 @@ from .context import ConfigOption, DataOption, existing_node, fail, require_cata
 
 if TYPE_CHECKING:
     from ..actions.import_checks import ImportSummary
-    from ..bundles.local import LocalBundles
+    from ..bundles.contract import Bundles
     from ..store.engine import Store
     from ..wiring import Node
 
@@ -164,13 +164,12 @@ def export(
     say.print(f"Wrote {counted(total, 'widget')} to {escape(str(target))}.")
 
 
-def _open_to_export(settings: Settings) -> tuple["Store", "LocalBundles"]:
+def _open_to_export(settings: Settings) -> tuple["Store", "Bundles"]:
     """Also on a disk that is read-only, as a failing one is: then without changing anything."""
-    from ..bundles.local import LocalBundles
-    from ..wiring import DataFolder, open_to_read
+    from ..wiring import DataFolder, bundles_in, open_to_read
 
     if os.access(settings.data, os.W_OK):
         node = existing_node(settings)
         return node.store, node.bundles
     require_catalog(settings)
-    return open_to_read(settings.data), LocalBundles(DataFolder(settings.data).bundles)
+    return open_to_read(settings.data), bundles_in(DataFolder(settings.data))

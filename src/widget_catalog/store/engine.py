@@ -54,14 +54,9 @@ class Transaction:
         connection: Connection,
         at_ms: int,
         listener: Listener | None,
-        undo: contextlib.ExitStack,
     ) -> None:
         self.connection = connection
         self.at_ms = at_ms
-        # Takes back what was done outside the database if the transaction fails. The next
-        # writer has not begun then. A commit that was tried is undone only once it is certain
-        # that nothing of it is kept.
-        self.undo = undo
         self.latest_seq: int | None = None
         self.counts: dict[int, int] = {}
         self._listener = listener
@@ -134,23 +129,20 @@ class Store:
                 # A snapshot taken before the wait for the lock would be an old one.
                 connection = connection.execution_options(isolation_level="READ COMMITTED")
             writer = connection.execution_options(writing=True, waits=waits)
-            with contextlib.ExitStack() as undo:
-                transaction = writer.begin()
-                try:
-                    if is_postgresql:
-                        take_advisory_lock(writer, self._patience, waits=waits)
-                    tx = Transaction(writer, self.now_ms(), self._listener, undo)
-                    yield tx
-                except BaseException:
-                    transaction.rollback()
-                    raise
-                steps_back = undo.pop_all()
-                try:
-                    transaction.commit()
-                except BaseException:
-                    if _is_discarded(writer):
-                        steps_back.close()
-                    raise
+            transaction = writer.begin()
+            try:
+                if is_postgresql:
+                    take_advisory_lock(writer, self._patience, waits=waits)
+                tx = Transaction(writer, self.now_ms(), self._listener)
+                yield tx
+            except BaseException:
+                transaction.rollback()
+                raise
+            try:
+                transaction.commit()
+            except BaseException:
+                _overwrite(writer)
+                raise
             _check_file(connection)  # Nothing is acknowledged that went into a file that is lost.
             tx.committed()
 
@@ -241,23 +233,20 @@ def _check_file(connection: Connection) -> None:
         file.check()
 
 
-def _is_discarded(writer: Connection) -> bool:
-    """Whether nothing can come of the commit that has just failed.
+def _overwrite(writer: Connection) -> None:
+    """See to it that nothing comes of the commit that has just failed, if that is possible.
 
     Its pages may be in the write-ahead log, complete but for the fsync that failed. After a
     crash, recovery would find them there and complete the commit. The next commit overwrites
     them, so one is made here. If that fails too, nobody can tell yet what will be true.
     """
     if writer.dialect.name != "sqlite":
-        return False
-    try:
+        return
+    with contextlib.suppress(sa.exc.SQLAlchemyError):
         writer.rollback()
         writer.connection.rollback()  # The driver's own: some failed commits stay open there.
         with writer.begin():
             _write_something(writer)
-    except sa.exc.SQLAlchemyError:
-        return False
-    return True
 
 
 def _write_something(writer: Connection) -> None:

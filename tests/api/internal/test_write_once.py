@@ -6,7 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import pytest
 
@@ -15,11 +15,11 @@ from support.village import Village
 from widget_catalog.actions.publish_version import publish_version
 from widget_catalog.actions.request_version import request_version
 from widget_catalog.actions.tidy_uploads import tidy_uploads
+from widget_catalog.bundles.contract import Kind
 from widget_catalog.bundles.local import LocalBundles
-from widget_catalog.bundles.store import Kind
 from widget_catalog.bundles.uploads import LocalUploads
 from widget_catalog.domain.accounts import Actor, Via
-from widget_catalog.domain.errors import Conflict, InvalidRequest
+from widget_catalog.domain.errors import Conflict, InvalidRequest, StoreUnavailable
 from widget_catalog.reading.rendering import render
 from widget_catalog.store.accounts import get_account
 from widget_catalog.store.engine import Store
@@ -126,9 +126,9 @@ def test_a_confirmation_that_finds_its_files_taken_by_its_twin_succeeds(village:
     body, node, actor = requested(village), village.site.node, actor_of(village)
 
     class TakenMeanwhile(LocalUploads):
-        def path_of(self, request_id: str, kind: Kind) -> Path:
+        def open(self, request_id: str, kind: Kind) -> BinaryIO:
             publish_version(node.store, node.bundles, node.uploads, actor, request_id)
-            return super().path_of(request_id, kind)
+            return super().open(request_id, kind)
 
     uploads = TakenMeanwhile(node.folder.uploads)
     request = publish_version(node.store, node.bundles, uploads, actor, body["versionId"])
@@ -183,9 +183,9 @@ def test_bytes_that_are_swapped_between_check_and_copy_are_not_published(village
     class Swapping(LocalBundles):
         """The holder of the upload's address is quick: after the hash, before the copy."""
 
-        def put_file(self, source: Path, sha256_hash: str, kind: Kind = "js") -> bool:
-            source.write_bytes(js[::-1])
-            return super().put_file(source, sha256_hash, kind)
+        def put(self, source: BinaryIO, sha256_hash: str, kind: Kind = "js") -> bool:
+            Path(source.name).write_bytes(js[::-1])
+            return super().put(source, sha256_hash, kind)
 
     bundles = Swapping(node.folder.bundles)
     with pytest.raises(InvalidRequest) as refused:
@@ -210,9 +210,9 @@ def test_a_swap_where_the_bytes_are_known_already_publishes_the_known_ones(
     body, node = requested(village), village.site.node
 
     class Swapping(LocalBundles):
-        def put_file(self, source: Path, sha256_hash: str, kind: Kind = "js") -> bool:
-            source.write_bytes(EVIL)
-            return super().put_file(source, sha256_hash, kind)
+        def put(self, source: BinaryIO, sha256_hash: str, kind: Kind = "js") -> bool:
+            Path(source.name).write_bytes(EVIL)
+            return super().put(source, sha256_hash, kind)
 
     bundles = Swapping(node.folder.bundles)
     publish_version(node.store, bundles, node.uploads, actor_of(village), body["versionId"])
@@ -220,25 +220,67 @@ def test_a_swap_where_the_bytes_are_known_already_publishes_the_known_ones(
     assert village.site.get(ADDRESS).body == BUNDLE
 
 
-def test_a_file_that_vanishes_between_check_and_copy_publishes_nothing(village: Village) -> None:
+def test_a_file_that_vanishes_between_check_and_copy_is_published_as_it_was_checked(
+    village: Village,
+) -> None:
     js, node = BUNDLE + b"// mine\n", village.site.node
     asked = village.ann.request("ann/new", "1.0.0", js).json()
     village.ann.upload(asked["uploadUrl"], js)
 
     class Vanishing(LocalBundles):
-        def put_file(self, source: Path, sha256_hash: str, kind: Kind = "js") -> bool:
-            source.unlink()
-            return super().put_file(source, sha256_hash, kind)
+        def put(self, source: BinaryIO, sha256_hash: str, kind: Kind = "js") -> bool:
+            Path(source.name).unlink()
+            return super().put(source, sha256_hash, kind)
 
-    with pytest.raises(InvalidRequest, match="The bundle was not uploaded yet"):
-        publish_version(
-            node.store,
-            Vanishing(node.folder.bundles),
-            node.uploads,
-            actor_of(village),
-            asked["versionId"],
-        )
+    bundles = Vanishing(node.folder.bundles)
+    publish_version(node.store, bundles, node.uploads, actor_of(village), asked["versionId"])
+
+    assert village.site.get(ADDRESS).body == js
+
+
+def test_nobody_waits_while_the_bytes_are_stored(village: Village) -> None:
+    body, node = requested(village), village.site.node
+
+    class Slow(LocalBundles):
+        def put(self, source: BinaryIO, sha256_hash: str, kind: Kind = "js") -> bool:
+            with node.store.writing(waits=False):
+                return super().put(source, sha256_hash, kind)
+
+    bundles = Slow(node.folder.bundles)
+    publish_version(node.store, bundles, node.uploads, actor_of(village), body["versionId"])
+
+    assert village.site.get(ADDRESS).body == BUNDLE
+
+
+class Removing(LocalBundles):
+    """Somebody who cleans up is quick: so often, bytes are removed when they are in place."""
+
+    def __init__(self, folder: Path, times: int) -> None:
+        super().__init__(folder)
+        self._times = times
+
+    def put(self, source: BinaryIO, sha256_hash: str, kind: Kind = "js") -> bool:
+        is_new = super().put(source, sha256_hash, kind)
+        if self._times:
+            self._times -= 1
+            self.remove(sha256_hash, kind)
+        return is_new
+
+
+def test_bytes_that_were_removed_before_a_version_refers_to_them_are_stored_again(
+    village: Village,
+) -> None:
+    js, node = BUNDLE + b"// mine\n", village.site.node
+    asked = village.ann.request("ann/new", "1.0.0", js).json()
+    village.ann.upload(asked["uploadUrl"], js)
+
+    given = (node.uploads, actor_of(village), asked["versionId"])
+    with pytest.raises(StoreUnavailable, match="removed again and again"):
+        publish_version(node.store, Removing(node.folder.bundles, 100), *given)
     assert versions_of(village) == []
+
+    publish_version(node.store, Removing(node.folder.bundles, 1), *given)
+    assert village.site.get(ADDRESS).body == js
 
 
 def test_what_fails_after_the_copy_takes_the_copy_back(village: Village) -> None:
@@ -255,7 +297,7 @@ def test_what_fails_after_the_copy_takes_the_copy_back(village: Village) -> None
             raise RuntimeError("at the end")
 
         def committed(self, *_: object) -> None:
-            raise AssertionError
+            """Of the transaction that takes the copy back."""
 
     store = Store(node.store.engine, node.folder.writer_lock, Failing(), village.clock)
     with pytest.raises(RuntimeError, match="at the end"):
@@ -297,7 +339,7 @@ def test_a_request_is_held_against_what_is_published_when_it_is_confirmed(
     late = requested(village)["versionId"]
     actor, node = actor_of(village), village.site.node
     other = request_version(node.store, actor, request_body("ann/new", "1.0.0+x"), 2_097_152)
-    node.uploads.path_of(other.id, "js").write_bytes(BUNDLE)
+    (node.folder.uploads / f"{other.id}.js").write_bytes(BUNDLE)
     assert village.ann.confirm(other.id).status == 200
 
     answer = village.ann.confirm(late)

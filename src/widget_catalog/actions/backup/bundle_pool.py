@@ -11,8 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
-from ...bundles.store import BundleStore, Kind
-from ...domain.errors import BackupFailed
+from ...bundles.contract import Bundles, Kind
+from ...domain.errors import BackupFailed, BundleNotFound
 from ...store.copying import StoredName
 from .layout import BUNDLES, PARTIAL, bundle_path, hash_of, sync, write_file
 from .reading import Bar
@@ -35,7 +35,7 @@ class Copied(NamedTuple):
 class BundlePool:
     """Only one process at a time writes to it."""
 
-    def __init__(self, folder: Path, bundles: BundleStore, bar: Bar) -> None:
+    def __init__(self, folder: Path, bundles: Bundles, bar: Bar) -> None:
         self._folder = folder
         self._bundles = bundles
         self._bar = bar
@@ -122,12 +122,13 @@ def path_of(file: StoredName) -> str:
     return bundle_path(file.sha256_hash, file.kind)
 
 
-def read_bundle(bundles: BundleStore, file: StoredName) -> bytes | None:
+def read_bundle(bundles: Bundles, file: StoredName) -> bytes | None:
     """None if it is missing or damaged."""
     kind: Kind = "css" if file.kind == "css" else "js"
     try:
-        content = bundles.path_of(file.sha256_hash, kind).read_bytes()
-    except OSError:
+        with bundles.open(file.sha256_hash, kind) as stream:
+            content = stream.read()
+    except (BundleNotFound, OSError):
         return None
     is_sound = hashlib.sha256(content).hexdigest() == file.sha256_hash
     return content if is_sound else None

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import msgspec
 
 from ... import release
-from ...bundles.store import BundleStore
+from ...bundles.contract import Bundles
 from ...domain import clock
 from ...domain.errors import BackupFailed
 from ...store.copying import (
@@ -55,7 +55,7 @@ class Catalog(NamedTuple):
 
     folder: Path
     database: Path
-    bundles: BundleStore
+    bundles: Bundles
 
 
 class Made(NamedTuple):

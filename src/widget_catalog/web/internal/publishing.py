@@ -5,7 +5,7 @@ from typing import Any
 from ...actions.publish_version import publish_version
 from ...actions.request_version import check_version, list_scopes, request_version
 from ...actions.signed_uploads import sign_upload
-from ...bundles.store import Kind
+from ...bundles.contract import Kind
 from ...domain.errors import InvalidRequest
 from ...store.publishing import PublishRequest
 from ..kit.bodies import read_object
@@ -74,6 +74,10 @@ def _confirm(services: Services, call: Call, body: dict[str, Any]) -> Response:
 
 
 def _upload_url(services: Services, request: PublishRequest, kind: Kind) -> str:
+    size_bytes = (request.css_size or 0) if kind == "css" else request.bundle_size
+    target = services.bundles.upload_target(request.id, kind, size_bytes)
+    if target is not None:
+        return target
     signed = sign_upload(services.upload_key, request.id, kind, request.expires_at)
     return f"{services.settings.public_url}{signed}"
 

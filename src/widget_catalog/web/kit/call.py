@@ -11,7 +11,7 @@ from ...actions.oauth import OAuthConfig
 from ...actions.quotas import Quotas
 from ...actions.second_factor import FactorPolicy
 from ...actions.sign_in import Lifetimes, Visitor
-from ...bundles.local import LocalBundles
+from ...bundles.contract import Bundles
 from ...bundles.uploads import LocalUploads
 from ...domain.accounts import Actor, Via
 from ...domain.errors import InvalidRequest, NotSignedIn
@@ -40,7 +40,7 @@ class Services(NamedTuple):
     """What handlers work with."""
 
     store: Store
-    bundles: LocalBundles
+    bundles: Bundles
     uploads: LocalUploads
     settings: Settings
     lifetimes: Lifetimes

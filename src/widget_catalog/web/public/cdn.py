@@ -5,7 +5,7 @@ from pathlib import Path
 
 import structlog
 
-from ...bundles.store import BundleStore, Kind
+from ...bundles.contract import Kind, LocalFiles
 from ...reading.catalog import Catalog
 from ..kit.conditional import choose_range, is_known
 from ..kit.errors import error
@@ -30,7 +30,7 @@ _BUNDLE: Headers = [
 
 
 class Cdn:
-    def __init__(self, catalog: Catalog, bundles: BundleStore) -> None:
+    def __init__(self, catalog: Catalog, bundles: LocalFiles) -> None:
         self._catalog = catalog
         self._bundles = bundles
 
@@ -52,7 +52,7 @@ class Cdn:
                 found = None
         if found is None:
             return error(404, f"There is no bundle at {request.path[:200]}.", _CORS)
-        path = self._bundles.path_of(found.sha256_hash, kind)
+        path = self._bundles.local_path(found.sha256_hash, kind)
         if not _is_whole(path, found.size_bytes):
             _log.error("A bundle is missing or damaged; run doctor.", file=str(path))
             return error(503, "This bundle is missing on the server.", _CORS)

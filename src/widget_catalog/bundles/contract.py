@@ -1,0 +1,76 @@
+"""The contract of a place that keeps bundles. Bytes are addressed by their SHA-256.
+
+`tests/bundles/test_contract.py` holds every such place against it.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, Literal, NamedTuple, Protocol
+
+Kind = Literal["js", "css"]
+"""A module, or the style sheet beside it."""
+
+
+class Stored(NamedTuple):
+    """A file that is kept; without a hash it is what an interrupted write has left behind."""
+
+    sha256_hash: str | None
+    kind: Kind
+    size_bytes: int
+    stored_at: float
+    """In seconds since 1970, by the clock of whatever keeps it."""
+    place: str
+    """Where it is, for a person: a path, or an address."""
+
+
+class Bundles(Protocol):
+    """Write-once: what is under a hash has that hash, and is never replaced.
+
+    Nothing here takes a lock of the store. Bytes are put first, then a transaction refers to
+    them. Whoever removes some holds the lock of `Store.writing`, and so does whoever is about
+    to refer to them and makes sure by `stat` that they are still there.
+    """
+
+    def put(self, source: BinaryIO, sha256_hash: str, kind: Kind = "js") -> bool:
+        """Keep these bytes for good; False if they were here already.
+
+        `source` can be sought. BundleRefused, if it has another hash; then nothing is kept.
+        """
+
+    def open(
+        self, sha256_hash: str, kind: Kind = "js", start: int = 0, stop: int | None = None
+    ) -> BinaryIO:
+        """The bytes from `start` up to `stop`, as a stream. Raises BundleNotFound."""
+
+    def stat(self, sha256_hash: str, kind: Kind = "js") -> Stored | None:
+        """None if it is not here."""
+
+    def remove(self, sha256_hash: str, kind: Kind = "js") -> None:
+        """Take back bytes that no version refers to. Does nothing if they are not here."""
+
+    def upload_target(self, upload_id: str, kind: Kind, size_bytes: int) -> str | None:
+        """An address at which this place itself takes a file that is to be published, for a
+        while; None if the service has to take it (`uploads.py`)."""
+
+    def check(self) -> None:
+        """Raises FolderUnusable if bundles cannot be read just now."""
+
+    def list_stored(self) -> Iterator[Stored]:
+        """Everything that is kept, modules first."""
+
+    def list_leftovers(self) -> Iterator[Stored]:
+        """What writes have left behind that were interrupted."""
+
+    def remove_leftovers(self) -> None:
+        """Remove those. Writes that are under way are not disturbed."""
+
+    def set_aside(self, stored: Stored, folder: Path) -> None:
+        """Move a file out of the way, into a folder of this machine."""
+
+
+class LocalFiles(Protocol):
+    """What a place can do besides if its bundles are files of this machine, which the server
+    sends without reading them."""
+
+    def local_path(self, sha256_hash: str, kind: Kind = "js") -> Path:
+        """The file may be missing or damaged."""

@@ -1,0 +1,189 @@
+"""What every place that keeps bundles must do. A new one gets a line in `bundles`."""
+
+import contextlib
+import hashlib
+import io
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from widget_catalog.bundles.contract import Bundles, Kind
+from widget_catalog.bundles.local import LocalBundles
+from widget_catalog.domain.errors import BundleNotFound, BundleRefused
+
+CONTENT = b"export function mount() {}\n" * 10_000
+HASH = hashlib.sha256(CONTENT).hexdigest()
+OTHER = b"export const a = 1;\n"
+OTHER_HASH = hashlib.sha256(OTHER).hexdigest()
+
+
+def local(tmp_path: Path) -> Bundles:
+    (tmp_path / "bundles").mkdir()
+    return LocalBundles(tmp_path / "bundles")
+
+
+@pytest.fixture(params=[local])
+def bundles(request: pytest.FixtureRequest, tmp_path: Path) -> Bundles:
+    make: Callable[[Path], Bundles] = request.param
+    return make(tmp_path)
+
+
+def put(bundles: Bundles, content: bytes = CONTENT, kind: Kind = "js") -> bool:
+    return bundles.put(io.BytesIO(content), hashlib.sha256(content).hexdigest(), kind)
+
+
+def read(bundles: Bundles, sha256_hash: str = HASH, kind: Kind = "js") -> bytes:
+    with bundles.open(sha256_hash, kind) as stream:
+        return stream.read()
+
+
+def keys(bundles: Bundles) -> list[tuple[str | None, Kind]]:
+    return [(it.sha256_hash, it.kind) for it in bundles.list_stored()]
+
+
+def test_what_is_put_is_kept_once_and_comes_back_whole(bundles: Bundles) -> None:
+    assert put(bundles)
+    assert not put(bundles)
+
+    assert read(bundles) == CONTENT
+    stored = bundles.stat(HASH)
+    assert stored is not None
+    assert (stored.sha256_hash, stored.kind, stored.size_bytes) == (HASH, "js", len(CONTENT))
+    assert abs(stored.stored_at - time.time()) < 60
+    assert list(bundles.list_stored()) == [stored]
+    assert list(bundles.list_leftovers()) == []
+    bundles.check()
+
+
+def test_a_module_and_a_style_sheet_with_the_same_bytes_are_two(bundles: Bundles) -> None:
+    assert put(bundles, OTHER, "css")
+    assert bundles.stat(OTHER_HASH) is None
+    assert put(bundles, OTHER)
+    assert put(bundles)
+
+    assert sorted(keys(bundles)[:2]) == sorted([(HASH, "js"), (OTHER_HASH, "js")])
+    assert keys(bundles)[2:] == [(OTHER_HASH, "css")]
+
+
+def test_a_stream_is_put_from_its_beginning(bundles: Bundles) -> None:
+    source = io.BytesIO(CONTENT)
+    source.read()
+
+    assert bundles.put(source, HASH)
+    assert read(bundles) == CONTENT
+
+
+@pytest.mark.parametrize("content", [OTHER, b"", CONTENT[:-1]])
+def test_bytes_with_another_hash_are_refused_and_leave_nothing(
+    bundles: Bundles, content: bytes
+) -> None:
+    with pytest.raises(BundleRefused):
+        bundles.put(io.BytesIO(content), HASH)
+
+    assert bundles.stat(HASH) is None
+    assert keys(bundles) == []
+    assert list(bundles.list_leftovers()) == []
+
+
+def test_what_is_kept_is_not_replaced_by_bytes_with_another_hash(bundles: Bundles) -> None:
+    put(bundles)
+
+    assert not bundles.put(io.BytesIO(OTHER), HASH)
+    assert read(bundles) == CONTENT
+
+
+@pytest.mark.parametrize(
+    ("start", "stop"),
+    [(0, None), (5, None), (0, 5), (10, 20), (100_000, 200_000), (7, 7), (0, len(CONTENT))],
+)
+def test_a_part_is_read_alone(bundles: Bundles, start: int, stop: int | None) -> None:
+    put(bundles)
+
+    with bundles.open(HASH, "js", start, stop) as stream:
+        first = stream.read(3)
+        assert first + stream.read() == CONTENT[start:stop]
+        assert stream.read() == b""
+
+
+def test_what_is_not_here_is_not_found_and_can_be_removed(bundles: Bundles) -> None:
+    put(bundles)
+    bundles.remove(HASH)
+    bundles.remove(HASH)
+
+    assert bundles.stat(HASH) is None
+    with pytest.raises(BundleNotFound):
+        bundles.open(HASH)
+    assert keys(bundles) == []
+    assert put(bundles)
+
+
+def test_whoever_reads_goes_on_when_it_is_removed(bundles: Bundles) -> None:
+    put(bundles)
+    with bundles.open(HASH) as stream:
+        bundles.remove(HASH)
+        assert stream.read() == CONTENT
+
+
+def test_of_many_who_put_the_same_at_once_one_has_put_it(bundles: Bundles) -> None:
+    gate = threading.Barrier(8)
+
+    def run(_number: int) -> bool:
+        gate.wait()
+        return put(bundles)
+
+    with ThreadPoolExecutor(8) as threads:
+        outcomes = list(threads.map(run, range(8)))
+
+    assert sum(outcomes) == 1
+    assert read(bundles) == CONTENT
+    assert list(bundles.list_leftovers()) == []
+
+
+def test_leftovers_can_be_removed_while_others_put(bundles: Bundles) -> None:
+    contents = [CONTENT + b"// %d" % i for i in range(100)]
+    with _removing_leftovers(bundles):
+        assert all(put(bundles, it) for it in contents)
+
+    assert len(keys(bundles)) == 100
+    for it in contents:
+        assert read(bundles, hashlib.sha256(it).hexdigest()) == it
+
+
+@contextlib.contextmanager
+def _removing_leftovers(bundles: Bundles) -> Iterator[None]:
+    ended = threading.Event()
+
+    def run() -> None:
+        while not ended.is_set():
+            bundles.remove_leftovers()
+
+    with ThreadPoolExecutor(1) as threads:
+        removing = threads.submit(run)
+        try:
+            yield
+        finally:
+            ended.set()
+        removing.result()
+
+
+def test_what_is_moved_aside_is_gone_here_and_whole_there(bundles: Bundles, tmp_path: Path) -> None:
+    put(bundles)
+    stored = bundles.stat(HASH)
+    assert stored is not None
+
+    bundles.set_aside(stored, tmp_path / "aside")
+
+    assert bundles.stat(HASH) is None
+    [moved] = [it for it in (tmp_path / "aside").rglob("*") if it.is_file()]
+    assert moved.read_bytes() == CONTENT
+
+
+def test_files_are_sent_to_the_service_or_to_an_address_of_the_place_itself(
+    bundles: Bundles,
+) -> None:
+    target = bundles.upload_target("a-request", "js", len(CONTENT))
+    assert target is None or target.startswith("https://")
