@@ -9,9 +9,11 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import structlog
+
+from widget_contract import wire
 
 from . import release
 from .actions.backup.mark import require_whole
@@ -391,15 +393,15 @@ def _provider(settings: Settings) -> "Provider | None":
     )
 
 
-def public_settings(settings: Settings) -> dict[str, Any]:
+def public_settings(settings: Settings) -> wire.Settings:
     """What `/api/settings` tells: nothing secret, ever."""
-    return {
-        "serviceName": settings.service_name,
-        "baseUrl": settings.public_url,
-        "cdnBaseUrl": settings.cdn_url,
-        "signIn": ["password", "oidc"] if settings.oidc_issuer else ["password"],
-        "cliClientId": OWN_CLIENT,
-        "registrationOpen": settings.registration == "open",
-        "maxBundleBytes": settings.max_bundle_bytes,
-        "apiVersions": list(release.API_VERSIONS),
-    }
+    return wire.Settings(
+        service_name=settings.service_name,
+        base_url=settings.public_url,
+        cdn_base_url=settings.cdn_url,
+        sign_in=("password", "oidc") if settings.oidc_issuer else ("password",),
+        cli_client_id=OWN_CLIENT,
+        registration_open=settings.registration == "open",
+        max_bundle_bytes=settings.max_bundle_bytes,
+        api_versions=release.API_VERSIONS,
+    )

@@ -1,8 +1,8 @@
 """What several commands ask the catalog: about itself, a widget, and where one may publish."""
 
-from urllib.parse import urljoin
-
+from widget_contract.addresses import CLI_VERSION, SCOPES, detail_path, style_address
 from widget_contract.semver import InvalidVersion, SemVer
+from widget_contract.wire import CliVersion, PublishScope
 
 from .addresses import WidgetKey
 from .answers import not_a_catalog, refusal, shaped
@@ -10,13 +10,13 @@ from .errors import ToolError
 from .exits import ExitCode
 from .release import VERSION
 from .session import Session
-from .shapes import CliVersion, Detail, PublishScope, Settings, VersionEntry
+from .shapes import Detail, Settings, VersionEntry
 from .transport import FILE_BYTES, SMALL_BYTES
 
 
 def check_cli_version(session: Session) -> SemVer | None:
     """Stop if this tool is too old for the catalog. Gives a newer release, if there is one."""
-    found = shaped(_about_itself(session, "/api/widgets/cli-version"), CliVersion, session.url)
+    found = shaped(_about_itself(session, CLI_VERSION), CliVersion, session.url)
     try:
         wanted, latest = SemVer.parse(found.min_supported), SemVer.parse(found.latest)
     except InvalidVersion:
@@ -48,7 +48,7 @@ def find_detail(session: Session, key: WidgetKey) -> Detail | None:
 def find_detail_object(session: Session, key: WidgetKey) -> dict[str, object] | None:
     """The same as it came, for a script."""
     try:
-        return session.ask_openly(f"/api/v1/widgets/{key}")
+        return session.ask_openly(detail_path(key.scope, key.name))
     except ToolError as error:
         if error.exit_code != ExitCode.NOT_FOUND:
             raise
@@ -76,7 +76,7 @@ def get_detail_object(session: Session, key: WidgetKey) -> dict[str, object]:
 
 def find_style(session: Session, entry: VersionEntry) -> bytes | None:
     """The style sheet of a published version. No entry names it: it lies beside the bundle."""
-    address = urljoin(entry.bundle_url, "index.css")
+    address = style_address(entry.bundle_url)
     reply = session.transport.send("GET", address, is_repeatable=True, max_bytes=FILE_BYTES)
     if reply.status == 404:
         return None
@@ -100,5 +100,5 @@ def require_scopes(session: Session, wanted: list[str]) -> None:
 
 
 def list_scopes(session: Session) -> list[PublishScope]:
-    found = session.get("/api/widgets/scopes").get("scopes")
+    found = session.get(SCOPES).get("scopes")
     return shaped(found, list[PublishScope], session.url)

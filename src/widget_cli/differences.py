@@ -3,11 +3,17 @@
 import hashlib
 from typing import Any, NamedTuple
 
+import msgspec
+
+from widget_contract.manifests import Declared
 from widget_contract.semver import InvalidVersion, SemVer
 from widget_contract.wire import Size
 
-from .shapes import VersionEntry
+from .shapes import UNKNOWN_SIZE, VersionEntry
 from .widget_folder import LocalWidget
+
+# Release notes are new each time; the others have places of their own.
+_SHOWN_APART = ("release_notes", "sdk_version", "permissions")
 
 
 class Change(NamedTuple):
@@ -25,14 +31,11 @@ def changes(local: LocalWidget, last: VersionEntry) -> list[Change]:
         Change("sha256Hash", last.sha256_hash, local.bundle.sha256_hash),
         Change("bundleSize", last.bundle_size, local.bundle.size_bytes),
         Change("sdkVersion", last.sdk_version, manifest.sdk_version),
-        Change("displayName", last.display_name, manifest.display_name),
-        Change("description", last.description, manifest.description),
-        Change("icon", last.icon, manifest.icon),
-        Change("minSize", _cells(last.min_size), _cells(manifest.min_size)),
-        Change("maxSize", _cells(last.max_size), _cells(manifest.max_size)),
-        Change("license", last.license, manifest.license),
-        Change("configVersion", last.config_version, manifest.config_version),
     ]
+    for field in msgspec.structs.fields(Declared):
+        if field.name not in _SHOWN_APART:
+            before, after = getattr(last, field.name), getattr(manifest, field.name)
+            pairs.append(Change(field.encode_name, _shown(before), _shown(after)))
     return [it for it in pairs if it.before != it.after]
 
 
@@ -78,5 +81,7 @@ def is_step_back(wanted: SemVer, last: VersionEntry) -> bool:
         return False
 
 
-def _cells(size: Size | None) -> str | None:
-    return None if size is None else f"{size.w} x {size.h}"
+def _shown(value: object) -> object:
+    if isinstance(value, Size):
+        return None if value == UNKNOWN_SIZE else f"{value.w} x {value.h}"
+    return None if value == "" else value

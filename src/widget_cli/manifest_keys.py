@@ -47,8 +47,7 @@ def _is_other_number(key: str, known: str, given: Iterable[str]) -> bool:
 
 
 def _known_keys() -> list[str]:
-    fields = (it.name for it in msgspec.structs.fields(Manifest) if it.name != "text")
-    return [re.sub("_([a-z])", lambda found: found[1].upper(), it) for it in fields]
+    return [it.encode_name for it in msgspec.structs.fields(Manifest) if it.name != "text"]
 
 
 def _bare(key: str) -> str:

@@ -1,9 +1,10 @@
 """What is about to be published, shown to a person or told to a script."""
 
 from typing import Any
-from urllib.parse import urljoin
 
 import msgspec
+
+from widget_contract.addresses import style_address
 
 from .addresses import WidgetKey
 from .console import plain, say, sized
@@ -86,7 +87,7 @@ def plan_document(plan: Plan, status: str, answer: dict[str, Any]) -> dict[str, 
         address = plan.existing.bundle_url
         answer = {"bundleUrl": address}
         if local.style is not None:
-            answer["cssUrl"] = urljoin(address, "index.css")
+            answer["cssUrl"] = style_address(address)
     return {
         "status": status,
         "catalog": plan.url,

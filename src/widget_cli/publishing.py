@@ -2,8 +2,14 @@
 
 import contextlib
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import urljoin, urlsplit
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from widget_contract.addresses import PUBLISH
+from widget_contract.wire import PublishRequest
 
 from .addresses import WidgetKey, is_same_origin
 from .answers import not_a_catalog, sentence_in, shaped
@@ -16,15 +22,13 @@ from .widget_folder import LocalWidget, SourceFile
 
 Advance = Callable[[int], None]
 
-_PATH = "/api/widgets/publish"
 _PIECE_BYTES = 65_536
 
 
 def check(session: Session, key: WidgetKey, local: LocalWidget) -> dict[str, Any]:
     """Every gate of the catalog, and nothing kept."""
     with _asking(key):
-        body = {"action": "check", **_described(key, local)}
-        return session.post(_PATH, body, is_repeatable=True)
+        return session.post(PUBLISH, _request("check", key, local), is_repeatable=True)
 
 
 def publish(
@@ -32,11 +36,11 @@ def publish(
 ) -> dict[str, Any]:
     """Publish it. `advance` is told of the bytes that have gone out."""
     with _asking(key):
-        body = {"action": "request", **_described(key, local)}
-        upload = shaped(session.post(_PATH, body), Upload, session.url)
+        answer = session.post(PUBLISH, _request("request", key, local))
+        upload = shaped(answer, Upload, session.url)
     sendings = [(local.bundle, upload.upload_url, "application/javascript")]
     if local.style is not None:
-        if upload.css_upload_url is None:
+        if not isinstance(upload.css_upload_url, str):
             raise not_a_catalog(session.url)
         sendings.append((local.style, upload.css_upload_url, "text/css"))
     # Both addresses are looked at before a byte goes to either.
@@ -46,29 +50,36 @@ def publish(
             _send(session, target, file, kind, advance)
         confirmation = {"action": "confirm", "versionId": upload.version_id}
         # Safe to repeat: what was confirmed once is answered in the same way again.
-        return session.post(_PATH, confirmation, is_repeatable=True)
+        return session.post(PUBLISH, confirmation, is_repeatable=True)
 
 
-def _described(key: WidgetKey, local: LocalWidget) -> dict[str, Any]:
+def _request(
+    action: Literal["check", "request"], key: WidgetKey, local: LocalWidget
+) -> dict[str, Any]:
     manifest = local.manifest
-    described: dict[str, Any] = {
-        "scope": key.scope,
-        "name": key.name,
-        "displayName": manifest.display_name,
-        "description": manifest.description,
-        "icon": manifest.icon,
-        "minSize": {"w": manifest.min_size.w, "h": manifest.min_size.h},
-        "maxSize": {"w": manifest.max_size.w, "h": manifest.max_size.h},
-        "sdkVersion": manifest.sdk_version,
-        "version": manifest.version.text,
-        "bundleSize": local.bundle.size_bytes,
-        "sha256Hash": local.bundle.sha256_hash,
-        "manifestJson": manifest.text,
-    }
-    if local.style is not None:
-        described["cssSize"] = local.style.size_bytes
-        described["cssSha256Hash"] = local.style.sha256_hash
-    return {name: value for name, value in described.items() if value is not None}
+    request = PublishRequest(
+        action=action,
+        scope=str(key.scope),
+        name=str(key.name),
+        display_name=manifest.display_name,
+        description=_or_unset(manifest.description),
+        icon=_or_unset(manifest.icon),
+        min_size=manifest.min_size,
+        max_size=manifest.max_size,
+        sdk_version=manifest.sdk_version,
+        version=manifest.version.text,
+        bundle_size=local.bundle.size_bytes,
+        sha256_hash=local.bundle.sha256_hash,
+        css_size=local.style.size_bytes if local.style else UNSET,
+        css_sha256_hash=local.style.sha256_hash if local.style else UNSET,
+        manifest_json=manifest.text,
+    )
+    body: dict[str, Any] = msgspec.to_builtins(request)
+    return body
+
+
+def _or_unset(text: str | None) -> str | UnsetType:
+    return UNSET if text is None else text
 
 
 def _target(session: Session, address: str) -> str:

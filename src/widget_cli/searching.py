@@ -9,6 +9,7 @@ import itertools
 import re
 from typing import Any, NamedTuple
 
+from widget_contract.addresses import SEARCH, detail_path
 from widget_contract.errors import InvalidName
 from widget_contract.names import Scope, WidgetName
 from widget_contract.semver import SemVer, is_compatible
@@ -20,7 +21,6 @@ from .exits import ExitCode
 from .session import Session
 from .shapes import Found, SearchPage
 
-_PATH = "/api/v1/widgets/search"
 _MOST_A_PAGE = 100
 _MOST_REQUESTS = 4
 _MOST_SUGGESTIONS = 3
@@ -52,7 +52,7 @@ class Query(NamedTuple):
 
 def find_page(session: Session, query: Query, page: int = 1, limit: int = _MOST_A_PAGE) -> Summary:
     """A page of results, as the catalog gives it."""
-    return session.ask_openly(_PATH, query.parameters(page, limit))
+    return session.ask_openly(SEARCH, query.parameters(page, limit))
 
 
 def find_by_name(session: Session, query: Query, found: Summary) -> list[Summary]:
@@ -93,7 +93,7 @@ def find_similar(session: Session, query: Query) -> list[str]:
 
 def _looked_up(session: Session, query: Query, key: WidgetKey) -> list[Summary]:
     try:
-        detail = session.ask_openly(f"/api/v1/widgets/{key}")
+        detail = session.ask_openly(detail_path(key.scope, key.name))
     except ToolError as error:
         if error.exit_code is ExitCode.NOT_FOUND:
             return []

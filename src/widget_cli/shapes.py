@@ -1,35 +1,35 @@
-"""What the catalog's answers hold, as far as the tool reads them; the rest passes unread."""
+"""What the catalog's answers hold: the shapes of the contract, read with leniency.
+
+What a catalog of another release, or another program, may leave out has a default here. What it
+has besides passes unread. A field that is new in the contract needs no line here.
+"""
 
 import msgspec
 
+from widget_contract import wire
 from widget_contract.wire import Size
 
+UNKNOWN_SIZE = Size(0, 0)
 
-class VersionEntry(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    version: str
-    bundle_url: str
-    bundle_size: int
-    sha256_hash: str
-    published_at: str
-    sdk_version: str
+
+class VersionEntry(wire.VersionEntry, frozen=True, kw_only=True):
+    scope: str = ""
+    name: str = ""
     yanked: bool = False
     yanked_reason: str | None = None
     deprecation_message: str | None = None
     release_notes: str | None = None
-    display_name: str | None = None
+    display_name: str = ""
     description: str | None = None
     icon: str | None = None
-    min_size: Size | None = None
-    max_size: Size | None = None
+    min_size: Size = UNKNOWN_SIZE
+    max_size: Size = UNKNOWN_SIZE
     config_version: int | None = None
     permissions: tuple[str, ...] = ()
     license: str | None = None
 
 
-class WidgetHead(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    scope: str
-    name: str
-    display_name: str
+class WidgetHead(wire.WidgetHead, frozen=True, kw_only=True):
     description: str | None = None
     icon: str | None = None
     is_official: bool | None = None
@@ -37,7 +37,7 @@ class WidgetHead(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Detail(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """A widget with its versions, newest first."""
+    """A widget with its versions, newest first; to its own people also one that is unlisted."""
 
     widget: WidgetHead
     versions: tuple[VersionEntry, ...] = ()
@@ -51,18 +51,15 @@ class Detail(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         return next(standing, next(iter(self.versions), None))
 
 
-class Found(WidgetHead, frozen=True, kw_only=True, rename="camel"):
+class Found(WidgetHead, frozen=True, kw_only=True):
     """A search result."""
 
     latest_version: VersionEntry | None = None
     latest_compatible_version: VersionEntry | None = None
 
 
-class SearchPage(msgspec.Struct, frozen=True):
-    widgets: tuple[Found, ...]
-    total: int
-    page: int
-    limit: int
+class SearchPage(wire.SearchResults, frozen=True, kw_only=True):
+    widgets: tuple[Found, ...]  # type: ignore[assignment]
 
 
 class Account(msgspec.Struct, frozen=True, rename="camel"):
@@ -74,30 +71,16 @@ class Account(msgspec.Struct, frozen=True, rename="camel"):
     via: str = "session"
 
 
-class PublishScope(msgspec.Struct, frozen=True, rename="camel"):
-    name: str
-    type: str
-    display_name: str | None = None
-
-
 class Settings(msgspec.Struct, frozen=True, rename="camel"):
-    """What a catalog says of itself to everybody."""
+    """What a catalog says of itself to everybody, as far as it matters here."""
 
     cli_client_id: str = "widget-cli"
     max_bundle_bytes: int = 2_097_152
     service_name: str = "Widget Catalog"
 
 
-class CliVersion(msgspec.Struct, frozen=True, rename="camel"):
-    min_supported: str
-    latest: str
-
-
-class Upload(msgspec.Struct, frozen=True, rename="camel"):
+class Upload(wire.UploadTargets, frozen=True, kw_only=True):
     """The answer to a request to publish."""
 
-    upload_url: str
-    version_id: str | int
-    cdn_url: str | None = None
-    css_upload_url: str | None = None
-    css_url: str | None = None
+    cdn_url: str = ""
+    widget_id: str = ""

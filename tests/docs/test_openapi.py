@@ -16,7 +16,7 @@ from schemathesis.specs.openapi.definitions import OPENAPI_31
 from support.demo import import_demo
 from support.site import Answer, InProcessSite
 from widget_catalog.web.openapi import openapi, printed
-from widget_catalog.web.openapi.fields import COMPAT_SDK, SEMVER
+from widget_contract.patterns import COMPAT_SDK, SEMVER
 from widget_contract.semver import InvalidVersion, SemVer
 
 COMMITTED = Path(__file__).parents[2] / "docs" / "openapi.json"

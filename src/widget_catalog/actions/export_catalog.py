@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+from widget_contract.addresses import file_path
 from widget_contract.errors import CatalogError
 
 from ..bundles.contract import Bundles, Kind
@@ -37,7 +38,7 @@ def linked_to(cdn_url: str) -> FilesOf:
     """Name a stored bundle by the address it is served at. Style sheets are left out."""
 
     def files_of(widget: Widget, version: Version) -> dict[str, str]:
-        address = f"{cdn_url}/@{widget.scope}/{widget.name}/{version.number}/index.js"
+        address = cdn_url + file_path(widget.scope, widget.name, version.number, "js")
         return {"bundleUrl": address}
 
     return files_of

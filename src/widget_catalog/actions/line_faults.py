@@ -126,7 +126,8 @@ def _fault(error: Exception, at: str) -> str:
     name = field.rpartition(".")[2]
     if name.startswith("versions["):
         return fault(field, "must be an object.")
-    return fault(field, _RULES[name.partition("[")[0]])
+    # The decoder's own words are for a field that nobody has written a rule for yet.
+    return fault(field, _RULES.get(name.partition("[")[0], f"{sentence}."))
 
 
 def _not_utf8(line: bytes) -> str:

@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from widget_contract.errors import CatalogError, InvalidName
+from widget_contract.manifests import Declared, declared, declared_values
 from widget_contract.names import Scope, WidgetName
 from widget_contract.semver import InvalidVersion, SemVer, SortKey
 from widget_contract.texts import (
@@ -38,12 +39,12 @@ Sha256 = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z")]
 Instant = Annotated[datetime, Meta(tz=True)]
 
 
-class GridSize(msgspec.Struct, forbid_unknown_fields=True):
+class GridSize(Size, frozen=True, forbid_unknown_fields=True):
     w: Cells
     h: Cells
 
 
-class VersionLine(msgspec.Struct, rename="camel", kw_only=True, forbid_unknown_fields=True):
+class VersionLine(Declared, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """`bundleFile`, a path beside the NDJSON file, stands in place of `bundleUrl`.
 
     `cssFile` and `manifest` are there only where a version has them.
@@ -58,16 +59,10 @@ class VersionLine(msgspec.Struct, rename="camel", kw_only=True, forbid_unknown_f
     yanked: bool = False
     yanked_reason: str | None = None
     deprecation_message: str | None = None
-    release_notes: str | None = None
     display_name: Text | None = None
-    description: str | None = None
-    icon: str | None = None
     min_size: GridSize
     max_size: GridSize
-    sdk_version: str
     config_version: Integer | None = None
-    permissions: tuple[str, ...] = ()
-    license: str | None = None
     css_file: Text | None = None
     manifest: str | None = None
 
@@ -103,6 +98,8 @@ FilesOf = Callable[[Widget, Version], dict[str, str]]
 # What stands in for a value that is wrong.
 _ANY_VERSION = SemVer.parse("0.0.0")
 _NO_BUNDLE = TakenBundle("", 0)
+
+_DECLARED_KEYS = tuple(it.encode_name for it in msgspec.structs.fields(Declared))
 
 _decode = msgspec.json.Decoder(WidgetLine).decode
 _decode_scope = msgspec.json.Decoder(_ScopeLine).decode
@@ -174,16 +171,7 @@ def _version_line(widget: Widget, version: Version, files_of: FilesOf) -> dict[s
         "yanked": version.is_yanked,
         "yankedReason": version.yanked_reason,
         "deprecationMessage": version.deprecation_message,
-        "releaseNotes": version.release_notes,
-        "displayName": version.display_name,
-        "description": version.description,
-        "icon": version.icon,
-        "minSize": version.min_size,
-        "maxSize": version.max_size,
-        "sdkVersion": version.sdk_version,
-        "configVersion": version.config_version,
-        "permissions": version.permissions,
-        "license": version.license,
+        **dict(zip(_DECLARED_KEYS, declared_values(version), strict=True)),
     }
     if css_file is not None:
         line["cssFile"] = css_file
@@ -242,19 +230,29 @@ class _LineReader:
             is_yanked=line.yanked,
             yanked_reason=self._line(at, "yankedReason", line.yanked_reason),
             deprecation_message=self._line(at, "deprecationMessage", line.deprecation_message),
-            release_notes=self._text(at, "releaseNotes", line.release_notes),
-            display_name=self._name(at, "displayName", line.display_name),
-            description=self._line(at, "description", line.description),
-            icon=self._line(at, "icon", line.icon),
-            min_size=Size(line.min_size.w, line.min_size.h),
-            max_size=Size(line.max_size.w, line.max_size.h),
-            sdk_version=self._line(at, "sdkVersion", line.sdk_version),
-            config_version=line.config_version,
-            permissions=self._permissions(at, line.permissions),
-            license=self._line(at, "license", line.license),
+            **self._declared(at, line),
             style=None if style is None else Style(style.size_bytes, style.sha256_hash),
             manifest=self._manifest(at, line.manifest),
         )
+
+    def _declared(self, at: str, line: VersionLine) -> dict[str, Any]:
+        values = declared(line)
+        if not self._is_plain:
+            for name, key in zip(values, _DECLARED_KEYS, strict=True):
+                values[name] = self._declared_value(at, key, values[name])
+        for name in ("min_size", "max_size"):
+            values[name] = Size(values[name].w, values[name].h)
+        return values
+
+    def _declared_value(self, at: str, key: str, value: Any) -> Any:
+        """A text is a line, unless it is a name or has several lines."""
+        if isinstance(value, tuple):
+            return tuple(self._line(at, f"{key}[{i}]", it) for i, it in enumerate(value))
+        if not isinstance(value, str):
+            return value
+        if key == "displayName":
+            return self._name(at, key, value)
+        return self._text(at, key, value) if key == "releaseNotes" else self._line(at, key, value)
 
     def _bundle(self, line: VersionLine, at: str) -> TakenBundle:
         sha256_hash, bundle_size, file = line.sha256_hash, line.bundle_size, line.bundle_file
@@ -311,11 +309,6 @@ class _LineReader:
 
     def _text(self, at: str, key: str, text: S) -> S:
         return self._checked(at, key, text, text_unwanted, clean_text)
-
-    def _permissions(self, at: str, permissions: tuple[str, ...]) -> tuple[str, ...]:
-        if self._is_plain:
-            return permissions
-        return tuple(self._line(at, f"permissions[{i}]", it) for i, it in enumerate(permissions))
 
     def _manifest(self, at: str, text: str | None) -> str | None:
         """It is kept as its author wrote it, but no database keeps a NUL."""

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import msgspec
 
 from widget_contract.errors import InvalidManifest
-from widget_contract.manifests import Manifest, parse_manifest
+from widget_contract.manifests import Manifest, declared, parse_manifest
 from widget_contract.names import Scope
 
 from ..domain.widgets import Style, Version, Widget
@@ -114,16 +114,7 @@ def _version(wanted: Wanted, published_at: datetime) -> Version:
         bundle_size=wanted.bundle.size_bytes,
         sha256_hash=wanted.bundle.sha256_hash,
         published_at=published_at,
-        release_notes=manifest.release_notes,
-        display_name=manifest.display_name,
-        description=manifest.description,
-        icon=manifest.icon,
-        min_size=manifest.min_size,
-        max_size=manifest.max_size,
-        sdk_version=manifest.sdk_version,
-        config_version=manifest.config_version,
-        permissions=manifest.permissions,
-        license=manifest.license,
+        **declared(manifest),
         style=None if style is None else Style(style.size_bytes, style.sha256_hash),
         manifest=manifest.text,
     )

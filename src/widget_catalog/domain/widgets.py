@@ -8,9 +8,9 @@ from functools import cached_property
 
 import msgspec
 
+from widget_contract.manifests import Declared
 from widget_contract.names import Scope, WidgetName
 from widget_contract.semver import SemVer, is_compatible
-from widget_contract.wire import Size
 
 from .clock import iso
 from .errors import Conflict
@@ -28,11 +28,10 @@ class Style(msgspec.Struct, frozen=True):
     sha256_hash: str
 
 
-class Version(msgspec.Struct, frozen=True, kw_only=True):
+class Version(Declared, frozen=True, kw_only=True):
     """One published version. Its bundle never changes; yanking and deprecation may.
 
-    `bundle_url` is None when the bundle is stored here, under its hash. `display_name`,
-    `description` and `icon` are None where the widget's own are meant. `manifest` is the text
+    `bundle_url` is None when the bundle is stored here, under its hash. `manifest` is the text
     that the author has published, None for what came by import from elsewhere.
     """
 
@@ -44,16 +43,6 @@ class Version(msgspec.Struct, frozen=True, kw_only=True):
     is_yanked: bool = False
     yanked_reason: str | None = None
     deprecation_message: str | None = None
-    release_notes: str | None = None
-    display_name: str | None = None
-    description: str | None = None
-    icon: str | None = None
-    min_size: Size
-    max_size: Size
-    sdk_version: str
-    config_version: int | None = None
-    permissions: tuple[str, ...] = ()
-    license: str | None = None
     style: Style | None = None
     manifest: str | None = None
 

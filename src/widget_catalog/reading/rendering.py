@@ -1,14 +1,17 @@
-"""Widgets as JSON, rendered once at write time. The wire's names and order live here alone.
+"""Widgets as JSON, rendered once at write time, in the shapes of `widget_contract.wire`.
 
 A document is kept in pieces that fit all three places a widget is shown in (detail,
 search, registry): its own fields up to `isOfficial`, and its version entries.
 """
 
+from operator import attrgetter
 from typing import NamedTuple
 
 import msgspec
 
-from widget_contract.wire import Size
+from widget_contract.addresses import file_path
+from widget_contract.manifests import Declared
+from widget_contract.wire import VersionEntry, WidgetHead
 
 from ..domain.clock import iso
 from ..domain.widgets import Version, Widget
@@ -72,68 +75,39 @@ class Outline(NamedTuple):
         return Place(self.start, self.length, self.checksum)
 
 
-class _Head(msgspec.Struct, rename="camel"):
-    scope: str
-    name: str
-    display_name: str
-    description: str | None
-    icon: str | None
-    is_official: bool | None
-
-
-class VersionEntry(msgspec.Struct, rename="camel"):
-    """A version as the public API shows it."""
-
-    scope: str
-    name: str
-    version: str
-    bundle_url: str
-    bundle_size: int
-    sha256_hash: str
-    published_at: str
-    yanked: bool
-    yanked_reason: str | None
-    deprecation_message: str | None
-    release_notes: str | None
-    display_name: str
-    description: str | None
-    icon: str | None
-    min_size: Size
-    max_size: Size
-    sdk_version: str
-    config_version: int | None
-    permissions: tuple[str, ...]
-    license: str | None
-
-
+# What a version declares after the texts that it may have from its widget.
+_after_texts = attrgetter(*Declared.__struct_fields__[4:])
 _encode = msgspec.json.Encoder().encode
 
 
 def render(widget: Widget) -> Document:
-    head = _Head(
-        str(widget.scope),
-        str(widget.name),
+    scope, name = str(widget.scope), str(widget.name)
+    head = WidgetHead(
+        scope,
+        name,
         widget.display_name,
         widget.description,
         widget.icon,
         widget.is_official,
     )
-    entries = [_encode(_entry(widget, version)) for version in widget.versions]
-    outline = []
+    entries, outline = [], []
     latest, start = widget.latest, 1
     place = (0, 0, checksum(b""))
-    for version, entry in zip(widget.versions, entries, strict=True):
+    for version in widget.versions:
+        number = version.number
+        entry = _encode(_entry(scope, name, number, widget, version))
+        entries.append(entry)
         its_place = (start, len(entry), checksum(entry))
         # A plain tuple: an import makes millions of these.
-        outline.append((version.number, version.sdk_version, version.is_yanked, *its_place))
+        outline.append((number, version.sdk_version, version.is_yanked, *its_place))
         if version is latest:
             place = its_place
         start += len(entry) + 1
     encoded_outline, encoded_entries = _encode(outline), b"[" + b",".join(entries) + b"]"
     styles = _styles(widget)
     return Document(
-        scope=str(widget.scope),
-        name=str(widget.name),
+        scope=scope,
+        name=name,
         is_listed=widget.is_listed,
         is_official=widget.is_official,
         version_count=len(entries),
@@ -172,14 +146,14 @@ def render_detail(widget: Widget, count: int, cdn_url: str) -> dict[str, object]
     }
 
 
-def _entry(widget: Widget, version: Version) -> VersionEntry:
-    number = version.number
+def _entry(scope: str, name: str, number: str, widget: Widget, version: Version) -> VersionEntry:
+    description, icon = version.description, version.icon
     # By place: with names it takes longer, and an import makes millions of these.
     return VersionEntry(
-        str(widget.scope),
-        str(widget.name),
+        scope,
+        name,
         number,
-        version.bundle_url or f"{_CDN}/@{widget.scope}/{widget.name}/{number}/index.js",
+        version.bundle_url or f"{_CDN}{file_path(scope, name, number, 'js')}",
         version.bundle_size,
         version.sha256_hash,
         iso(version.published_at),
@@ -188,14 +162,9 @@ def _entry(widget: Widget, version: Version) -> VersionEntry:
         version.deprecation_message,
         version.release_notes,
         version.display_name or widget.display_name,
-        widget.description if version.description is None else version.description,
-        widget.icon if version.icon is None else version.icon,
-        version.min_size,
-        version.max_size,
-        version.sdk_version,
-        version.config_version,
-        version.permissions,
-        version.license,
+        widget.description if description is None else description,
+        widget.icon if icon is None else icon,
+        *_after_texts(version),
     )
 
 

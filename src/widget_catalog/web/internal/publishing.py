@@ -2,6 +2,11 @@
 
 from typing import Any
 
+from msgspec import UNSET
+
+from widget_contract.addresses import file_path
+from widget_contract.wire import Published, PublishScope, UploadTargets
+
 from ...actions.publish_version import publish_version
 from ...actions.request_version import check_version, list_scopes, request_version
 from ...actions.signed_uploads import sign_upload
@@ -15,7 +20,7 @@ from ..kit.http import Response
 
 def get_scopes(services: Services, call: Call) -> Response:
     places = list_scopes(services.store, call.actor)
-    shown = [{"name": it.name, "type": it.kind, "displayName": it.display_name} for it in places]
+    shown = [PublishScope(str(it.name), it.kind, it.display_name) for it in places]
     return reply({"scopes": shown})
 
 
@@ -34,26 +39,26 @@ def post_publish(services: Services, call: Call) -> Response:
 def _request(services: Services, call: Call, body: dict[str, Any]) -> Response:
     most = services.settings.max_bundle_bytes
     request = request_version(services.store, call.actor, body, most, services.quotas)
-    shown = {
-        "uploadUrl": _upload_url(services, request, "js"),
-        "cdnUrl": _published_url(services, request, "js"),
-        "widgetId": f"{request.scope}/{request.name}",
-        "versionId": request.id,
-    }
-    if request.css_size is not None:
-        shown["cssUploadUrl"] = _upload_url(services, request, "css")
-        shown["cssUrl"] = _published_url(services, request, "css")
+    has_style = request.css_size is not None
+    shown = UploadTargets(
+        _upload_url(services, request, "js"),
+        _published_url(services, request, "js"),
+        f"{request.scope}/{request.name}",
+        request.id,
+        _upload_url(services, request, "css") if has_style else UNSET,
+        _published_url(services, request, "css") if has_style else UNSET,
+    )
     return reply(shown)
 
 
 def _check(services: Services, call: Call, body: dict[str, Any]) -> Response:
     most = services.settings.max_bundle_bytes
     wanted = check_version(services.store, call.actor, body, most, services.quotas)
-    manifest = wanted.manifest
-    place = f"{services.settings.cdn_url}/@{wanted.scope}/{manifest.name}/{manifest.version.text}"
-    shown: dict[str, object] = {"success": True, "cdnUrl": f"{place}/index.js"}
+    manifest, cdn_url = wanted.manifest, services.settings.cdn_url
+    place = (wanted.scope, manifest.name, manifest.version.text)
+    shown: dict[str, object] = {"success": True, "cdnUrl": cdn_url + file_path(*place, "js")}
     if wanted.style is not None:
-        shown["cssUrl"] = f"{place}/index.css"
+        shown["cssUrl"] = cdn_url + file_path(*place, "css")
     return reply(shown)
 
 
@@ -64,13 +69,10 @@ def _confirm(services: Services, call: Call, body: dict[str, Any]) -> Response:
     request = publish_version(
         services.store, services.bundles, services.uploads, call.actor, id_, services.quotas
     )
-    shown: dict[str, object] = {
-        "success": True,
-        "bundleUrl": _published_url(services, request, "js"),
-    }
-    if request.css_size is not None:
-        shown["cssUrl"] = _published_url(services, request, "css")
-    return reply(shown)
+    bundle_url = _published_url(services, request, "js")
+    has_style = request.css_size is not None
+    css_url = _published_url(services, request, "css") if has_style else UNSET
+    return reply(Published(True, bundle_url, css_url))
 
 
 def _upload_url(services: Services, request: PublishRequest, kind: Kind) -> str:
@@ -83,5 +85,5 @@ def _upload_url(services: Services, request: PublishRequest, kind: Kind) -> str:
 
 
 def _published_url(services: Services, request: PublishRequest, kind: Kind) -> str:
-    place = f"@{request.scope}/{request.name}/{request.version}"
-    return f"{services.settings.cdn_url}/{place}/index.{kind}"
+    path = file_path(request.scope, request.name, request.version, kind)
+    return services.settings.cdn_url + path

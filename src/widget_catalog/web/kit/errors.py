@@ -3,7 +3,9 @@
 import msgspec
 import structlog
 
+from widget_contract.addresses import WIDGETS
 from widget_contract.errors import CatalogError, InvalidManifest, InvalidName
+from widget_contract.wire import Error
 
 from ...domain.errors import (
     BundleRefused,
@@ -25,7 +27,6 @@ from .rendering import PageRenderer
 
 _log = structlog.get_logger("widget_catalog.faults")
 
-WIDGETS = "/api/v1/widgets/"
 # What pages of other origins may read, errors included.
 _OPEN = (WIDGETS, "/cdn/")
 
@@ -97,7 +98,7 @@ STATUSES: dict[type[CatalogError], int] = {
 
 def error(status: int, message: str, *headers: tuple[str, str]) -> Response:
     """The one shape of every error under /api/."""
-    body = msgspec.json.encode({"error": message})
+    body = msgspec.json.encode(Error(message))
     return Response(status, [_JSON, NOSNIFF, *headers], body)
 
 

@@ -2,6 +2,11 @@
 
 from typing import Any
 
+import msgspec
+
+from widget_contract.addresses import file_path
+from widget_contract.wire import Size, VersionEntry
+
 from .fields import ref
 
 Answer = dict[str, Any]
@@ -169,28 +174,30 @@ def registry_example(base_url: str) -> Answer:
 
 
 def version_entry(base_url: str) -> Answer:
-    return {
-        "scope": "catalog",
-        "name": "clock",
-        "version": "2.0.0",
-        "bundleUrl": f"{base_url}/cdn/@catalog/clock/2.0.0/index.js",
-        "bundleSize": 5515,
-        "sha256Hash": "c81c2bd9832ca040af0ae060b25d15fbfefc843b84375ce8b45f5eae30e71174",
-        "publishedAt": "2026-02-09T09:15:00.000Z",
-        "yanked": False,
-        "yankedReason": None,
-        "deprecationMessage": None,
-        "releaseNotes": "- New setting `face`: `analogue` or `digital`",
-        "displayName": "Clock",
-        "description": "An analogue face beside the figures, in any time zone.",
-        "icon": "mdi:clock-outline",
-        "minSize": {"w": 2, "h": 2},
-        "maxSize": {"w": 6, "h": 6},
-        "sdkVersion": "1.x || 2.x",
-        "configVersion": 2,
-        "permissions": [],
-        "license": "MIT",
-    }
+    entry = VersionEntry(
+        scope="catalog",
+        name="clock",
+        version="2.0.0",
+        bundle_url=f"{base_url}/cdn{file_path('catalog', 'clock', '2.0.0', 'js')}",
+        bundle_size=5515,
+        sha256_hash="c81c2bd9832ca040af0ae060b25d15fbfefc843b84375ce8b45f5eae30e71174",
+        published_at="2026-02-09T09:15:00.000Z",
+        yanked=False,
+        yanked_reason=None,
+        deprecation_message=None,
+        release_notes="- New setting `face`: `analogue` or `digital`",
+        display_name="Clock",
+        description="An analogue face beside the figures, in any time zone.",
+        icon="mdi:clock-outline",
+        min_size=Size(2, 2),
+        max_size=Size(6, 6),
+        sdk_version="1.x || 2.x",
+        config_version=2,
+        permissions=(),
+        license="MIT",
+    )
+    shown: Answer = msgspec.json.decode(msgspec.json.encode(entry))
+    return shown
 
 
 def _widget_texts() -> Answer:

@@ -1,5 +1,13 @@
 """The operations of the OpenAPI document: every public address, its parameters and answers."""
 
+from widget_contract.patterns import (
+    COMPAT_SDK,
+    NAME,
+    NAME_MAX_LENGTH,
+    SEMVER,
+    SEMVER_MAX_LENGTH,
+)
+
 from ... import release
 from ...settings import Settings
 from .answers import (
@@ -12,7 +20,6 @@ from .answers import (
     sent,
     shared,
 )
-from .fields import COMPAT_SDK, NAME, NAME_MAX_LENGTH, SEMVER, SEMVER_MAX_LENGTH
 
 INTEGRATORS = "Integrators"
 OPERATIONS = "Operations"

@@ -4,13 +4,15 @@ There is no route table on the hot path: a detail is recognised by its prefix.
 """
 
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Protocol
 
 import msgspec
 
+from widget_contract.addresses import CLI_VERSION, WIDGETS
 from widget_contract.errors import CatalogError
 from widget_contract.names import is_name
+from widget_contract.wire import CliVersion, Counted, ServiceVersion, Settings, Shape
 
 from ... import release
 from ...domain.errors import DataDamaged, InvalidQuery, StoreUnavailable
@@ -18,7 +20,7 @@ from ...reading.catalog import Catalog
 from ...reading.content import Content
 from ..kit.conditional import http_date
 from ..kit.content_response import content_response
-from ..kit.errors import WIDGETS, error
+from ..kit.errors import error
 from ..kit.http import CORS, NOSNIFF, Answer, Body, Headers, Request, Response, WorkerCounts
 from .query import parse_search
 
@@ -51,7 +53,7 @@ _PREFLIGHT = Response(
     ],
     None,
 )
-_COUNTED = Response(200, [_JSON, CORS, NOSNIFF], b'{"success":true}')
+_COUNTED = Response(200, [_JSON, CORS, NOSNIFF], msgspec.json.encode(Counted()))
 
 
 class DownloadCounter(Protocol):
@@ -68,7 +70,7 @@ class PublicApi:
         counter: DownloadCounter,
         bundles_check: Callable[[], None],
         blocked_s: Callable[[], float],
-        public_settings: dict[str, object],
+        public_settings: Settings,
         internal: Answer,
         find_damage: Callable[[], str | None],
         min_cli_version: str,
@@ -81,17 +83,13 @@ class PublicApi:
         self._internal = internal
         self._find_damage = find_damage
         self._workers = workers
-        cli_version = {"minSupported": min_cli_version, "latest": release.CLI_LATEST}
-        version = {
-            "version": release.VERSION,
-            "releasedAt": release.RELEASED_AT,
-            "apiVersions": release.API_VERSIONS,
-        }
+        cli_version = CliVersion(min_cli_version, release.CLI_LATEST)
+        version = ServiceVersion(release.VERSION, release.RELEASED_AT, release.API_VERSIONS)
         self._operational: dict[str, Callable[[Request], Response]] = {
             "/api/health": self._health,
             _STATS: lambda request: content_response(request, self._catalog.stats(), _CLOSED),
             "/api/version": _fixed(version),
-            "/api/widgets/cli-version": _fixed(cli_version),
+            CLI_VERSION: _fixed(cli_version),
             "/api/settings": _fixed(public_settings),
         }
 
@@ -214,7 +212,7 @@ class PublicApi:
         return content_response(request, content, _CLOSED, status=503 if faults else 200)
 
 
-def _fixed(body: Mapping[str, object]) -> Callable[[Request], Response]:
+def _fixed(body: Shape) -> Callable[[Request], Response]:
     content = Content(msgspec.json.encode(body))
     return lambda request: content_response(request, content, _CLOSED)
 

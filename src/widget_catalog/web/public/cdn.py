@@ -5,8 +5,10 @@ from pathlib import Path
 
 import structlog
 
+from widget_contract.addresses import PublishedFile, parse_file_path
+
 from ...bundles.contract import Kind, LocalFiles
-from ...reading.catalog import Catalog
+from ...reading.catalog import BundleRef, Catalog
 from ..kit.conditional import choose_range, is_known
 from ..kit.errors import error
 from ..kit.http import NOSNIFF, FileBody, Headers, Request, Response
@@ -42,22 +44,20 @@ class Cdn:
         if request.method not in ("GET", "HEAD"):
             sentence = "A bundle can be read, and nothing else; use GET, HEAD, OPTIONS."
             return error(405, sentence, ("allow", "GET, HEAD, OPTIONS"), _CORS)
-        kind: Kind = "js"
-        match request.path[len(PREFIX) :].split("/"):
-            case [scope, name, version, "index.js"] if scope.startswith("@"):
-                kind, found = "js", self._catalog.find_bundle(scope[1:], name, version)
-            case [scope, name, version, "index.css"] if scope.startswith("@"):
-                kind, found = "css", self._catalog.find_style(scope[1:], name, version)
-            case _:
-                found = None
-        if found is None:
+        file = parse_file_path(request.path[len(PREFIX) - 1 :])
+        found = None if file is None else self._find(file)
+        if file is None or found is None:
             return error(404, f"There is no bundle at {request.path[:200]}.", _CORS)
-        path = self._bundles.local_path(found.sha256_hash, kind)
+        path = self._bundles.local_path(found.sha256_hash, file.kind)
         if not _is_whole(path, found.size_bytes):
             _log.error("A bundle is missing or damaged; run doctor.", file=str(path))
             return error(503, "This bundle is missing on the server.", _CORS)
-        headers = [_TYPES[kind], *_BUNDLE, ("etag", f'"{found.sha256_hash}"')]
+        headers = [_TYPES[file.kind], *_BUNDLE, ("etag", f'"{found.sha256_hash}"')]
         return _send(request, FileBody(path, 0, found.size_bytes, is_whole=True), headers)
+
+    def _find(self, file: PublishedFile) -> BundleRef | None:
+        find = self._catalog.find_bundle if file.kind == "js" else self._catalog.find_style
+        return find(file.scope, file.name, file.version)
 
 
 def _is_whole(path: Path, size_bytes: int) -> bool:

@@ -1,0 +1,19 @@
+"""Patterns that clients are told of, in the dialect of JSON Schema. `names.py` and `semver.py` are
+what decides."""
+
+NAME = r"^[a-z0-9][a-z0-9-]*$"
+NAME_MAX_LENGTH = 64
+
+# Semantic Versioning 2.0.0, strict: no leading `v`, no missing part, no leading zero.
+_IDENTIFIER = r"(?:0|[1-9][0-9]*|[0-9]*[a-zA-Z-][0-9a-zA-Z-]*)"
+_BUILD = r"[0-9a-zA-Z-]+"
+_SUFFIXES = rf"(?:-{_IDENTIFIER}(?:\.{_IDENTIFIER})*)?(?:\+{_BUILD}(?:\.{_BUILD})*)?"
+_NUMBERS = r"(?:0|[1-9][0-9]*)\.(?:0|[1-9][0-9]*)\.(?:0|[1-9][0-9]*)"
+SEMVER = f"^{_NUMBERS}{_SUFFIXES}$"
+# The same, with numbers of at most 15 digits: all of those are below the largest one taken.
+COMPAT_SDK = f"^{_NUMBERS.replace('*', '{0,14}')}{_SUFFIXES}$"
+SEMVER_MAX_LENGTH = 256
+
+SHA256 = "^[0-9a-f]{64}$"
+TIMESTAMP = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$"
+API_VERSION = "^v[1-9][0-9]*$"

@@ -1,0 +1,57 @@
+"""Every public answer has the shape that the contract says: all fields, in order, and no others."""
+
+from collections.abc import Iterator
+
+import msgspec
+import pytest
+
+from support.demo import import_demo
+from support.site import Answer, InProcessSite
+from widget_contract import wire
+from widget_contract.addresses import CLI_VERSION, SEARCH, detail_path
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessSite]:
+    with InProcessSite(tmp_path_factory.mktemp("demo") / "data") as site:
+        import_demo(site.node)
+        yield site
+
+
+def assert_shaped(answer: Answer, shape: type[wire.Shape]) -> None:
+    """Read as the shape and written again, it is the same byte for byte."""
+    assert msgspec.json.encode(msgspec.json.decode(answer.body, type=shape)) == answer.body
+
+
+@pytest.mark.parametrize("query", ["", "?compatSdk=1.2.0", "?q=clock&compatSdk=9.0.0", "?q=none"])
+def test_search(site: InProcessSite, query: str) -> None:
+    assert_shaped(site.get(SEARCH + query), wire.SearchResults)
+
+
+def test_every_detail_and_registry(site: InProcessSite) -> None:
+    found = site.get(f"{SEARCH}?limit=100").json()["widgets"]
+    assert len(found) == 18
+    for it in found:
+        assert_shaped(site.get(detail_path(it["scope"], it["name"])), wire.WidgetDetail)
+    for scope in {it["scope"] for it in found}:
+        assert_shaped(site.get(f"/api/widgets/{scope}/registry.json"), wire.Registry)
+
+
+@pytest.mark.parametrize(
+    ("path", "shape"),
+    [
+        ("/api/version", wire.ServiceVersion),
+        (CLI_VERSION, wire.CliVersion),
+        ("/api/stats", wire.Stats),
+        ("/api/settings", wire.Settings),
+        (detail_path("no", "body"), wire.Error),
+        (f"{SEARCH}?page=0", wire.Error),
+        ("/api/widgets/nobody/registry.json", wire.Error),
+    ],
+)
+def test_other_answers(site: InProcessSite, path: str, shape: type[wire.Shape]) -> None:
+    assert_shaped(site.get(path), shape)
+
+
+def test_a_count(site: InProcessSite) -> None:
+    assert_shaped(site.request("POST", detail_path("catalog", "clock")), wire.Counted)

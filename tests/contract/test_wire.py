@@ -1,0 +1,77 @@
+"""The shapes of the wire, the fields that a manifest declares, and what addresses name."""
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from widget_contract import wire
+from widget_contract.addresses import (
+    FileKind,
+    PublishedFile,
+    detail_path,
+    file_path,
+    parse_file_path,
+    style_address,
+)
+from widget_contract.manifests import Declared, declared, parse_manifest
+
+SHAPES = [
+    it
+    for it in vars(wire).values()
+    if isinstance(it, type) and issubclass(it, wire.Shape) and it is not wire.Shape
+]
+
+
+def test_a_version_ends_with_what_its_manifest_declares_in_the_same_order() -> None:
+    """So a field that is written down in one of them only is noticed."""
+    names = Declared.__struct_fields__
+    assert wire.VersionEntry.__struct_fields__[-len(names) :] == names
+    assert wire.VersionEntry.__struct_encode_fields__[-len(names) :] == tuple(
+        it.encode_name for it in msgspec.structs.fields(Declared)
+    )
+
+
+def test_what_is_declared_is_told_by_name() -> None:
+    text = """{"name": "clock", "version": "1.0.0", "displayName": "Clock", "sdkVersion": "^1.0.0",
+        "minSize": {"w": 1, "h": 1}, "maxSize": {"w": 2, "h": 2}, "license": "MIT"}"""
+    told = declared(parse_manifest(text))
+    assert tuple(told) == Declared.__struct_fields__
+    assert (told["display_name"], told["max_size"], told["license"]) == (
+        "Clock",
+        wire.Size(2, 2),
+        "MIT",
+    )
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda it: it.__name__)
+def test_clients_skip_what_they_do_not_know(shape: type[wire.Shape]) -> None:
+    assert not shape.__struct_config__.forbid_unknown_fields
+    assert shape.__doc__
+
+
+NAMES = st.from_regex(r"[a-z0-9][a-z0-9-]{0,8}", fullmatch=True)
+VERSIONS = st.sampled_from(["1.0.0", "2.0.0-beta.1", "1.0.0+build.7"])
+
+
+@given(NAMES, NAMES, VERSIONS, st.sampled_from(["js", "css"]))
+def test_a_path_to_a_file_names_that_file(
+    scope: str, name: str, version: str, kind: FileKind
+) -> None:
+    path = file_path(scope, name, version, kind)
+    assert parse_file_path(path) == PublishedFile(scope, name, version, kind)
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["", "/", "/acme/clock/1.0.0/index.js", "/@acme/clock/index.js", "/@acme/clock/1.0.0/main.js",
+     "/@acme/clock/1.0.0/index.js/", "@acme/clock/1.0.0/index.js", "/x/@acme/clock/1.0.0/index.js"],
+)  # fmt: skip
+def test_no_other_path_names_a_file(path: str) -> None:
+    assert parse_file_path(path) is None
+
+
+def test_addresses() -> None:
+    assert detail_path("acme", "clock") == "/api/v1/widgets/acme/clock"
+    bundle = "https://cdn.example/@acme/clock/1.0.0/index.js"
+    assert style_address(bundle) == "https://cdn.example/@acme/clock/1.0.0/index.css"
