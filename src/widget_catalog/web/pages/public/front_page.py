@@ -3,43 +3,17 @@
 import msgspec
 from jinja2 import Environment
 
-from widget_contract.wire import Size
+from widget_contract.wire import Size, VersionEntry
 
 from ....reading.catalog import Catalog
 from ....reading.content import Content
 from ....reading.large_content import AnyContent
 from ....reading.search import Query
+from ....reading.views import Views
 
 _POPULAR = 6
 _EVERYTHING = Query()
 _GRID_CELLS = 8
-
-
-class _Latest(msgspec.Struct, rename="camel"):
-    version: str
-    min_size: Size
-    max_size: Size
-
-
-class _Widget(msgspec.Struct, rename="camel"):
-    scope: str
-    name: str
-    display_name: str
-    description: str | None
-    is_official: bool | None
-    download_count: int
-    latest_version: _Latest | None
-
-
-class _Results(msgspec.Struct):
-    widgets: list[_Widget]
-
-
-class _Stats(msgspec.Struct):
-    widgets: int
-    versions: int
-    scopes: int
-    downloads: int
 
 
 class _Footprint(msgspec.Struct):
@@ -50,35 +24,31 @@ class _Footprint(msgspec.Struct):
     most: Size
 
 
-_decode_stats = msgspec.json.Decoder(_Stats).decode
-_decode_results = msgspec.json.Decoder(_Results).decode
-
-
 class FrontPage:
     """Rendered anew only when the numbers or the widgets shown have changed."""
 
     def __init__(self, catalog: Catalog, templates: Environment) -> None:
         self._catalog = catalog
+        self._views = Views(catalog)
         self._templates = templates
         self._shows = ("", "")
         self._content: AnyContent = Content(b"")
 
     def content(self) -> AnyContent:
-        stats = self._catalog.stats()
-        popular = self._catalog.search(_EVERYTHING, None, "1", _POPULAR)
+        stats = self._views.stats()
+        popular = self._views.search(_EVERYTHING, None, 1, _POPULAR)
         shows = (stats.tag, popular.tag)
         if shows != self._shows:
-            widgets = _decode_results(popular.body).widgets
             page = self._templates.get_template("front_page.html").render(
-                stats=_decode_stats(stats.body),
-                popular=[(widget, _footprint(widget.latest_version)) for widget in widgets],
+                stats=stats.read(),
+                popular=[(it, _footprint(it.latest_version)) for it in popular.read().widgets],
             )
             self._content = self._catalog.packer.content([page.encode()])
             self._shows = shows
         return self._content
 
 
-def _footprint(latest: _Latest | None) -> _Footprint | None:
+def _footprint(latest: VersionEntry | None) -> _Footprint | None:
     if latest is None:
         return None
     least, most = latest.min_size, latest.max_size
