@@ -1,0 +1,156 @@
+"""The test vectors for clients in other languages are true: of our code, and of npm's `semver`."""
+
+import itertools
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+import widget_contract
+from widget_contract import wire
+from widget_contract.addresses import detail_path, file_path, parse_file_path
+from widget_contract.errors import InvalidManifest, InvalidName
+from widget_contract.manifests import Manifest, parse_manifest
+from widget_contract.names import Scope, WidgetName
+from widget_contract.semver import InvalidRange, InvalidVersion, Range, SemVer, is_compatible
+
+FOLDER = Path(widget_contract.__file__).parent / "vectors"
+NPM_ANSWERS = r"""
+const semver = require("semver");
+const all = { includePrerelease: true };
+const admits = (range, sdk) => semver.satisfies(sdk, range, all);
+const { versions, ranges } = JSON.parse(require("fs").readFileSync(0, "utf8"));
+process.stdout.write(JSON.stringify({
+  valid: versions.valid.map((it) => semver.valid(it) !== null),
+  ascending: versions.ascending.slice(1).map((it, i) => semver.compare(versions.ascending[i], it)),
+  same: versions.same.map(([one, other]) => semver.compare(one, other)),
+  cases: ranges.cases.map(({ range, sdk }) =>
+    admits(range, sdk) || admits(range, sdk.split("+")[0].split("-")[0])),
+  unreadable: ranges.unreadable.map((it) => semver.validRange(it, all)),
+}));
+"""
+
+
+def read(name: str) -> Any:
+    return json.loads((FOLDER / f"{name}.json").read_text(encoding="ascii"))
+
+
+def test_every_file_is_described_and_has_cases() -> None:
+    files = {it.name for it in FOLDER.glob("*.json")}
+    readme = (FOLDER / "README.md").read_text(encoding="utf-8")
+    assert {
+        f"{it}.json" for it in "names versions ranges manifests addresses wire".split()
+    } == files
+    for file in files:
+        assert f"`{file}`" in readme
+        about, *lists = read(file.removesuffix(".json")).values()
+        assert about.endswith(".")
+        assert all(lists)
+
+
+def test_names() -> None:
+    names = read("names")
+    for text in names["valid"]:
+        assert (Scope.parse(text), WidgetName.parse(text)) == (text, text)
+    for text in names["invalid"]:
+        for kind in (Scope, WidgetName):
+            with pytest.raises(InvalidName):
+                kind.parse(text)
+
+
+def test_versions() -> None:
+    versions = read("versions")
+    for text in versions["valid"]:
+        assert SemVer.parse(text).text == text
+    for text in versions["invalid"]:
+        with pytest.raises(InvalidVersion):
+            SemVer.parse(text)
+    for low, high in itertools.pairwise(versions["ascending"]):
+        assert SemVer.parse(low) < SemVer.parse(high)
+    for one, other in versions["same"]:
+        assert SemVer.parse(one) == SemVer.parse(other)
+
+
+def test_ranges() -> None:
+    ranges = read("ranges")
+    for case in ranges["cases"]:
+        admits = is_compatible(case["range"], SemVer.parse(case["sdk"]))
+        assert admits == case["admits"], case
+    assert {case["admits"] for case in ranges["cases"]} == {True, False}
+    for text in ranges["unreadable"]:
+        with pytest.raises(InvalidRange):
+            Range.parse(text)
+    for text in ranges["any"]:
+        assert Range.parse(text).is_any
+
+
+def test_npm_says_the_same_of_versions_and_ranges(node: Path, npm_folder: Path) -> None:
+    versions, ranges = read("versions"), read("ranges")
+    asked = subprocess.run(
+        [node, "-e", NPM_ANSWERS],
+        cwd=npm_folder,
+        input=json.dumps({"versions": versions, "ranges": ranges}),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    answers = json.loads(asked.stdout)
+    assert answers == {
+        "valid": [True] * len(versions["valid"]),
+        "ascending": [-1] * (len(versions["ascending"]) - 1),
+        "same": [0] * len(versions["same"]),
+        "cases": [it["admits"] for it in ranges["cases"]],
+        "unreadable": [None] * len(ranges["unreadable"]),
+    }
+
+
+MANIFESTS = read("manifests")["cases"]
+
+
+@pytest.mark.parametrize("case", MANIFESTS, ids=lambda it: str(it["about"]))
+def test_manifests(case: dict[str, Any]) -> None:
+    if "faults" in case:
+        with pytest.raises(InvalidManifest) as raised:
+            parse_manifest(case["manifest"], case["request"])
+        assert raised.value.faults == case["faults"]
+    else:
+        manifest = parse_manifest(case["manifest"], case["request"])
+        assert _values_of(manifest) == case["values"]
+
+
+def _values_of(manifest: Manifest) -> Any:
+    fields = {it.encode_name: getattr(manifest, it.name) for it in msgspec.structs.fields(manifest)}
+    del fields["text"]
+    fields["version"] = manifest.version.text
+    return json.loads(msgspec.json.encode(fields, enc_hook=str))
+
+
+def test_addresses() -> None:
+    addresses = read("addresses")
+    for it in addresses["cases"]:
+        version = (it["scope"], it["name"], it["version"])
+        assert (file_path(*version, "js"), file_path(*version, "css")) == (
+            it["bundle"],
+            it["style"],
+        )
+        assert detail_path(it["scope"], it["name"]) == it["detail"]
+        assert parse_file_path(it["style"]) == (*version, "css")
+    assert [parse_file_path(it) for it in addresses["notFiles"]] == [None] * 5
+
+
+def test_every_shape_of_the_wire_has_an_example_in_its_order() -> None:
+    seen = set()
+    for case in read("wire")["cases"]:
+        shape = getattr(wire, case["shape"])
+        assert (
+            json.loads(msgspec.json.encode(msgspec.convert(case["value"], shape))) == case["value"]
+        )
+        keys = [it.encode_name for it in msgspec.structs.fields(shape)]
+        assert list(case["value"]) == [it for it in keys if it in case["value"]]
+        seen.add(case["shape"])
+    inner = {"Shape", "Size", "VersionEntry", "WidgetHead", "Widget", "WidgetSummary"}
+    shapes = {name for name, it in vars(wire).items() if isinstance(it, type(wire.Shape))}
+    assert shapes - {"Struct"} == seen | inner | {"RegistryWidget"}
