@@ -1,17 +1,16 @@
 """Popularity against plain sorting: any counts, any names, any changes, any window."""
 
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pyroaring import BitMap
 
-from widget_catalog.reading.ordinals import OrdinalSet
+from widget_catalog.reading import popularity as popularity_module
 from widget_catalog.reading.popularity import Place, Popularity
 from widget_catalog.reading.revision import Counts
-
-CAPACITY = 320
 
 downloads = st.integers(0, 3) | st.sampled_from([2**31, 2**53 - 1, 2**60])
 
@@ -29,8 +28,14 @@ steps = st.builds(
 )
 
 
-def _window(order: list[int], among: set[int], start: int, stop: int) -> list[int]:
-    return [it for it in order if it in among][start:stop]
+def _popularity(counts: Counts, ids: list[int]) -> Popularity:
+    """Of widgets whose numbers are in the order of their names."""
+    ranks = np.argsort(np.argsort(ids)).astype(np.int32)
+    return Popularity(counts, np.array(ids, np.int32), ranks)
+
+
+def _ids(popularity: Popularity, among: BitMap, start: int, stop: int) -> list[int]:
+    return popularity.ids_at(popularity.window(among, start, stop))
 
 
 @settings(max_examples=300)
@@ -40,62 +45,83 @@ def _window(order: list[int], among: set[int], start: int, stop: int) -> list[in
     st.integers(0, 1 << 32) | st.just(~1),
     st.integers(0, 6),
     st.integers(0, 3) | st.integers(0, 70),
+    st.sampled_from([0, 5, 1_000]),
 )
 def test_windows_are_cut_from_the_one_true_order(
     counts: Counts,
+    monkeypatch: pytest.MonkeyPatch,
     begin: list[tuple[int, int]],
     changes: list[Step],
     mask: int,
     length: int,
     start: int,
+    many: int,
 ) -> None:
     """A widget's number is its place among all names, plus one."""
+    monkeypatch.setattr(popularity_module, "_MANY", many)
+    monkeypatch.setattr(popularity_module, "_VERY_FEW", many)
+    monkeypatch.setattr(popularity_module, "_HEAD_SHIFTS", (3, 1))
     counts.record([(i, 0) for i in range(1, 101)] + [(place + 1, n) for place, n in begin])
     ids = [place + 1 for place, _ in begin]
-    popularity = Popularity(
-        counts, np.array(ids, dtype=np.int64), np.array(sorted(ids), dtype=np.int64)
-    )
-    live = np.arange(CAPACITY) < len(ids)
+    popularity = _popularity(counts, ids)
+    live = set(range(len(ids)))
     for change in changes:
         widget_id = change.place + 1
-        current = {ids[it]: it for it in np.flatnonzero(live).tolist()}
+        current = {ids[it]: it for it in live}
         old = current.get(widget_id)
         if change.what == "count":
             counts.record([(widget_id, change.downloads)])
             popularity.refresh()
             continue
-        if old is not None:
-            live[old] = False
+        places = []
         if (change.what == "replace") == (old is not None) and change.what != "go":
             before = max((it for it in current if it < widget_id), default=None)
-            place = Place(widget_id, old, None if before is None else current[before])
-            popularity.add([place])
-            live[len(ids)] = True
-            ids.append(widget_id)
-        popularity.settle(live)
+            places = [Place(widget_id, old, None if before is None else current[before])]
+        popularity.update([] if old is None else [old], places)
+        live -= {old}
+        live |= {len(ids) + i for i in range(len(places))}
+        ids += [it.widget_id for it in places]
 
-    order = sorted(np.flatnonzero(live).tolist(), key=lambda it: (-counts.slots[ids[it]], ids[it]))
-    some = {it for i, it in enumerate(order) if mask >> (i % 33) & 1}
-    for among in (set(order), some):
-        marks = np.zeros(CAPACITY, np.bool_)
-        marks[list(among)] = True
+    order = sorted(live, key=lambda it: (-counts.slots[ids[it]], ids[it]))
+    some = [it for i, it in enumerate(order) if mask >> (i % 33) & 1]
+    for among in (order, some):
         stop = min(start + length, len(among))
         if start < stop:
-            found = popularity.window(OrdinalSet.of(marks), start, stop)
-            assert found == _window(order, among, start, stop)
+            found = _ids(popularity, BitMap(among), start, stop)
+            assert found == [ids[it] for it in among[start:stop]]
 
 
-def test_an_order_that_is_current_is_not_sorted_again(tmp_path: Path) -> None:
-    counts = Counts(tmp_path / "counts")
+def test_an_order_follows_the_counts_when_it_is_refreshed(counts: Counts) -> None:
     counts.record([(1, 1), (2, 2)])
-    popularity = Popularity(counts, np.array([1, 2]), np.array([1, 2]))
-    both = OrdinalSet.of(np.arange(64) < 2)
-    assert popularity.is_current
+    popularity = _popularity(counts, [1, 2])
+    both = BitMap([0, 1])
+    assert _ids(popularity, both, 0, 2) == [2, 1]
     counts.record([(1, 9)])
-    assert not popularity.is_current
-    assert popularity.window(both, 0, 2) == [1, 0]
+    assert _ids(popularity, both, 0, 2) == [2, 1]
 
     popularity.refresh()
 
-    assert popularity.is_current
-    assert popularity.window(both, 0, 2) == [0, 1]
+    assert _ids(popularity, both, 0, 2) == [1, 2]
+
+
+def test_a_mark_holds_until_one_of_its_own_is_counted(counts: Counts) -> None:
+    popularity = _popularity(counts, [1, 2, 3])
+    mark, other = popularity.mark(BitMap([0, 1])), popularity.mark(BitMap([2]))
+    counts.record([(3, 1)])
+    popularity.refresh()
+    assert popularity.holds(mark)
+    assert not popularity.holds(other)
+
+    counts.record([(1, 1)])
+    popularity.refresh()
+
+    assert not popularity.holds(mark)
+
+
+def test_no_mark_outlives_a_change_of_the_catalog(counts: Counts) -> None:
+    popularity = _popularity(counts, [1, 2, 3])
+    mark = popularity.mark(BitMap([0]))
+
+    popularity.update([1], [])
+
+    assert not popularity.holds(mark)

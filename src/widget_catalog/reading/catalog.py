@@ -4,7 +4,6 @@ Before each answer the shared revision word is looked at; if it moved, what is n
 feed is dropped from the caches and, at the next search, taken into the index.
 """
 
-from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -15,11 +14,9 @@ from widget_contract.semver import SemVer
 
 from ..domain import clock
 from ..domain.clock import Clock, iso
-from ..domain.widgets import runs_on
 from .cache import ByteBoundedCache
 from .content import Content
 from .details import Detail, LargeDetail, SmallDetail, UnloadedDetail
-from .document_rows import SummaryRow
 from .documents import Documents
 from .index_follower import IndexFollower, IndexSource
 from .large_content import AnyContent, Packer
@@ -27,18 +24,7 @@ from .loading import Loader, Registry, read_detail, read_registry, registry_piec
 from .rendering import Outline, is_stored_here, with_cdn
 from .revision import Counts, Revision
 from .search import Query, SearchIndex
-
-
-class _Summary:
-    """A search result around its count, and its versions that fit the SDKs asked for so far."""
-
-    __slots__ = ("before", "compatible", "latest", "place")
-
-    def __init__(self, row: SummaryRow, cdn_url: str) -> None:
-        self.place = row.place
-        self.latest = with_cdn(row.latest, cdn_url) or b"null"
-        self.before = row.head + b',"downloadCount":'
-        self.compatible: dict[SemVer, bytes] = {}
+from .search_pages import Asked, SearchPages
 
 
 class _Bundle(msgspec.Struct, rename="camel"):
@@ -54,7 +40,6 @@ class BundleRef(NamedTuple):
 
 # What an object costs in memory beside its bytes.
 _OVERHEAD_BYTES = 600
-_REMEMBERED_SDKS = 8
 _MANY_CHANGES = 10_000
 
 _decode_bundle = msgspec.json.Decoder(_Bundle).decode
@@ -81,15 +66,15 @@ class Catalog:
         self._slots = counts.slots
         self._cdn_url = cdn_url
         self._now = now
-        share = cache_bytes // 8
+        share = cache_bytes // 16
         self.packer = Packer()
-        self._details: ByteBoundedCache[str, Detail] = ByteBoundedCache(3 * share)
-        self._summaries: ByteBoundedCache[int, _Summary] = ByteBoundedCache(share)
-        self._registries: ByteBoundedCache[str, Registry] = ByteBoundedCache(share // 2)
-        self._answers: ByteBoundedCache[object, AnyContent] = ByteBoundedCache(share)
-        self._loader = Loader(documents, self.packer, max_bytes=cache_bytes * 5 // 16)
+        self._details: ByteBoundedCache[str, Detail] = ByteBoundedCache(5 * share)
+        self._pages = SearchPages(documents, counts, self.packer, cdn_url, 5 * share)
+        self._registries: ByteBoundedCache[str, Registry] = ByteBoundedCache(share)
+        self._loader = Loader(documents, self.packer, max_bytes=5 * share)
         self._bundles: ByteBoundedCache[tuple[str, str, str], BundleRef] = ByteBoundedCache(1 << 20)
-        self._answers_at = (-1, -1)
+        self._stats: Content | None = None
+        self._stats_at = (-1, -1)
         self._follower = IndexFollower(documents, counts, index_source)
         self._seen = self._follower.seq
 
@@ -128,15 +113,10 @@ class Catalog:
 
     def search(self, query: Query, sdk: SemVer | None, page: str, limit: int) -> AnyContent:
         """A page of results. `page` is decimal digits, however many."""
-        asked = (query, sdk and str(sdk), page, limit)
-        content = self._remembered().get(asked)
-        if content is None:
-            content = self._search(query, sdk, page, limit)
-            # An order that lags is asked for again, until it has caught up.
-            if self._follower.index.is_in_order and not self._follower.is_behind:
-                size = content.size * 3 // 2 + 4 * len(query.text) + len(page)
-                self._answers.put(asked, content, size + _OVERHEAD_BYTES)
-        return content
+        self._follow()
+        index = self._current_index()
+        asked = Asked(query, sdk, page, limit)
+        return self._pages.answer(index, asked, is_kept=not self._follower.is_behind)
 
     def registry(self, scope: str) -> Registry | None:
         """All listed widgets of a scope; None if there is no such scope.
@@ -197,7 +177,9 @@ class Catalog:
         return None if found is None else BundleRef(found[1], found[0])
 
     def stats(self) -> AnyContent:
-        content = self._remembered().get("stats")
+        self._follow()
+        at = (self._seen, self._counts.revision())
+        content = self._stats if at == self._stats_at else None
         if content is None:
             totals = self._current_index().totals()
             body = msgspec.json.encode(
@@ -211,7 +193,7 @@ class Catalog:
             )
             content = Content(body)
             if not self._follower.is_behind:
-                self._answers.put("stats", content, 1000)
+                self._stats, self._stats_at = content, at
         return content
 
     def check(self) -> None:
@@ -248,15 +230,6 @@ class Catalog:
                 self._details.put(key, detail, _OVERHEAD_BYTES)
         return detail
 
-    def _remembered(self) -> dict[object, AnyContent]:
-        """Whole answers, as long as neither the catalog nor any count has changed."""
-        self._follow()
-        at = (self._seen, self._counts.revision())
-        if at != self._answers_at:
-            self._answers.clear()
-            self._answers_at = at
-        return self._answers.items
-
     def _follow(self) -> None:
         """Forget what the feed says has changed."""
         if self._revision.current() > self._seen:
@@ -268,14 +241,14 @@ class Catalog:
             # To forget everything takes less than to read what can be kept.
             self._follower.note_many(self._seen)
             self._seen = newest
-            for cache in (self._summaries, self._registries, self._details, self._loader):
+            for cache in (self._pages, self._registries, self._details, self._loader):
                 cache.clear()
             return
         changes = self._documents.list_changes(self._seen)
         self._follower.note(changes)
         for seq, widget_id, scope, name, _ in changes:
             self._seen = seq
-            self._summaries.drop(widget_id)
+            self._pages.forget(widget_id)
             self._registries.drop(scope)
             self._details.drop(f"{scope}/{name}")
             self._loader.drop(scope)
@@ -289,74 +262,3 @@ class Catalog:
                 self._read_feed()
                 self._follower.follow()
         return self._follower.index
-
-    def _search(self, query: Query, sdk: SemVer | None, page: str, limit: int) -> AnyContent:
-        # No catalog is so large that a page of eighteen digits is not past its end.
-        offset = (int(page) - 1) * limit if len(page) <= 18 else 1 << 62
-        ids, total = self._current_index().find(query, offset, limit)
-        summaries = self._summaries_of(ids)
-        fitting = [] if sdk is None else self._compatible(ids, summaries, sdk)
-        slots = self._slots
-        # Joined once, at the end: formatting each result would cost three times as much.
-        parts = [b'{"widgets":[']
-        for position, (widget_id, it) in enumerate(zip(ids, summaries, strict=True)):
-            parts += (it.before, b'%d,"latestVersion":' % slots[widget_id], it.latest)
-            if fitting:
-                parts += (b',"latestCompatibleVersion":', fitting[position])
-            parts.append(b"},")
-        end = b'],"total":%d,"page":%b,"limit":%d}' % (total, page.encode(), limit)
-        if ids:
-            parts[-1] = b"}"
-        parts.append(end)
-        return self.packer.content(parts)
-
-    def _summaries_of(self, ids: Sequence[int]) -> list[_Summary]:
-        cached = self._summaries.items
-        missing = [widget_id for widget_id in ids if widget_id not in cached]
-        if not missing:
-            return [cached[widget_id] for widget_id in ids]
-        found = {widget_id: cached[widget_id] for widget_id in ids if widget_id in cached}
-        for row in self._documents.list_summaries(missing):
-            summary = found[row.id] = _Summary(row, self._cdn_url)
-            size = len(summary.before) + len(summary.latest) + _OVERHEAD_BYTES
-            self._summaries.put(row.id, summary, size)
-        return [found[widget_id] for widget_id in ids]
-
-    def _compatible(
-        self, ids: Sequence[int], summaries: Sequence[_Summary], sdk: SemVer
-    ) -> list[bytes]:
-        """The newest version of each that fits, as JSON."""
-        new = [
-            (id_, it) for id_, it in zip(ids, summaries, strict=True) if sdk not in it.compatible
-        ]
-        if not new:
-            return [it.compatible[sdk] for it in summaries]
-        with self._documents.snapshot():
-            outlines = self._documents.list_outlines([widget_id for widget_id, _ in new])
-            found = {
-                widget_id: self._find_compatible(widget_id, it, outlines[widget_id], sdk)
-                for widget_id, it in new
-            }
-        # Remembered, for few SDKs are asked for often.
-        for widget_id, it in new:
-            entry = found[widget_id]
-            if len(it.compatible) < _REMEMBERED_SDKS and (
-                entry is it.latest or self._summaries.grow(widget_id, it, len(entry))
-            ):
-                it.compatible[sdk] = entry
-        return [
-            found[widget_id] if widget_id in found else it.compatible[sdk]
-            for widget_id, it in zip(ids, summaries, strict=True)
-        ]
-
-    def _find_compatible(
-        self, widget_id: int, summary: _Summary, outline: bytes, sdk: SemVer
-    ) -> bytes:
-        for it in _decode_outline(outline):
-            if runs_on(sdk, sdk_version=it.sdk_version, is_yanked=it.is_yanked):
-                if it.place == summary.place:
-                    return summary.latest  # Nearly always.
-                entry = with_cdn(self._documents.read_entries(widget_id, it.place), self._cdn_url)
-                # It need not be in memory twice.
-                return summary.latest if entry == summary.latest else entry
-        return b"null"

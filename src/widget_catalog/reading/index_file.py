@@ -27,7 +27,7 @@ from .documents import Documents
 from .index_parts import IndexParts, build_parts
 
 # Counted up whenever the parts of the index change.
-FORMAT = 1
+FORMAT = 2
 # Below this, building the index takes a moment, and no file is kept.
 LEAST_WIDGETS = 20_000
 # So many changes are taken into a mapped index rather than all built anew.

@@ -14,15 +14,16 @@ from .words import WordsBuilder, WordsParts
 
 
 class IndexParts(NamedTuple):
-    """All listed widgets by ordinal, and what leads to their ordinals.
+    """All listed widgets by ordinal, in the order of their numbers, and what leads to them.
 
-    `keys` are the normal forms of their names, in order, and `key_ordinals` whose they are.
+    `ranks` are their places in the order of scope and name. `keys` are the normal forms of
+    their names, in order, and `key_ordinals` whose they are.
     """
 
     ids: Array
     version_counts: Array
     is_official: Array
-    ids_by_name: Array
+    ranks: Array
     scopes: Array
     scope_starts: Array
     members: Array
@@ -49,12 +50,12 @@ class IndexParts(NamedTuple):
 def build_parts(documents: Documents) -> IndexParts:
     """Read every listing. To be called inside a snapshot."""
     names, descriptions = WordsBuilder(), WordsBuilder()
-    ids, version_counts = [np.empty(0, np.int64)], [np.empty(0, np.int32)]
+    ids, version_counts = [np.empty(0, np.int32)], [np.empty(0, np.int32)]
     is_official = [np.empty(0, np.bool_)]
     scopes: list[str] = []
     keys: list[str] = []
     for some in documents.stream_listings():
-        ids.append(some.ids)
+        ids.append(some.ids.astype(np.int32))
         version_counts.append(some.version_counts.astype(np.int32))
         is_official.append(some.is_official)
         scopes += some.scopes
@@ -64,6 +65,8 @@ def build_parts(documents: Documents) -> IndexParts:
     all_ids = np.concatenate(ids)
     if not np.array_equal(np.sort(by_name), all_ids):
         raise DataDamaged("The index of names in the read model is damaged. Run doctor.")
+    ranks = np.empty(len(all_ids), np.int32)
+    ranks[np.searchsorted(all_ids, by_name)] = np.arange(len(all_ids))
     groups, members = Groups.members(scopes)
     group_names = Texts.of(groups)
     by_key = sorted(range(len(keys)), key=keys.__getitem__)
@@ -72,7 +75,7 @@ def build_parts(documents: Documents) -> IndexParts:
         all_ids,
         np.concatenate(version_counts),
         np.concatenate(is_official),
-        by_name,
+        ranks,
         group_names.characters,
         group_names.starts,
         members.items,

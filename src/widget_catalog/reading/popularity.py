@@ -9,12 +9,20 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from pyroaring import BitMap
 
-from .ordinals import Array, Marks, OrdinalSet
+from .ordinals import Array, members_of, set_of
 from .revision import Counts
 
 _EXACT_UP_TO = 10_000
 _LAG_S = 30.0
+# The most popular 1 in 256 and 1 in 16 are sets of their own: where they hold all of a window,
+# the others need not be looked at.
+_HEAD_SHIFTS = (8, 4)
+_MANY = 256
+# So few are sorted before numpy has begun.
+_VERY_FEW = 24
+_MOST_COUNTED = 1_000
 
 
 class Place(NamedTuple):
@@ -25,101 +33,137 @@ class Place(NamedTuple):
     before: int | None
 
 
-class Popularity:
-    """`_order` holds the live ordinals, most popular first; `_position` is its inverse."""
+class Mark:
+    """The state of the order when a window was cut from it, and who took part."""
 
-    def __init__(self, counts: Counts, ids: Array, ids_by_name: Array) -> None:
-        """Begin with these widgets: their numbers by ordinal, and in the order of names."""
+    __slots__ = ("among", "at", "counted")
+
+    def __init__(self, among: BitMap, counted: list[int]) -> None:
+        self.among = among
+        self.counted = counted
+        self.at = len(counted)
+
+
+class Popularity:
+    """`_order` holds the live ordinals, most popular first; `_position` is its inverse.
+
+    `_counted` are the ordinals whose count was seen to change since it was begun. It is begun
+    anew wherever more than that may have changed.
+    """
+
+    def __init__(self, counts: Counts, ids: Array, ranks: Array) -> None:
+        """Begin with these widgets: by ordinal, their numbers and their ranks by name."""
         self._counts = counts
-        self._ids = ids
-        rank_of_id = np.zeros(ids_by_name.max(initial=0) + 1, dtype=np.int64)
-        rank_of_id[ids_by_name] = np.arange(len(ids_by_name))
-        self._rank: Array = rank_of_id[self._ids]
-        self._order: Array = np.arange(len(self._ids))
+        self.ids = ids
+        self._ranks = ranks
+        self._order: Array = np.arange(len(ids), dtype=np.int32)
+        self._counted: list[int] = []
         self._sort()
 
-    def add(self, places: Sequence[Place]) -> None:
-        """Give the next ordinals to these widgets, which come in the order of names."""
-        old_size = len(self._ids)
+    def update(self, gone: Sequence[int], places: Sequence[Place]) -> None:
+        """Let these ordinals go, and give the next ones to these widgets, in the order of names."""
+        self._order = np.delete(self._order, self._position[list(gone)])
+        self._add(places)
+        self._sort()
+        self._counted = []
+
+    def refresh(self) -> None:
+        """Follow the counts, if they moved and it is time."""
+        if self._counts.revision() == self._revision:
+            return
+        if self._is_exact:
+            before = self._sorted_by
+            self._sort()
+            self._counted += np.flatnonzero(self._sorted_by != before).tolist()
+            if len(self._counted) > _MOST_COUNTED:
+                self._counted = []
+        elif time.monotonic() - self._refreshed_at > _LAG_S:
+            self._sort()
+            self._counted = []
+
+    def mark(self, among: BitMap) -> Mark:
+        """To ask later whether windows among these have stayed the same."""
+        return Mark(among if self._is_exact else BitMap(), self._counted)
+
+    def holds(self, mark: Mark) -> bool:
+        """Whether all windows among those marked have stayed the same: no count of theirs moved."""
+        if mark.counted is not self._counted:
+            return False
+        if mark.at < len(self._counted):
+            if any(ordinal in mark.among for ordinal in self._counted[mark.at :]):
+                return False
+            mark.at = len(self._counted)
+        return True
+
+    def window(self, among: BitMap, start: int, stop: int) -> list[int]:
+        """Where these come in the order, from one to another of them, when only some take part."""
+        size = len(among)
+        if size == len(self._order):
+            return list(range(start, stop))
+        if size <= _VERY_FEW:
+            return sorted([self._position_at[it] for it in among.to_array()])[start:stop]
+        if size > _MANY:
+            for head in self._heads:
+                if head.intersection_cardinality(among) >= stop:
+                    among = among & head
+                    break
+        positions = self._position.take(members_of(among))
+        if stop < len(positions) >> 4:
+            positions = np.partition(positions, stop)[:stop]
+        positions.sort()
+        window: list[int] = positions[start:stop].tolist()
+        return window
+
+    def ids_at(self, positions: list[int]) -> list[int]:
+        """The numbers of the widgets at these places of the order."""
+        return [self._id_at[it] for it in positions]
+
+    @property
+    def _is_exact(self) -> bool:
+        return len(self._order) <= _EXACT_UP_TO
+
+    def _add(self, places: Sequence[Place]) -> None:
+        old_size = len(self.ids)
         # Where a new one goes among the old ranks, and who it is; behind another new one: there.
         slots: list[int] = []
         new: list[int] = []
-        ranks = np.zeros(len(places), dtype=np.int64)
+        ranks = np.zeros(len(places), np.int32)
         for i, (_, replaced, before) in enumerate(places):
             if replaced is not None:
-                ranks[i] = self._rank[replaced]
+                ranks[i] = self._ranks[replaced]
                 continue
             if before is None:
                 slot = 0
             elif before < old_size:
-                slot = int(self._rank[before]) + 1
+                slot = int(self._ranks[before]) + 1
             else:
                 behind = before - old_size
                 slot = int(ranks[behind]) + (places[behind].replaced is not None)
             ranks[i] = slot
             slots.append(slot)
             new.append(i)
-        self._ids = np.append(self._ids, np.array([it.widget_id for it in places], np.int64))
-        self._rank = np.append(self._rank, ranks)
-        self._order = np.append(self._order, np.arange(old_size, len(self._ids)))
+        self.ids = np.append(self.ids, np.array([it.widget_id for it in places], np.int32))
+        self._ranks = np.append(self._ranks, ranks)
+        self._order = np.append(self._order, np.arange(old_size, len(self.ids), dtype=np.int32))
         # Everybody moves on by how many new ones come before; those by their own number.
-        self._rank += np.searchsorted(slots, self._rank, side="right")
-        self._rank[[old_size + i for i in new]] = np.add(slots, np.arange(len(slots)))
-
-    def settle(self, live: Marks) -> None:
-        """Let the dead go and put the new ones in their places."""
-        self._order = self._order[live[self._order]]
-        self._sort()
-
-    @property
-    def is_current(self) -> bool:
-        """Whether this is the order of the counts as they are now."""
-        return self._counts.revision() == self._revision
-
-    def refresh(self) -> None:
-        """Follow the counts, if they moved and it is time."""
-        if self.is_current:
-            return
-        is_exact = len(self._order) <= _EXACT_UP_TO
-        if is_exact or time.monotonic() - self._refreshed_at > _LAG_S:
-            self._sort()
-
-    def window(self, among: OrdinalSet, start: int, stop: int) -> list[int]:
-        """The ordinals at these places of the order, when only some take part in it."""
-        taking_part = len(among)
-        if taking_part == len(self._order):
-            return list(self._order[start:stop].tolist())
-        # Either walk down the order until enough are met, or sort those that take part. The walk
-        # is short unless few take part, or just the least popular: then it is given up.
-        walked = self._walk(among, stop, len(self._order) // 64 + taking_part)
-        if walked is not None:
-            return walked[start:stop]
-        positions = self._position[among.to_array()]
-        if stop < taking_part:
-            positions = np.partition(positions, stop)[:stop]
-        positions.sort()
-        return list(self._order[positions[start:stop]].tolist())
-
-    def _walk(self, among: OrdinalSet, stop: int, most: int) -> list[int] | None:
-        """The first ones of the order that take part; None if it takes more steps than that."""
-        met: list[int] = []
-        step = 2 * stop * len(self._order) // len(among) + 16
-        for at in range(0, most - step, step):
-            met += among.among(self._order[at : at + step]).tolist()
-            if len(met) >= stop:
-                return met
-        return None
+        self._ranks += np.searchsorted(slots, self._ranks, side="right").astype(np.int32)
+        self._ranks[[old_size + i for i in new]] = np.add(slots, np.arange(len(slots)))
 
     def _sort(self) -> None:
         self._revision = self._counts.revision()
         self._refreshed_at = time.monotonic()
-        counts = self._counts.array[self._ids[self._order]].astype(np.int64)
-        rank = self._rank[self._order]
-        most, ranks = int(counts.max(initial=0)), int(rank.max(initial=0)) + 1
-        if most * ranks < 1 << 62:
-            sorting = np.argsort((most - counts) * ranks + rank, kind="stable")
+        # Of all ordinals, so that those whose count has changed can be told apart.
+        by_ordinal = self._counts.array[self.ids]
+        counts, ranks = by_ordinal[self._order].astype(np.int64), self._ranks[self._order]
+        most, count = int(counts.max(initial=0)), int(ranks.max(initial=0)) + 1
+        if most * count < 1 << 62:
+            sorting = np.argsort((most - counts) * count + ranks, kind="stable")
         else:
-            sorting = np.lexsort((rank, -counts))
+            sorting = np.lexsort((ranks, -counts))
         self._order = self._order[sorting]
-        self._position = np.empty(len(self._ids), dtype=np.int64)
-        self._position[self._order] = np.arange(len(self._order))
+        self._position = np.zeros(len(self.ids), np.int32)
+        self._position[self._order] = np.arange(len(self._order), dtype=np.int32)
+        # Views give plain numbers, five times as fast as arrays do.
+        self._position_at, self._id_at = self._position.data, self.ids[self._order].data
+        self._heads = [set_of(self._order[: len(self._order) >> it]) for it in _HEAD_SHIFTS]
+        self._sorted_by = by_ordinal if self._is_exact else by_ordinal[:0]

@@ -4,29 +4,33 @@ Every listed widget has an *ordinal* here, given once: a widget that changes get
 one and its old one is dead, so that nothing need be taken out of the postings.
 """
 
-from array import array
-from collections.abc import Iterable
-from itertools import pairwise
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
+from sys import getsizeof
 from typing import NamedTuple
 
 import numpy as np
+from pyroaring import BitMap
 
 from .cache import ByteBoundedCache
 from .document_rows import ListingRow
 from .documents import Documents
 from .index_parts import IndexParts, build_parts
-from .ordinals import Array, Groups, OrdinalsById, OrdinalSet, Rows
-from .popularity import Place, Popularity
+from .ordinals import Groups, Rows, members_of, set_of
+from .popularity import Mark, Place, Popularity
 from .revision import Counts
-from .texts import Texts
+from .texts import Texts, starting_with
 from .words import Words, normal
 
-_REMEMBERED_BYTES = 24 << 20
-# What five sets and their query take beside the bits and the text.
-_OVERHEAD_BYTES = 2_000
-_REBUILD_OVER = 2_000
+_REMEMBERED_BYTES = 16 << 20
+# What three sets and their term take beside the sets' members and the text.
+_OVERHEAD_BYTES = 1_000
+# Room for what comes later: when it is used up, all is built anew.
+_REBUILD_OVER, _REBUILD_AT_LATEST = 2_000, 20_000
 # More than this are not taken in one by one: that would keep everybody else waiting.
 _MOST_AT_ONCE = 2_000
+# Up to this many names are kept as objects, and found ten times as fast as in flat arrays.
+_MOST_KEY_OBJECTS = 20_000
 
 
 class Query(NamedTuple):
@@ -37,6 +41,14 @@ class Query(NamedTuple):
     official: bool | None = None
 
 
+class Found(NamedTuple):
+    """The numbers of the widgets on a page, the number of all results, and as of when."""
+
+    ids: list[int]
+    total: int
+    mark: Mark
+
+
 class Totals(NamedTuple):
     widgets: int
     versions: int
@@ -44,8 +56,12 @@ class Totals(NamedTuple):
     downloads: int
 
 
-def _size_of(query: Query, tiers: "list[OrdinalSet]") -> int:
-    return _OVERHEAD_BYTES + 4 * len(query.text) + sum(tier.size_bytes for tier in tiers)
+class _Holders(NamedTuple):
+    """The widgets that hold a term: anywhere, in their name, at the start of a word of it."""
+
+    anywhere: BitMap
+    in_name: BitMap
+    starting_word: BitMap
 
 
 class SearchIndex:
@@ -62,64 +78,64 @@ class SearchIndex:
         self._counts = counts
         self._rebuild_over = rebuild_over
         parts = parts or build_parts(documents)
-        self._ids, self._version_counts = array("q"), array("i")
-        self._ids.frombytes(parts.ids.tobytes())
-        self._version_counts.frombytes(parts.version_counts.tobytes())
-        size = len(self._ids)
-        # Room for what comes later; when it is used up, all is built anew.
-        capacity = (size + max(self._rebuild_over, size // 4) + 63) // 64 * 64
-        self._live = np.arange(capacity) < size
-        self._all = OrdinalSet.of(self._live)
-        self._official = np.zeros(capacity, np.bool_)
-        self._official[:size] = parts.is_official
+        size = len(parts.ids)
+        self._room = max(rebuild_over, min(size // 4, _REBUILD_AT_LATEST))
+        self._all = BitMap(range(size))
+        self._official = set_of(np.flatnonzero(parts.is_official))
         scopes = [it.decode() for it in Texts(parts.scopes, parts.scope_starts)]
         self._scopes = Groups(scopes, Rows(parts.members, parts.member_starts))
         self._names, self._descriptions = Words(parts.names), Words(parts.descriptions)
-        self._ordinals = OrdinalsById(parts.ids)
-        self._keys = Texts(parts.keys, parts.key_starts)
+        self._old_ids, self._old_version_counts = parts.ids.data, parts.version_counts.data
+        # What has come or gone since the build.
+        self._new_ordinals: dict[int, int | None] = {}
+        self._new_version_counts: list[int] = []
+        self._new_keys: list[str] = []
+        self._versions = int(parts.version_counts.sum())
+        keys = Texts(parts.keys, parts.key_starts)
+        self._keys: Sequence[bytes] = keys if size > _MOST_KEY_OBJECTS else list(keys)
         self._key_ordinals = parts.key_ordinals
-        self._recent_keys: dict[int, str] = {}
-        self._popularity = Popularity(self._counts, parts.ids, parts.ids_by_name)
-        self._remembered: ByteBoundedCache[Query, list[OrdinalSet]] = ByteBoundedCache(
-            _REMEMBERED_BYTES
-        )
+        self._popularity = Popularity(self._counts, parts.ids, parts.ranks)
+        self._remembered: ByteBoundedCache[str, _Holders] = ByteBoundedCache(_REMEMBERED_BYTES)
+        self._scope_count: int | None = None
 
-    def find(self, query: Query, offset: int, limit: int) -> tuple[list[int], int]:
-        """The numbers of the widgets in this window of the results, and the total."""
+    def refresh(self) -> None:
+        """Follow the counts: to be called before anything is asked for."""
         self._popularity.refresh()
-        tiers = self._remembered.items.get(query)
-        if tiers is None:
-            tiers = self._tiers(query)
-            self._remembered.put(query, tiers, _size_of(query, tiers))
-        ordinals: list[int] = []
-        before = 0
-        for tier in tiers:
-            start = max(offset - before, 0)
-            before += len(tier)
-            if start < len(tier) and len(ordinals) < limit:
-                stop = min(start + limit - len(ordinals), len(tier))
-                ordinals += self._popularity.window(tier, start, stop)
-        ids = self._ids
-        return [ids[ordinal] for ordinal in ordinals], before
 
-    @property
-    def is_in_order(self) -> bool:
-        """Whether results come in the order of the counts as they are now."""
-        return self._popularity.is_current
+    def find(self, query: Query, offset: int, limit: int) -> Found:
+        """The widgets in this window of the results."""
+        terms, matching = self._matching(query)
+        total = len(matching)
+        positions: list[int] = []
+        before = 0
+        better = None
+        for tier in self._nested(query.text, terms, matching) if offset < total else ():
+            size = len(tier) - before
+            if size and offset < before + size:
+                start = max(offset - before, 0)
+                stop = min(start + limit - len(positions), size)
+                rest = tier if better is None else tier - better
+                positions += self._popularity.window(rest, start, stop)
+                if len(positions) == limit:
+                    break
+            better, before = tier, len(tier)
+        ids = self._popularity.ids_at(positions)
+        return Found(ids, total, self._popularity.mark(matching))
+
+    def still_finds(self, found: Found) -> bool:
+        """Whether `find` would find the same again."""
+        return self._popularity.holds(found.mark)
 
     def totals(self) -> Totals:
-        live = self._live
-        ids = np.array(self._ids, dtype=np.int64)[live[: len(self._ids)]]
-        return Totals(
-            widgets=len(ids),
-            versions=int(np.array(self._version_counts)[live[: len(self._ids)]].sum()),
-            scopes=self._scopes.count(live),
-            downloads=int(self._counts.array[ids].sum()),
-        )
+        if self._scope_count is None:
+            self._scope_count = self._scopes.count(self._all)
+        ids = self._popularity.ids[members_of(self._all)]
+        downloads = int(self._counts.array[ids].sum())
+        return Totals(len(ids), self._versions, self._scope_count, downloads)
 
     def has_room_for(self, changes: int) -> bool:
         """Whether so many widgets can still be taken in, and quickly."""
-        return changes <= _MOST_AT_ONCE and len(self._ids) + changes <= len(self._live)
+        return changes <= _MOST_AT_ONCE and len(self._new_keys) + changes <= self._room
 
     def rebuilt(self) -> "SearchIndex":
         """An index of everything as it is now."""
@@ -132,79 +148,104 @@ class SearchIndex:
         rows = sorted(
             self._documents.list_listings(list(changed)), key=lambda row: (row.scope, row.name)
         )
-        replaced = {widget_id: self._ordinals.find(widget_id) for widget_id in changed}
-        for widget_id, old in replaced.items():
-            if old is not None:
-                self._live[old] = False
-                self._ordinals.forget(widget_id)
+        replaced = {widget_id: self._find_ordinal(widget_id) for widget_id in changed}
+        gone = [ordinal for ordinal in replaced.values() if ordinal is not None]
+        for ordinal in gone:
+            self._all.discard(ordinal)
+            self._official.discard(ordinal)
+            self._versions -= self._version_count(ordinal)
+        self._new_ordinals |= dict.fromkeys(changed)
         places = []
         for row in rows:
             self._add(row)
             before = self._documents.find_id_before(row.scope, row.name)
-            places.append(Place(row.id, replaced[row.id], before and self._ordinals.find(before)))
-        self._popularity.add(places)
-        self._all = OrdinalSet.of(self._live)
-        self._popularity.settle(self._live)
+            places.append(Place(row.id, replaced[row.id], before and self._find_ordinal(before)))
+        self._popularity.update(gone, places)
         self._remembered.clear()
+        self._scope_count = None
 
     def _add(self, row: ListingRow) -> None:
-        ordinal = len(self._ids)
+        ordinal = len(self._old_ids) + len(self._new_keys)
         key = normal(row.display_name)
-        self._ids.append(row.id)
-        self._ordinals.set(row.id, ordinal)
+        self._new_keys.append(key)
+        self._new_ordinals[row.id] = ordinal
         self._names.add(key, ordinal)
         self._descriptions.add(normal(row.description), ordinal)
-        self._recent_keys[ordinal] = key
-        self._version_counts.append(row.version_count)
+        self._new_version_counts.append(row.version_count)
+        self._versions += row.version_count
         self._scopes.add(row.scope, ordinal)
-        self._official[ordinal] = bool(row.is_official)
-        self._live[ordinal] = True
+        self._all.add(ordinal)
+        if row.is_official:
+            self._official.add(ordinal)
 
-    def _tiers(self, query: Query) -> list[OrdinalSet]:
-        """The results as sets, best first; inside each, popularity decides."""
-        allowed = self._allowed(query)
-        if not query.text:
-            return [allowed]
-        in_name = starts_word = matching = allowed
-        capacity = len(self._live)
-        terms = set(query.text.split())
-        # Longest first: the rarest come early, and what no widget has ends the work.
-        for term in sorted(terms, key=lambda term: (-len(term), term)):
-            starts_word &= self._names.starting(term, capacity)
-            if any(term != other and term in other for other in terms):
-                continue  # Whoever holds the other holds this one too.
-            in_this_name = self._names.containing(term, capacity)
-            in_name &= in_this_name
-            matching &= in_this_name | self._descriptions.containing(term, capacity)
-            if not len(matching):
-                return [matching]
-        is_name, starts_name = self._keys_like(query.text)
-        nested = [is_name & allowed, starts_name & allowed, starts_word, in_name, matching]
-        return [nested[0], *(tier - better for better, tier in pairwise(nested))]
+    def _find_ordinal(self, widget_id: int) -> int | None:
+        """The ordinal of a listed widget."""
+        if widget_id in self._new_ordinals:
+            return self._new_ordinals[widget_id]
+        ids = self._old_ids
+        ordinal = bisect_left(ids, widget_id)
+        return ordinal if ordinal < len(ids) and ids[ordinal] == widget_id else None
 
-    def _allowed(self, query: Query) -> OrdinalSet:
-        allowed = self._all
+    def _version_count(self, ordinal: int) -> int:
+        old = self._old_version_counts
+        return old[ordinal] if ordinal < len(old) else self._new_version_counts[ordinal - len(old)]
+
+    def _matching(self, query: Query) -> tuple[list[_Holders], BitMap]:
+        """Who holds each term, and all results."""
+        matching = self._all
         if query.scope is not None:
-            allowed &= self._set_of(self._scopes.of(query.scope))
+            matching = matching & self._scopes.of(query.scope)
         if query.official is not None:
-            official = OrdinalSet.of(self._official)
-            allowed = allowed & official if query.official else allowed - official
-        return allowed
+            is_in = query.official
+            matching = matching & self._official if is_in else matching - self._official
+        terms: list[_Holders] = []
+        # Longest first: the rarest come early, and what no widget has ends the work.
+        for term in sorted(set(query.text.split()), key=len, reverse=True):
+            holders = self._holders(term)
+            terms.append(holders)
+            matching = holders.anywhere if matching is self._all else matching & holders.anywhere
+            if not matching:
+                break
+        return terms, matching
 
-    def _keys_like(self, text: str) -> tuple[OrdinalSet, OrdinalSet]:
-        """Whose name the text is, and whose name starts with it."""
-        recent = self._recent_keys.items()
-        equal = self._keys.equal_to(text.encode())
-        starting = self._keys.starting_with(text.encode())
-        return (
-            self._with_keys(equal, [it for it, key in recent if key == text]),
-            self._with_keys(starting, [it for it, key in recent if key.startswith(text)]),
-        )
+    def _holders(self, term: str) -> _Holders:
+        found = self._remembered.items.get(term)
+        if found is None:
+            in_name = self._names.containing(term) & self._all
+            anywhere = in_name | self._descriptions.containing(term) & self._all
+            starting = self._names.starting(term) & self._all
+            # Of a whole word they are mostly the same, and one set less to intersect.
+            found = _Holders(anywhere, in_name, in_name if starting == in_name else starting)
+            size = sum(map(getsizeof, found)) + 4 * len(term) + _OVERHEAD_BYTES
+            self._remembered.put(term, found, size)
+        return found
 
-    def _with_keys(self, between: tuple[int, int], recent: list[int]) -> OrdinalSet:
-        first, last = between
-        found = np.append(self._key_ordinals[first:last], np.array(recent, np.uint32))
-        return self._set_of(found)
+    def _nested(self, text: str, terms: Sequence[_Holders], matching: BitMap) -> Sequence[BitMap]:
+        """The results as sets, best first, each with those before it. Popularity decides inside."""
+        in_name = matching
+        for it in terms:
+            in_name = in_name & it.in_name
+        if not in_name:
+            return (matching,)
+        starting_word = in_name
+        for it in terms:
+            if it.starting_word is not it.in_name:
+                starting_word = starting_word & it.starting_word
+        like = self._keys_like(text) if terms and len(starting_word) > 1 else ()
+        return (*(keys & starting_word for keys in like), starting_word, in_name, matching)
 
-    def _set_of(self, ordinals: Array) -> OrdinalSet:
-        return OrdinalSet.holding(ordinals, len(self._live))
+    def _keys_like(self, text: str) -> list[BitMap]:
+        """Whose name the text is, and whose name starts with it, if there is anybody."""
+        wanted = text.encode()
+        first, last = starting_with(self._keys, wanted)
+        new = [
+            ordinal
+            for ordinal, key in enumerate(self._new_keys, len(self._old_ids))
+            if key.startswith(text)
+        ]
+        if first == last and not new:
+            return []
+        found = self._key_ordinals[first:last].tolist() + new
+        between = bisect_right(self._keys, wanted, lo=first, hi=last) - first
+        equal = [it for it in new if self._new_keys[it - len(self._old_ids)] == text]
+        return [BitMap(found[:between] + equal), BitMap(found)]

@@ -42,17 +42,13 @@ class Texts(Sequence[bytes]):
         starts = self._starts
         return self._bytes[starts[i] : starts[i + 1] - 1].tobytes()
 
-    def equal_to(self, text: bytes) -> tuple[int, int]:
-        """Where those begin and end that are this text."""
-        first = bisect.bisect_left(self, text)
-        return first, bisect.bisect_right(self, text, lo=first)
-
-    def starting_with(self, prefix: bytes) -> tuple[int, int]:
-        """Where those begin and end that start with this."""
-        first = bisect.bisect_left(self, prefix)
-        # No byte of UTF-8 is as high as 0xff.
-        return first, bisect.bisect_left(self, prefix + b"\xff", lo=first)
-
     def numbers(self) -> Array:
         """For each character, and the NUL behind a text, the number of its text."""
         return np.repeat(np.arange(len(self), dtype=np.int32), np.diff(self.starts))
+
+
+def starting_with(texts: Sequence[bytes], prefix: bytes) -> tuple[int, int]:
+    """Where among sorted texts those begin and end that start with this."""
+    first = bisect.bisect_left(texts, prefix)
+    # No byte of UTF-8 is as high as 0xff.
+    return first, bisect.bisect_left(texts, prefix + b"\xff", lo=first)

@@ -7,16 +7,16 @@ that pair stands in the vocabulary are known, and the bytes around are compared 
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 from unicodedata import normalize
 
 import numpy as np
+from pyroaring import BitMap
 
 from .document_rows import TEXT_SEPARATOR
-from .ordinals import Array, OrdinalSet, Rows, radix_argsort
-from .texts import Texts
+from .ordinals import Array, Rows, radix_argsort, set_of, sorted_set
+from .texts import Texts, starting_with
 
 _BETWEEN = TEXT_SEPARATOR.strip()
 _PAIRS = 1 << 16
@@ -39,7 +39,7 @@ class WordsParts(NamedTuple):
 
     `places` has where in the vocabulary each pair of bytes stands, pair by pair;
     `texts` the ordinals of the texts of each word, word by word. `frequent` are the pairs that
-    stand in so many texts that the set of these is kept ready, in `sets`, all of one length.
+    stand in so many texts that the set of these is kept ready, serialised, in `sets`.
     """
 
     vocabulary: Array
@@ -51,6 +51,7 @@ class WordsParts(NamedTuple):
     text_starts: Array
     frequent: Array
     sets: Array
+    set_starts: Array
 
 
 class WordsBuilder:
@@ -107,11 +108,8 @@ class Words:
         self._places = Rows(parts.places, parts.place_starts)
         self._texts = Rows(parts.texts, parts.text_starts)
         self._is_frequent = self._texts.lengths() > _FREQUENT
-        length = len(parts.sets) // max(len(parts.frequent), 1)
-        self._set_of_pair = {
-            code: parts.sets[i * length : (i + 1) * length]
-            for i, code in enumerate(parts.frequent.tolist())
-        }
+        self._sets = Rows(parts.sets, parts.set_starts)
+        self._set_numbers = {code: i for i, code in enumerate(parts.frequent.tolist())}
         self._recent: dict[str, list[int]] = {}
 
     def add(self, text: str, ordinal: int) -> None:
@@ -119,25 +117,22 @@ class Words:
         for word in text.split():
             self._recent.setdefault(word, []).append(ordinal)
 
-    def containing(self, term: str, capacity: int) -> OrdinalSet:
+    def containing(self, term: str) -> BitMap:
         """The texts with a word that contains the term."""
         places, sets = self._look_for(term.encode())
         words = _distinct(self._number_at[places])
         is_frequent = self._is_frequent[words]
-        old = [self._texts.gather(words[~is_frequent]), *self._texts.each(words[is_frequent])]
-        recent = (texts for word, texts in self._recent.items() if term in word)
-        found = _set_of([*old, *recent], capacity)
-        for some in sets:
-            found.include(some)
-        return found
+        sets += map(sorted_set, self._texts.each(words[is_frequent]))
+        sets += (BitMap(texts) for word, texts in self._recent.items() if term in word)
+        return BitMap.union(set_of(self._texts.gather(words[~is_frequent])), *sets)
 
-    def starting(self, term: str, capacity: int) -> OrdinalSet:
+    def starting(self, term: str) -> BitMap:
         """The texts with a word that starts with the term."""
-        old = self._texts.rows(*self._words.starting_with(term.encode()))
+        old = set_of(self._texts.rows(*starting_with(self._words, term.encode())))
         recent = (texts for word, texts in self._recent.items() if word.startswith(term))
-        return _set_of([old, *recent], capacity)
+        return BitMap.union(old, *map(BitMap, recent))
 
-    def _look_for(self, term: bytes) -> tuple[Array, list[Array]]:
+    def _look_for(self, term: bytes) -> tuple[Array, list[BitMap]]:
         """Where in the vocabulary the term stands, in order, and ready sets for the rest of it."""
         if 0 in term:  # It marks the ends of words.
             return np.empty(0, np.int32), []
@@ -145,8 +140,9 @@ class Words:
             return self._places_of(term), []
         first = int.from_bytes(term) << 8 * (2 - len(term))
         codes = range(first, first + 256 ** (2 - len(term)))
-        sets = [self._set_of_pair[code] for code in codes if code in self._set_of_pair]
-        places = [self._places.row(code) for code in codes if code not in self._set_of_pair]
+        ready = [self._set_numbers[code] for code in codes if code in self._set_numbers]
+        places = [self._places.row(code) for code in codes if code not in self._set_numbers]
+        sets = [BitMap.deserialize(self._sets.row(i).tobytes()) for i in ready]
         return np.sort(np.concatenate([np.empty(0, np.int32), *places])), sets
 
     def _places_of(self, term: bytes) -> Array:
@@ -179,26 +175,21 @@ def _places_of_pairs(characters: Array) -> Rows:
 
 def _frequent_pairs(
     number_at: Array, places: Rows, texts: Rows, text_count: int
-) -> tuple[Array, Array]:
+) -> tuple[Array, Array, Array]:
     """The pairs that stand in many texts, and the sets of these, one after the other.
 
     Without them, a search for two letters would unite the texts of thousands of words.
     """
-    frequent, sets = [], [np.empty(0, np.uint64)]
-    capacity = (text_count + 63) // 64 * 64
+    frequent, sets = [], []
     if text_count >= _SETS_FROM:
         lengths = texts.lengths()
         for code in np.flatnonzero(places.lengths()).tolist():
             words = _distinct(number_at[places.row(code)])
             if lengths[words].sum() > text_count >> _FREQUENT_SHIFT:
                 frequent.append(code)
-                sets.append(OrdinalSet.holding(texts.gather(words), capacity).words)
-    return np.array(frequent, np.int32), np.concatenate(sets)
-
-
-def _set_of(ordinals: Sequence[Array | list[int]], capacity: int) -> OrdinalSet:
-    arrays = [np.asarray(some, np.uint32) for some in ordinals]
-    return OrdinalSet.holding(np.concatenate(arrays), capacity)
+                sets.append(set_of(texts.gather(words)).serialize())
+    joined = Rows.of(np.frombuffer(b"".join(sets), np.uint8), np.array([*map(len, sets)], np.int64))
+    return np.array(frequent, np.int32), joined.items, joined.starts
 
 
 def _distinct(numbers: Array) -> Array:

@@ -49,10 +49,13 @@ def _parameters(query_string: str) -> dict[str, str]:
     """The parameters we know, each the first time it is given."""
     if _BAD_PERCENT.search(query_string):
         raise InvalidQuery("The query is not properly percent-encoded: write % as %25.")
+    query_string = query_string.replace("+", " ")
+    is_encoded = "%" in query_string or not query_string.isascii()
     given: dict[str, str] = {}
     for pair in query_string.split("&"):
         key, _, value = pair.partition("=")
-        key, value = _decoded(key), _decoded(value)
+        if is_encoded:
+            key, value = _decoded(key), _decoded(value)
         if key in _PARAMETERS:
             given.setdefault(key, value)
     return given
@@ -60,7 +63,7 @@ def _parameters(query_string: str) -> dict[str, str]:
 
 def _decoded(text: str) -> str:
     try:
-        return unquote_to_bytes(text.replace("+", " ")).decode()
+        return unquote_to_bytes(text).decode()
     except (UnicodeDecodeError, UnicodeEncodeError):
         raise InvalidQuery("The query is not UTF-8 after percent-decoding.") from None
 
