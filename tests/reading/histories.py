@@ -184,7 +184,7 @@ class Played:
         self.replace(key, versions=(turned, *older))
 
     def replace(self, key: Key, **fields: Any) -> None:
-        with self.node.store.writing() as tx:
+        with self.node.store.publishing() as tx:
             stored = find_widget(tx.connection, Scope(key[0]), WidgetName(key[1]))
             assert stored is not None
             new = msgspec.structs.replace(stored.widget, **fields)

@@ -115,7 +115,7 @@ def test_a_name_is_given_away_once_whatever_for(store: Store) -> None:
 
 
 def test_a_scope_with_widgets_is_given_to_whom_it_is_meant_for_alone(store: Store) -> None:
-    with store.writing() as tx:
+    with store.publishing() as tx:
         add_widgets(tx, [(a_widget("imported/clock"), 0)])
 
     with pytest.raises(Conflict, match="there are widgets in that scope"), store.writing() as tx:

@@ -27,7 +27,7 @@ CLOCK = a_widget("acme/clock", a_version("1.0.0"), a_version("2.0.0", is_yanked=
 
 @pytest.fixture(autouse=True)
 def filled(store: Store) -> None:
-    with store.writing() as tx:
+    with store.publishing() as tx:
         add_widgets(tx, [(SOUND, 0), (CLOCK, 7)])
 
 
@@ -81,7 +81,7 @@ def test_a_version_that_moved_to_another_widget_is_damaged(store: Store) -> None
 
 
 def test_what_is_saved_again_is_sound(store: Store) -> None:
-    with store.writing() as tx:
+    with store.publishing() as tx:
         [stored] = get_widgets(tx.connection, [2])
         more = stored.widget.with_versions([*stored.widget.versions, a_version("3.0.0")])
         told = Imported(scope=more.scope, name=more.name, version="3.0.0")

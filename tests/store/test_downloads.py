@@ -10,7 +10,7 @@ from widget_catalog.store.widgets import add_widgets
 
 
 def _widgets(store: Store, count: int) -> None:
-    with store.writing() as tx:
+    with store.publishing() as tx:
         add_widgets(tx, [(a_widget(f"acme/w{i}"), i) for i in range(count)])
 
 

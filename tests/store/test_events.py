@@ -35,7 +35,7 @@ def ann(store: Store) -> Actor:
 
 
 def change(store: Store, actor: Actor, event: PublicEvent, **changed: Any) -> None:
-    with store.writing() as tx:
+    with store.publishing() as tx:
         stored = get_widget(tx.connection, Scope(event.scope), WidgetName(event.name))
         new = msgspec.structs.replace(stored.widget, **changed)
         replace_widget(tx, stored, new, actor, event)
@@ -43,7 +43,7 @@ def change(store: Store, actor: Actor, event: PublicEvent, **changed: Any) -> No
 
 def test_log_and_feed_tell_the_same_of_a_widget(store: Store, ann: Actor) -> None:
     yanked = Yanked(scope="ann", name="clock", version="1.0.0", reason="“Broken” ✗")
-    with store.writing() as tx:
+    with store.publishing() as tx:
         add_widget(tx, a_widget("ann/clock", a_version("1.0.0")), ann, PUBLISHED)
         append(tx, COMMAND_LINE, ScopeReserved(scope="kept"))
     change(store, ann, yanked, versions=(a_version("1.0.0", is_yanked=True),))
@@ -75,7 +75,7 @@ def test_log_and_feed_tell_the_same_of_a_widget(store: Store, ann: Actor) -> Non
 
 
 def test_another_text_is_told_in_the_feed_alone(store: Store, ann: Actor) -> None:
-    with store.writing() as tx:
+    with store.publishing() as tx:
         add_widget(tx, a_widget("ann/clock", a_version("1.0.0")), ann, PUBLISHED)
     second = msgspec.structs.replace(PUBLISHED, version="2.0.0")
     change(store, ann, second, display_name="Another", icon="mdi:clock")
@@ -89,7 +89,7 @@ def test_another_text_is_told_in_the_feed_alone(store: Store, ann: Actor) -> Non
 
 def test_what_did_not_happen_is_not_told(store: Store, ann: Actor) -> None:
     def fail_half_way() -> None:
-        with store.writing() as tx:
+        with store.publishing() as tx:
             add_widget(tx, a_widget("ann/clock", a_version("1.0.0")), ann, PUBLISHED)
             raise RuntimeError
 
@@ -101,7 +101,7 @@ def test_what_did_not_happen_is_not_told(store: Store, ann: Actor) -> None:
 
 
 def test_what_the_public_sees_is_told_of_only_with_the_widget_it_happened_to(store: Store) -> None:
-    with pytest.raises(TypeError, match="published happens to a widget"), store.writing() as tx:
+    with pytest.raises(TypeError, match="published happens to a widget"), store.publishing() as tx:
         append(tx, COMMAND_LINE, PUBLISHED)
 
 

@@ -89,7 +89,7 @@ def test_requests_whose_time_is_over_are_given_back_once(store: Store) -> None:
 def test_whether_a_stored_file_is_referred_to(store: Store) -> None:
     here = a_version("1.0.0", sha256_hash="a" * 64, style=Style(3, "c" * 64))
     elsewhere = a_version("2.0.0", sha256_hash="b" * 64, bundle_url="https://cdn.example/x.js")
-    with store.writing() as tx:
+    with store.publishing() as tx:
         add_widgets(tx, [(a_widget("acme/clock", here, elsewhere), 0)])
 
     with store.reading() as connection:

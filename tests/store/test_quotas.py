@@ -1,13 +1,9 @@
 """Quotas, counted in the store: exact while many processes or machines write at once."""
 
-import threading
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
-
 import pytest
 
 from support.accounts import an_account, later
+from support.at_once import at_once
 from widget_catalog.actions.quotas import (
     Load,
     Quotas,
@@ -22,8 +18,6 @@ from widget_catalog.store.engine import Store
 from widget_catalog.store.organizations import add_organization, list_memberships, put_member
 from widget_catalog.store.publications import Publication, add_publication, list_publications
 from widget_contract.names import Scope
-
-T = TypeVar("T")
 
 HOUR = 3_600_000
 ONE, NEW = Load(1, is_new_widget=False), Load(1, is_new_widget=True)
@@ -43,7 +37,7 @@ def publish(
     """Publish as the action does; gives how many seconds to wait, if it is refused."""
     actor = Actor(via=Via.TOKEN, account=account)
     try:
-        with store.writing() as tx:
+        with store.publishing() as tx:
             check_may_publish(tx.connection, actor, quotas, load, tx.at_ms)
             count_publication(tx, actor, load)
     except TooOften as fault:
@@ -124,17 +118,6 @@ def test_operators_have_no_quota_and_accounts_one_each(store: Store) -> None:
     assert publish(store, bob, sized(900)) is None
 
 
-def at_once(count: int, work: Callable[[int], T]) -> list[T]:
-    gate = threading.Barrier(count)
-
-    def run(number: int) -> T:
-        gate.wait(60)
-        return work(number)
-
-    with ThreadPoolExecutor(count) as threads:
-        return list(threads.map(run, range(count)))
-
-
 def test_of_many_that_publish_at_once_exactly_as_many_succeed_as_may(store: Store) -> None:
     ann = an_account(store)
 
@@ -151,7 +134,7 @@ def test_of_many_organizations_made_at_once_exactly_as_many_are_as_may(store: St
     def make(number: int) -> bool:
         slug = Scope(f"org-{number}")
         try:
-            with store.writing() as tx:
+            with store.publishing() as tx:
                 check_may_own(tx.connection, ann, QUOTAS)
                 take_scope(tx, slug, "organization")
                 made = add_organization(tx, slug, "An organization")

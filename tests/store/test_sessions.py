@@ -18,12 +18,12 @@ from widget_catalog.store.invitations import (
 )
 from widget_catalog.store.sessions import (
     Session,
-    add_attempt,
+    add_attempts,
     add_session,
     find_session,
+    forgive_attempts,
     list_attempts,
     list_sessions,
-    remove_attempts,
     remove_ended_sessions,
     remove_session,
     remove_sessions,
@@ -110,18 +110,18 @@ def test_sessions_end_one_by_one_all_but_one_and_by_time(store: Store) -> None:
 def test_attempts_are_counted_within_a_window_that_begins_with_the_first(store: Store) -> None:
     now = store.now_ms()
     with store.writing() as tx:
-        add_attempt(tx, "x", HOUR)
-        add_attempt(tx, "other", HOUR)
+        add_attempts(tx, ["x"], HOUR)
+        add_attempts(tx, ["other"], HOUR)
     with later(store, minutes=30).writing() as tx:
-        add_attempt(tx, "x", HOUR)
+        add_attempts(tx, ["x"], HOUR)
     with store.reading() as connection:
         assert list_attempts(connection, ["x", "none"], now, HOUR) == {"x": (2, now + HOUR)}
         assert list_attempts(connection, ["x"], now + HOUR, HOUR) == {}
         assert list_attempts(connection, [], now, HOUR) == {}
 
     with later(store, hours=1).writing() as tx:
-        add_attempt(tx, "x", HOUR)
-        remove_attempts(tx, ["other"])
+        add_attempts(tx, ["x"], HOUR)
+        forgive_attempts(tx, "other", [])
     with store.reading() as connection:
         found = list_attempts(connection, ["x", "other"], now + HOUR, HOUR)
     assert found == {"x": (1, now + 2 * HOUR)}
@@ -129,11 +129,11 @@ def test_attempts_are_counted_within_a_window_that_begins_with_the_first(store: 
 
 def test_a_window_that_began_while_the_clock_was_ahead_shuts_nobody_out(store: Store) -> None:
     with later(store, days=400).writing() as tx:
-        add_attempt(tx, "x", HOUR)
+        add_attempts(tx, ["x"], HOUR)
     with store.reading() as connection:
         assert list_attempts(connection, ["x"], store.now_ms(), HOUR) == {}
     with store.writing() as tx:
-        add_attempt(tx, "x", HOUR)
+        add_attempts(tx, ["x"], HOUR)
 
     with store.reading() as connection:
         found = list_attempts(connection, ["x"], store.now_ms(), HOUR)
@@ -142,7 +142,7 @@ def test_a_window_that_began_while_the_clock_was_ahead_shuts_nobody_out(store: S
 
 def test_attempts_that_are_over_are_swept_out_with_sessions(store: Store) -> None:
     with store.writing() as tx:
-        add_attempt(tx, "x", HOUR)
+        add_attempts(tx, ["x"], HOUR)
     with later(store, hours=1).writing() as tx:
         remove_ended_sessions(tx, idle_since=0)
 

@@ -53,7 +53,7 @@ def test_a_widget_comes_back_as_it_was_saved(store: Store) -> None:
         "acme/clock", a_version("1.0.0"), full, description="x", is_official=True, is_listed=False
     )
 
-    with store.writing() as tx:
+    with store.publishing() as tx:
         add_widgets(tx, [(widget, 5)])
 
     found = find(store)
@@ -69,7 +69,7 @@ def test_unknown_widgets_are_not_found(store: Store) -> None:
 
 def test_widgets_stream_by_scope_and_name_bytewise_whatever_the_batch(store: Store) -> None:
     keys = ["b/a", "a-b/z", "a/b-c", "a/b", "a/b0", "ab/a", "a/0"]
-    with store.writing() as tx:
+    with store.publishing() as tx:
         add_widgets(tx, [(a_widget(key, a_version()), 0) for key in keys])
 
     with store.reading() as connection:
@@ -82,9 +82,9 @@ def test_widgets_stream_by_scope_and_name_bytewise_whatever_the_batch(store: Sto
 
 
 def test_ids_are_dense_and_saving_appends_to_the_feed(store: Store) -> None:
-    with store.writing() as tx:
+    with store.publishing() as tx:
         add_widgets(tx, [(a_widget("acme/one"), 0), (a_widget("acme/two"), 0)])
-    with store.writing() as tx:
+    with store.publishing() as tx:
         add_widgets(tx, [(a_widget("other/three"), 0)])
         one = get_widgets(tx.connection, [1])[0]
         hidden = a_widget("acme/one", is_listed=False)
@@ -104,29 +104,29 @@ def test_ids_are_dense_and_saving_appends_to_the_feed(store: Store) -> None:
 
 def test_replacing_adds_and_changes_versions_but_never_removes_one(store: Store) -> None:
     old = a_widget("acme/clock", a_version("1.0.0"), a_version("1.1.0"))
-    with store.writing() as tx:
+    with store.publishing() as tx:
         add_widgets(tx, [(old, 0)])
     stored = find(store)
     yanked = msgspec.structs.replace(stored.widget.versions[0], is_yanked=True)
     new = stored.widget.with_versions([yanked, stored.widget.versions[1], a_version("2.0.0")])
 
-    with store.writing() as tx:
+    with store.publishing() as tx:
         replace_widget(tx, stored, new, COMMAND_LINE, YANKED)
     assert find(store).widget == new
 
     fewer = a_widget("acme/clock", a_version("1.0.0"))
-    with pytest.raises(ValueError, match="never removed"), store.writing() as tx:
+    with pytest.raises(ValueError, match="never removed"), store.publishing() as tx:
         replace_widget(tx, find(store), fewer, COMMAND_LINE, YANKED)
     assert find(store).widget == new
 
 
 def test_versions_that_differ_only_in_build_metadata_are_one(store: Store) -> None:
-    with store.writing() as tx:
+    with store.publishing() as tx:
         add_widgets(tx, [(a_widget("acme/clock", a_version("1.0.0+a")), 0)])
     stored = find(store)
     rebuilt = stored.widget.with_versions([a_version("1.0.0+b", is_yanked=True)])
 
-    with store.writing() as tx:
+    with store.publishing() as tx:
         replace_widget(tx, stored, rebuilt, COMMAND_LINE, YANKED)
 
     assert [it.number for it in find(store).widget.versions] == ["1.0.0+b"]
@@ -134,7 +134,7 @@ def test_versions_that_differ_only_in_build_metadata_are_one(store: Store) -> No
 
 def test_bundles_stored_here_are_listed_and_others_are_not(store: Store) -> None:
     here, elsewhere = a_version("1.0.0"), a_version("2.0.0", bundle_url="https://cdn.example/x.js")
-    with store.writing() as tx:
+    with store.publishing() as tx:
         add_widgets(tx, [(a_widget("acme/clock", here, elsewhere), 0)])
 
     with store.reading() as connection:
@@ -156,7 +156,7 @@ def test_any_text_and_instant_survives(store: Store, text: str, at: int) -> None
         description=text,
         created_at=instant,
     )
-    with store.writing() as tx:
+    with store.publishing() as tx:
         stored = find_widget(tx.connection, widget.scope, widget.name)
         if stored is None:
             add_widgets(tx, [(widget, 0)])
@@ -168,7 +168,7 @@ def test_any_text_and_instant_survives(store: Store, text: str, at: int) -> None
 
 def test_a_failed_transaction_leaves_nothing(store: Store) -> None:
     def fail_half_way() -> None:
-        with store.writing() as tx:
+        with store.publishing() as tx:
             add_widgets(tx, [(a_widget(), 3)])
             raise RuntimeError
 

@@ -30,7 +30,7 @@ def _written(store: Store) -> Iterator[threading.Event]:
     has_begun, ends = threading.Event(), threading.Event()
 
     def write() -> None:
-        with store.writing():
+        with store.publishing():
             has_begun.set()
             ends.wait(_GENEROUS_S)
 
@@ -51,7 +51,7 @@ def _with(store: Store, patience: Patience) -> Store:
 def test_a_writer_gives_up_after_its_time_and_says_who_is_writing(store: Store) -> None:
     with _written(store):
         began = time.monotonic()
-        with pytest.raises(WriterBusy) as caught, _with(store, Patience(0.3)).writing():
+        with pytest.raises(WriterBusy) as caught, _with(store, Patience(0.3)).publishing():
             pass
         assert 0.2 < time.monotonic() - began < _GENEROUS_S / 2
     message = caught.value.message
@@ -63,7 +63,7 @@ def test_a_writer_gives_up_after_its_time_and_says_who_is_writing(store: Store) 
 
 def test_strangers_are_not_told_who_is_writing(store: Store) -> None:
     impatient = _with(store, Patience(0.1, is_service=True))
-    with _written(store), pytest.raises(WriterBusy) as caught, impatient.writing():
+    with _written(store), pytest.raises(WriterBusy) as caught, impatient.publishing():
         pass
     assert str(os.getpid()) not in caught.value.message
     assert "process " not in caught.value.message.replace("another process ", "")
@@ -71,16 +71,16 @@ def test_strangers_are_not_told_who_is_writing(store: Store) -> None:
 
 def test_a_writer_that_does_not_wait_is_refused_at_once(store: Store) -> None:
     patient = _with(store, Patience(_GENEROUS_S))
-    with _written(store), pytest.raises(WriterBusy), patient.writing(waits=False):
+    with _written(store), pytest.raises(WriterBusy), patient.publishing(waits=False):
         pass
-    with patient.writing(waits=False) as tx:
+    with patient.publishing(waits=False) as tx:
         assert latest_seq(tx.connection) == 0
 
 
 def test_a_writer_that_waits_gets_its_turn_when_the_other_has_ended(store: Store) -> None:
     with _written(store) as ends:
         threading.Timer(0.3, ends.set).start()
-        with _with(store, Patience(_GENEROUS_S)).writing() as tx:
+        with _with(store, Patience(_GENEROUS_S)).publishing() as tx:
             assert latest_seq(tx.connection) == 0
 
 

@@ -66,7 +66,7 @@ def import_widgets(node: Node, *lines: dict[str, Any], beside: Path | None = Non
 def add_old_widgets(node: Node, *lines: dict[str, Any]) -> None:
     """Widgets with texts that an earlier release imported as they were, whatever was in them."""
     rules = Rules(newest=now())
-    with node.store.writing() as tx:
+    with node.store.publishing() as tx:
         for line in lines:
             plain = json.dumps(line | {"displayName": "-", "description": None}).encode()
             widget, downloads, _ = decode_line(plain, _take_nothing, rules)

@@ -9,11 +9,14 @@ from ..domain.accounts import Account, Stranger
 from ..domain.durations import spoken
 from ..domain.errors import TooOften
 from ..domain.networks import network_of
-from ..store.engine import Snapshot, Store, Transaction
+from ..store.engine import Store, Transaction
 from ..store.events import append
-from ..store.sessions import add_attempt, list_attempts
+from ..store.sessions import add_attempts, forgive_attempts, list_attempts
 
 _WINDOW_MS = 15 * 60_000
+
+Counted = dict[str, tuple[int, int]]
+"""By key: how many failures, and when their window ends."""
 
 # How many failed sign-ins are recorded in a window: of one account; and with names that no account
 # has, from one network and in all. Junk cannot fill the audit log, nor hide guesses at an account.
@@ -25,15 +28,9 @@ _RECORDED_OF_NOBODY = 200
 def check_failures(store: Store, limits: Mapping[str, int], sentence: str) -> None:
     """TooOften, if any of the keys has failed as often as it may."""
     with store.reading() as connection:
-        _check(connection, store.now_ms(), limits, sentence)
-
-
-def _check(connection: Snapshot, now_ms: int, limits: Mapping[str, int], sentence: str) -> None:
-    counted = list_attempts(connection, list(limits), now_ms, _WINDOW_MS)
-    waits = [ends_at - now_ms for key, (count, ends_at) in counted.items() if count >= limits[key]]
-    if waits:
-        wait_s = max(1, math.ceil(max(waits) / 1000))
-        raise TooOften(f"{sentence} Try again in {spoken(wait_s)}.", wait_s=wait_s)
+        now_ms = store.now_ms()
+        counted = list_attempts(connection, list(limits), now_ms, _WINDOW_MS)
+    _check(counted, now_ms, {key: most - 1 for key, most in limits.items()}, sentence)
 
 
 def count_attempt(store: Store, limits: Mapping[str, int], sentence: str) -> None:
@@ -42,8 +39,14 @@ def count_attempt(store: Store, limits: Mapping[str, int], sentence: str) -> Non
     Counted before it is tried, so that many at once are heard no more often than one by one.
     """
     with store.writing() as tx:
-        _check(tx.connection, tx.at_ms, limits, sentence)
-        add_failures(tx, limits)
+        _check(add_failures(tx, limits), tx.at_ms, limits, sentence)
+
+
+def _check(counted: Counted, now_ms: int, most: Mapping[str, int], sentence: str) -> None:
+    waits = [ends_at - now_ms for key, (count, ends_at) in counted.items() if count > most[key]]
+    if waits:
+        wait_s = max(1, math.ceil(max(waits) / 1000))
+        raise TooOften(f"{sentence} Try again in {spoken(wait_s)}.", wait_s=wait_s)
 
 
 def record_failed_sign_in(
@@ -55,11 +58,13 @@ def record_failed_sign_in(
     """
     bounds = _record_bounds(account, address)
     with store.writing() as tx:
-        counted = list_attempts(tx.connection, [key, *bounds], tx.at_ms, _WINDOW_MS)
-        count, *recorded = (counted.get(it, (0, 0))[0] for it in (key, *bounds))
-        is_full = any(have >= most for have, most in zip(recorded, bounds.values(), strict=True))
-        if count in (1, limit) and not is_full:
-            add_failures(tx, bounds)
+        count, _ = list_attempts(tx.connection, [key], tx.at_ms, _WINDOW_MS).get(key, (0, 0))
+        if count not in (1, limit):
+            return
+        recorded = add_failures(tx, bounds)
+        if any(recorded[it][0] > most for it, most in bounds.items()):
+            forgive_attempts(tx, None, list(bounds))
+        else:
             scope = account.username if account is not None else None
             append(tx, Stranger(address), SignInFailed(scope=scope, attempts=count))
 
@@ -73,6 +78,6 @@ def _record_bounds(account: Account | None, address: str) -> dict[str, int]:
     }
 
 
-def add_failures(tx: Transaction, limits: Mapping[str, int]) -> None:
-    for key in limits:
-        add_attempt(tx, key, _WINDOW_MS)
+def add_failures(tx: Transaction, limits: Mapping[str, int]) -> Counted:
+    """One more for each key; until the transaction ends, nobody else counts these."""
+    return add_attempts(tx, limits, _WINDOW_MS)

@@ -56,7 +56,7 @@ def redate_widget(store: Store, key: str) -> int:
     For the operator, after the clock was ahead while versions were published.
     """
     scope, name = parse_key(key)
-    with store.writing() as tx:
+    with store.publishing() as tx:
         stored = get_widget(tx.connection, scope, name)
         redated = stored.widget.redated(from_ms(tx.at_ms))
         events = [
@@ -99,7 +99,7 @@ def _change(
     **change: bool | str | None,
 ) -> None:
     scope, name = parse_key(key)
-    with store.writing() as tx:
+    with store.publishing() as tx:
         require(tx.connection, actor, right, scope, name)
         stored = get_widget(tx.connection, scope, name)
         old = _get_version(stored.widget.versions, key, number)

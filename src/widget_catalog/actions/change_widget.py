@@ -21,6 +21,7 @@ from ..store.organizations import (
     find_organization,
     list_members,
     list_publishers,
+    lock_organization,
     set_publishers,
 )
 from ..store.rows import StoredWidget
@@ -72,6 +73,7 @@ def name_publishers(store: Store, actor: Actor, key: str, usernames: list[str]) 
     """
     scope, name = parse_key(key)
     with store.writing() as tx:
+        lock_organization(tx, scope)
         require(tx.connection, actor, Right.NAME_PUBLISHERS, scope, name)
         organization = find_organization(tx.connection, scope)
         members = list_members(tx.connection, organization.id) if organization else []
@@ -96,7 +98,7 @@ def _change(
     store: Store, actor: Actor, right: Right, event: PublicEvent, **change: bool | None
 ) -> None:
     scope, name = Scope(event.scope), WidgetName(event.name)
-    with store.writing() as tx:
+    with store.publishing() as tx:
         require(tx.connection, actor, right, scope, name)
         stored = get_widget(tx.connection, scope, name)
         new = msgspec.structs.replace(stored.widget, **change)

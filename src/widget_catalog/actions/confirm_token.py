@@ -26,6 +26,7 @@ from .permissions import require_person
 from .sign_in import Visitor
 
 REQUEST_S = 600
+_GONE = "There is no such request for a token, or it has expired."
 # No vowels, so that no code is a word, and none that look like others.
 _LETTERS = "BCDFGHJKLMNPQRSTVWXZ"
 
@@ -77,9 +78,8 @@ def decide_token(store: Store, visitor: Visitor, code: str, *, is_agreed: bool) 
         raise NotAllowed("Confirm this in a browser, where you are signed in.")
     with store.writing() as tx:
         request = _find(tx.connection, account, code, tx.at_ms)
-        if request is None:
+        if request is None or not decide_token_request(tx, request.id, is_agreed=is_agreed):
             raise NotFound("This request has just been answered, or has expired.")
-        decide_token_request(tx, request.id, is_agreed=is_agreed)
         kind = TokenConfirmed if is_agreed else TokenRefused
         append(tx, visitor.actor, kind(scope=account.username, token=request.name))
     return request
@@ -94,10 +94,11 @@ def claim_token(store: Store, visitor: Visitor, id_: str) -> IssuedToken | None:
     with store.writing() as tx:
         request = find_token_request(tx.connection, id_, tx.at_ms)
         if request is None or request.grant_id != visitor.grant_id:
-            raise NotFound("There is no such request for a token, or it has expired.")
+            raise NotFound(_GONE)
         if request.is_agreed is None:
             return None
-        remove_token_request(tx, id_)
+        if not remove_token_request(tx, id_):
+            raise NotFound(_GONE)
         if request.is_agreed:
             return add_new_token(
                 tx,

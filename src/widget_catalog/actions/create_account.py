@@ -54,7 +54,7 @@ def create_account(
     """By the operator, who may also give away a scope whose widgets have no owner yet."""
     name = _checked(username, email, password, reserved)
     password_hash = hash_password(password)
-    with store.writing() as tx:
+    with store.publishing() as tx:
         if is_email_used(tx.connection, email):
             raise Conflict(f"There is an account with the e-mail address {email} already.")
         return _create(tx, COMMAND_LINE, name, email, password_hash, is_operator, adopts=True)
@@ -101,7 +101,7 @@ def register(
     limits = {f"registrations {network_of(address)}": _MOST_FROM_ONE_ADDRESS}
     count_attempt(store, limits, "Too many attempts to create an account from your address.")
     password_hash = hash_password(password)
-    with store.writing() as tx:
+    with store.publishing() as tx:
         invitation = _find(tx.connection, secret, tx.at_ms)
         if invited and invitation is None:
             raise NotAllowed("This invitation has just been used. Ask for a new one.")
@@ -138,7 +138,7 @@ def invite(
     There is one for an operator at a time, the last.
     """
     secret = new_secret(INVITATION_PREFIX)
-    with store.writing() as tx:
+    with store.publishing() as tx:
         remove_expired_invitations(tx)
         if role == OPERATOR:
             remove_invitations_to_catalog(tx, OPERATOR)

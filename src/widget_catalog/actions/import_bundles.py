@@ -75,7 +75,7 @@ class BundleTaker:
         unused = sorted(self._new)
         for start in range(0, len(unused), _FILES_PER_QUERY):
             some = set(unused[start : start + _FILES_PER_QUERY])
-            with self._store.writing() as tx:
+            with self._store.publishing() as tx:
                 staged = {(it.sha256_hash, it.kind) for it in list_staged_files(tx.connection)}
                 for sha256_hash, kind in some - staged - _referred_to(tx.connection, some):
                     self._bundles.remove(sha256_hash, _kind(kind))

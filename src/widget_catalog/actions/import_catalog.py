@@ -83,7 +83,7 @@ def _write_at_once(
     """All in one transaction; without a spool, everybody else waits until all lines are read."""
     checks = ImportChecks(lines.faults, started.taking, into_owned=started.into_owned)
     with only_import(started):
-        with started.store.writing() as tx:
+        with started.store.publishing() as tx:
             for batch in lines.read() if spool is None else spool:
                 new, more = by_fate(batch, checks.take(tx.connection, batch))
                 add_drafts(tx, new)

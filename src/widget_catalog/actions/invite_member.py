@@ -10,7 +10,7 @@ from ..domain.account_events import (
 )
 from ..domain.accounts import Account, Actor, Right, Role, Via, email_fault, is_allowed
 from ..domain.errors import Conflict, InvalidRequest, NotFound
-from ..store.accounts import find_account_by_id, get_account
+from ..store.accounts import find_account_by_id, get_account, lock_account
 from ..store.engine import Snapshot, Store
 from ..store.events import append
 from ..store.invitations import (
@@ -22,12 +22,23 @@ from ..store.invitations import (
     remove_expired_invitations,
     remove_invitation,
 )
-from ..store.organizations import get_organization, list_members, put_member, standing_of
+from ..store.organizations import (
+    get_organization,
+    list_members,
+    lock_organization,
+    put_member,
+    standing_of,
+)
 from .credentials import INVITATION_PREFIX, hash_secret, new_id, new_secret
 from .permissions import require, require_person
 from .quotas import NO_QUOTAS, Quotas, check_may_own
 
 _LIFETIME_MS = 7 * 86_400_000
+_NOT_VALID = (
+    "There is no such invitation for you, or it is no longer valid: it was used or withdrawn, it "
+    "has expired, or the person who made it may no longer invite. Ask an owner of the organization "
+    "for a new one."
+)
 
 
 def invite_member(
@@ -41,6 +52,7 @@ def invite_member(
         raise InvalidRequest(f"email: {fault}")
     secret = new_secret(INVITATION_PREFIX) if email else None
     with store.writing() as tx:
+        lock_organization(tx, slug)
         require(tx.connection, actor, _right_to_invite(role), slug)
         organization = get_organization(tx.connection, slug)
         remove_expired_invitations(tx)
@@ -88,9 +100,8 @@ def withdraw_invitation(store: Store, actor: Actor, slug: str, id_: str) -> None
     with store.writing() as tx:
         require(tx.connection, actor, Right.MANAGE_MEMBERS, slug)
         invitation = find_invitation(tx.connection, id_, tx.at_ms)
-        if invitation is None or invitation.organization != slug:
+        if invitation is None or invitation.organization != slug or not remove_invitation(tx, id_):
             raise NotFound("There is no such invitation.")
-        remove_invitation(tx, id_)
         who = invitation.username or invitation.email
         append(tx, actor, InvitationWithdrawn(scope=slug, who=who))
 
@@ -123,8 +134,13 @@ def answer_invitation(
     """Accept or decline; gives the organization."""
     account = require_person(actor)
     with store.writing() as tx:
+        lock_account(tx, account.id)
         invitation = _get(tx.connection, account, id_, secret, tx.at_ms)
-        remove_invitation(tx, id_)
+        lock_organization(tx, invitation.organization or "")
+        # Again: meanwhile its inviter may have lost the right to make it, and it is gone.
+        _get(tx.connection, account, id_, secret, tx.at_ms)
+        if not remove_invitation(tx, id_):
+            raise NotFound(_NOT_VALID)
         if is_accepted and invitation.organization_id is not None:
             members = list_members(tx.connection, invitation.organization_id)
             if any(it.account_id == account.id for it in members):
@@ -144,11 +160,7 @@ def _get(connection: Snapshot, account: Account, id_: str, secret: str, now_ms: 
         or not _is_for(invitation, account, secret)
         or not _may_still_invite(connection, invitation)
     ):
-        raise NotFound(
-            "There is no such invitation for you, or it is no longer valid: it was used or "
-            "withdrawn, it has expired, or the person who made it may no longer invite. Ask an "
-            "owner of the organization for a new one."
-        )
+        raise NotFound(_NOT_VALID)
     return invitation
 
 

@@ -18,19 +18,25 @@ from ..domain.account_events import (
 from ..domain.accounts import COMMAND_LINE, Account, Actor, Role, password_fault
 from ..domain.errors import Conflict, InvalidAccount, NotAllowed, NotFound
 from ..domain.events import Unlisted
-from ..store.accounts import end_account, find_credentials, get_account, update_account
+from ..store.accounts import (
+    end_account,
+    find_credentials,
+    get_account,
+    lock_account,
+    update_account,
+)
 from ..store.engine import Store, Transaction
 from ..store.events import append
 from ..store.invitations import remove_invitations_of_inviter
 from ..store.oauth import Grant, find_grant, list_grants, remove_grant, remove_grants
-from ..store.organizations import list_memberships
+from ..store.organizations import list_memberships, lock_organization
 from ..store.second_factors import has_factor, remove_factors
 from ..store.sessions import (
     Session,
+    forgive_attempts,
     list_sessions,
     remove_session,
     remove_sessions,
-    take_back_attempts,
 )
 from ..store.tokens import remove_tokens
 from ..store.widgets import list_widgets_in, replace_widget
@@ -106,7 +112,10 @@ def close_account(store: Store, visitor: Visitor, password: str) -> None:
             "Sign in again with a browser first: to close an account that has no password, the "
             "session must be younger than 10 minutes."
         )
-    with store.writing() as tx:
+    with store.publishing() as tx:
+        lock_account(tx, account.id)
+        for slug in [it.organization.slug for it in list_memberships(tx.connection, account.id)]:
+            lock_organization(tx, slug)
         for organization, role in list_memberships(tx.connection, account.id):
             is_owner = role is Role.OWNER
             if is_owner and not has_another_owner(tx.connection, organization, account.id):
@@ -170,6 +179,7 @@ def sign_out_program(store: Store, visitor: Visitor, grant_id: str) -> None:
 
 
 def _get_open(tx: Transaction, username: str) -> Account:
+    lock_account(tx, get_account(tx.connection, username).id)
     account = get_account(tx.connection, username)
     if account.is_closed:
         raise Conflict(f"{account.username} was closed by its owner and cannot be opened again.")
@@ -205,7 +215,7 @@ def check_password(store: Store, visitor: Visitor, account: Account, password: s
     if found is None or not is_password(found.password_hash, password):
         raise NotAllowed("The current password is wrong.")
     with store.writing() as tx:
-        take_back_attempts(tx, list(limits))
+        forgive_attempts(tx, None, list(limits))
 
 
 def _hash(password: str) -> str:

@@ -13,7 +13,7 @@ from ..domain.account_events import (
 )
 from ..domain.accounts import RESERVED, Actor, Right, Role, parse_username
 from ..domain.errors import Conflict, InvalidRequest, NotFound
-from ..store.accounts import get_account, take_scope
+from ..store.accounts import find_account, get_account, lock_account, take_scope
 from ..store.engine import Snapshot, Store, Transaction
 from ..store.events import append
 from ..store.invitations import remove_invitations_of_inviter
@@ -25,6 +25,7 @@ from ..store.organizations import (
     get_organization,
     list_members,
     list_memberships,
+    lock_organization,
     put_member,
     remove_member,
     standing_of,
@@ -49,7 +50,8 @@ def create_organization(
     name = parse_username(slug, reserved)
     if fault := name_fault(display_name, _MAX_NAME):
         raise InvalidRequest(f"displayName: {fault}")
-    with store.writing() as tx:
+    with store.publishing() as tx:
+        lock_account(tx, account.id)
         check_may_own(tx.connection, account, quotas)
         take_scope(tx, name, "organization", adopts=actor.is_operator)
         organization = add_organization(tx, name, display_name.strip())
@@ -86,6 +88,7 @@ def change_role(
     """Owners are made and unmade by owners alone, and one who can act must remain."""
     require_person(actor)
     with store.writing() as tx:
+        _lock(tx, slug, username)
         require(tx.connection, actor, Right.MANAGE_MEMBERS, slug)
         organization = get_organization(tx.connection, slug)
         member = get_member(tx.connection, organization, username)
@@ -108,6 +111,7 @@ def end_membership(store: Store, actor: Actor, slug: str, username: str) -> None
     account = require_person(actor)
     is_leaving = username == account.username
     with store.writing() as tx:
+        lock_organization(tx, slug)
         require(tx.connection, actor, Right.VIEW if is_leaving else Right.MANAGE_MEMBERS, slug)
         organization = get_organization(tx.connection, slug)
         member = get_member(tx.connection, organization, username)
@@ -135,6 +139,7 @@ def transfer_organization(
     """Make another member the owner, and become an admin."""
     account = require_person(actor)
     with store.writing() as tx:
+        _lock(tx, slug, username)
         require(tx.connection, actor, Right.OWN, slug)
         organization = get_organization(tx.connection, slug)
         member = get_member(tx.connection, organization, username)
@@ -148,6 +153,14 @@ def transfer_organization(
         put_member(tx, organization.id, account.id, Role.ADMIN)
         remove_invitations_of_inviter(tx, account.id, organization.id)
         append(tx, actor, OrganizationTransferred(scope=slug, member=username))
+
+
+def _lock(tx: Transaction, slug: str, username: str) -> None:
+    """An organization, and who may become its owner: how many one may own is decided by that."""
+    account = find_account(tx.connection, username)
+    if account is not None:
+        lock_account(tx, account.id)
+    lock_organization(tx, slug)
 
 
 def _is_lower(role: Role, than: Role) -> bool:

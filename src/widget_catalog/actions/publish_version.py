@@ -101,7 +101,7 @@ def _publish_or_give_back(
 def _publish(
     store: Store, bundles: Bundles, actor: Actor, request_id: str, quotas: Quotas
 ) -> PublishRequest:
-    with store.writing() as tx:
+    with store.publishing() as tx:
         request = get_request(tx.connection, actor, request_id, tx.at_ms)
         if request.confirmed_at is None:
             wanted = _wanted(request)
@@ -122,7 +122,7 @@ def _give_back(store: Store, bundles: Bundles, new: list[_File]) -> None:
     """Remove what was put in vain, unless another version has come to refer to it."""
     if not new:
         return
-    with store.writing() as tx:
+    with store.publishing() as tx:
         for it in new:
             if not is_referred_to(tx.connection, it.spec.sha256_hash, it.kind):
                 bundles.remove(it.spec.sha256_hash, it.kind)

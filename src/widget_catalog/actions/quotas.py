@@ -1,8 +1,8 @@
 """Quotas: how much an account may take of the catalog. Operators have none.
 
-They are counted from the tables, inside the transaction that uses them up, and writers take
-turns: so they are exact, whichever process or token of the account asks, and survive a
-restart. Only what was published counts.
+They are counted from the tables, inside the transaction that uses them up. One publishes at a
+time, and whoever becomes an owner has their account locked: so they are exact, whichever process
+or token of the account asks, and survive a restart. Only what was published counts.
 """
 
 import math

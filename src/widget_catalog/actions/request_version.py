@@ -48,7 +48,7 @@ def request_version(
 ) -> PublishRequest:
     """Take a request in. What it takes is a row, until it is confirmed or an hour is over."""
     wanted = read_wanted(body, max_bundle_bytes)
-    with store.writing() as tx:
+    with store.publishing() as tx:
         settle_widget(tx, wanted.scope, wanted.manifest.name)
         check_gates(tx.connection, actor, wanted, quotas, tx.at_ms)
         manifest = wanted.manifest

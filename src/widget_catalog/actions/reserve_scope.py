@@ -11,6 +11,7 @@ from ..store.events import append
 from ..store.organizations import (
     find_organization,
     list_members,
+    lock_organization,
     remove_organization,
     scope_kind,
 )
@@ -20,7 +21,7 @@ from ..store.widgets import list_widgets_in
 def reserve_scope(store: Store, name: str) -> None:
     """Nobody can take this name."""
     scope = Scope.parse(name)
-    with store.writing() as tx:
+    with store.publishing() as tx:
         take_scope(tx, scope, "reserved", adopts=True)
         append(tx, COMMAND_LINE, ScopeReserved(scope=scope))
 
@@ -33,7 +34,8 @@ def release_scope(store: Store, name: str) -> str:
     does the name of an account, since others know the person by it.
     """
     scope = Scope.parse(name)
-    with store.writing() as tx:
+    with store.publishing() as tx:
+        lock_organization(tx, scope)
         kind = scope_kind(tx.connection, scope)
         published = len(list_widgets_in(tx.connection, scope))
         if kind is None:

@@ -65,7 +65,7 @@ def set_aside(
     now = datetime.fromtimestamp(store.now_ms() / 1000, UTC)
     folder = data / ASIDE / now.strftime(_NAMED_BY)
     # Under the writer lock nothing becomes referred to meanwhile.
-    with store.writing() as tx:
+    with store.publishing() as tx:
         orphans = _measured(bundles, list_orphans(bundles, tx.connection), suspects)
         if orphans.are_too_many and not is_forced:
             raise TooMuch(

@@ -12,7 +12,7 @@ from ..domain.account_events import SignedOut
 from ..domain.accounts import Account, Actor, Via
 from ..domain.errors import NotSignedIn, StoreUnavailable
 from ..domain.networks import network_of
-from ..store.accounts import find_credentials, update_account
+from ..store.accounts import find_credentials, lock_account, update_account
 from ..store.engine import Store, Transaction
 from ..store.events import append
 from ..store.oauth import find_access
@@ -21,11 +21,10 @@ from ..store.sessions import (
     Session,
     add_session,
     find_session,
-    remove_attempts,
+    forgive_attempts,
     remove_ended_sessions,
     remove_session,
     remove_session_by_secret,
-    take_back_attempts,
     touch_session,
 )
 from ..store.tokens import find_token, touch_token
@@ -117,10 +116,10 @@ def sign_in(
         renewed = hash_password(password)
     with store.writing() as tx:
         # A password that was changed meanwhile, to shut somebody out, opens nothing any more.
+        lock_account(tx, found.account.id)
         if find_credentials(tx.connection, username) != found:
             raise NotSignedIn("The user name or the password is wrong.")
-        remove_attempts(tx, [own])
-        take_back_attempts(tx, others)
+        forgive_attempts(tx, own, others)
         if renewed is not None:
             update_account(tx, found.account.id, password_hash=renewed)
         if has_factor(tx.connection, found.account.id):

@@ -154,7 +154,7 @@ class Staging:
                 time.sleep(_PAUSE_S)
 
     def accept(self, texts_cleaned: int) -> ImportSummary:
-        with self._store.writing() as tx:
+        with self._store.publishing() as tx:
             changes = list_changes(tx.connection, self._seq, _MOST_CHANGES)
             is_current = len(changes) < _MOST_CHANGES and self._checks.still_hold(
                 tx.connection, {it.scope for it in changes}
@@ -211,7 +211,7 @@ def _finish(store: Store, make_index_ready: Callable[[], None]) -> None:
 
 def write_some(store: Store) -> bool:
     """Write for a moment, one batch at least; whether there is more."""
-    with store.writing() as tx:
+    with store.publishing() as tx:
         until = time.monotonic() + _SLICE_S
         while batch := next_batch(tx):
             write_drafts(tx, batch.drafts)
@@ -225,7 +225,7 @@ def _discard(store: Store) -> None:
     """Remove what is staged, unless it was accepted after all: a commit may fail and be there."""
     has_more = True
     while has_more:
-        with store.writing() as tx:
+        with store.publishing() as tx:
             staged = find_import(tx.connection)
             if staged is None or staged.is_accepted:
                 return

@@ -32,7 +32,7 @@ def tidy_uploads(store: Store, bundles: Bundles, uploads: LocalUploads) -> None:
     is_tidy = uploads.list_requests() <= {it.id for it in requests}
     if not is_over and is_tidy:
         return
-    with store.writing() as tx:
+    with store.publishing() as tx:
         for request in remove_expired_requests(tx):
             if request.confirmed_at is None:
                 # A confirmation that was killed half way may have put its files in place.

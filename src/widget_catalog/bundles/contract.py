@@ -27,8 +27,8 @@ class Bundles(Protocol):
     """Write-once: what is under a hash has that hash, and is never replaced.
 
     Nothing here takes a lock of the store. Bytes are put first, then a transaction refers to
-    them. Whoever removes some holds the lock of `Store.writing`, and so does whoever is about
-    to refer to them and makes sure by `stat` that they are still there.
+    them. Whoever removes some does so in `Store.publishing`, and so does whoever is about to
+    refer to them and makes sure by `stat` that they are still there.
     """
 
     def put(self, source: BinaryIO, sha256_hash: str, kind: Kind = "js") -> bool:

@@ -55,7 +55,7 @@ def check_read_model(
 
 def _mend(store: Store, ids: Sequence[int]) -> Iterator[str]:
     """Draw these again where they still differ; they go to the feed, so every worker sees them."""
-    with store.writing() as tx, _any_text(sqlite_of(tx.connection)) as db:
+    with store.publishing() as tx, _any_text(sqlite_of(tx.connection)) as db:
         stored = {it.id: it for it in widgets.get_widgets(tx.connection, ids)}
         drawn = {widget_id: render(it.widget) for widget_id, it in stored.items()}
         wrong = documents.find_differences(db, drawn)

@@ -10,6 +10,7 @@ from widget_contract.names import Scope, is_name
 from ..domain.accounts import Account
 from ..domain.clock import from_ms
 from ..domain.errors import Conflict, NotFound
+from .bulk import insert_into
 from .engine import Transaction
 from .schema import accounts, identities, scopes, widgets
 from .staging import is_scope_staged
@@ -102,6 +103,15 @@ def has_accounts(connection: Connection) -> bool:
     return connection.execute(sa.select(accounts.c.id).limit(1)).first() is not None
 
 
+def lock_account(tx: Transaction, account_id: int) -> None:
+    """Let nobody else change the account, or what is decided by it, until this transaction ends.
+
+    Accounts are locked before organizations, so that two never wait for each other.
+    """
+    query = sa.select(accounts.c.id).where(accounts.c.id == account_id)
+    tx.connection.execute(query.with_for_update(key_share=True))
+
+
 def update_account(tx: Transaction, account_id: int, **values: object) -> None:
     tx.connection.execute(sa.update(accounts).where(accounts.c.id == account_id).values(values))
 
@@ -126,12 +136,11 @@ def find_account_by_identity(connection: Connection, issuer: str, subject: str) 
     return account_from(row) if row is not None else None
 
 
-def add_identity(tx: Transaction, issuer: str, subject: str, account_id: int) -> None:
-    tx.connection.execute(
-        sa.insert(identities).values(
-            issuer=issuer, subject=subject, account_id=account_id, created_at=tx.at_ms
-        )
-    )
+def add_identity(tx: Transaction, issuer: str, subject: str, account_id: int) -> bool:
+    """False if it is known already, perhaps as another account's."""
+    row = {"issuer": issuer, "subject": subject, "account_id": account_id, "created_at": tx.at_ms}
+    insert = insert_into(tx.connection, identities).on_conflict_do_nothing()
+    return tx.connection.execute(insert.values(row)).rowcount > 0
 
 
 def account_from(row: Any) -> Account:

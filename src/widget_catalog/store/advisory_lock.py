@@ -1,4 +1,5 @@
-"""The writer lock on PostgreSQL: an advisory lock that lasts as long as the transaction."""
+"""Waiting for others on PostgreSQL: for the advisory lock of those who publish, which lasts as long
+as the transaction, and for rows."""
 
 from datetime import UTC
 
@@ -11,9 +12,12 @@ from .writer_lock import BUSY, Patience, busy_sentence
 
 _KEY = 0x77696467657473  # "widgets"
 _LOCK_NOT_AVAILABLE = "55P03"
+_DEADLOCK = "40P01"
+_AT_ONCE_S = 0.001
 
 # One round trip: the limit is in force when the lock is asked for.
 _TAKE = sa.text("SELECT set_config('lock_timeout', :limit, true), pg_advisory_xact_lock(:key)")
+_LIMIT = sa.text("SELECT set_config('lock_timeout', :limit, true)")
 _TRY = sa.text("SELECT pg_try_advisory_xact_lock(:key)")
 _HOLDER = sa.text(
     """
@@ -39,6 +43,17 @@ def take_advisory_lock(writer: Connection, patience: Patience, *, waits: bool) -
         if getattr(error.orig, "sqlstate", None) != _LOCK_NOT_AVAILABLE:
             raise
         raise WriterBusy(BUSY if patience.is_service else busy_sentence(_holder(writer))) from None
+
+
+def limit_waiting(writer: Connection, patience: Patience, *, waits: bool) -> None:
+    """Let no statement of this transaction wait longer for a row that another one has locked."""
+    limit_s = (patience.wait_s or 0) if waits else _AT_ONCE_S
+    writer.execute(_LIMIT, {"limit": f"{round(limit_s * 1000)}ms"})
+
+
+def is_waiting_over(fault: BaseException) -> bool:
+    """Whether this is what the database says to one that has waited too long, or crosswise."""
+    return getattr(fault, "sqlstate", None) in (_LOCK_NOT_AVAILABLE, _DEADLOCK)
 
 
 def _holder(writer: Connection) -> str:

@@ -1,16 +1,20 @@
-"""Inserting many rows at the driver's own speed.
+"""Inserting: many rows at the driver's own speed, and rows that may be there already.
 
 SQLAlchemy's handling of parameters costs more than the database's work when rows come by
-the hundred thousand; this is the one statement that goes past it.
+the hundred thousand; `insert_rows` is the one statement that goes past it.
 """
 
 import sqlite3
 from collections.abc import Sequence
 from types import NoneType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
+from sqlalchemy.dialects import sqlite
 from sqlalchemy.engine import Connection
+
+if TYPE_CHECKING:
+    from sqlalchemy.dialects import postgresql
 
 # For all but numbers and texts, the driver first looks whether somebody has told it how to write
 # them. What it finds at once costs half of what it does not find.
@@ -28,3 +32,14 @@ def insert_rows(connection: Connection, table: sa.Table, rows: Sequence[tuple[An
     marks = ", ".join(mark for _ in table.columns)
     statement = f"INSERT INTO {table.name} ({columns}) VALUES ({marks})"  # noqa: S608
     connection.exec_driver_sql(statement, list(rows))
+
+
+def insert_into(connection: Connection, table: sa.Table) -> "sqlite.Insert | postgresql.Insert":
+    """An insert that can say what to do about a row that is there."""
+    # The one place where the dialects are named: ON CONFLICT is theirs, not the standard's.
+    if connection.dialect.name == "sqlite":
+        return sqlite.insert(table)
+    # Loaded only where it is used, as it takes a while.
+    from sqlalchemy.dialects import postgresql
+
+    return postgresql.insert(table)

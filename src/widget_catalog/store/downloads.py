@@ -1,30 +1,25 @@
 """Download counts in the store."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import sqlite
 from sqlalchemy.engine import Connection
 
-from .bulk import insert_rows
+from .bulk import insert_into, insert_rows
 from .engine import Transaction
 from .schema import downloads
-
-if TYPE_CHECKING:
-    from sqlalchemy.dialects import postgresql
 
 _IDS_PER_QUERY = 500
 
 
 def add_downloads(tx: Transaction, increments: Mapping[int, int]) -> None:
     """Add to the counts of these widgets, all in one statement run many times."""
-    insert = _insert(tx.connection)
+    insert = insert_into(tx.connection, downloads)
     upsert = insert.on_conflict_do_update(
         index_elements=[downloads.c.widget_id],
         set_={"count": downloads.c.count + insert.excluded.count},
     )
-    # In the order of the keys, so that two writers would never lock rows crosswise.
+    # In the order of the keys, so that two writers never lock rows crosswise.
     rows = [{"widget_id": key, "count": increments[key]} for key in sorted(increments)]
     tx.connection.execute(upsert, rows)
     tx.counts |= get_counts(tx.connection, list(increments))
@@ -44,13 +39,3 @@ def get_counts(connection: Connection, ids: Sequence[int]) -> dict[int, int]:
         some = downloads.c.widget_id.in_(ids[start : start + _IDS_PER_QUERY])
         found |= {row[0]: row[1] for row in connection.execute(query.where(some))}
     return found
-
-
-def _insert(connection: Connection) -> "sqlite.Insert | postgresql.Insert":
-    # The one place where the dialects are named: ON CONFLICT is theirs, not the standard's.
-    if connection.dialect.name == "sqlite":
-        return sqlite.insert(downloads)
-    # Loaded only where it is used, as it takes a while.
-    from sqlalchemy.dialects import postgresql
-
-    return postgresql.insert(downloads)

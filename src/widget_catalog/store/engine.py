@@ -1,8 +1,10 @@
 """Store: how the truth is opened, read and written, on SQLite or PostgreSQL.
 
-One writer at a time, so that the feed's numbers become visible in their order. On SQLite a file
-lock queues the writers of all processes fairly (SQLite's own waiting is polling); on PostgreSQL an
-advisory lock does. Nobody waits for either without end.
+Two kinds of transactions write. What the public sees is `publishing`, one at a time, so that the
+feed's numbers become visible in their order: on PostgreSQL an advisory lock sees to it. Everything
+else is `writing`, and waits for no publisher there. SQLite has one writer at a time in any case; a
+file lock queues the writers of all processes fairly (its own waiting is polling). Nobody waits
+without end.
 """
 
 import contextlib
@@ -16,13 +18,13 @@ from sqlalchemy.engine import URL, Connection, Engine
 
 from ..domain import clock
 from ..domain.clock import Clock
-from ..domain.errors import DataDamaged, StoreUnavailable
+from ..domain.errors import DataDamaged, StoreUnavailable, WriterBusy
 from ..domain.widgets import Widget
-from .advisory_lock import take_advisory_lock
+from .advisory_lock import is_waiting_over, limit_waiting, take_advisory_lock
 from .damage import is_damage
 from .opened_file import OpenedFile
 from .rows import Draw, Row
-from .writer_lock import COMMAND, Patience, WriterLock
+from .writer_lock import BUSY, COMMAND, Patience, WriterLock
 
 # What others than the store call a connection: one consistent state, to be passed on.
 Snapshot: TypeAlias = Connection
@@ -54,9 +56,12 @@ class Transaction:
         connection: Connection,
         at_ms: int,
         listener: Listener | None,
+        *,
+        is_publishing: bool = False,
     ) -> None:
         self.connection = connection
         self.at_ms = at_ms
+        self.is_publishing = is_publishing
         self.latest_seq: int | None = None
         self.counts: dict[int, int] = {}
         self._listener = listener
@@ -81,7 +86,7 @@ def _draw_nothing(_widget: Widget) -> Row:
 
 
 class Store:
-    """The truth. `reading()` and `writing()` are the only ways in."""
+    """The truth. `reading()`, `writing()` and `publishing()` are the only ways in."""
 
     def __init__(
         self,
@@ -117,8 +122,20 @@ class Store:
             with connection.begin():
                 yield connection
 
+    def publishing(self, *, waits: bool = True) -> contextlib.AbstractContextManager[Transaction]:
+        """For changes that the public sees, and for names and stored files, which these depend on.
+
+        One at a time, on all nodes: so the feed's numbers become visible in their order.
+        """
+        return self._transaction(waits=waits, is_publishing=True)
+
+    def writing(self, *, waits: bool = True) -> contextlib.AbstractContextManager[Transaction]:
+        """For all else: accounts, sessions, tokens, counts. On PostgreSQL many at once, which wait
+        for nobody who publishes; so what they decide by must be locked, or be a constraint."""
+        return self._transaction(waits=waits, is_publishing=False)
+
     @contextlib.contextmanager
-    def writing(self, *, waits: bool = True) -> Iterator[Transaction]:
+    def _transaction(self, *, waits: bool, is_publishing: bool) -> Iterator[Transaction]:
         """All or nothing; raises StoreUnavailable if the store cannot be written now, and above
         all WriterBusy if others write: for too long, or at all, if this one `waits` not."""
         turn = contextlib.nullcontext() if self._lock is None else self._lock.held(waits=waits)
@@ -131,9 +148,12 @@ class Store:
             writer = connection.execution_options(writing=True, waits=waits)
             transaction = writer.begin()
             try:
-                if is_postgresql:
+                if is_postgresql and is_publishing:
                     take_advisory_lock(writer, self._patience, waits=waits)
-                tx = Transaction(writer, self.now_ms(), self._listener)
+                elif is_postgresql:
+                    limit_waiting(writer, self._patience, waits=waits)
+                now_ms = self.now_ms()
+                tx = Transaction(writer, now_ms, self._listener, is_publishing=is_publishing)
                 yield tx
             except BaseException:
                 transaction.rollback()
@@ -313,6 +333,8 @@ def _named(fault: BaseException) -> StoreUnavailable:
             f"The catalog's database is damaged ({reason}). Run doctor: it repairs what can be "
             "made anew, and says if a backup must be restored."
         )
+    if is_waiting_over(fault):
+        return WriterBusy(BUSY)
     if getattr(fault, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY:
         return StoreUnavailable(
             "The catalog cannot be changed just now: another program has locked its database. "

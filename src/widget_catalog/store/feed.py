@@ -28,8 +28,10 @@ class Change(NamedTuple):
 def add_changes(tx: Transaction, told: Sequence[tuple[int, str, str, str | None]]) -> int:
     """Number, scope, kind and version, in the order they happened in; gives the feed's new end.
 
-    Numbers follow the order of commits, because there is one writer at a time.
+    Numbers follow the order of commits, because one publishes at a time.
     """
+    if not tx.is_publishing:
+        raise ValueError("What the public sees is changed in Store.publishing.")
     first = latest_seq(tx.connection) + 1
     at = tx.at_ms
     rows = [

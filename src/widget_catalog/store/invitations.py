@@ -97,8 +97,9 @@ def list_invitations_of(connection: Connection, account_id: int, now_ms: int) ->
     return _all(connection, invitations.c.account_id == account_id, now_ms)
 
 
-def remove_invitation(tx: Transaction, id_: str) -> None:
-    tx.connection.execute(sa.delete(invitations).where(invitations.c.id == id_))
+def remove_invitation(tx: Transaction, id_: str) -> bool:
+    """False if it was used or withdrawn meanwhile."""
+    return tx.connection.execute(sa.delete(invitations).where(invitations.c.id == id_)).rowcount > 0
 
 
 def remove_invitations_to_catalog(tx: Transaction, role: str) -> None:

@@ -58,7 +58,7 @@ def _upgrade(store: Store) -> None:
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS))
     known = {it.revision for it in ScriptDirectory.from_config(config).walk_revisions()}
-    with store.writing() as tx:
+    with store.publishing() as tx:
         current = _schema_of(tx.connection)
         if current is not None and current not in known:
             raise _newer(current)

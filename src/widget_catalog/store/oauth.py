@@ -66,9 +66,9 @@ def add_code(tx: Transaction, code: Code) -> None:
 
 
 def find_code(connection: Connection, code_hash: str) -> Code | None:
-    row = connection.execute(
-        sa.select(oauth_codes).where(oauth_codes.c.code_hash == code_hash)
-    ).first()
+    """Nobody else can use it until this transaction ends."""
+    query = sa.select(oauth_codes).where(oauth_codes.c.code_hash == code_hash).with_for_update()
+    row = connection.execute(query).first()
     return Code(*row) if row is not None else None
 
 
@@ -88,8 +88,9 @@ def find_grant(connection: Connection, id_: str) -> Grant | None:
 
 def remove_grant(tx: Transaction, id_: str) -> None:
     """End a sign-in with its tokens, and the access tokens that it asked for."""
-    tx.connection.execute(sa.delete(access_tokens).where(access_tokens.c.grant_id == id_))
     tx.connection.execute(sa.delete(oauth_grants).where(oauth_grants.c.id == id_))
+    # Afterwards: whoever claims one just now has made it when the request for it can be removed.
+    tx.connection.execute(sa.delete(access_tokens).where(access_tokens.c.grant_id == id_))
 
 
 def list_grants(connection: Connection, account_id: int, now_ms: int) -> list[Grant]:
@@ -109,7 +110,8 @@ def list_grants(connection: Connection, account_id: int, now_ms: int) -> list[Gr
 
 def remove_grants(tx: Transaction, account_id: int) -> None:
     """End every sign-in of an account, and what was under way."""
-    for table in (oauth_grants, oauth_codes, oauth_devices):
+    # Grants last: whoever exchanges a code just now has made one when the code can be removed.
+    for table in (oauth_codes, oauth_devices, oauth_grants):
         tx.connection.execute(sa.delete(table).where(table.c.account_id == account_id))
 
 
@@ -118,7 +120,10 @@ def add_pair(tx: Transaction, pair: TokenPair) -> None:
 
 
 def find_pair_by_refresh(connection: Connection, refresh_hash: str) -> TokenPair | None:
-    return _find_pair(connection, oauth_tokens.c.refresh_hash == refresh_hash)
+    """Nobody else can use it until this transaction ends."""
+    query = sa.select(oauth_tokens).where(oauth_tokens.c.refresh_hash == refresh_hash)
+    row = connection.execute(query.with_for_update()).first()
+    return TokenPair(*row) if row is not None else None
 
 
 def find_pair(connection: Connection, secret_hash: str) -> TokenPair | None:
@@ -126,7 +131,8 @@ def find_pair(connection: Connection, secret_hash: str) -> TokenPair | None:
     either = (oauth_tokens.c.access_hash == secret_hash) | (
         oauth_tokens.c.refresh_hash == secret_hash
     )
-    return _find_pair(connection, either)
+    row = connection.execute(sa.select(oauth_tokens).where(either)).first()
+    return TokenPair(*row) if row is not None else None
 
 
 def rotate_pair(tx: Transaction, access_hash: str) -> None:
@@ -173,16 +179,29 @@ def add_device(tx: Transaction, device: Device) -> None:
 
 
 def find_device(connection: Connection, device_hash: str) -> Device | None:
-    return _find_device(connection, oauth_devices.c.device_hash == device_hash)
+    """Nobody else lets it in, or asks for it, until this transaction ends."""
+    query = sa.select(oauth_devices).where(oauth_devices.c.device_hash == device_hash)
+    row = connection.execute(query.with_for_update()).first()
+    return Device(*row) if row is not None else None
 
 
 def find_device_by_user_code(connection: Connection, user_code: str) -> Device | None:
-    return _find_device(connection, oauth_devices.c.user_code == user_code)
+    query = sa.select(oauth_devices).where(oauth_devices.c.user_code == user_code)
+    row = connection.execute(query).first()
+    return Device(*row) if row is not None else None
 
 
 def update_device(tx: Transaction, device_hash: str, **values: object) -> None:
     here = oauth_devices.c.device_hash == device_hash
     tx.connection.execute(sa.update(oauth_devices).where(here).values(values))
+
+
+def decide_waiting(tx: Transaction, device_hash: str, **values: object) -> bool:
+    """Let a machine in, or not; False if somebody has decided before."""
+    waits = oauth_devices.c.account_id.is_(None) & ~oauth_devices.c.is_denied
+    here = oauth_devices.c.device_hash == device_hash
+    query = sa.update(oauth_devices).where(here, waits).values(values)
+    return tx.connection.execute(query).rowcount > 0
 
 
 def remove_device(tx: Transaction, device_hash: str) -> None:
@@ -203,13 +222,3 @@ def remove_expired(tx: Transaction) -> None:
 
 def _succeeded_before(instant: int) -> sa.ColumnElement[bool]:
     return oauth_tokens.c.successor.is_not(None) & (oauth_tokens.c.rotated_at < instant)
-
-
-def _find_pair(connection: Connection, which: sa.ColumnElement[bool]) -> TokenPair | None:
-    row = connection.execute(sa.select(oauth_tokens).where(which)).first()
-    return TokenPair(*row) if row is not None else None
-
-
-def _find_device(connection: Connection, which: sa.ColumnElement[bool]) -> Device | None:
-    row = connection.execute(sa.select(oauth_devices).where(which)).first()
-    return Device(*row) if row is not None else None

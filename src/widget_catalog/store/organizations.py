@@ -76,6 +76,13 @@ def get_organization(connection: Connection, slug: str) -> Organization:
     return found
 
 
+def lock_organization(tx: Transaction, slug: str) -> None:
+    """Let nobody else change who is in it until this transaction ends, if there is such a one."""
+    if is_name(slug):
+        query = sa.select(organizations.c.id).where(organizations.c.slug == slug)
+        tx.connection.execute(query.with_for_update(key_share=True))
+
+
 def list_memberships(connection: Connection, account_id: int) -> list[Membership]:
     query = (
         sa.select(organizations, memberships.c.role)

@@ -1,6 +1,6 @@
 """Sessions and failed attempts to sign in, in the store."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import sqlalchemy as sa
@@ -8,6 +8,7 @@ from sqlalchemy.engine import Connection
 
 from ..domain.accounts import Account
 from .accounts import account_from
+from .bulk import insert_into
 from .engine import Transaction
 from .schema import accounts, attempts, sessions
 
@@ -84,8 +85,8 @@ def remove_session_by_secret(tx: Transaction, secret_hash: str) -> str | None:
     """End a session; gives its id, if there was one."""
     here = sessions.c.secret_hash == secret_hash
     found = tx.connection.execute(sa.select(sessions.c.id).where(here)).scalar()
-    tx.connection.execute(sa.delete(sessions).where(here))
-    return found
+    is_ended = tx.connection.execute(sa.delete(sessions).where(here)).rowcount > 0
+    return found if is_ended else None
 
 
 def remove_sessions(tx: Transaction, account_id: int, but: str | None = None) -> None:
@@ -97,7 +98,10 @@ def remove_sessions(tx: Transaction, account_id: int, but: str | None = None) ->
 def remove_ended_sessions(tx: Transaction, idle_since: int) -> None:
     ended = (sessions.c.expires_at <= tx.at_ms) | (sessions.c.last_seen_at <= idle_since)
     tx.connection.execute(sa.delete(sessions).where(ended))
-    tx.connection.execute(sa.delete(attempts).where(attempts.c.ends_at <= tx.at_ms))
+    # Those that others count now are theirs.
+    over = sa.select(attempts.c.key).where(attempts.c.ends_at <= tx.at_ms)
+    free = over.with_for_update(skip_locked=True)
+    tx.connection.execute(sa.delete(attempts).where(attempts.c.key.in_(free)))
 
 
 def list_attempts(
@@ -109,26 +113,39 @@ def list_attempts(
     return {row[0]: (row[1], row[2]) for row in connection.execute(query)}
 
 
-def add_attempt(tx: Transaction, key: str, window_ms: int) -> None:
-    """One more failure; a new window begins if there is none.
+def add_attempts(
+    tx: Transaction, keys: Iterable[str], window_ms: int
+) -> dict[str, tuple[int, int]]:
+    """One more failure for each; a new window begins where there is none. Gives what
+    `list_attempts` would. Until this transaction ends, nobody else counts the same keys.
 
-    One that ends later than a window from now is none: the clock was ahead when it began.
+    A window that ends later than one that begins now is none: the clock was ahead when it began.
     """
-    here = attempts.c.key == key
+    insert = insert_into(tx.connection, attempts)
     is_present = attempts.c.ends_at.between(tx.at_ms + 1, tx.at_ms + window_ms)
-    tx.connection.execute(sa.delete(attempts).where(here, sa.not_(is_present)))
-    again = sa.update(attempts).where(here).values(count=attempts.c.count + 1)
-    if tx.connection.execute(again).rowcount == 0:
+    counted = insert.on_conflict_do_update(
+        index_elements=[attempts.c.key],
+        set_={
+            "count": sa.case((is_present, attempts.c.count + 1), else_=1),
+            "ends_at": sa.case((is_present, attempts.c.ends_at), else_=tx.at_ms + window_ms),
+        },
+    )
+    # In order, so that two never lock them crosswise.
+    ordered = sorted(keys)
+    for key in ordered:
         row = {"key": key, "count": 1, "ends_at": tx.at_ms + window_ms}
-        tx.connection.execute(sa.insert(attempts).values(row))
+        tx.connection.execute(counted.values(row))
+    return list_attempts(tx.connection, ordered, tx.at_ms, window_ms)
 
 
-def take_back_attempts(tx: Transaction, keys: Sequence[str]) -> None:
-    """One failure less: it was none."""
-    here = attempts.c.key.in_(keys)
-    tx.connection.execute(sa.delete(attempts).where(here, attempts.c.count <= 1))
-    tx.connection.execute(sa.update(attempts).where(here).values(count=attempts.c.count - 1))
-
-
-def remove_attempts(tx: Transaction, keys: Sequence[str]) -> None:
-    tx.connection.execute(sa.delete(attempts).where(attempts.c.key.in_(keys)))
+def forgive_attempts(tx: Transaction, own: str | None, shared: Sequence[str]) -> None:
+    """It was no failure: forget all of `own`, and take one back of those that others have too."""
+    # In the order in which they are counted, so that two never lock them crosswise.
+    for key in sorted({*shared} if own is None else {own, *shared}):
+        here = attempts.c.key == key
+        if key == own:
+            tx.connection.execute(sa.delete(attempts).where(here))
+            continue
+        less = sa.update(attempts).where(here).values(count=attempts.c.count - 1)
+        if tx.connection.execute(less).rowcount:
+            tx.connection.execute(sa.delete(attempts).where(here, attempts.c.count < 1))

@@ -7,7 +7,7 @@ from sqlalchemy.engine import Connection
 
 from ..domain.accounts import Limits
 from .engine import Transaction
-from .schema import token_requests
+from .schema import oauth_grants, token_requests
 from .tokens import limits_from, limits_values
 
 
@@ -27,6 +27,9 @@ class TokenRequest(NamedTuple):
 
 def add_token_request(tx: Transaction, request: TokenRequest) -> None:
     """Add a request, in place of an earlier one of the same sign-in."""
+    # One at a time for each sign-in.
+    grant = sa.select(oauth_grants.c.id).where(oauth_grants.c.id == request.grant_id)
+    tx.connection.execute(grant.with_for_update(key_share=True))
     over = (token_requests.c.expires_at <= tx.at_ms) | (
         token_requests.c.grant_id == request.grant_id
     )
@@ -52,13 +55,17 @@ def find_token_request_by_code(
     return _first(connection, here, now_ms)
 
 
-def decide_token_request(tx: Transaction, id_: str, *, is_agreed: bool) -> None:
-    decided = sa.update(token_requests).where(token_requests.c.id == id_)
-    tx.connection.execute(decided.values(is_agreed=is_agreed))
+def decide_token_request(tx: Transaction, id_: str, *, is_agreed: bool) -> bool:
+    """False if somebody has decided before, or it is gone."""
+    is_open = (token_requests.c.id == id_) & token_requests.c.is_agreed.is_(None)
+    decided = sa.update(token_requests).where(is_open).values(is_agreed=is_agreed)
+    return tx.connection.execute(decided).rowcount > 0
 
 
-def remove_token_request(tx: Transaction, id_: str) -> None:
-    tx.connection.execute(sa.delete(token_requests).where(token_requests.c.id == id_))
+def remove_token_request(tx: Transaction, id_: str) -> bool:
+    """False if it is gone already."""
+    here = token_requests.c.id == id_
+    return tx.connection.execute(sa.delete(token_requests).where(here)).rowcount > 0
 
 
 def _first(

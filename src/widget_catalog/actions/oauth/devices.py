@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from ...domain.errors import NotFound
 from ...store.engine import Snapshot, Store
-from ...store.oauth import Device, find_device_by_user_code, update_device
+from ...store.oauth import Device, decide_waiting, find_device_by_user_code
 from ..attempts import add_failures, check_failures
 from ..credentials import plain_code, shown_code
 from ..permissions import require_person
@@ -44,14 +44,11 @@ def decide_device(
 ) -> DeviceRequest:
     """Let the machine in, or not."""
     found = find_device_request(store, config, visitor, user_code)
+    decision = {"account_id": visitor.actor.account_id} if is_agreed else {"is_denied": True}
     with store.writing() as tx:
         device = _find(tx.connection, user_code, tx.at_ms)
-        if device is None:
+        if device is None or not decide_waiting(tx, device.device_hash, **decision):
             raise NotFound("This code has just been used or has expired.")
-        if is_agreed:
-            update_device(tx, device.device_hash, account_id=visitor.actor.account_id)
-        else:
-            update_device(tx, device.device_hash, is_denied=True)
     return found
 
 

@@ -11,7 +11,13 @@ import msgspec
 from ...domain.account_events import IdentityConnected
 from ...domain.accounts import RESERVED, Account, Actor, email_fault, parse_username
 from ...domain.errors import Conflict, InvalidAccount, NotAllowed
-from ...store.accounts import add_identity, find_account_by_identity, is_email_used
+from ...store.accounts import (
+    add_identity,
+    find_account_by_id,
+    find_account_by_identity,
+    is_email_used,
+    lock_account,
+)
 from ...store.engine import Store, Transaction
 from ...store.events import append
 from ..create_account import create_without_password
@@ -49,7 +55,9 @@ def sign_in_identity(
     with store.writing() as tx:
         account = find_account_by_identity(tx.connection, person.issuer, person.subject)
         if account is not None:
-            return _open(tx, account, lifetimes, address, former)
+            lock_account(tx, account.id)
+            now = find_account_by_id(tx.connection, account.id)
+            return _open(tx, now or account, lifetimes, address, former)
         may_have_one = is_email_used(tx.connection, person.email)
     if not may_create:
         raise NotAllowed("You have no account here. Ask the operator for one.")
@@ -83,7 +91,7 @@ def sign_in_newcomer(
         faults = [*error.faults, *faults]
     if faults:
         raise InvalidAccount(faults)
-    with store.writing() as tx:
+    with store.publishing() as tx:
         account = find_account_by_identity(tx.connection, newcomer.issuer, newcomer.subject)
         if account is None:  # Else the form was sent twice.
             account = create_without_password(
@@ -97,11 +105,11 @@ def connect_identity(store: Store, actor: Actor, person: Person) -> None:
     """From now on, this person at the provider is this account."""
     account = require_person(actor)
     with store.writing() as tx:
+        is_new = add_identity(tx, person.issuer, person.subject, account.id)
         known = find_account_by_identity(tx.connection, person.issuer, person.subject)
         if known is not None and known.id != account.id:
             raise Conflict("You are connected with another account here already.")
-        if known is None:
-            add_identity(tx, person.issuer, person.subject, account.id)
+        if is_new:
             append(tx, actor, IdentityConnected(scope=account.username, issuer=person.issuer))
 
 

@@ -16,6 +16,7 @@ from ...domain.account_events import (
 from ...domain.accounts import Account
 from ...domain.errors import Conflict, InvalidRequest, NotFound
 from ...domain.second_factor import MAX_PASSKEYS, passkey_name_fault
+from ...store.accounts import lock_account
 from ...store.engine import Store, Transaction
 from ...store.events import append
 from ...store.second_factors import (
@@ -98,6 +99,7 @@ def add_own_passkey(
         raise InvalidRequest(fault)
     made = check_new(policy.site, offered.challenge, credential)
     with store.writing() as tx:
+        lock_account(tx, account.id)
         if find_passkey(tx.connection, made.credential_id) is not None:
             raise Conflict("This passkey is known here already.")
         if len(find_factors(tx.connection, account.id).passkeys) >= MAX_PASSKEYS:
@@ -123,6 +125,7 @@ def rename_own_passkey(store: Store, visitor: Visitor, id_: str, name: str) -> N
 def remove_own_passkey(store: Store, policy: FactorPolicy, visitor: Visitor, id_: str) -> None:
     account = _changing(store, visitor)
     with store.writing() as tx:
+        lock_account(tx, account.id)
         found = find_factors(tx.connection, account.id)
         passkey = next((it for it in found.passkeys if it.id == id_), None)
         if passkey is None or not remove_passkey(tx, account.id, id_):
@@ -147,6 +150,7 @@ def add_own_app(
         raise InvalidRequest(WRONG_CODE)
     sealed = policy.box.seal(offered.secret)
     with store.writing() as tx:
+        lock_account(tx, account.id)
         put_app(tx, account.id, sealed, step)
         append(tx, visitor.actor, AppAdded(scope=account.username))
         return _with_first_codes(tx, visitor, account)
@@ -155,6 +159,7 @@ def add_own_app(
 def remove_own_app(store: Store, policy: FactorPolicy, visitor: Visitor) -> None:
     account = _changing(store, visitor)
     with store.writing() as tx:
+        lock_account(tx, account.id)
         if not remove_app(tx, account.id):
             raise NotFound("There is no authenticator app.")
         append(tx, visitor.actor, AppRemoved(scope=account.username))
@@ -165,6 +170,7 @@ def make_recovery_codes(store: Store, visitor: Visitor) -> list[str]:
     """New ones, in place of all former ones. They are not kept here, only their hashes."""
     account = _changing(store, visitor)
     with store.writing() as tx:
+        lock_account(tx, account.id)
         if not find_factors(tx.connection, account.id).has_any:
             raise Conflict("Recovery codes replace a second factor. Add one first.")
         return _new_codes(tx, visitor, account)

@@ -17,7 +17,7 @@ from ...store.second_factors import (
     use_recovery_code,
     use_step,
 )
-from ...store.sessions import remove_attempts, take_back_attempts
+from ...store.sessions import forgive_attempts
 from ..attempts import count_attempt, record_failed_sign_in
 from ..credentials import hash_secret
 from .codes import find_step, hash_recovery_code, is_app_code, plain_code
@@ -83,8 +83,7 @@ def prove_by_code(
         raise
 
     def take_and_forgive(tx: Transaction) -> bool:
-        remove_attempts(tx, [own])
-        take_back_attempts(tx, shared)
+        forgive_attempts(tx, own, shared)
         return take(tx)
 
     return Proof(factor, account, take_and_forgive)
@@ -136,7 +135,7 @@ def prove_by_passkey(
     used = check_use(policy.site, challenge, credential, passkey, verifies_user=verifies_user)
 
     def take(tx: Transaction) -> bool:
-        take_back_attempts(tx, [shared])
+        forgive_attempts(tx, None, [shared])
         return use_passkey(tx, passkey, used.sign_count, is_backed_up=used.is_backed_up)
 
     return Proof(Factor.PASSKEY, owner, take)

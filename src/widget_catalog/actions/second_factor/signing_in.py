@@ -9,7 +9,7 @@ from ...domain.account_events import RecoveryCodeUsed
 from ...domain.accounts import Account, Actor, Via
 from ...domain.errors import NotSignedIn
 from ...domain.second_factor import Factor
-from ...store.accounts import find_account_by_id, find_credentials
+from ...store.accounts import find_account_by_id, find_credentials, lock_account
 from ...store.engine import Snapshot, Store, Transaction
 from ...store.events import append
 from ...store.second_factors import Factors, find_factors, has_factor
@@ -113,6 +113,7 @@ def finish_sign_in(
         proof = prove_by_code(store, policy, account, given.code, address)
     with store.writing() as tx:
         # A password that was changed meanwhile, to shut somebody out, opens nothing any more.
+        lock_account(tx, account.id)
         _get_half(tx.connection, half)
         way = f"password and {proof.factor}"
         return _open(tx, proof, lifetimes, way=way, address=address, former=former)
@@ -133,6 +134,7 @@ def sign_in_with_passkey(
         store, policy, credential, asked.challenge, address, verifies_user=True
     )
     with store.writing() as tx:
+        lock_account(tx, proof.account.id)
         account = find_account_by_id(tx.connection, proof.account.id)
         if account is None or account.is_disabled:
             raise NotSignedIn(_BEGIN_AGAIN)
