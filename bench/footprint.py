@@ -17,7 +17,13 @@ from .load import run_wrk, write_requests
 from .machine import cpu_seconds_of, memory_of
 from .measures import BenchFault, Outcome, at_least, at_most
 from .rig import Rig
-from .servers import catalog_command, clean_environment, running_catalog, starting_catalog
+from .servers import (
+    Server,
+    catalog_command,
+    clean_environment,
+    running_catalog,
+    starting_catalog,
+)
 from .traffic import (
     ACCEPTS_COMPRESSED,
     SDKS,
@@ -35,15 +41,10 @@ _DETAILS = 100_000
 
 def memory(rig: Rig, size: int, most_mb: float) -> list[Outcome]:
     """After traffic that has filled every cache: details, searches, registries, compatSdk."""
-    details = [request(target) for target in detail_targets(size, _DETAILS)]
-    file = write_requests(rig.folder / "requests-memory", details)
     with running_catalog(rig, ensure_folder(size)) as catalog:
         (worker,) = catalog.worker_pids()
         fresh = memory_of(worker)
-        run_wrk(rig, catalog, file, 2 * rig.options.seconds)
-        with Connection(catalog.port) as client:
-            for raw in _varied_requests(size):
-                client.ask(raw)
+        _fill_caches(rig, catalog, size)
         used = memory_of(worker)
         parent = memory_of(catalog.process.pid)
     notes = [
@@ -54,6 +55,33 @@ def memory(rig: Rig, size: int, most_mb: float) -> list[Outcome]:
     figures = {"fresh_mb": fresh.rss, "shared_mb": used.shared, "parent_mb": parent.rss}
     what = f"memory a worker, {size:,} widgets, after traffic"
     return [Outcome(what, used.rss, "MB", at_most(most_mb), notes, figures)]
+
+
+def memory_of_all(rig: Rig, size: int, workers: int, most_mb: float) -> list[Outcome]:
+    """What the workers take together after the same traffic; what they share counts once."""
+    with running_catalog(rig, ensure_folder(size), workers) as catalog:
+        pids = catalog.worker_pids()
+        fresh = sum(memory_of(pid).pss for pid in pids)
+        for _ in range(workers):  # A new connection is another worker's, more or less.
+            _fill_caches(rig, catalog, size)
+        used = [memory_of(pid) for pid in pids]
+    together, own = sum(it.pss for it in used), sum(it.anonymous for it in used)
+    notes = [
+        f"{fresh:,.0f} MB before the traffic",
+        f"{own:,.0f} MB are the workers' own; the rest is files that they map",
+    ]
+    what = f"memory of {workers} workers together, {size:,} widgets, after traffic"
+    figures = {"fresh_mb": fresh, "own_mb": own}
+    return [Outcome(what, together, "MB", at_most(most_mb), notes, figures)]
+
+
+def _fill_caches(rig: Rig, catalog: Server, size: int) -> None:
+    details = [request(target) for target in detail_targets(size, _DETAILS)]
+    file = write_requests(rig.folder / "requests-memory", details)
+    run_wrk(rig, catalog, file, 2 * rig.options.seconds)
+    with Connection(catalog.port) as client:
+        for raw in _varied_requests(size):
+            client.ask(raw)
 
 
 def _varied_requests(size: int) -> list[bytes]:

@@ -47,10 +47,15 @@ def stay_on(core: int | None) -> None:
 
 
 class Memory(NamedTuple):
-    """Of one process, in MB. `shared` is the part of `rss` that other processes map too."""
+    """Of one process, in MB. `shared` is the part of `rss` that other processes map too.
+
+    In `pss` it is divided by the number of these: the sum over all processes is what they take.
+    """
 
     rss: float
     shared: float
+    pss: float
+    anonymous: float
 
 
 def memory_of(pid: int) -> Memory:
@@ -59,7 +64,8 @@ def memory_of(pid: int) -> Memory:
         name, value, *_ = line.split()
         rollup[name.rstrip(":")] = int(value)
     shared = rollup["Shared_Clean"] + rollup["Shared_Dirty"]
-    return Memory(rollup["Rss"] / 1024, shared / 1024)
+    in_mb = (rollup["Rss"], shared, rollup["Pss"], rollup["Anonymous"])
+    return Memory(*(kb / 1024 for kb in in_mb))
 
 
 def cpu_seconds_of(pids: Iterable[int]) -> float:

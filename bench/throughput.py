@@ -54,7 +54,7 @@ def search_hot(rig: Rig) -> list[Outcome]:
 
 def search_new(rig: Rig) -> list[Outcome]:
     targets = [search_target(q, page) for q, page in ever_new_searches()]
-    return [_searching(rig, targets, "search, hardly ever the same one", None)]
+    return [_searching(rig, targets, "search, hardly ever the same one", 0.10)]
 
 
 def search_compat(rig: Rig) -> list[Outcome]:

@@ -106,7 +106,7 @@ def test_an_order_follows_the_counts_when_it_is_refreshed(counts: Counts) -> Non
 
 def test_a_mark_holds_until_one_of_its_own_is_counted(counts: Counts) -> None:
     popularity = _popularity(counts, [1, 2, 3])
-    mark, other = popularity.mark(BitMap([0, 1])), popularity.mark(BitMap([2]))
+    mark, other = popularity.mark(BitMap([0, 1]), [0, 1]), popularity.mark(BitMap([2]), [2])
     counts.record([(3, 1)])
     popularity.refresh()
     assert popularity.holds(mark)
@@ -118,9 +118,26 @@ def test_a_mark_holds_until_one_of_its_own_is_counted(counts: Counts) -> None:
     assert not popularity.holds(mark)
 
 
+def test_a_mark_holds_while_others_stay_behind_its_page(counts: Counts) -> None:
+    """Numbers 1 to 4 have 9, 5, 0 and 0 downloads; a page shows the first two."""
+    counts.record([(1, 9), (2, 5), (3, 0), (4, 0)])
+    popularity = _popularity(counts, [1, 2, 3, 4])
+    everybody = BitMap(range(4))
+    mark = popularity.mark(everybody, popularity.window(everybody, 0, 2))
+    counts.record([(4, 4)])
+    popularity.refresh()
+    assert popularity.holds(mark)
+
+    counts.record([(3, 6)])
+    popularity.refresh()
+
+    assert not popularity.holds(mark)
+    assert _ids(popularity, everybody, 0, 4) == [1, 3, 2, 4]
+
+
 def test_no_mark_outlives_a_change_of_the_catalog(counts: Counts) -> None:
     popularity = _popularity(counts, [1, 2, 3])
-    mark = popularity.mark(BitMap([0]))
+    mark = popularity.mark(BitMap([0]), [0])
 
     popularity.update([1], [])
 

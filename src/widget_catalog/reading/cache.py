@@ -24,7 +24,9 @@ class ByteBoundedCache(Generic[K, V]):
         if size_bytes > self._max_item_bytes:
             return
         while self._bytes + size_bytes > self._max_bytes:
-            self.drop(next(iter(self._sizes)))
+            oldest, its_bytes = self._sizes.popitem(last=False)
+            del self.items[oldest]
+            self._bytes -= its_bytes
         self.items[key] = value
         self._sizes[key] = size_bytes
         self._bytes += size_bytes

@@ -203,7 +203,8 @@ class Catalog:
     async def catch_up(self) -> None:
         """Wait while the index is built anew: where thousands of widgets have changed at once."""
         self._follow()
-        await self._follower.catch_up()
+        if self._follower.is_behind:
+            await self._follower.catch_up()
 
     def close(self) -> None:
         self._follower.close()

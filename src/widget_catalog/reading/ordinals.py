@@ -11,10 +11,13 @@ from pyroaring import BitMap
 
 Array = npt.NDArray[Any]
 
+_FEW = 32
+
 
 def set_of(ordinals: Array) -> BitMap:
     """The set of these ordinals, in any order, of which any may be given twice."""
-    return sorted_set(np.sort(ordinals))
+    few = len(ordinals) < _FEW
+    return BitMap(ordinals.tolist()) if few else sorted_set(np.sort(ordinals))
 
 
 def sorted_set(ordinals: Array) -> BitMap:

@@ -5,6 +5,7 @@ minute. Sorting what is nearly in order costs little, and the next order nearly 
 """
 
 import time
+from bisect import bisect_left
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -22,6 +23,8 @@ _HEAD_SHIFTS = (8, 4)
 _MANY = 256
 # So few are sorted before numpy has begun.
 _VERY_FEW = 24
+# So many that were counted are moved one by one; more are sorted, as all are.
+_MOST_MOVED = 16
 _MOST_COUNTED = 1_000
 
 
@@ -34,12 +37,13 @@ class Place(NamedTuple):
 
 
 class Mark:
-    """The state of the order when a window was cut from it, and who took part."""
+    """A page that was cut from the order: who took part, who is shown, and what came since."""
 
-    __slots__ = ("among", "at", "counted")
+    __slots__ = ("among", "at", "counted", "shown")
 
-    def __init__(self, among: BitMap, counted: list[int]) -> None:
+    def __init__(self, among: BitMap, shown: list[int], counted: list[int]) -> None:
         self.among = among
+        self.shown = shown
         self.counted = counted
         self.at = len(counted)
 
@@ -47,7 +51,7 @@ class Mark:
 class Popularity:
     """`_order` holds the live ordinals, most popular first; `_position` is its inverse.
 
-    `_counted` are the ordinals whose count was seen to change since it was begun. It is begun
+    `_counted` are the ordinals whose count was seen to grow since it was begun. It is begun
     anew wherever more than that may have changed.
     """
 
@@ -58,40 +62,60 @@ class Popularity:
         self._ranks = ranks
         self._order: Array = np.arange(len(ids), dtype=np.int32)
         self._counted: list[int] = []
-        self._sort()
+        self._revision = 0
+        self._refreshed_at = 0.0
+        self._seen: Array = np.empty(0, np.uint64)
+        self._begin_anew()
 
     def update(self, gone: Sequence[int], places: Sequence[Place]) -> None:
         """Let these ordinals go, and give the next ones to these widgets, in the order of names."""
         self._order = np.delete(self._order, self._position[list(gone)])
         self._add(places)
-        self._sort()
-        self._counted = []
+        self._begin_anew()
 
     def refresh(self) -> None:
         """Follow the counts, if they moved and it is time."""
-        if self._counts.revision() == self._revision:
+        revision = self._counts.revision()
+        if revision == self._revision:
             return
         if self._is_exact:
-            before = self._sorted_by
-            self._sort()
-            self._counted += np.flatnonzero(self._sorted_by != before).tolist()
+            self._revision = revision
+            counts = self._counts.array[: len(self._seen)].copy()
+            # Slot 0 is no widget's.
+            changed = (np.flatnonzero(counts[1:] != self._seen[1:]) + 1).tolist()
+            if len(changed) > _MOST_MOVED or (counts < self._seen)[changed].any():
+                self._begin_anew()
+                return
+            for widget_id in changed:
+                self._seen[widget_id] = counts[widget_id]
+                for ordinal in np.flatnonzero(self.ids == widget_id).tolist():
+                    self._move_up(ordinal)
             if len(self._counted) > _MOST_COUNTED:
                 self._counted = []
         elif time.monotonic() - self._refreshed_at > _LAG_S:
-            self._sort()
-            self._counted = []
+            self._begin_anew()
 
-    def mark(self, among: BitMap) -> Mark:
-        """To ask later whether windows among these have stayed the same."""
-        return Mark(among if self._is_exact else BitMap(), self._counted)
+    def mark(self, among: BitMap, positions: list[int]) -> Mark:
+        """To ask later whether the page of these positions, among these, has stayed the same."""
+        if not self._is_exact or not positions:
+            return Mark(BitMap(), [], self._counted)
+        return Mark(among, self._order.take(positions).tolist(), self._counted)
 
     def holds(self, mark: Mark) -> bool:
-        """Whether all windows among those marked have stayed the same: no count of theirs moved."""
+        """Whether the page has stayed the same.
+
+        So it has if nobody on it was counted, nor anybody else of those who take part who is now
+        as popular as the last one on it: who is less popular now was so before.
+        """
         if mark.counted is not self._counted:
             return False
         if mark.at < len(self._counted):
-            if any(ordinal in mark.among for ordinal in self._counted[mark.at :]):
-                return False
+            among, shown, position = mark.among, mark.shown, self._position_at
+            for ordinal in self._counted[mark.at :]:
+                if ordinal in among and (
+                    ordinal in shown or position[ordinal] < position[shown[-1]]
+                ):
+                    return False
             mark.at = len(self._counted)
         return True
 
@@ -149,12 +173,15 @@ class Popularity:
         self._ranks += np.searchsorted(slots, self._ranks, side="right").astype(np.int32)
         self._ranks[[old_size + i for i in new]] = np.add(slots, np.arange(len(slots)))
 
-    def _sort(self) -> None:
+    def _begin_anew(self) -> None:
+        self._counted = []
         self._revision = self._counts.revision()
         self._refreshed_at = time.monotonic()
-        # Of all ordinals, so that those whose count has changed can be told apart.
-        by_ordinal = self._counts.array[self.ids]
-        counts, ranks = by_ordinal[self._order].astype(np.int64), self._ranks[self._order]
+        self._seen = self._counts.array[: int(self.ids.max(initial=0)) + 1]
+        if self._is_exact:
+            self._seen = self._seen.copy()
+        counts = self._seen[self.ids[self._order]].astype(np.int64)
+        ranks = self._ranks[self._order]
         most, count = int(counts.max(initial=0)), int(ranks.max(initial=0)) + 1
         if most * count < 1 << 62:
             sorting = np.argsort((most - counts) * count + ranks, kind="stable")
@@ -163,7 +190,27 @@ class Popularity:
         self._order = self._order[sorting]
         self._position = np.zeros(len(self.ids), np.int32)
         self._position[self._order] = np.arange(len(self._order), dtype=np.int32)
+        self._in_order: Array = self.ids[self._order]
         # Views give plain numbers, five times as fast as arrays do.
-        self._position_at, self._id_at = self._position.data, self.ids[self._order].data
+        self._position_at, self._id_at = self._position.data, self._in_order.data
+        self._set_heads()
+
+    def _set_heads(self) -> None:
         self._heads = [set_of(self._order[: len(self._order) >> it]) for it in _HEAD_SHIFTS]
-        self._sorted_by = by_ordinal if self._is_exact else by_ordinal[:0]
+
+    def _move_up(self, ordinal: int) -> None:
+        """Put it where its count, which has grown, belongs."""
+        order, ids, counts, ranks = self._order, self._id_at, self._seen.data, self._ranks.data
+        old = self._position_at[ordinal]
+        if order[old] != ordinal:  # It is dead.
+            return
+        wanted = (-counts[ids[old]], ranks[ordinal])
+        at = order.data
+        new = bisect_left(range(old), wanted, key=lambda it: (-counts[ids[it]], ranks[at[it]]))
+        for some, moved in ((order, ordinal), (self._in_order, ids[old])):
+            some[new + 1 : old + 1] = some[new:old].copy()
+            some[new] = moved
+        self._position[order[new : old + 1]] = np.arange(new, old + 1)
+        if new < len(order) >> _HEAD_SHIFTS[-1]:
+            self._set_heads()
+        self._counted.append(ordinal)

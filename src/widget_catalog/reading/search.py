@@ -108,7 +108,7 @@ class SearchIndex:
         total = len(matching)
         positions: list[int] = []
         before = 0
-        better = None
+        tier = better = None
         for tier in self._nested(query.text, terms, matching) if offset < total else ():
             size = len(tier) - before
             if size and offset < before + size:
@@ -119,8 +119,9 @@ class SearchIndex:
                 if len(positions) == limit:
                     break
             better, before = tier, len(tier)
-        ids = self._popularity.ids_at(positions)
-        return Found(ids, total, self._popularity.mark(matching))
+        # Who is in none of the sets up to here cannot come on this page, however popular.
+        mark = self._popularity.mark(tier or matching, positions)
+        return Found(self._popularity.ids_at(positions), total, mark)
 
     def still_finds(self, found: Found) -> bool:
         """Whether `find` would find the same again."""
@@ -245,7 +246,9 @@ class SearchIndex:
         ]
         if first == last and not new:
             return []
-        found = self._key_ordinals[first:last].tolist() + new
-        between = bisect_right(self._keys, wanted, lo=first, hi=last) - first
+        between = bisect_right(self._keys, wanted, lo=first, hi=last)
         equal = [it for it in new if self._new_keys[it - len(self._old_ids)] == text]
-        return [BitMap(found[:between] + equal), BitMap(found)]
+        is_name, starts_name = (set_of(self._key_ordinals[first:it]) for it in (between, last))
+        is_name.update(equal)
+        starts_name.update(new)
+        return [is_name, starts_name]
