@@ -1,6 +1,7 @@
 """The operator's command, `widget-catalog`. What each command does lives in `actions/`.
 
-A command imports what it needs when it runs: `--help` must not wait for a second's imports.
+A command imports what it needs when it runs: `--help` must not wait for a second's imports, and
+`--version` is told by `__main__.py`, before this is loaded.
 """
 
 import os
@@ -190,10 +191,11 @@ def serve(
     from .domain.clock import iso
     from .greeting import greet
     from .logs import configure_logs
+    from .opening import require_no_loss
     from .server import check_port
     from .server import serve as run_server
     from .service_lock import ServiceLock
-    from .wiring import DataFolder, make_folder, prepare_node, require_no_loss
+    from .wiring import DataFolder, make_folder, prepare_node
 
     flags: dict[str, Any] = {
         "host": host, "port": port, "data": data, "workers": workers, "base_url": base_url,
@@ -274,7 +276,7 @@ app.command(rich_help_panel=_CATALOG)(doctor)
 def stats(data: DataOption = None, config: ConfigOption = None) -> None:
     """Print the catalog's numbers as JSON, the same as /api/stats. Changes nothing."""
     from .actions.count_catalog import count_catalog
-    from .wiring import open_to_read
+    from .opening import open_to_read
 
     settings = load_settings({"data": data}, config)
     require_catalog(settings)

@@ -1,6 +1,8 @@
-"""The only place that builds things."""
+"""The only place that builds things.
 
-import os
+What only a worker needs is imported where one is built: commands would wait for it a second.
+"""
+
 import sqlite3
 import sys
 import threading
@@ -16,16 +18,6 @@ import structlog
 from widget_contract import wire
 
 from . import release
-from .actions.backup.mark import require_whole
-from .actions.count_download import DownloadCounter
-from .actions.lost_database import has_database, require_no_backup, require_no_traces
-from .actions.oauth import OAuthConfig, forget_successors
-from .actions.quotas import Quotas
-from .actions.second_factor import FactorPolicy
-from .actions.second_factor.secret_box import SecretBox
-from .actions.sign_in import Lifetimes
-from .actions.staged_import import watch_imports
-from .actions.tidy_uploads import Tidier, tidy_uploads
 from .bundles.local import LocalBundles, sync_folder
 from .bundles.uploads import LocalUploads
 from .data_folder import DataFolder as DataFolder
@@ -35,36 +27,29 @@ from .domain.clock import Clock, JumpWatch
 from .domain.errors import DataDamaged, FolderUnusable, StoreUnavailable
 from .domain.oauth_clients import OWN_CLIENT, parse_clients
 from .domain.second_factor import RequiredOf, site_at
-from .reading.catalog import Catalog
-from .reading.documents import Documents
-from .reading.index_file import keep_index
-from .reading.index_follower import IndexSource
+from .opening import (
+    bundles_in,
+    check_is_folder,
+    check_writable,
+    require_no_loss,
+    require_no_traces_of,
+    unusable,
+)
 from .reading.projection import Projection
 from .reading.revision import Counts, Revision
 from .settings import Settings
 from .store.damage import DamageAlarm
-from .store.engine import Store, sqlite_engine, sqlite_reader
+from .store.engine import Store, sqlite_engine
 from .store.keys import KeyFile
-from .store.migrate import check_schema, is_new, migrate
+from .store.migrate import is_new, migrate
 from .store.writer_lock import COMMAND, DEDICATED, SERVICE, Patience
-from .web.internal.routes import ROUTES
-from .web.kit.call import Services
-from .web.kit.dispatcher import Dispatcher
-from .web.kit.hashing import HashingPool
-from .web.kit.http import Answer, Worker, WorkerCounts
-from .web.kit.metrics import Metrics
-from .web.kit.middleware import access_logged, metered, rate_limited
-from .web.kit.rendering import PageRenderer
-from .web.kit.routing import Routes
-from .web.pages.account.routes import ACCOUNT_PAGES
-from .web.pages.public.pages import PublicPages
-from .web.public.api import PublicApi
-from .web.public.cdn import Cdn
-from .web.site import Site
-from .web.uploads import Uploads
 
 if TYPE_CHECKING:
     from .actions.oidc.provider import Provider
+    from .actions.quotas import Quotas
+    from .reading.catalog import Catalog
+    from .web.kit.call import Services
+    from .web.kit.http import Answer, Worker, WorkerCounts
 
 _log = structlog.get_logger("widget_catalog.start")
 
@@ -124,6 +109,8 @@ def open_keys(folder: DataFolder, store: Store) -> KeyFile:
 
 def make_index_ready(node: Node) -> None:
     """After many changes: the next start, or a service that is running, need not wait for it."""
+    from .reading.index_file import keep_index
+
     keep_index(node.folder.database, node.folder.search_index)
 
 
@@ -135,7 +122,7 @@ def make_folder(folder: DataFolder) -> None:
         for needed in (folder.bundles, folder.uploads, folder.revision.parent):
             _make_durable(needed)
     except OSError as error:
-        raise _unusable(folder.path, error) from None
+        raise unusable(folder.path, error) from None
 
 
 def _make_durable(path: Path, mode: int = 0o777) -> None:
@@ -167,54 +154,17 @@ def prepare_node(
         was_drawn = folder.counts.exists()
         node = open_node(path, patience=COMMAND._replace(on_wait=on_wait), may_create=True)
     except OSError as error:
-        raise _unusable(path, error) from None
+        raise unusable(path, error) from None
     check_writable(path)
     try:
         if not may_begin_anew and is_new(node.store):
-            _require_no_traces(folder)
+            require_no_traces_of(folder)
         migrate(node.store)
         if draws_read_model or not was_drawn:
             node = node._replace(is_prepared=node.projection.prepare(node.store))
     except StoreUnavailable as error:
         raise FolderUnusable(f"The data folder {path} cannot be used: {error.message}") from None
     return node
-
-
-def open_to_read(path: Path) -> Store:
-    """Only the database of a data folder, which must be of this release; nothing is changed."""
-    try:
-        store = Store(sqlite_reader(DataFolder(path).database))
-    except OSError as error:
-        raise _unusable(path, error) from None
-    try:
-        check_schema(store)
-    except DataDamaged:
-        raise
-    except StoreUnavailable:
-        if os.access(path, os.W_OK):
-            raise
-        raise FolderUnusable(
-            f"The data folder {path} is read-only, and its database cannot be opened there: it was "
-            "not closed. widget-catalog backup can copy it; restore that backup into another "
-            "folder, and use this folder."
-        ) from None
-    return store
-
-
-def require_no_loss(folder: DataFolder) -> None:
-    """Raises CatalogMissing where there is no database but traces of one. Changes nothing."""
-    if not has_database(folder.database):
-        require_whole(folder.path)
-        require_no_backup(folder.path)
-        _require_no_traces(folder)
-
-
-def bundles_in(folder: DataFolder) -> LocalBundles:
-    return LocalBundles(folder.bundles)
-
-
-def _require_no_traces(folder: DataFolder) -> None:
-    require_no_traces(folder.database, bundles_in(folder), folder.second_factor_key)
 
 
 def _program() -> str:
@@ -224,22 +174,12 @@ def _program() -> str:
     return f"{'widget-catalog' if name == '__main__.py' else name} {command}".strip()[:80]
 
 
-def check_is_folder(path: Path) -> None:
-    if path.is_file():
-        raise FolderUnusable(f"{path} is a file. Name a folder with --data.")
-
-
-def _unusable(path: Path, error: OSError) -> FolderUnusable:
-    return FolderUnusable(f"The data folder {path} cannot be used: {error.strerror}.")
-
-
-def check_writable(path: Path) -> None:
-    if not os.access(path, os.W_OK | os.X_OK):
-        raise FolderUnusable(f"The data folder {path} is not writable.")
-
-
-def open_catalog(node: Node, settings: Settings) -> Catalog:
+def open_catalog(node: Node, settings: Settings) -> "Catalog":
     """A reader of this node's catalog, with an index and caches of its own."""
+    from .reading.catalog import Catalog
+    from .reading.documents import Documents
+    from .reading.index_follower import IndexSource
+
     documents = Documents(node.folder.database)
     cache_bytes = settings.cache_mb << 20
     return Catalog(
@@ -255,12 +195,30 @@ def open_catalog(node: Node, settings: Settings) -> Catalog:
 def build_worker(
     settings: Settings,
     now: Clock = clock.now,
-    status: WorkerCounts | None = None,
+    status: "WorkerCounts | None" = None,
     finish_start: Callable[[Node], None] | None = None,
-) -> Worker:
+) -> "Worker":
     """Everything one worker process needs. `now` is the clock for what people do; `status` says
     how the other workers are, where there are any; `finish_start` does what the start could not
     do because another process was writing, and may wait for it."""
+    from .actions.count_download import DownloadCounter
+    from .actions.oauth import forget_successors
+    from .actions.staged_import import watch_imports
+    from .actions.tidy_uploads import Tidier, tidy_uploads
+    from .web.internal.routes import ROUTES
+    from .web.kit.dispatcher import Dispatcher
+    from .web.kit.hashing import HashingPool
+    from .web.kit.http import Worker
+    from .web.kit.metrics import Metrics
+    from .web.kit.middleware import access_logged, metered, rate_limited
+    from .web.kit.routing import Routes
+    from .web.pages.account.routes import ACCOUNT_PAGES
+    from .web.pages.public.pages import PublicPages
+    from .web.public.api import PublicApi
+    from .web.public.cdn import Cdn
+    from .web.site import Site
+    from .web.uploads import Uploads
+
     # Counts need to survive a killed process, not a power cut: no fsync a commit.
     node = open_node(settings.data, is_durable=False, is_watched=True, patience=DEDICATED)
     alarm = DamageAlarm(node.folder.damage)
@@ -337,7 +295,14 @@ def _report_jump(jump: timedelta) -> None:
     )
 
 
-def _services(node: Node, store: Store, settings: Settings) -> Services:
+def _services(node: Node, store: Store, settings: Settings) -> "Services":
+    from .actions.oauth import OAuthConfig
+    from .actions.second_factor import FactorPolicy
+    from .actions.second_factor.secret_box import SecretBox
+    from .actions.sign_in import Lifetimes
+    from .web.kit.call import Services
+    from .web.kit.rendering import PageRenderer
+
     keys = open_keys(node.folder, store)
     lifetimes = Lifetimes(
         idle_ms=settings.session_idle_hours * 3_600_000,
@@ -368,7 +333,9 @@ def _services(node: Node, store: Store, settings: Settings) -> Services:
     )
 
 
-def _quotas(settings: Settings) -> Quotas:
+def _quotas(settings: Settings) -> "Quotas":
+    from .actions.quotas import Quotas
+
     return Quotas(
         organizations=settings.max_organizations,
         new_widgets_per_day=settings.max_new_widgets_per_day,

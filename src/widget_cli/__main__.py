@@ -1,5 +1,24 @@
-"""`python -m widget_cli` is `widget`."""
+"""`widget`, and `python -m widget_cli`."""
 
-from .main import run
+import sys
 
-run()
+from .release import VERSION
+
+
+def run() -> None:
+    """The entry point. Which release this is is told without loading anything else."""
+    if sys.argv[1:] == ["--version"]:
+        try:
+            sys.stdout.write(f"{VERSION}\n")
+            sys.stdout.flush()
+        except (OSError, AttributeError):
+            pass  # Nobody can read it: what to say then is known in main.
+        else:
+            return
+    from .main import run as run_command
+
+    run_command()
+
+
+if __name__ == "__main__":
+    run()

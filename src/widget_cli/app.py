@@ -11,6 +11,8 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from .values import convert_plainly
+
 
 class App(typer.Typer):
     """A group of commands. Alone it shows its help."""
@@ -47,6 +49,7 @@ class _Group(_Readable, TyperGroup):
 
 
 def _readable(parameter: Any) -> Any:
+    convert_plainly(parameter)
     if parameter.param_type_name == "argument":
         parameter.display_type_rich = lambda ctx: ""  # noqa: ARG005
     elif parameter.is_flag:

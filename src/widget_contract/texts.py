@@ -112,6 +112,11 @@ def clean_text(text: str) -> str:
     return _cleaned(text, _unwanted_in_text)
 
 
+def printable(text: str) -> str:
+    """No control characters: they could forge lines, or colour a terminal."""
+    return text if text.isprintable() else ascii(text)[1:-1]
+
+
 def _unwanted_in_name(text: str) -> list[int]:
     found = (it.start() for it in _IN_NAME.finditer(text))
     return [at for at in found if not _is_written(text, at)]

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import typer
 
-from support.commands import Said, loaded_by, widget_catalog
+from support.commands import Said, loaded_by, modules_loaded_by, widget_catalog
 from support.folders import filled_folder
 from support.service import clean_environment
 from support.widgets import ndjson, widget_line
@@ -25,6 +25,7 @@ from widget_catalog.main import app
 
 _COMMANDS = ["serve", "import", "export", "doctor", "stats", "version"]
 _HEAVY = {"alembic", "authlib", "granian", "httpx", "jinja2", "numpy", "sqlalchemy", "structlog"}
+_OF_A_WORKER = {"authlib", "granian", "httpx", "jinja2", "pydantic", "webauthn"}
 _COMMAND = [sys.executable, "-m", "widget_catalog"]
 
 
@@ -85,10 +86,30 @@ def test_the_release_is_told_both_ways() -> None:
     assert widget_catalog("--version") == Said(0, f"{release.VERSION}\n", "")
 
 
-def test_help_and_version_load_neither_database_nor_server_nor_numbers() -> None:
-    """They answer at once: each of these takes longer to load than all the rest."""
-    assert loaded_by("widget_catalog", "--version") & _HEAVY == set()
+def test_the_release_is_told_before_anything_is_loaded() -> None:
+    assert loaded_by("widget_catalog", "--version") & {"typer", "rich", "msgspec", *_HEAVY} == set()
+
+
+def test_help_loads_neither_database_nor_server_nor_numbers() -> None:
+    """It answers at once: each of these takes longer to load than all the rest."""
     assert loaded_by("widget_catalog", "--help") & _HEAVY == set()
+    assert loaded_by("widget_catalog", "version") & {"pydantic", *_HEAVY} == set()
+
+
+def test_what_only_reads_the_database_loads_the_database_alone(data: Path) -> None:
+    loaded = modules_loaded_by("widget_catalog", "stats", "--data", str(data))
+    assert {it.partition(".")[0] for it in loaded} & {*_OF_A_WORKER, "numpy", "alembic"} == set()
+    assert "sqlalchemy.dialects.sqlite" in loaded
+    assert "sqlalchemy.dialects.postgresql" not in loaded
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["audit"], ["account", "list"], ["widget", "list", "acme/w1"], ["export", "-"]],
+    ids=" ".join,
+)
+def test_commands_load_nothing_that_only_a_worker_needs(data: Path, command: list[str]) -> None:
+    assert loaded_by("widget_catalog", *command, "--data", str(data)) & _OF_A_WORKER == set()
 
 
 def test_wrong_usage_is_told_on_standard_error_with_code_2() -> None:

@@ -33,6 +33,11 @@ def widget_catalog(
 
 def loaded_by(module: str, *arguments: str) -> set[str]:
     """The packages that are loaded when a command of ours ran, by their first names."""
+    return {name.partition(".")[0] for name in modules_loaded_by(module, *arguments)}
+
+
+def modules_loaded_by(module: str, *arguments: str) -> set[str]:
+    """The same by their whole names."""
     done = subprocess.run(
         [sys.executable, "-X", "importtime", "-m", module, *arguments],
         capture_output=True,
@@ -41,5 +46,5 @@ def loaded_by(module: str, *arguments: str) -> set[str]:
         env=clean_environment(),
     )
     names = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
-    assert f"{module}.main" in names  # Otherwise nothing was looked at.
-    return {name.partition(".")[0] for name in names}
+    assert f"{module}.release" in names  # Otherwise nothing was looked at.
+    return names

@@ -51,9 +51,15 @@ def test_the_release_is_printed(tool: Tool) -> None:
 
 def test_help_and_version_load_no_network_and_no_parser() -> None:
     """They answer at once: each of these takes longer to load than all the rest."""
-    heavy = {"httpx", "ssl", "http", "tree_sitter"}
-    assert loaded_by("widget_cli", "--version") & heavy == set()
+    heavy = {"httpx", "ssl", "http", "tree_sitter", "pydantic"}
+    assert loaded_by("widget_cli", "--version") & {"typer", "rich", "msgspec", *heavy} == set()
     assert loaded_by("widget_cli", "--help") & heavy == set()
+
+
+def test_values_are_converted_without_pydantic(tmp_path: Path) -> None:
+    begun = ("init", str(tmp_path / "clock"), "--scope", "ann")
+    assert loaded_by("widget_cli", *begun) & {"pydantic", "httpx"} == set()
+    assert (tmp_path / "clock" / "widget.json").exists()
 
 
 def commands(group: Any, *path: str) -> Iterator[tuple[str, ...]]:

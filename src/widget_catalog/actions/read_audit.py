@@ -4,12 +4,30 @@ From which address somebody acted is personal: it is shown to that person and to
 """
 
 from ..domain.accounts import Actor, Right, Stranger
+from ..domain.clock import from_ms, iso
 from ..store.audit import Entry, find_release, list_entries
 from ..store.engine import Snapshot, Store
 from ..store.organizations import get_organization
 from ..store.widgets import get_widget
 from .change_version import parse_key
 from .permissions import require, require_operator, require_person
+
+
+def shown_entry(entry: Entry) -> dict[str, object]:
+    """An entry as JSON has it: for the API, and for the operator's command."""
+    return {
+        "at": iso(from_ms(entry.at)),
+        "actor": entry.actor,
+        "via": entry.via,
+        "clientId": entry.client_id,
+        "clientName": entry.client_name,
+        "address": entry.address,
+        "action": entry.action,
+        "scope": entry.scope,
+        "name": entry.name,
+        "version": entry.version,
+        "details": entry.details,
+    }
 
 
 def read_widget_audit(

@@ -5,14 +5,13 @@ It is a file without a name: whatever ends the process, nothing is left of it.
 
 import contextlib
 import tempfile
+from array import array
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 import msgspec
-import numpy as np
-import numpy.typing as npt
 import xxhash
 
 from ..domain.errors import StoreUnavailable
@@ -28,7 +27,7 @@ class Spool:
         self._lengths: list[int] = []
         self._numbers: list[bytes] = []
         # 64 bits a widget, so that a million of them take little memory.
-        self._hashes: list[npt.NDArray[np.uint64]] = []
+        self._hashes = array("Q")
         self._repeated: frozenset[int] | None = None
         self.size_bytes = 0
 
@@ -57,7 +56,7 @@ class Spool:
         self.size_bytes += len(packed)
         self._lengths.append(len(packed))
         self._numbers.append(msgspec.msgpack.encode([number for number, _ in lines]))
-        self._hashes.append(np.array([_hash(draft.key) for _, draft in lines], np.uint64))
+        self._hashes.extend(_hash(draft.key) for _, draft in lines)
 
     def __iter__(self) -> Iterator[list[Numbered]]:
         """All batches, in their order."""
@@ -71,7 +70,9 @@ class Spool:
     def is_repeated(self, key: Key) -> bool:
         """Whether this widget is in more than one line; asked when all are there."""
         if self._repeated is None:
-            hashes = np.sort(np.concatenate([np.empty(0, np.uint64), *self._hashes]))
+            import numpy as np  # 0.2 s: not for commands that import nothing.
+
+            hashes = np.sort(np.frombuffer(self._hashes, np.uint64))
             self._repeated = frozenset(hashes[1:][hashes[1:] == hashes[:-1]].tolist())
         return bool(self._repeated) and _hash(key) in self._repeated
 

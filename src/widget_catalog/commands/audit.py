@@ -23,8 +23,8 @@ def audit(
     config: ConfigOption = None,
 ) -> None:
     """Print who did what, when and why, with which program, and from which address."""
+    from ..actions.read_audit import shown_entry
     from ..store.audit import list_entries
-    from ..web.internal.audit import shown_entry
 
     with open_existing(data, config).store.reading() as connection:
         entries, _ = list_entries(connection, scope, None, 1, limit)
@@ -36,8 +36,9 @@ def audit(
 
 
 def _line(entry: "Entry") -> str:
+    from widget_contract.texts import printable
+
     from ..domain.clock import from_ms
-    from ..web.kit.middleware import printable
 
     what = entry.action
     if entry.name is not None:

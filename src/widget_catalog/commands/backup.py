@@ -177,7 +177,8 @@ def restore(
 
 def _catalog(settings: Settings) -> "Catalog":
     from ..actions.backup.making import Catalog
-    from ..wiring import DataFolder, bundles_in
+    from ..data_folder import DataFolder
+    from ..opening import bundles_in
 
     folder = DataFolder(settings.data)
     return Catalog(folder.path, folder.database, bundles_in(folder))

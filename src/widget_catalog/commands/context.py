@@ -77,7 +77,8 @@ def finish_interrupted_import(node: "Node") -> None:
 
 
 def require_catalog(settings: Settings) -> None:
-    from ..wiring import DataFolder, check_is_folder, require_no_loss
+    from ..data_folder import DataFolder
+    from ..opening import check_is_folder, require_no_loss
 
     if not settings.data.exists():
         fail(f"There is no data folder {settings.data}.")

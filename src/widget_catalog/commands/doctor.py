@@ -52,10 +52,11 @@ def doctor(
     from ..actions.second_factor.managing import find_app_faults
     from ..actions.second_factor.secret_box import SecretBox
     from ..greeting import counted
+    from ..opening import check_writable
     from ..progress import counting
     from ..store.damage import DamageAlarm
     from ..store.widgets import count_widgets
-    from ..wiring import DataFolder, check_writable, prepare_node
+    from ..wiring import DataFolder, prepare_node
     from .cleaning import clean_up, explain_orphans, forget_aside
 
     settings = load_settings({"data": data}, config)

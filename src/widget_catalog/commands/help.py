@@ -6,6 +6,8 @@ import typer
 from typer.core import TyperArgument, TyperGroup, TyperOption
 from typer.main import get_command
 
+from .values import convert_plainly
+
 HELP_OPTIONS = ["-h", "--help"]
 
 
@@ -51,6 +53,7 @@ def _make_readable(command: Any) -> None:
     help_option = command.get_help_option(typer.Context(command, help_option_names=HELP_OPTIONS))
     for parameter in (*command.params, help_option):
         parameter.__class__ = _Argument if isinstance(parameter, TyperArgument) else _Option
+        convert_plainly(parameter)
     paragraphs = (command.help or "").split("\n\n")
     command.help = "\n\n".join(" ".join(it.split()) for it in paragraphs)
     if isinstance(command, TyperGroup):

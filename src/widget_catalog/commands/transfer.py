@@ -166,7 +166,8 @@ def export(
 
 def _open_to_export(settings: Settings) -> tuple["Store", "Bundles"]:
     """Also on a disk that is read-only, as a failing one is: then without changing anything."""
-    from ..wiring import DataFolder, bundles_in, open_to_read
+    from ..data_folder import DataFolder
+    from ..opening import bundles_in, open_to_read
 
     if os.access(settings.data, os.W_OK):
         node = existing_node(settings)

@@ -88,8 +88,8 @@ versions = Table(
 Index(
     "ix_versions_stored",
     versions.c.sha256_hash,
+    # PostgreSQL's has the same condition. Naming it here would load its dialect for every command.
     sqlite_where=versions.c.bundle_url.is_(None),
-    postgresql_where=versions.c.bundle_url.is_(None),
 )
 
 downloads = Table(

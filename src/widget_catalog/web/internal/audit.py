@@ -1,7 +1,11 @@
 """Handlers: the audit log, page by page."""
 
-from ...actions.read_audit import read_organization_audit, read_whole_audit, read_widget_audit
-from ...domain.clock import from_ms, iso
+from ...actions.read_audit import (
+    read_organization_audit,
+    read_whole_audit,
+    read_widget_audit,
+    shown_entry,
+)
 from ...store.audit import Entry
 from ..kit.call import Call, Services, reply
 from ..kit.http import Response
@@ -23,22 +27,6 @@ def get_audit(services: Services, call: Call) -> Response:
     page, limit = call.page()
     found = read_whole_audit(services.store, call.actor, page, limit)
     return _shown(*found, page, limit)
-
-
-def shown_entry(entry: Entry) -> dict[str, object]:
-    return {
-        "at": iso(from_ms(entry.at)),
-        "actor": entry.actor,
-        "via": entry.via,
-        "clientId": entry.client_id,
-        "clientName": entry.client_name,
-        "address": entry.address,
-        "action": entry.action,
-        "scope": entry.scope,
-        "name": entry.name,
-        "version": entry.version,
-        "details": entry.details,
-    }
 
 
 def _shown(entries: list[Entry], total: int, page: int, limit: int) -> Response:

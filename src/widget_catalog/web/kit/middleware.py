@@ -9,6 +9,8 @@ import time
 
 import structlog
 
+from widget_contract.texts import printable
+
 from ...domain.durations import spoken
 from ...domain.networks import network_of
 from .errors import cors_of, error
@@ -82,11 +84,6 @@ def access_logged(answer: Answer, *, trust_forwarded_for: bool) -> Answer:
         return response
 
     return logged
-
-
-def printable(text: str) -> str:
-    """No control characters: they could forge lines, or colour a terminal."""
-    return text if text.isprintable() else ascii(text)[1:-1]
 
 
 def metered(answer: Answer, metrics: Metrics) -> Answer:
