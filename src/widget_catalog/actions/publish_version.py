@@ -177,6 +177,11 @@ def _put(bundles: Bundles, uploads: LocalUploads, request: PublishRequest, file:
         raise InvalidRequest(
             f"The {file.what} was replaced while it was checked. Nothing was published."
         ) from None
+    except OSError as error:
+        raise StoreUnavailable(
+            f"The {file.what} cannot be stored just now ({error.strerror}). Nothing was published; "
+            "try again later."
+        ) from error
 
 
 def _check(file: _File, sha256_hash: str, size_bytes: int) -> None:

@@ -114,11 +114,8 @@ class LocalBundles:
 
     def remove_leftovers(self) -> None:
         for path in self._folder.glob(f"{_INCOMING}*"):
-            # Removed meanwhile, or somebody still writes to it.
-            with (
-                contextlib.suppress(FileNotFoundError, BlockingIOError),
-                path.open("rb") as file,
-            ):
+            # It is gone, or somebody writes to it, or the disk refuses: doctor names what stays.
+            with contextlib.suppress(OSError), path.open("rb") as file:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 path.unlink()
 
