@@ -65,7 +65,7 @@ def memory_of_all(rig: Rig, size: int, workers: int, most_mb: float) -> list[Out
         for _ in range(workers):  # A new connection is another worker's, more or less.
             _fill_caches(rig, catalog, size)
         used = [memory_of(pid) for pid in pids]
-    together, own = sum(it.pss for it in used), sum(it.anonymous for it in used)
+    together, own = sum(it.pss for it in used), sum(it.own for it in used)
     notes = [
         f"{fresh:,.0f} MB before the traffic",
         f"{own:,.0f} MB are the workers' own; the rest is files that they map",

@@ -50,12 +50,13 @@ class Memory(NamedTuple):
     """Of one process, in MB. `shared` is the part of `rss` that other processes map too.
 
     In `pss` it is divided by the number of these: the sum over all processes is what they take.
+    `own` is the part of that which no file holds.
     """
 
     rss: float
     shared: float
     pss: float
-    anonymous: float
+    own: float
 
 
 def memory_of(pid: int) -> Memory:
@@ -64,7 +65,7 @@ def memory_of(pid: int) -> Memory:
         name, value, *_ = line.split()
         rollup[name.rstrip(":")] = int(value)
     shared = rollup["Shared_Clean"] + rollup["Shared_Dirty"]
-    in_mb = (rollup["Rss"], shared, rollup["Pss"], rollup["Anonymous"])
+    in_mb = (rollup["Rss"], shared, rollup["Pss"], rollup["Pss_Anon"])
     return Memory(*(kb / 1024 for kb in in_mb))
 
 

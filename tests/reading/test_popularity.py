@@ -35,7 +35,8 @@ def _popularity(counts: Counts, ids: list[int]) -> Popularity:
 
 
 def _ids(popularity: Popularity, among: BitMap, start: int, stop: int) -> list[int]:
-    return popularity.ids_at(popularity.window(among, start, stop))
+    positions = popularity.window(among, start, stop)
+    return popularity.ids_of(popularity.ordinals_at(positions))
 
 
 @settings(max_examples=300)
@@ -123,7 +124,7 @@ def test_a_mark_holds_while_others_stay_behind_its_page(counts: Counts) -> None:
     counts.record([(1, 9), (2, 5), (3, 0), (4, 0)])
     popularity = _popularity(counts, [1, 2, 3, 4])
     everybody = BitMap(range(4))
-    mark = popularity.mark(everybody, popularity.window(everybody, 0, 2))
+    mark = popularity.mark(everybody, [0, 1])
     counts.record([(4, 4)])
     popularity.refresh()
     assert popularity.holds(mark)
@@ -142,3 +143,17 @@ def test_no_mark_outlives_a_change_of_the_catalog(counts: Counts) -> None:
     popularity.update([1], [])
 
     assert not popularity.holds(mark)
+
+
+def test_who_is_gone_can_still_be_counted(counts: Counts) -> None:
+    popularity = _popularity(counts, [1, 2])
+    popularity.update([0], [])
+    counts.record([(1, 5)])
+    popularity.refresh()
+    assert _ids(popularity, BitMap([1]), 0, 1) == [2]
+
+    popularity.update([1], [])
+    counts.record([(1, 6), (2, 6)])
+    popularity.refresh()
+
+    assert popularity.window(BitMap(), 0, 0) == []

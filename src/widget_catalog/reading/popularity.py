@@ -95,11 +95,11 @@ class Popularity:
         elif time.monotonic() - self._refreshed_at > _LAG_S:
             self._begin_anew()
 
-    def mark(self, among: BitMap, positions: list[int]) -> Mark:
-        """To ask later whether the page of these positions, among these, has stayed the same."""
-        if not self._is_exact or not positions:
-            return Mark(BitMap(), [], self._counted)
-        return Mark(among, self._order.take(positions).tolist(), self._counted)
+    def mark(self, among: BitMap, shown: list[int]) -> Mark:
+        """To ask later whether the page that shows these, of those who take part, is the same."""
+        if not self._is_exact or not shown:
+            among = BitMap()
+        return Mark(among, shown, self._counted)
 
     def holds(self, mark: Mark) -> bool:
         """Whether the page has stayed the same.
@@ -138,9 +138,12 @@ class Popularity:
         window: list[int] = positions[start:stop].tolist()
         return window
 
-    def ids_at(self, positions: list[int]) -> list[int]:
-        """The numbers of the widgets at these places of the order."""
-        return [self._id_at[it] for it in positions]
+    def ordinals_at(self, positions: list[int]) -> list[int]:
+        return [self._order_at[it] for it in positions]
+
+    def ids_of(self, ordinals: list[int]) -> list[int]:
+        """The numbers of the widgets with these ordinals."""
+        return [self._id_at[it] for it in ordinals]
 
     @property
     def _is_exact(self) -> bool:
@@ -190,9 +193,9 @@ class Popularity:
         self._order = self._order[sorting]
         self._position = np.zeros(len(self.ids), np.int32)
         self._position[self._order] = np.arange(len(self._order), dtype=np.int32)
-        self._in_order: Array = self.ids[self._order]
         # Views give plain numbers, five times as fast as arrays do.
-        self._position_at, self._id_at = self._position.data, self._in_order.data
+        self._order_at, self._position_at = self._order.data, self._position.data
+        self._id_at = self.ids.data
         self._set_heads()
 
     def _set_heads(self) -> None:
@@ -200,16 +203,14 @@ class Popularity:
 
     def _move_up(self, ordinal: int) -> None:
         """Put it where its count, which has grown, belongs."""
-        order, ids, counts, ranks = self._order, self._id_at, self._seen.data, self._ranks.data
-        old = self._position_at[ordinal]
-        if order[old] != ordinal:  # It is dead.
+        order, at, ids, ranks = self._order, self._order_at, self._id_at, self._ranks.data
+        counts, old = self._seen.data, self._position_at[ordinal]
+        if not len(at) or at[old] != ordinal:  # It is dead.
             return
-        wanted = (-counts[ids[old]], ranks[ordinal])
-        at = order.data
-        new = bisect_left(range(old), wanted, key=lambda it: (-counts[ids[it]], ranks[at[it]]))
-        for some, moved in ((order, ordinal), (self._in_order, ids[old])):
-            some[new + 1 : old + 1] = some[new:old].copy()
-            some[new] = moved
+        wanted = (-counts[ids[ordinal]], ranks[ordinal])
+        new = bisect_left(range(old), wanted, key=lambda it: (-counts[ids[at[it]]], ranks[at[it]]))
+        order[new + 1 : old + 1] = order[new:old].copy()
+        order[new] = ordinal
         self._position[order[new : old + 1]] = np.arange(new, old + 1)
         if new < len(order) >> _HEAD_SHIFTS[-1]:
             self._set_heads()

@@ -120,8 +120,9 @@ class SearchIndex:
                     break
             better, before = tier, len(tier)
         # Who is in none of the sets up to here cannot come on this page, however popular.
-        mark = self._popularity.mark(tier or matching, positions)
-        return Found(self._popularity.ids_at(positions), total, mark)
+        shown = self._popularity.ordinals_at(positions)
+        mark = self._popularity.mark(tier or matching, shown)
+        return Found(self._popularity.ids_of(shown), total, mark)
 
     def still_finds(self, found: Found) -> bool:
         """Whether `find` would find the same again."""

@@ -50,5 +50,7 @@ class Texts(Sequence[bytes]):
 def starting_with(texts: Sequence[bytes], prefix: bytes) -> tuple[int, int]:
     """Where among sorted texts those begin and end that start with this."""
     first = bisect.bisect_left(texts, prefix)
+    if first == len(texts) or not texts[first].startswith(prefix):
+        return first, first
     # No byte of UTF-8 is as high as 0xff.
     return first, bisect.bisect_left(texts, prefix + b"\xff", lo=first)
