@@ -54,13 +54,14 @@ def key_of(number: int) -> str:
     return f"{scope_of(number)}/widget-{number:07d}"
 
 
-def lines(widgets: int, versions_each: int = 5) -> Iterator[bytes]:
-    """The catalog as NDJSON, `versions_each` versions a widget on average."""
+def lines(widgets: int, versions_each: int = 5, *, is_exact: bool = False) -> Iterator[bytes]:
+    """The catalog as NDJSON, `versions_each` versions a widget: on average, or exactly."""
+    least, most = (versions_each, versions_each) if is_exact else (1, versions_each * 2 - 1)
     rng = random.Random(_SEED)
     vocabulary = vocabulary_of(widgets)
     encode = msgspec.json.Encoder().encode
     for number in range(widgets):
-        yield encode(_widget(rng, vocabulary, number, versions_each)) + b"\n"
+        yield encode(_widget(rng, vocabulary, number, (least, most))) + b"\n"
 
 
 def write(path: Path, widgets: int, versions_each: int = 5) -> None:
@@ -69,7 +70,7 @@ def write(path: Path, widgets: int, versions_each: int = 5) -> None:
 
 
 def _widget(
-    rng: random.Random, vocabulary: Vocabulary, number: int, versions_each: int
+    rng: random.Random, vocabulary: Vocabulary, number: int, versions: tuple[int, int]
 ) -> dict[str, object]:
     name = " ".join(vocabulary.some(rng, rng.randint(1, 3))).title()
     words = vocabulary.some(rng, rng.randint(4, 12))
@@ -87,8 +88,7 @@ def _widget(
         "downloadCount": int(rng.paretovariate(0.7)),
         "createdAt": _instant(number, 0),
         "versions": [
-            _version(rng, scope, widget, number, i)
-            for i in range(rng.randint(1, versions_each * 2 - 1))
+            _version(rng, scope, widget, number, i) for i in range(rng.randint(*versions))
         ],
     }
 

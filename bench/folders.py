@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-from widget_catalog.reading.document_tables import FORMAT
+from widget_catalog.reading.records import FORMAT
 from widget_catalog.store import migrations
 
 from . import catalogs
@@ -20,19 +20,20 @@ _STEP = 500
 _CHUNK_BYTES = 1 << 22
 
 
-def ensure_folder(widgets: int) -> Path:
+def ensure_folder(widgets: int, versions: int | None = None) -> Path:
     """The data folder of a catalog of this many widgets; makes it if need be. Do not write to it.
 
-    Use `copy_of` for what counts downloads.
+    Each widget has just so many versions, or five on average. Use `copy_of` for what counts
+    downloads.
     """
-    folder = CACHE / str(widgets)
+    folder = CACHE / (str(widgets) if versions is None else f"{widgets}-{versions}")
     stamp = folder / "fingerprint"
     if stamp.exists() and stamp.read_text() == fingerprint(widgets):
         return folder
     making = folder.with_suffix(".part")
     for old in (folder, making):
         shutil.rmtree(old, ignore_errors=True)
-    _make(making, widgets)
+    _make(making, widgets, versions)
     (making / "fingerprint").write_text(fingerprint(widgets))
     making.rename(folder)
     return folder
@@ -40,7 +41,7 @@ def ensure_folder(widgets: int) -> Path:
 
 def warmed(folder: Path) -> Path:
     """The same folder, its files in the page cache, as they are where it has been in use."""
-    for path in (folder / "catalog.db", folder / "run" / "index"):
+    for path in (*(folder / "replica").glob("*.mdb"), folder / "catalog.db", folder / "run/index"):
         with contextlib.suppress(FileNotFoundError), path.open("rb", buffering=0) as file:
             while file.read(_CHUNK_BYTES):
                 pass
@@ -62,7 +63,7 @@ def fingerprint(widgets: int) -> str:
     return digest.hexdigest()
 
 
-def _make(folder: Path, widgets: int) -> None:
+def _make(folder: Path, widgets: int, versions: int | None) -> None:
     progress = _Progress(f"Making a catalog of {widgets:,} widgets (once)", widgets)
     with subprocess.Popen(
         catalog_command("import", "-", "--data", str(folder)),
@@ -73,7 +74,8 @@ def _make(folder: Path, widgets: int) -> None:
         assert importer.stdin is not None
         assert importer.stderr is not None
         try:
-            for number, line in enumerate(catalogs.lines(widgets), start=1):
+            made = catalogs.lines(widgets, versions or 5, is_exact=versions is not None)
+            for number, line in enumerate(made, start=1):
                 importer.stdin.write(line)
                 if number % _STEP == 0:
                     progress.show(number)

@@ -23,6 +23,7 @@ class Scenario(NamedTuple):
 
 SCENARIOS = (
     Scenario("detail", "10,000 widgets, all keys: at least 0.33 of nginx", throughput.detail),
+    Scenario("detail-8", "10,000 widgets with 8 versions each: 0.33", throughput.detail_8),
     Scenario(
         "detail-counting",
         "detail while downloads are counted: at least 0.80 of the rate without",
@@ -85,7 +86,7 @@ SCENARIOS = (
     ),
     Scenario(
         "detail-1m",
-        "1,000,000 widgets: at least 0.80 of the rate at 10,000",
+        "1,000,000 widgets: at least 0.80 of the rate at 10,000; all keys 0.70",
         partial(throughput.detail_at, size=_MILLION),
         is_million=True,
     ),

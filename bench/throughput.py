@@ -35,6 +35,13 @@ def detail(rig: Rig) -> list[Outcome]:
         return [side_by_side(rig, catalog, traffic, what, at_least(0.33))]
 
 
+def detail_8(rig: Rig) -> list[Outcome]:
+    with running_catalog(rig, ensure_folder(SIZE, versions=8)) as catalog:
+        traffic = survey(catalog, detail_targets(SIZE, SIZE))
+        what = f"detail, {SIZE:,} widgets with 8 versions each, keys spread uniformly"
+        return [side_by_side(rig, catalog, traffic, what, at_least(0.33))]
+
+
 def detail_304(rig: Rig) -> list[Outcome]:
     with running_catalog(rig, ensure_folder(SIZE)) as catalog:
         traffic = survey_known(catalog, detail_targets(SIZE, SIZE))
@@ -149,7 +156,7 @@ def detail_at(rig: Rig, size: int) -> list[Outcome]:
     same_keys, all_keys = f"{what}, {SIZE:,} different keys", f"{what}, all keys uniformly"
     return [
         _beside(loads["small"], loads["same-keys"], same_keys, at_least(0.80)),
-        _beside(loads["small"], loads["all-keys"], all_keys, None),
+        _beside(loads["small"], loads["all-keys"], all_keys, at_least(0.70)),
     ]
 
 

@@ -25,7 +25,7 @@ def create_app() -> AsgiApp:
 
 def _prepare(node: Node) -> None:
     try:
-        node.projection.prepare(node.store, waits=True)
+        node.replica.state_counts(node.store, waits=True)
     except StoreUnavailable as fault:
         log = structlog.get_logger("widget_catalog.start")
         log.error("The start could not be finished.", fault=fault.message)

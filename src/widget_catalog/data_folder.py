@@ -35,6 +35,14 @@ class DataFolder(NamedTuple):
         return self.path / "run" / "counts"
 
     @property
+    def replica(self) -> Path:
+        return self.path / "replica"
+
+    @property
+    def replica_lock(self) -> Path:
+        return self.path / "run" / "replica.lock"
+
+    @property
     def search_index(self) -> Path:
         return self.path / "run" / "index"
 

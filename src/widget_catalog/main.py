@@ -192,6 +192,7 @@ def serve(
     from .greeting import greet
     from .logs import configure_logs
     from .opening import require_no_loss
+    from .progress import counting
     from .server import check_port
     from .server import serve as run_server
     from .service_lock import ServiceLock
@@ -219,7 +220,10 @@ def serve(
     make_folder(folder)
     # Before the database is touched: another release may be using it.
     lock.take(settings.public_url, iso(clock.now()))
-    node = prepare_node(settings.data, may_begin_anew=new_database, on_wait=told)
+    bar = partial(counting, say, "Making the read model")
+    node = prepare_node(
+        settings.data, checks_replica=True, bar=bar, may_begin_anew=new_database, on_wait=told
+    )
     for sentence in check_start(node):
         say.print(f"[yellow]Mended:[/] {escape(sentence)}")
     if demo and _is_empty(node):

@@ -3,7 +3,6 @@
 What only a worker needs is imported where one is built: commands would wait for it a second.
 """
 
-import sqlite3
 import sys
 import threading
 from collections.abc import Callable
@@ -35,7 +34,9 @@ from .opening import (
     require_no_traces_of,
     unusable,
 )
-from .reading.projection import Projection
+from .reading.replica import Bar, Replica, no_bar
+from .reading.replica_check import is_sound
+from .reading.replica_file import discard
 from .reading.revision import Counts, Revision
 from .settings import Settings
 from .store.damage import DamageAlarm
@@ -55,6 +56,8 @@ _log = structlog.get_logger("widget_catalog.start")
 
 # In each of two pools: those who write wait for each other, those who only read for nobody.
 _THREADS = 8
+# How often a worker looks whether a change was left unapplied, as by a process that was killed.
+_APPLY_EVERY_S = 2
 # What we make is its owner's alone: password hashes and addresses of people are in it.
 _PRIVATE = 0o700
 
@@ -64,13 +67,15 @@ class Node(NamedTuple):
 
     folder: DataFolder
     store: Store
-    projection: Projection
+    replica: Replica
     revision: Revision
     counts: Counts
     bundles: LocalBundles
     uploads: LocalUploads
     is_prepared: bool = True
-    """Whether counts and revision are as stored; not so if another process was writing."""
+    """Whether the counts are as stored; not so if another process was writing."""
+    is_replica_sound: bool = True
+    """Whether the replica was, before it was made anew."""
 
 
 def open_node(
@@ -88,19 +93,20 @@ def open_node(
     """
     folder = DataFolder(path)
     revision, counts = Revision(folder.revision), Counts(folder.counts)
-    projection = Projection(revision, counts)
+    on_damage = DamageAlarm(folder.damage).hears if is_watched else None
+    replica = Replica(folder, revision, counts, program=_program(), on_damage=on_damage)
     engine = sqlite_engine(folder.database, is_durable=is_durable, may_create=may_create)
     store = Store(
         engine,
         folder.writer_lock,
-        projection,
+        replica,
         now,
-        on_damage=DamageAlarm(folder.damage).hears if is_watched else None,
+        on_damage=on_damage,
         patience=patience,
         program=_program(),
     )
     bundles, uploads = bundles_in(folder), LocalUploads(folder.uploads)
-    return Node(folder, store, projection, revision, counts, bundles, uploads)
+    return Node(folder, store, replica, revision, counts, bundles, uploads)
 
 
 def open_keys(folder: DataFolder, store: Store) -> KeyFile:
@@ -111,7 +117,7 @@ def make_index_ready(node: Node) -> None:
     """After many changes: the next start, or a service that is running, need not wait for it."""
     from .reading.index_file import keep_index
 
-    keep_index(node.folder.database, node.folder.search_index)
+    keep_index(node.folder.replica, node.folder.search_index)
 
 
 def make_folder(folder: DataFolder) -> None:
@@ -136,22 +142,28 @@ def _make_durable(path: Path, mode: int = 0o777) -> None:
 def prepare_node(
     path: Path,
     *,
-    draws_read_model: bool = True,
+    states_counts: bool = True,
+    checks_replica: bool = False,
+    bar: Bar = no_bar,
     may_begin_anew: bool = False,
     on_wait: Callable[[str], None] | None = None,
 ) -> Node:
-    """Make the folder if need be, bring the database to this release, and open it.
+    """Make the folder if need be, bring database and replica to this release, and open it.
 
     Raises CatalogMissing if there must have been a database, unless it `may_begin_anew`. Waits
     for another writer only if this changes the database; `on_wait` is then told whom it waits for.
+    A replica that `checks_replica` finds damaged is made anew, as one that is missing is.
     """
     folder = DataFolder(path)
     if not may_begin_anew:
         require_no_loss(folder)
     make_folder(folder)
     try:
-        # Not so in a restored backup: there, nothing can be wrong with what was drawn.
-        was_drawn = folder.counts.exists()
+        # Not so in a restored backup: there, nothing can be wrong with them.
+        had_counts = folder.counts.exists()
+        is_replica_sound = not checks_replica or is_sound(folder.replica)
+        if not is_replica_sound:
+            discard(folder.replica)
         node = open_node(path, patience=COMMAND._replace(on_wait=on_wait), may_create=True)
     except OSError as error:
         raise unusable(path, error) from None
@@ -160,11 +172,12 @@ def prepare_node(
         if not may_begin_anew and is_new(node.store):
             require_no_traces_of(folder)
         migrate(node.store)
-        if draws_read_model or not was_drawn:
-            node = node._replace(is_prepared=node.projection.prepare(node.store))
+        node.replica.apply(node.store, bar=bar)
+        if states_counts or not had_counts:
+            node = node._replace(is_prepared=node.replica.state_counts(node.store))
     except StoreUnavailable as error:
         raise FolderUnusable(f"The data folder {path} cannot be used: {error.message}") from None
-    return node
+    return node._replace(is_replica_sound=is_replica_sound)
 
 
 def _program() -> str:
@@ -180,7 +193,7 @@ def open_catalog(node: Node, settings: Settings) -> "Catalog":
     from .reading.documents import Documents
     from .reading.index_follower import IndexSource
 
-    documents = Documents(node.folder.database)
+    documents = Documents(node.folder.replica)
     cache_bytes = settings.cache_mb << 20
     return Catalog(
         documents,
@@ -188,7 +201,7 @@ def open_catalog(node: Node, settings: Settings) -> "Catalog":
         node.counts,
         settings.cdn_url,
         cache_bytes,
-        index_source=IndexSource(node.folder.database, node.folder.search_index),
+        index_source=IndexSource(node.folder.replica, node.folder.search_index),
     )
 
 
@@ -223,8 +236,10 @@ def build_worker(
     node = open_node(settings.data, is_durable=False, is_watched=True, patience=DEDICATED)
     alarm = DamageAlarm(node.folder.damage)
     try:
+        if status is not None and status.deaths:
+            _make_sound(node)  # A damaged file ends those who read it.
         catalog = open_catalog(node, settings)
-    except (DataDamaged, sqlite3.DatabaseError) as fault:
+    except DataDamaged as fault:
         alarm.hears(fault)
         raise
     counter = DownloadCounter(node.store)
@@ -237,6 +252,7 @@ def build_worker(
         partial(forget_successors, durable),
     )
     importing = watch_imports(durable)
+    applying = Tidier(partial(node.replica.apply, node.store), interval_s=_APPLY_EVERY_S)
     readers = ThreadPoolExecutor(_THREADS, thread_name_prefix="readers")
     writers = ThreadPoolExecutor(_THREADS, thread_name_prefix="writers")
     hashing = HashingPool()
@@ -246,11 +262,13 @@ def build_worker(
     api = PublicApi(
         catalog,
         counter,
+        durable.check,
         node.bundles.check,
         durable.blocked_s,
         told,
         dispatcher.answer,
         alarm.current,
+        lambda: node.replica.fault,
         settings.min_cli_version,
         status,
     )
@@ -278,12 +296,19 @@ def build_worker(
         hashing.close()
         tidier.close()
         importing.close()
+        applying.close()
         durable.close()
         counter.close()
         catalog.close()
         node.store.close()
 
     return Worker(answer, close)
+
+
+def _make_sound(node: Node) -> None:
+    if not is_sound(node.folder.replica, is_thorough=True):
+        _log.error("The read model is damaged, and is made anew.")
+        node.replica.rebuild(node.store)
 
 
 def _report_jump(jump: timedelta) -> None:

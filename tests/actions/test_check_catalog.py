@@ -1,7 +1,6 @@
 """Doctor: what is wrong is named, what is untidy is told, what can be made anew is."""
 
 import os
-import sqlite3
 import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -9,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from actions.looking import stored_line, take
+from support.replica import change_widget
 from support.widgets import ndjson, version_line, widget_line
 from widget_catalog.actions.check_catalog import Findings, check_catalog
 from widget_catalog.actions.set_aside import (
@@ -31,7 +31,7 @@ def filled(node: Node, beside: Path) -> None:
 
 
 def _check(node: Node) -> Findings:
-    return check_catalog(node.store, node.bundles, node.projection)
+    return check_catalog(node.store, node.bundles, node.replica)
 
 
 def _bundle(node: Node) -> Path:
@@ -165,10 +165,8 @@ def test_what_was_moved_aside_is_deleted_after_so_many_days(node: Node) -> None:
 
 
 def test_a_read_model_that_differs_is_made_anew(node: Node) -> None:
-    database = sqlite3.connect(node.folder.database)
-    database.execute("UPDATE listings SET display_name = 'Wrong'")
-    database.commit()
-    database.close()
+    for widget_id in (1, 2):
+        change_widget(node.folder.path, widget_id, display_name="Wrong")
 
     assert _check(node) == Findings(
         widgets=2,

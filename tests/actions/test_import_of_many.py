@@ -16,7 +16,7 @@ from widget_catalog.actions.drafting import draft_lines
 from widget_catalog.actions.import_catalog import import_catalog
 from widget_catalog.domain.clock import now
 from widget_catalog.domain.errors import InvalidImport
-from widget_catalog.reading.checking import Differences, check_read_model
+from widget_catalog.reading.checking import Differences, check_replica
 from widget_catalog.reading.rendering import render
 from widget_catalog.wiring import Node, prepare_node
 
@@ -54,7 +54,7 @@ def test_a_large_file_gives_what_its_pieces_give(node: Node, tmp_path: Path, bes
             take(pieces, b"".join(lines[start : start + FEW]), beside)
         assert exported(node) == exported(pieces)
         assert (summary.widgets_added, summary.versions_skipped) == (MANY - 4, 1)
-        assert check_read_model(node.store, node.projection) == Differences()
+        assert check_replica(node.store, node.replica) == Differences()
     finally:
         pieces.store.close()
 

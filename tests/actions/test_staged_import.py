@@ -48,7 +48,7 @@ def _versions(node: Node, key: str) -> list[str]:
 
 
 def _assert_healthy(node: Node) -> None:
-    assert check_catalog(node.store, node.bundles, node.projection).is_healthy
+    assert check_catalog(node.store, node.bundles, node.replica).is_healthy
     assert _staged_rows(node) == [0, 0, 0]
 
 
@@ -140,7 +140,7 @@ def test_the_files_of_an_accepted_import_are_no_orphans(node: Node, beside: Path
 
     for path in state_of(node).files:
         os.utime(path, (0, 0))
-    assert check_catalog(node.store, node.bundles, node.projection).is_healthy
+    assert check_catalog(node.store, node.bundles, node.replica).is_healthy
     finish_import(node.store)
 
     _assert_healthy(node)

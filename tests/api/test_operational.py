@@ -45,7 +45,7 @@ def test_health_names_the_check_that_fails_and_is_ok_again_when_mended(
 
 
 def test_health_tells_of_a_database_that_cannot_be_read(site: InProcessSite) -> None:
-    site._worker.close()
+    site.node.folder.database.unlink()
 
     answer = site.get("/api/health")
 

@@ -4,6 +4,8 @@ import contextlib
 import os
 import shutil
 import sqlite3
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,9 +14,18 @@ from support.accounts import an_account
 from support.commands import Said, widget_catalog
 from support.folders import filled_folder
 from support.permissions import read_only, without_root_powers
+from support.replica import (
+    change_record,
+    change_widget,
+    opened,
+    remove_document,
+    remove_key,
+    replica_of,
+)
 from support.service import running_service
 from support.widgets import version_line, widget_line
 from widget_catalog.actions.second_factor.secret_box import SecretBox
+from widget_catalog.reading.replica_file import State
 from widget_catalog.store.second_factors import put_app
 from widget_catalog.wiring import prepare_node
 
@@ -76,7 +87,7 @@ def test_a_missing_bundle_is_a_fault_of_its_version(data: Path) -> None:
 
 def test_a_faulty_bundle_does_not_keep_the_read_model_from_being_checked(data: Path) -> None:
     _bundle(data).unlink()
-    _change(data, "UPDATE documents SET latest_version = '9' WHERE id = 3")
+    change_widget(data, 3, latest_version="9")
 
     said = widget_catalog("doctor", "--data", data)
 
@@ -164,15 +175,19 @@ def test_cleaning_refuses_to_take_everything_away(data: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "statement",
+    "spoil",
     [
-        "UPDATE listings SET display_name = 'Another' WHERE name = 'w7'",
-        "UPDATE documents SET entries = '[]' WHERE id = 3",
-        "DELETE FROM listings WHERE name = 'w8'",
+        partial(change_widget, widget_id=9, display_name="Another"),
+        partial(change_widget, widget_id=3, entries=b"[]"),
+        partial(remove_key, scope="acme", name="w8"),
+        partial(remove_document, widget_id=9),
+        partial(change_record, table="listings", widget_id=9, change=lambda it: it + b"?"),
     ],
 )
-def test_a_read_model_that_differs_is_mended_and_told_once(data: Path, statement: str) -> None:
-    _change(data, statement)
+def test_a_read_model_that_differs_is_mended_and_told_once(
+    data: Path, spoil: Callable[[Path], None]
+) -> None:
+    spoil(data)
 
     said = widget_catalog("doctor", "--data", data)
 
@@ -185,7 +200,7 @@ def test_what_is_mended_is_shown_by_a_running_service_at_once(data: Path) -> Non
     with running_service(data) as service, service.client() as client:
         path = "/api/v1/widgets/acme/w7"
         assert client.get(path).json()["widget"]["displayName"] == "W7"
-        _change(data, "UPDATE listings SET display_name = 'Odd', scope = 'odd' WHERE name = 'w7'")
+        change_widget(data, 9, display_name="Odd", scope="odd")
         assert widget_catalog("doctor", "--data", data).code == 1
 
         assert client.get(path).json()["widget"]["displayName"] == "W7"
@@ -222,14 +237,28 @@ def test_a_truncated_database_is_refused(data: Path) -> None:
 
 
 def test_a_read_model_of_an_older_release_is_made_anew_and_well(data: Path) -> None:
-    with contextlib.closing(sqlite3.connect(data / "catalog.db")) as database:
-        database.execute("ALTER TABLE documents DROP COLUMN styles")
-        database.execute("UPDATE read_model SET format = 1")
-        database.commit()
+    with opened(data) as file, file.writing() as transaction:
+        file.put_state(transaction, State(format=1))
+    change_record(data, "documents", 3, lambda it: it[:50])
 
     first, again = (widget_catalog("doctor", "--data", data) for _ in range(2))
 
     assert first == again == _WELL
+
+
+def test_rebuild_makes_the_read_model_anew_under_a_running_service(data: Path) -> None:
+    before = replica_of(data)
+    with running_service(data) as service, service.client() as client:
+        said = widget_catalog("doctor", "--rebuild", "--data", data)
+
+        assert said == Said(0, "", f"Made the read model anew.\n{_WELL.err}")
+        assert replica_of(data) != before
+        assert not before.exists()
+        assert client.get("/api/v1/widgets/acme/w7").status_code == 200
+        assert client.get("/api/v1/widgets/search").json()["total"] == 61
+        shutil.rmtree(data / "replica")
+        assert widget_catalog("doctor", "--data", data) == _WELL
+        assert client.get("/api/v1/widgets/acme/w8").status_code == 200
 
 
 def test_one_damaged_row_does_not_keep_doctor_from_the_rest(data: Path) -> None:

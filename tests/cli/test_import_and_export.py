@@ -78,7 +78,7 @@ def test_a_large_import_leaves_the_search_index_behind(tmp_path: Path) -> None:
 
     assert said.code == 0, said
     assert said.err.startswith("Added 20,000 widgets and 20,000 versions ")
-    documents = Documents(tmp_path / "catalog.db")
+    documents = Documents(tmp_path / "replica")
     made_at = (tmp_path / "run" / "index").stat().st_mtime_ns
     assert open_index(documents, tmp_path / "run" / "index").seq == LEAST_WIDGETS
     documents.close()

@@ -12,12 +12,12 @@ import pytest
 
 from support.commands import widget_catalog
 from support.folders import filled_folder
-from support.service import Service, free_port, running_service
+from support.replica import flip_bits, overwrite_pages, replica_of
+from support.service import Service, free_port, running_service, wait_for
 from support.widgets import version_line, widget_line
 
 _PAGE_BYTES = 4096
 _WIDGETS = 300
-_READ_MODEL = ("listings", "listings_by_name", "documents")
 _DAMAGED = (
     "What is stored here is damaged, so it is not shown. The operator of this catalog must repair "
     "it."
@@ -58,29 +58,6 @@ def _addresses() -> Iterator[str]:
         yield f"/api/widgets/s{i}/registry.json"
         yield f"/api/v1/widgets/search?scope=s{i}&limit=100"
         yield f"/api/v1/widgets/search?scope=s{i}&limit=100&compatSdk=1.0.0"
-
-
-def _pages_of(data: Path, names: tuple[str, ...]) -> list[int]:
-    marks = ", ".join("?" * len(names))
-    with contextlib.closing(sqlite3.connect(data / "catalog.db")) as database:
-        try:
-            query = f"SELECT pageno FROM dbstat WHERE name IN ({marks}) ORDER BY 1"
-            return [row[0] for row in database.execute(query, names)]
-        except sqlite3.OperationalError:  # Built without that table: any page but the first ones.
-            count = database.execute("PRAGMA page_count").fetchone()[0]
-            return list(range(40, count))
-
-
-def _flip(data: Path, pages: list[int], flips: int, seed: int) -> None:
-    """Change bytes all over these pages, past their headers and the places of their cells."""
-    choose = random.Random(seed)
-    with (data / "catalog.db").open("r+b") as file:
-        for _ in range(flips):
-            at = (choose.choice(pages) - 1) * _PAGE_BYTES + choose.randrange(600, _PAGE_BYTES)
-            file.seek(at)
-            [old] = file.read(1)
-            file.seek(at)
-            file.write(bytes([old ^ (1 << choose.randrange(8))]))
 
 
 def _answers(client: httpx.Client) -> dict[str, httpx.Response]:
@@ -124,7 +101,7 @@ def test_damaged_documents_are_refused_and_told_and_doctor_makes_them_anew(
 ) -> None:
     metrics_port = free_port()
     with _service(data, "--metrics-port", str(metrics_port)) as (service, client):
-        _flip(data, _pages_of(data, _READ_MODEL), 60, seed=1)
+        flip_bits(data, 60, seed=1)
 
         assert _assert_sound_or_refused(_answers(client), before) > 5
 
@@ -147,10 +124,8 @@ def test_damaged_documents_are_refused_and_told_and_doctor_makes_them_anew(
 def test_pages_of_the_read_model_that_are_overwritten_give_no_wrong_answer(
     data: Path, before: dict[str, bytes]
 ) -> None:
-    choose = random.Random(2)
-    overwritten = choose.sample(_pages_of(data, ("documents", "listings_by_name"))[1:], 12)
     with _service(data) as (service, client):
-        _overwrite(data, overwritten, choose)
+        overwrite_pages(data, 12, seed=2)
 
         assert _assert_sound_or_refused(_answers(client), before) > 0
 
@@ -158,18 +133,71 @@ def test_pages_of_the_read_model_that_are_overwritten_give_no_wrong_answer(
         assert "Traceback" not in service.log
         mended = widget_catalog("doctor", "--data", data)
         assert (mended.code, "Fault" in mended.err) == (1, False), mended.err
-        assert "Mended: the whole read model was damaged, and was made anew.\n" in mended.err
+        assert "Mended: the " in mended.err
         assert _assert_sound_or_refused(_answers(client), before) == 0
         assert client.get("/api/health").status_code == 200
     assert widget_catalog("doctor", "--data", data).code == 0
 
 
-def test_a_start_makes_listings_anew_that_are_damaged(data: Path, before: dict[str, bytes]) -> None:
-    _flip(data, _pages_of(data, ("listings",)), 20, seed=3)
+@pytest.mark.parametrize(
+    "kind", ["bits", "pages", "first", "truncated", "zeroed", "noise", "empty", "gone", "folder"]
+)
+def test_a_start_on_a_damaged_replica_makes_it_anew(
+    data: Path, before: dict[str, bytes], kind: str
+) -> None:
+    """Never a wrong answer, and no worker dies of it again and again."""
+    replica = replica_of(data)
+    content = replica.read_bytes()
+    match kind:
+        case "bits":
+            flip_bits(data, 200, seed=3)
+        case "pages":
+            overwrite_pages(data, 40, seed=3)
+        case "first":
+            replica.write_bytes(b"\xa5" * 8192 + content[8192:])
+        case "truncated":
+            replica.write_bytes(content[: len(content) // 3])
+        case "zeroed":
+            replica.write_bytes(content[:8192] + bytes(len(content) - 8192))
+        case "noise":
+            noise = random.Random(3).randbytes(len(content) - 8192)
+            replica.write_bytes(content[:8192] + noise)
+        case "empty":
+            replica.write_bytes(b"")
+        case "gone":
+            replica.unlink()
+        case "folder":
+            shutil.rmtree(data / "replica")
 
     with _service(data) as (service, client):
-        assert "Mended: the " in service.log
+        assert _assert_sound_or_refused(_answers(client), before) == 0 or kind == "bits"
+        assert "A worker died" not in service.log
+        assert ("Mended: the " in service.log) == (kind not in ("gone", "folder"))
+        widget_catalog("doctor", "--data", data)
         assert _assert_sound_or_refused(_answers(client), before) == 0
+    assert widget_catalog("doctor", "--data", data).code == 0
+
+
+def test_a_replica_that_ends_a_worker_is_made_anew(data: Path, before: dict[str, bytes]) -> None:
+    """What is cut off under a process that has it mapped ends that process."""
+    with _service(data, "--workers", "2") as (service, client):
+        replica = replica_of(data)
+        with replica.open("r+b") as file:
+            file.truncate(8192)
+        with contextlib.suppress(httpx.TransportError):
+            for address in _addresses():
+                client.get(address)
+        wait_for(lambda: replica_of(data) != replica)
+        wait_for(lambda: _is_answered(client, before))
+        assert "The read model is damaged, and is made anew." in service.log
+        assert "Traceback" not in service.log
+
+
+def _is_answered(client: httpx.Client, before: dict[str, bytes]) -> bool:
+    try:
+        return _assert_sound_or_refused(_answers(client), before) == 0
+    except httpx.TransportError:
+        return False
 
 
 def test_nothing_is_made_from_damaged_rows_of_the_truth(
@@ -241,10 +269,3 @@ def _start(data: Path) -> str:
         return str(ended).partition("It said:\n")[2]
     service.kill()
     return service.log
-
-
-def _overwrite(data: Path, pages: list[int], choose: random.Random) -> None:
-    with (data / "catalog.db").open("r+b") as file:
-        for page in pages:
-            file.seek((page - 1) * _PAGE_BYTES)
-            file.write(choose.randbytes(_PAGE_BYTES))

@@ -42,7 +42,7 @@ def test_the_bundle_of_a_publish_whose_fsync_failed_stays_for_recovery_may_compl
     assert Path(bundle.place).read_bytes() == bundle_of("1.0.0")
     for version in stored.widget.versions if stored is not None else ():
         assert version.sha256_hash == bundle.sha256_hash
-    assert check_catalog(again.store, again.bundles, again.projection).is_healthy
+    assert check_catalog(again.store, again.bundles, again.replica).is_healthy
 
 
 def test_after_a_commit_that_failed_for_good_writing_goes_on(tmp_path: Path) -> None:
@@ -54,7 +54,7 @@ def test_after_a_commit_that_failed_for_good_writing_goes_on(tmp_path: Path) -> 
 
     publish(node.folder.path, "1.0.0")
 
-    assert check_catalog(node.store, node.bundles, node.projection).is_healthy
+    assert check_catalog(node.store, node.bundles, node.replica).is_healthy
 
 
 def _fail_to_commit(node: Node) -> None:

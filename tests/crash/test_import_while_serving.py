@@ -100,5 +100,5 @@ def test_a_service_goes_on_with_an_import_that_was_killed(tmp_path: Path) -> Non
         assert service.stop() == 0
     node.store.close()
     node = prepare_node(data)
-    assert check_catalog(node.store, node.bundles, node.projection).is_healthy
+    assert check_catalog(node.store, node.bundles, node.replica).is_healthy
     node.store.close()

@@ -51,7 +51,7 @@ def test_a_publish_killed_at_any_moment_leaves_the_whole_version_or_nothing(tmp_
     assert 0 < len(published) < _TRIES, "no kill fell into a publish"
     assert _log_of_publishes(node) == {*published, "0.0.1", "0.0.2"}
     tidy_uploads(node.store, node.bundles, node.uploads)
-    assert check_catalog(node.store, node.bundles, node.projection).is_healthy
+    assert check_catalog(node.store, node.bundles, node.replica).is_healthy
     _assert_nothing_is_left(node, len(published) + 2)
 
 
@@ -164,7 +164,7 @@ def _assert_nothing_is_left(node: Node, published: int) -> None:
     later = Store(
         sqlite_engine(node.folder.database),
         node.folder.writer_lock,
-        node.projection,
+        node.replica,
         now=lambda: clock.now() + timedelta(hours=2),
     )
     tidy_uploads(later, node.bundles, node.uploads)

@@ -196,7 +196,7 @@ class Played:
 def playing(initial: list[Add], cache_bytes: int) -> Iterator[Played]:
     with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as folder:
         node = open_node(empty_folder(Path(folder) / "data"), is_durable=False)
-        documents = Documents(node.folder.database)
+        documents = Documents(node.folder.replica)
         catalog = Catalog(documents, node.revision, node.counts, "https://x", cache_bytes)
         played = Played(node, catalog)
         played.add(initial)

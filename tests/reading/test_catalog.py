@@ -28,7 +28,7 @@ def catalog(node: Node, request: pytest.FixtureRequest) -> Iterator[Catalog]:
 
 
 def _catalog(node: Node, cache_bytes: int = 1 << 20) -> Catalog:
-    documents = Documents(node.folder.database)
+    documents = Documents(node.folder.replica)
     return Catalog(documents, node.revision, node.counts, "https://cdn.example", cache_bytes)
 
 

@@ -11,10 +11,12 @@ import pytest
 
 from reading.oracle import Key, Search, Shown, check_search
 from support.importing import interrupted_import
+from support.replica import change_record
 from support.widgets import add_old_widgets, import_widgets, widget_line
 from widget_catalog.actions.staged_import import finish_import
 from widget_catalog.reading import index_file
 from widget_catalog.reading.catalog import Catalog
+from widget_catalog.reading.checking import check_replica
 from widget_catalog.reading.documents import Documents
 from widget_catalog.reading.index_file import keep_index, open_index
 from widget_catalog.reading.index_follower import IndexSource
@@ -27,7 +29,7 @@ WORDS = ["clock", "Wörld", "天気", "a", "the", "chart-3d", "ß"]
 
 @pytest.fixture
 def documents(node: Node) -> Iterator[Documents]:
-    documents = Documents(node.folder.database)
+    documents = Documents(node.folder.replica)
     yield documents
     documents.close()
 
@@ -48,7 +50,7 @@ def _import(node: Node, widgets: dict[Key, Shown]) -> None:
 
 
 def _catalog(node: Node, documents: Documents, least: int = 10) -> Catalog:
-    source = IndexSource(node.folder.database, node.folder.search_index, least)
+    source = IndexSource(node.folder.replica, node.folder.search_index, least)
     return Catalog(
         documents, node.revision, node.counts, "https://x", 1 << 20, index_source=source
     )  # fmt: skip
@@ -104,7 +106,7 @@ def test_changes_since_the_file_was_made_are_taken_in(node: Node, documents: Doc
         check_search(catalog, widgets | later, Search(q))
 
 
-@pytest.mark.parametrize("spoil", ["cut", "noise", "empty", "format", "database"])
+@pytest.mark.parametrize("spoil", ["cut", "noise", "empty", "format", "replica", "mended"])
 def test_a_file_that_does_not_fit_is_made_anew(
     node: Node, documents: Documents, spoil: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -121,9 +123,13 @@ def test_a_file_that_does_not_fit_is_made_anew(
             file.write_bytes(b"")
         case "format":
             monkeypatch.setattr(index_file, "FORMAT", index_file.FORMAT + 1)
-        case "database":
-            with node.store.writing() as tx:
-                tx.connection.exec_driver_sql("UPDATE changes SET changed_at = changed_at + 1")
+        case "replica":
+            node.replica.rebuild(node.store)
+            documents.look()
+        case "mended":
+            change_record(node.folder.path, "listings", 7, lambda record: record[:-1] + b"?")
+            assert len(check_replica(node.store, node.replica).mended) == 1
+            documents.look()
 
     opened = open_index(documents, file, least=10)
 
@@ -191,7 +197,7 @@ def test_whoever_does_not_wait_sees_the_catalog_as_it_was(node: Node, documents:
 
 def test_closing_ends_what_is_being_built(node: Node, tmp_path: Path) -> None:
     _import(node, _widgets(60))
-    catalog = _catalog(node, Documents(node.folder.database))
+    catalog = _catalog(node, Documents(node.folder.replica))
 
     async def play() -> None:
         import_widgets(node, *(widget_line(f"acme/x{i}") for i in range(2_100)))
@@ -224,7 +230,7 @@ def test_while_an_import_is_carried_out_searches_wait_for_nothing(
 
         # The import leaves an index in its file when it ends: nobody has to make one.
         finish_import(
-            node.store, lambda: keep_index(node.folder.database, node.folder.search_index, least=10)
+            node.store, lambda: keep_index(node.folder.replica, node.folder.search_index, least=10)
         )
         await asyncio.wait_for(catalog.catch_up(), 30)
         assert _total(catalog, Query(scope="many")) == 1_200

@@ -43,7 +43,7 @@ def large_widget(key: str, versions: int = 30, **fields: Any) -> dict[str, Any]:
 @pytest.fixture(params=[0, 64 << 20], ids="{} bytes of cache".format)
 def catalog(node: Node, request: pytest.FixtureRequest) -> Iterator[Catalog]:
     """A reader with no room to keep anything, and with plenty."""
-    made = Catalog(Documents(node.folder.database), node.revision, node.counts, CDN, request.param)
+    made = Catalog(Documents(node.folder.replica), node.revision, node.counts, CDN, request.param)
     yield made
     made.close()
 
@@ -102,7 +102,7 @@ async def _packed(catalog: Catalog, encoding: Encoding) -> tuple[bytes, ...]:
 
 @pytest.mark.parametrize("encoding", ["zstd", "gzip"])
 def test_a_count_packs_nothing_again(node: Node, encoding: Encoding) -> None:
-    documents = Documents(node.folder.database)
+    documents = Documents(node.folder.replica)
     catalog = Catalog(documents, node.revision, node.counts, CDN, 64 << 20)
     import_widgets(node, large_widget("acme/big"))
 
@@ -134,7 +134,7 @@ def test_all_who_wait_for_a_large_document_wait_for_one_reading(
 
 
 def test_what_changes_while_it_is_read_is_not_kept(node: Node) -> None:
-    documents = Documents(node.folder.database)
+    documents = Documents(node.folder.replica)
     catalog = Catalog(documents, node.revision, node.counts, CDN, 64 << 20)
     import_widgets(node, large_widget("acme/big"))
 
@@ -213,7 +213,7 @@ def test_a_compressed_form_that_there_is_no_room_for_is_not_offered_again(node: 
     ]
     import_widgets(node, widget_line("acme/big", versions=versions))
     size = 9 * 11_000
-    documents = Documents(node.folder.database)
+    documents = Documents(node.folder.replica)
     # For what is loaded there are five parts of sixteen; a document may be there twice.
     catalog = Catalog(documents, node.revision, node.counts, CDN, size * 11 // 5 * 16 // 5)
 

@@ -73,7 +73,7 @@ def test_any_answer_is_that_of_a_catalog_opened_just_now(
 
 def _check(played: Played, asked: list[Ask]) -> None:
     node = played.node
-    documents = Documents(node.folder.database)
+    documents = Documents(node.folder.replica)
     fresh = Catalog(documents, node.revision, node.counts, "https://x", 1 << 20)
     for ask in asked:
         wanted = (ask.query, SemVer.parse(ask.sdk) if ask.sdk else None, ask.page, ask.limit)

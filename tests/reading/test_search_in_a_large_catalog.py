@@ -50,7 +50,7 @@ def large(node: Node) -> Iterator[Large]:
     chance = Random(20_260_131)
     widgets = {(f"s{i % 50}", f"w{i}"): _widget(chance) for i in range(WIDGETS)}
     import_widgets(node, *(it.line(key) for key, it in widgets.items()))
-    documents = Documents(node.folder.database)
+    documents = Documents(node.folder.replica)
     catalog = Catalog(documents, node.revision, node.counts, "https://x", 1 << 20)
     yield Large(node, catalog, widgets, chance)
     catalog.close()

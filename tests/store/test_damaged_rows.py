@@ -70,7 +70,7 @@ def test_a_changed_row_is_damaged_and_named(store: Store, change: sa.Update, wha
     assert damaged.value.message == sentence
     assert found is not None
     assert [it.widget for it in found.sound] == [SOUND]
-    assert (found.last_id, found.damaged) == (2, {2: sentence})
+    assert (found.last_id, found.damaged) == (2, {2: ("acme", "clock", sentence)})
 
 
 def test_a_version_that_moved_to_another_widget_is_damaged(store: Store) -> None:

@@ -81,7 +81,7 @@ def _check(folder: Path) -> Node:
     assert _schema_of(folder) == SCHEMA
     exported = b"".join(export_catalog(node.store, linked_to("https://catalog.example/cdn")))
     assert exported == _expected(folder)
-    findings = check_catalog(node.store, node.bundles, node.projection)
+    findings = check_catalog(node.store, node.bundles, node.replica)
     assert (findings.is_healthy, findings.mended, findings.orphans) == (True, [], [])
     return node
 

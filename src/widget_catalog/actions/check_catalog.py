@@ -12,11 +12,10 @@ from widget_contract.errors import CatalogError
 from ..bundles.contract import Bundles, Kind, Stored
 from ..bundles.hashing import hash_stream
 from ..domain.errors import DataDamaged
-from ..reading.checking import check_read_model
-from ..reading.document_tables import TABLES
-from ..reading.projection import Projection
+from ..reading.checking import check_replica
+from ..reading.replica import Replica
 from ..store.engine import Snapshot, Store
-from ..store.integrity import check_integrity, discard_tables
+from ..store.integrity import check_integrity, discard_other_pages
 from ..store.publishing import list_requests
 from ..store.rows import StoredFile
 from ..store.widgets import count_widgets, list_stored_files
@@ -44,10 +43,10 @@ class Findings(msgspec.Struct):
 
 
 def check_catalog(
-    store: Store, bundles: Bundles, projection: Projection, progress: Progress = lambda _: None
+    store: Store, bundles: Bundles, replica: Replica, progress: Progress = lambda _: None
 ) -> Findings:
     """Goes on where rows are damaged, to name all that is; then no file is called an orphan."""
-    findings = check_database(store, projection, progress)
+    findings = check_database(store, replica, progress)
     try:
         _check_bundles(store, bundles, findings)
     except DataDamaged as fault:
@@ -57,10 +56,8 @@ def check_catalog(
     return findings
 
 
-def check_database(
-    store: Store, projection: Projection, progress: Progress = lambda _: None
-) -> Findings:
-    """The database alone. The read model is mended if it is only that which is damaged."""
+def check_database(store: Store, replica: Replica, progress: Progress = lambda _: None) -> Findings:
+    """The database, and whether the replica is what it says: mended if it is not."""
     findings = Findings()
     with store.reading() as connection:
         broken = check_integrity(connection)
@@ -69,21 +66,16 @@ def check_database(
         findings.is_truth_sound = False
         return findings
     database = store.engine.url.database
-    if broken.read_model and database is not None:
+    if broken.elsewhere and database is not None:
         store.close()  # Its connections know the tables that are about to go.
-        discard_read_model(Path(database))
-        findings.mended.append("the whole read model was damaged, and was made anew.")
-    found = check_read_model(store, projection, progress)
+        discard_other_pages(Path(database))
+        findings.mended.append("pages of the database that hold nothing were damaged.")
+    found = check_replica(store, replica, progress)
     findings.faults += found.damaged
     findings.is_truth_sound = not found.damaged
     findings.mended += found.mended
     findings.counts_mended = found.counts
     return findings
-
-
-def discard_read_model(database: Path) -> None:
-    """Remove it, however damaged it is; it is made anew before anything reads it."""
-    discard_tables(database, TABLES)
 
 
 def _check_bundles(store: Store, bundles: Bundles, findings: Findings) -> None:

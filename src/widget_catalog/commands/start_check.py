@@ -1,12 +1,12 @@
 """What `serve` makes sure of before it starts workers: that they can make their search index."""
 
-import sqlite3
-
 from ..actions.check_catalog import check_database
 from ..domain.errors import DataDamaged, FolderUnusable
 from ..reading.index_file import check_index
 from ..store.damage import DamageAlarm
 from ..wiring import Node
+
+_MADE_ANEW = "the whole read model was damaged, and was made anew."
 
 
 def check_start(node: Node) -> list[str]:
@@ -14,16 +14,17 @@ def check_start(node: Node) -> list[str]:
 
     Raises FolderUnusable if that is damaged and cannot be made anew.
     """
+    mended = [] if node.is_replica_sound else [_MADE_ANEW]
     try:
-        check_index(node.folder.database, node.folder.search_index)
-        return []
-    except (DataDamaged, sqlite3.DatabaseError):
-        findings = check_database(node.store, node.projection)
+        check_index(node.folder.replica, node.folder.search_index)
+        return mended
+    except DataDamaged:
+        findings = check_database(node.store, node.replica)
     if not findings.is_truth_sound:
         raise FolderUnusable(
             f"The database in {node.folder.path} is damaged. Restore it from a backup. Fault: "
             f"{findings.faults[0]}"
         )
-    check_index(node.folder.database, node.folder.search_index)
+    check_index(node.folder.replica, node.folder.search_index)
     DamageAlarm(node.folder.damage).clear()
-    return findings.mended
+    return mended + findings.mended

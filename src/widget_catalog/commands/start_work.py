@@ -1,6 +1,6 @@
 """What a start of the service writes: at once, or, if another process is writing, when that ends.
 
-The service reads from the beginning. What is left to do needs no hurry: counts and revision that a
+The service reads from the beginning. What is left to do needs no hurry: counts that a
 killed writer did not get to, leftovers of uploads, and the link that makes the first account.
 """
 
@@ -43,7 +43,7 @@ class StartWork:
             return None
         self._is_put_off[0] = 1
         say.print(f"[yellow]Warning:[/] {escape(_whom_to_wait_for(node))}")
-        node.projection.show_stored(node.store)
+        node.replica.show_stored(node.store)
         return None
 
     def finish(self, node: "Node") -> None:
@@ -56,7 +56,7 @@ class StartWork:
                 if not self.is_put_off:
                     return
                 self._is_put_off[0] = 0
-            node.projection.prepare(node.store, waits=True)
+            node.replica.state_counts(node.store, waits=True)
             invitation = _tidy_and_invite(node)
         except StoreUnavailable as fault:
             log.error("The start could not be finished.", fault=fault.message)

@@ -129,13 +129,6 @@ class Imported(PublicEvent, frozen=True):
     action = None
 
 
-class Mended(PublicEvent, frozen=True):
-    """What was shown of it was wrong, and is made anew. Nothing has happened to the widget."""
-
-    kind = "mended"
-    action = None
-
-
 class CatalogImported(Event, frozen=True):
     """A file was imported; with a scope, what it brought there, for the owners of the scope."""
 

@@ -77,6 +77,9 @@ class Catalog:
         self._stats_at = (-1, -1)
         self._follower = IndexFollower(documents, counts, index_source)
         self._seen = self._follower.seq
+        self._identity = documents.identity
+        # What the revision word said when all up to it was read: nothing yet.
+        self._looked_at: int | None = None
 
     def detail(self, key: str) -> AnyContent | None:
         """The detail of the listed widget with this `scope/name`.
@@ -197,7 +200,7 @@ class Catalog:
         return content
 
     def check(self) -> None:
-        """Raises sqlite3.Error if the read model cannot be read."""
+        """Raises StoreUnavailable if the read model cannot be read."""
         self._documents.check()
 
     async def catch_up(self) -> None:
@@ -213,7 +216,7 @@ class Catalog:
         self._documents.close()
 
     def _find(self, key: str) -> Detail | None:
-        if self._revision.current() > self._seen:
+        if self._revision.current() != self._looked_at:
             self._follow()
         detail = self._details.items.get(key)
         if detail is None:
@@ -233,19 +236,26 @@ class Catalog:
 
     def _follow(self) -> None:
         """Forget what the feed says has changed."""
-        if self._revision.current() > self._seen:
+        looked_at = self._revision.current()
+        if looked_at != self._looked_at:
+            self._documents.look()
             self._read_feed()
+            self._looked_at = looked_at
 
     def _read_feed(self) -> None:
-        newest = self._documents.latest_seq()
-        if newest - self._seen > _MANY_CHANGES:
+        with self._documents.snapshot():
+            newest, identity = self._documents.latest_seq(), self._documents.identity
+            is_known = identity == self._identity and newest - self._seen <= _MANY_CHANGES
+            changes = self._documents.list_changes(self._seen) if is_known else None
+        self._identity = identity
+        if changes is None:
             # To forget everything takes less than to read what can be kept.
             self._follower.note_many(self._seen)
             self._seen = newest
             for cache in (self._pages, self._registries, self._details, self._loader):
                 cache.clear()
+            self._bundles.clear()
             return
-        changes = self._documents.list_changes(self._seen)
         self._follower.note(changes)
         for seq, widget_id, scope, name, _ in changes:
             self._seen = seq

@@ -1,23 +1,31 @@
-"""Checking the read model against the store, a slice at a time, and mending what differs.
+"""Checking the replica against the store, a slice at a time; if it differs, it is made anew.
 
-Nothing is held up: slices are read in short snapshots, and the writer lock is taken only to
-mend, where each difference is looked at once more. Nothing is made from damaged rows.
+Nothing is held up: slices are read in short snapshots, and the replica's lock is taken only where
+something differs, which is then looked at once more. Nothing is made from damaged rows.
 """
 
-import contextlib
-import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 
-from ..domain.accounts import COMMAND_LINE
-from ..domain.events import Mended
-from ..store import widgets
+from ..domain.errors import DataDamaged
+from ..store import feed, widgets
 from ..store.engine import Store
-from ..store.events import append_public
-from . import document_tables as documents
-from .projection import Projection, sqlite_of
-from .rendering import render
+from ..store.rows import StoredWidget
+from .records import (
+    KEY,
+    LISTED,
+    DocumentRecord,
+    Listing,
+    decode_listing,
+    key_of,
+    member_key,
+    number_key,
+)
+from .rendering import Document, render
+from .replica import Replica
+from .replica_check import are_scopes_sound
+from .replica_file import ReplicaFile, faults_named
 
 Progress = Callable[[int], None]
 
@@ -30,62 +38,92 @@ class Differences(msgspec.Struct):
     counts: int = 0
 
 
-def check_read_model(
-    store: Store, projection: Projection, progress: Progress = lambda _: None
+def check_replica(
+    store: Store, replica: Replica, progress: Progress = lambda _: None
 ) -> Differences:
     found = Differences()
-    projection.ensure_format(store)
+    replica.apply(store)
     last_id = 0
     while True:
-        with store.reading() as connection, _any_text(sqlite_of(connection)) as db:
+        with store.reading() as connection:
             some = widgets.read_slice(connection, last_id)
-            if some is None:
-                break
-            drawn = {it.id: render(it.widget) for it in some.sound}
-            wrong = documents.find_differences(db, drawn)
+        if some is None:
+            break
         last_id = some.last_id
-        found.damaged += some.damaged.values()
-        if wrong:
-            found.mended += _mend(store, list(wrong))
+        found.damaged += [it.sentence for it in some.damaged.values()]
+        if wrong := _differences(replica.current(), some.sound):
+            found.mended += _confirmed(store, replica, list(wrong))
         progress(len(some.sound) + len(some.damaged))
-    found.mended += _remove_strangers(store)
-    found.counts = projection.mend_counts(store)
+    found.mended += _check_tables(store, replica)
+    if found.mended:
+        # Where something is wrong, more may be: nothing is patched.
+        replica.rebuild(store)
+    found.counts = replica.mend_counts(store)
     return found
 
 
-def _mend(store: Store, ids: Sequence[int]) -> Iterator[str]:
-    """Draw these again where they still differ; they go to the feed, so every worker sees them."""
-    with store.publishing() as tx, _any_text(sqlite_of(tx.connection)) as db:
-        stored = {it.id: it for it in widgets.get_widgets(tx.connection, ids)}
-        drawn = {widget_id: render(it.widget) for widget_id, it in stored.items()}
-        wrong = documents.find_differences(db, drawn)
-        if wrong:
-            documents.rebuild_index(db)  # What leads to a damaged row cannot be replaced with it.
-            keys = {it: (stored[it].widget.scope, stored[it].widget.name) for it in wrong}
-            told = [(it, Mended(scope=scope, name=name)) for it, (scope, name) in keys.items()]
-            latest_seq = append_public(tx, COMMAND_LINE, told)
-            tx.saved([(it, drawn[it]) for it in wrong], latest_seq)
-    for widget_id, columns in wrong.items():
-        widget = stored[widget_id].widget
-        what = f"differed in {', '.join(columns)}" if columns else "was missing"
-        yield f"the document of {widget.scope}/{widget.name} {what}."
+def _differences(file: ReplicaFile, stored: Sequence[StoredWidget]) -> dict[int, str]:
+    """Which of these widgets are not in the replica as they are in the store, and how."""
+    found = {}
+    with faults_named(), file.reading() as reading:
+        for it in stored:
+            number, key = number_key(it.id), key_of(it.widget.scope, it.widget.name)
+            listing = reading.get(number, db=file.listings)
+            document = reading.get(number, db=file.documents)
+            leads = reading.get(key, db=file.keys)
+            if listing is None or document is None or leads is None:
+                found[it.id] = "was missing"
+                continue
+            drawn = render(it.widget)
+            is_known = reading.get(member_key(key), db=file.members) is not None
+            try:
+                listed = decode_listing(bytes(listing))
+                wrong = _wrong_fields(drawn, listed, DocumentRecord(document).to_document(listed))
+            except DataDamaged:
+                found[it.id] = "was damaged"
+                continue
+            if bytes(leads) != KEY.pack(it.id, LISTED if drawn.is_listed else 0) or not is_known:
+                wrong.append("name")
+            if wrong:
+                found[it.id] = f"differed in {', '.join(wrong)}"
+    return found
 
 
-def _remove_strangers(store: Store) -> list[str]:
-    with store.reading() as connection:
-        if not documents.count_strangers(sqlite_of(connection)):
-            return []
-    with store.writing() as tx:
-        removed = documents.remove_strangers(sqlite_of(tx.connection))
-    return [f"{removed} documents belonged to no widget, and were removed."] if removed else []
+def _wrong_fields(drawn: Document, listing: Listing, stored: Document) -> list[str]:
+    wrong = [
+        name
+        for name, right, found in zip(Document._fields, drawn, stored, strict=True)
+        if right != found
+    ]
+    return wrong if listing.is_listed == drawn.is_listed else [*wrong, "is_listed"]
 
 
-@contextlib.contextmanager
-def _any_text(db: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
-    """Let texts be read that are damaged so badly that they are not UTF-8 any more."""
-    before = db.text_factory
-    db.text_factory = lambda raw: raw.decode(errors="replace")
-    try:
-        yield db
-    finally:
-        db.text_factory = before
+def _confirmed(store: Store, replica: Replica, ids: Sequence[int]) -> list[str]:
+    """Which of these differ indeed: from a state of the store that is applied, and no later one."""
+    with replica.locked():
+        file = replica.current()
+        while True:
+            replica.apply_to(file, store)
+            with store.reading() as connection:
+                if feed.latest_seq(connection) == replica.applied_seq():
+                    stored = {it.id: it for it in widgets.read_widgets(connection, ids).sound}
+                    break
+        wrong = _differences(file, list(stored.values()))
+    names = {number: f"{it.widget.scope}/{it.widget.name}" for number, it in stored.items()}
+    return [f"the document of {names[number]} {how}." for number, how in wrong.items()]
+
+
+def _check_tables(store: Store, replica: Replica) -> list[str]:
+    """What belongs to no widget, and scopes that are not as their widgets say."""
+    with replica.locked():
+        file = replica.current()
+        replica.apply_to(file, store)
+        with store.reading() as connection:
+            count, newest = widgets.count_widgets(connection), feed.latest_seq(connection)
+        if newest != replica.applied_seq():
+            return []  # Somebody is writing: what was read does not belong together.
+        with faults_named(), file.reading() as reading:
+            entries = [reading.stat(it)["entries"] for it in (file.keys, file.documents)]
+    if max(entries) > count:
+        return [f"{max(entries) - count} documents belonged to no widget, and were removed."]
+    return [] if are_scopes_sound(replica.path) else ["the table of scopes was damaged."]

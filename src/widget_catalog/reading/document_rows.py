@@ -1,4 +1,4 @@
-"""What is read of the read model's tables, as values."""
+"""What is read of the replica, as values."""
 
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ TEXT_SEPARATOR = " \0 "
 
 
 class FeedEntry(NamedTuple):
-    """A change as the store's feed has it."""
+    """A change as the store's feed has it: no other store has the same."""
 
     seq: int
     widget_id: int

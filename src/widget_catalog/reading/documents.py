@@ -1,182 +1,132 @@
-"""Documents: a reader's connection to the read model.
+"""Documents: a reader of the replica.
 
-Everything that is read is checked: what is not what was written, or is missing although the
-store has it, is DataDamaged.
+Everything that is read is checked: what is not what was written, or is missing although it is
+known to be there, is DataDamaged.
 """
 
-import contextlib
-import sqlite3
+import struct
 from collections.abc import Iterator, Sequence
-from functools import partial
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import TypeAlias
 
+import lmdb
 import numpy as np
 
-from ..store.checksums import RunningChecksum, checksum
-from ..store.opened_file import OpenedFile
+from ..domain.errors import StoreUnavailable
+from ..store.checksums import RunningChecksum
 from .content import MAX_INLINE_BYTES
-from .document_checks import check_bytes, check_head, check_listing, check_listings, damaged
 from .document_rows import (
-    TEXT_SEPARATOR,
     ChangeRow,
     DetailRow,
-    FeedEntry,
     ListingColumns,
     ListingRow,
     RegistryRow,
     SummaryRow,
 )
-from .document_tables import head_checksum, latest_seq, numbers
 from .ordinals import Array
+from .records import (
+    CHANGE,
+    KEY,
+    KEYS,
+    LISTED,
+    LOST,
+    SCOPE,
+    DocumentRecord,
+    Listing,
+    damaged,
+    decode_listing,
+    key_of,
+    listing_columns,
+    member_key,
+    number_key,
+    scope_checksum,
+)
 from .rendering import Place
+from .replica_file import ReplicaFile, State, find_current, named, open_current
 
-# Entries are the last column, and SQLite knows their length without reading them: what is
-# larger than the event loop can spare the time for is left out, or read in slices.
-_DETAIL = """
-SELECT id, is_listed, head, created_at, latest_version, entries_checksum, is_shown, head_checksum,
-    CASE WHEN length(entries) <= ? THEN entries END
-FROM listings JOIN documents USING (id) WHERE scope = ? AND name = ?
-"""
-_SUMMARIES = """
-SELECT id, is_shown, head, created_at, latest_version, head_checksum,
-    latest_start, latest_length, latest_checksum,
-    CASE WHEN length(entries) <= ? THEN substr(entries, latest_start + 1, latest_length) END
-FROM documents WHERE id IN
-"""
-_REGISTRY = """
-SELECT id, is_shown, head, created_at, latest_version, head_checksum, entries_checksum,
-    CASE WHEN length(entries) <= ? THEN entries END
-FROM listings LEFT JOIN documents USING (id) WHERE scope = ? AND is_listed ORDER BY name
-"""
-_REGISTRY_SIZE = """
-SELECT count(*), coalesce(sum(length(head) + length(entries)), 0)
-FROM (SELECT id FROM listings WHERE scope = ? AND is_listed LIMIT ?) JOIN documents USING (id)
-"""
-_LISTINGS = """
-SELECT name, id, scope, is_official, version_count, changed_at, display_name,
-    coalesce(description, ''), checksum
-FROM listings
-"""
-_CHANGED_AT = 5
-
-
-_LISTING_COLUMNS = """
-SELECT max(id), group_concat(id), group_concat(scope), group_concat(coalesce(is_official, 0)),
-    group_concat(version_count), group_concat(changed_at), group_concat(checksum),
-    group_concat(display_name, ?1), group_concat(coalesce(description, ''), ?1)
-FROM (SELECT * FROM listings WHERE is_listed AND id > ?2 ORDER BY id LIMIT 5000)
-"""
-
-_OUTLINE = """
-SELECT id, outline, outline_checksum FROM listings JOIN documents USING (id)
-WHERE scope = ? AND name = ?
-"""
-_OUTLINES = "SELECT id, outline, outline_checksum FROM documents WHERE id IN"
-_STYLES = """
-SELECT styles, styles_checksum FROM listings JOIN documents USING (id)
-WHERE scope = ? AND name = ?
-"""
-
-# What the store has: a document that is missing is either nobody's, or lost.
-_IN_STORE = "SELECT 1 FROM widgets WHERE scope = ? AND name = ?"
-_SCOPE_IN_STORE = "SELECT 1 FROM widgets WHERE scope = ?"
-_SCOPE_COUNTS = """
-SELECT (SELECT count(*) FROM listings WHERE scope = ?),
-    (SELECT count(*) FROM widgets WHERE scope = ?)
-"""
+Reading: TypeAlias = "lmdb.Transaction[memoryview]"
 
 _MOST_IN_A_SMALL_REGISTRY = 64
+_LISTINGS_AT_ONCE = 5_000
 
 
 class Documents:
-    """A reader's own connection. Every call sees the newest committed state."""
+    """Every call sees the newest state; inside `with snapshot()`, all see the same."""
 
     def __init__(self, path: Path) -> None:
+        """`path` is the replica's folder. Raises DataDamaged if there is none."""
         self.path = path
-        # The server runs on one thread, but it is not the thread that opens this.
-        self._file = OpenedFile(path)
-        self._db = self._file.connect(isolation_level=None)
-        self._db.execute("PRAGMA query_only = ON")
-        self._db.execute("PRAGMA cache_size = -16384")
-        self._db.execute("PRAGMA mmap_size = 0")
+        opened = open_current(path)
+        if opened is None:
+            raise damaged("all")
+        self.file: ReplicaFile = opened
+        self._snapshot = _Snapshot(self)
 
     def close(self) -> None:
-        self._db.close()
+        self._snapshot.is_closed = True
+        self.file.close()
 
-    @contextlib.contextmanager
-    def snapshot(self) -> Iterator[None]:
-        """Inside, every call sees the same state."""
-        self._db.execute("BEGIN")
-        try:
-            yield
-        finally:
-            self._db.execute("COMMIT")
+    def snapshot(self) -> "_Snapshot":
+        return self._snapshot
+
+    def look(self) -> None:
+        """Go over to the file that has taken the place of the open one, if any. In no snapshot."""
+        path = find_current(self.path)
+        if path is not None and path != self.file.path:
+            opened = open_current(self.path)
+            if opened is not None:
+                self.file.close()
+                self.file = opened
+
+    @property
+    def identity(self) -> str:
+        """Of the file: another one may be other than the feed says."""
+        return self.file.id
+
+    def state(self) -> State:
+        with self._snapshot as reading:
+            return self.file.state(reading)
 
     def check(self) -> None:
-        """Raises sqlite3.Error if the file cannot be read, DataDamaged if it is lost."""
-        self._file.check()
-        self._db.execute("SELECT 1 FROM listings LIMIT 1").fetchone()
+        """Raises StoreUnavailable if the file cannot be read."""
+        self.state()
 
     def find_detail(self, scope: str, name: str) -> DetailRow | None:
-        row = self._find(_DETAIL, scope, name, MAX_INLINE_BYTES)
-        if row is None:
-            return None
-        id_, is_listed, head, created_at, latest_version, entries_sum, *rest = row
-        is_shown, written, entries = rest
-        try:
-            is_sound = (
-                head_checksum(id_, is_shown, head, created_at, latest_version) == written
-                and is_listed == is_shown
-                # A damaged index would lead to another widget's document.
-                and head.startswith(f'{{"scope":"{scope}","name":"{name}",'.encode())
-                and (entries is None or checksum(entries) == entries_sum)
+        with self._snapshot as reading:
+            it = self._find(reading, scope, name)
+            if it is None:
+                return None
+            is_large = it.entries_length > MAX_INLINE_BYTES
+            return DetailRow(
+                it.id,
+                it.is_listed,
+                it.head,
+                it.created_at,
+                it.latest_version,
+                it.entries_checksum,
+                None if is_large else it.entries,
             )
-        except (TypeError, ValueError):  # Something of another type than was written.
-            is_sound = False
-        if not is_sound:
-            raise damaged(f"the document of {scope}/{name}")
-        return DetailRow(id_, is_listed, head, created_at, latest_version, entries_sum, entries)
 
-    def list_summaries(self, ids: Sequence[int]) -> list[SummaryRow]:
-        """Of all these widgets."""
-        marks = ",".join("?" * len(ids))
-        query = f"{_SUMMARIES} ({marks})"
-        with self.snapshot():
-            rows = self._db.execute(query, (MAX_INLINE_BYTES, *ids)).fetchall()
-            if len(rows) != len(ids):
-                raise damaged("a document that is listed")
-            return [self._summary(*row) for row in rows]
+    def find_outline(self, scope: str, name: str) -> tuple[int, bytes] | None:
+        """A widget's number, and where its versions stand among its entries."""
+        with self._snapshot as reading:
+            it = self._find(reading, scope, name)
+            return None if it is None else (it.id, it.outline)
 
-    def _summary(
-        self,
-        id_: int,
-        is_shown: int,
-        head: bytes,
-        created_at: str,
-        latest_version: str | None,
-        written: int,
-        start: int,
-        length: int,
-        latest_checksum: int,
-        latest: bytes | None,
-    ) -> SummaryRow:
-        check_head(id_, is_shown, head, created_at, latest_version, written)
-        place = Place(start, length, latest_checksum)
-        if latest is None:
-            return SummaryRow(id_, head, self.read_entries(id_, place), place)
-        check_bytes(f"the document of widget {id_}", latest, latest_checksum)
-        return SummaryRow(id_, head, latest, place)
+    def find_styles(self, scope: str, name: str) -> bytes:
+        """The style sheets of a widget's versions as JSON; nothing if there are none."""
+        with self._snapshot as reading:
+            it = self._find(reading, scope, name)
+            return b"" if it is None else it.styles
 
     def read_entries(self, widget_id: int, place: Place) -> bytes:
-        """A part of a widget's entries. Inside a snapshot."""
+        """A part of a widget's entries."""
         if not place.length:
             return b""
-        with self._entries(widget_id) as blob:
-            blob.seek(min(place.start, len(blob)))
-            part = blob.read(place.length)
-        check_bytes(f"the document of widget {widget_id}", part, place.checksum)
-        return part
+        with self._snapshot as reading:
+            return self._document(reading, widget_id).entries_at(place)
 
     def stream_entries(self, widget_id: int, piece_bytes: int, written: int) -> Iterator[bytes]:
         """All of a widget's entries, piece by piece. Inside a snapshot.
@@ -184,177 +134,263 @@ class Documents:
         They are checked at the end: nothing of them may be used before.
         """
         running = RunningChecksum()
-        with self._entries(widget_id) as blob:
-            yield from running.passing(iter(partial(blob.read, piece_bytes), b""))
+        with self._snapshot as reading:
+            pieces = self._document(reading, widget_id).stream_entries(piece_bytes)
+            yield from running.passing(map(bytes, pieces))
         if running.value != written:
             raise damaged(f"the document of widget {widget_id}")
 
-    def _entries(self, widget_id: int) -> sqlite3.Blob:
-        return self._db.blobopen("documents", "entries", widget_id, readonly=True)
-
-    def find_outline(self, scope: str, name: str) -> tuple[int, bytes] | None:
-        """A widget's number, and where its versions stand among its entries."""
-        row = self._find(_OUTLINE, scope, name)
-        if row is None:
+    def _find(self, reading: Reading, scope: str, name: str) -> DocumentRecord | None:
+        """A widget's document; None if there is no such widget."""
+        file = self.file
+        key = key_of(scope, name)
+        found = reading.get(key, db=file.keys)
+        if found is None:
+            self._require_unknown(reading, key, f"the document of {scope}/{name}")
             return None
-        widget_id, outline, written = row
-        check_bytes(f"the document of {scope}/{name}", outline, written)
-        return widget_id, outline
+        widget_id, flags = KEY.unpack(found)
+        it = self._document(reading, widget_id)
+        # A damaged table would lead to another widget's document.
+        if it.is_listed != bool(flags & LISTED) or not it.head.startswith(
+            f'{{"scope":"{scope}","name":"{name}",'.encode()
+        ):
+            raise damaged(f"the document of {scope}/{name}")
+        return it
+
+    def _require_unknown(self, reading: Reading, key: bytes, what: str) -> None:
+        """What is not found is nobody's, or lost; every key is known in two tables."""
+        if reading.get(member_key(key), db=self.file.members) is not None:
+            raise damaged(what)
+
+    def _document(self, reading: Reading, widget_id: int) -> DocumentRecord:
+        found = reading.get(number_key(widget_id), db=self.file.documents)
+        it = None if found is None else DocumentRecord(found)
+        if it is None or it.id != widget_id:
+            raise damaged(f"the document of widget {widget_id}")
+        return it
+
+    def list_summaries(self, ids: Sequence[int]) -> list[SummaryRow]:
+        """Of all these widgets."""
+        with self._snapshot as reading:
+            found = [self._document(reading, it) for it in ids]
+            return [SummaryRow(it.id, it.head, it.entries_at(it.place), it.place) for it in found]
 
     def list_outlines(self, ids: Sequence[int]) -> dict[int, bytes]:
         """Of all these widgets, by their numbers."""
-        marks = ",".join("?" * len(ids))
-        rows = self._db.execute(f"{_OUTLINES} ({marks})", ids).fetchall()
-        if len(rows) != len(ids):
-            raise damaged("a document that is listed")
-        for widget_id, outline, written in rows:
-            check_bytes(f"the document of widget {widget_id}", outline, written)
-        return {widget_id: bytes(outline) for widget_id, outline, _ in rows}
-
-    def find_styles(self, scope: str, name: str) -> bytes:
-        """The style sheets of a widget's versions as JSON; nothing if there are none."""
-        row = self._find(_STYLES, scope, name)
-        if row is None:
-            return b""
-        check_bytes(f"the document of {scope}/{name}", *row)
-        return bytes(row[0])
-
-    def _find(self, query: str, scope: str, name: str, *first: object) -> Any:
-        """The row of a widget; None if the store does not have the widget either."""
-        given = (*first, scope, name)
-        row = self._db.execute(query, given).fetchone()
-        if row is None and self._db.execute(_IN_STORE, (scope, name)).fetchone() is not None:
-            # Unless it was published between the two.
-            row = self._db.execute(query, given).fetchone()
-            if row is None:
-                raise damaged(f"the document of {scope}/{name}")
-        return row
+        with self._snapshot as reading:
+            return {it: self._document(reading, it).outline for it in ids}
 
     def stream_registry(self, scope: str) -> Iterator[RegistryRow]:
         """The listed widgets of a scope, by name. Inside a snapshot."""
-        listed, stored = self._db.execute(_SCOPE_COUNTS, (scope, scope)).fetchone()
-        if listed != stored:
-            raise damaged(f"the registry of {scope}")
-        for row in self._db.execute(_REGISTRY, (MAX_INLINE_BYTES, scope)):
-            id_, is_shown, head, created_at, latest_version, written, entries_checksum, entries = (
-                row
-            )
-            check_head(id_, is_shown, head, created_at, latest_version, written)
-            if entries is not None:
-                check_bytes(f"the document of widget {id_}", entries, entries_checksum)
-            yield RegistryRow(id_, head, latest_version, entries_checksum, entries)
+        with self._snapshot as reading:
+            count = 0
+            for widget_id, flags in self._keys_in(reading, scope):
+                count += 1
+                if flags & LOST:
+                    raise damaged(f"the registry of {scope}")
+                if flags & LISTED:
+                    it = self._document(reading, widget_id)
+                    is_large = it.entries_length > MAX_INLINE_BYTES
+                    yield RegistryRow(
+                        widget_id,
+                        it.head,
+                        it.latest_version,
+                        it.entries_checksum,
+                        None if is_large else it.entries,
+                    )
+            known = self._scope(reading, scope)
+            if known is None or count != known[1]:
+                raise damaged(f"the registry of {scope}")
 
     def is_registry_large(self, scope: str) -> bool:
         """Whether the event loop should not read this registry."""
-        most = _MOST_IN_A_SMALL_REGISTRY
-        count, size = self._db.execute(_REGISTRY_SIZE, (scope, most + 1)).fetchone()
-        return bool(count > most or size > MAX_INLINE_BYTES)
+        with self._snapshot as reading:
+            count = size = 0
+            for widget_id, flags in self._keys_in(reading, scope):
+                if flags & LISTED:
+                    count += 1
+                    found = reading.get(number_key(widget_id), db=self.file.documents)
+                    size += 0 if found is None else len(found)
+                    if count > _MOST_IN_A_SMALL_REGISTRY or size > MAX_INLINE_BYTES:
+                        return True
+            return False
 
     def find_scope_change(self, scope: str) -> int | None:
         """When anything in this scope last changed, in milliseconds; None for no such scope."""
-        found = self._scope_change(scope)
-        if found is None and self._db.execute(_SCOPE_IN_STORE, (scope,)).fetchone() is not None:
-            # Unless it was published between the two.
-            found = self._scope_change(scope)
-            if found is None:
-                raise damaged(f"the registry of {scope}")
-        return found
+        with self._snapshot as reading:
+            if found := self._scope(reading, scope):
+                return found[0]
+            self._require_unknown(reading, scope.encode(), f"the registry of {scope}")
+            return None
 
-    def _scope_change(self, scope: str) -> int | None:
-        newest: int | None = None
-        for *values, written in self._db.execute(f"{_LISTINGS} WHERE scope = ?", (scope,)):
-            check_listing(values[1:], written)
-            newest = max(values[_CHANGED_AT], newest or 0)
-        return newest
+    def _scope(self, reading: Reading, scope: str) -> tuple[int, int] | None:
+        found = reading.get(scope.encode(), db=self.file.scopes)
+        if found is None:
+            return None
+        changed_at, count, written = SCOPE.unpack(found)
+        if scope_checksum(scope.encode(), changed_at, count) != written:
+            raise damaged(f"the registry of {scope}")
+        return changed_at, count
 
-    def list_changes(self, after: int) -> list[ChangeRow]:
-        """Every change after this one, oldest first."""
-        query = """
-            SELECT seq, widget_id, listings.scope, name, changes.changed_at
-            FROM changes JOIN listings ON listings.id = widget_id WHERE seq > ? ORDER BY seq
-        """
-        return [ChangeRow(*row) for row in self._db.execute(query, (after,))]
+    def _keys_in(self, reading: Reading, scope: str) -> Iterator[tuple[int, int]]:
+        prefix = f"{scope}\0".encode()
+        with reading.cursor(self.file.keys) as cursor:
+            is_found = cursor.set_range(prefix)
+            while is_found and bytes(cursor.key()).startswith(prefix):
+                yield KEY.unpack(cursor.value())
+                is_found = cursor.next()
 
-    def list_scattered_changes(self, after: int, most: int) -> list[int]:
-        """The numbers of widgets that changed after this, at most so many of them at a time."""
-        many = "SELECT changed_at FROM changes WHERE seq > ?1 GROUP BY 1 HAVING count(*) > ?2"
-        query = f"SELECT widget_id FROM changes WHERE seq > ?1 AND changed_at NOT IN ({many})"  # noqa: S608
-        return [row[0] for row in self._db.execute(query, (after, most))]
+    # The feed's end, as far as it is applied here
+
+    def latest_seq(self) -> int:
+        return self.state().seq
 
     def is_importing(self) -> bool:
         """Whether an accepted import is being carried out."""
-        query = "SELECT 1 FROM imports WHERE accepted_at IS NOT NULL"
-        return self._db.execute(query).fetchone() is not None
+        return self.state().is_importing
 
-    def latest_seq(self) -> int:
-        return latest_seq(self._db)
+    def list_changes(self, after: int) -> list[ChangeRow] | None:
+        """Every change after this one, oldest first; None if so many are no longer known."""
+        with self._snapshot as reading, reading.cursor(self.file.changes) as cursor:
+            newest = self.file.state(reading).seq
+            if newest <= after:
+                return []
+            rows = []
+            is_found = cursor.set_range(number_key(after + 1))
+            while is_found:
+                rows.append(_change(cursor.key(), cursor.value()))
+                is_found = cursor.next()
+            is_whole = [it and it.seq for it in rows] == list(range(after + 1, newest + 1))
+            return [it for it in rows if it is not None] if is_whole else None
 
-    def find_change(self, seq: int) -> FeedEntry | None:
-        query = "SELECT seq, widget_id, scope, changed_at FROM changes WHERE seq = ?"
-        row = self._db.execute(query, (seq,)).fetchone()
-        return None if row is None else FeedEntry(*row)
+    def list_scattered_changes(self, after: int, most: int) -> list[int]:
+        """The numbers of widgets that changed after this, at most so many of them at a time."""
+        with self._snapshot as reading, reading.cursor(self.file.changes) as cursor:
+            if not cursor.set_range(number_key(after + 1)):
+                return []
+            values = cursor.iternext(keys=False, values=True)
+            heads = np.frombuffer(b"".join([it[: CHANGE.size] for it in values]), "<i8")
+        ids, changed_at = heads[::2], heads[1::2]
+        times, counts = np.unique(changed_at, return_counts=True)
+        scattered: list[int] = ids[np.isin(changed_at, times[counts <= most])].tolist()
+        return scattered
 
-    def newest_change(self) -> FeedEntry | None:
-        return self.find_change(self.latest_seq())
+    # What the search index is made of
 
     def highest_id(self) -> int:
         """The largest number of a widget; numbers are dense, so about how many there are."""
-        query = "SELECT coalesce(max(id), 0) FROM listings"
-        return int(self._db.execute(query).fetchone()[0])
+        with self._snapshot as reading, reading.cursor(self.file.listings) as cursor:
+            return int.from_bytes(cursor.key(), "big") if cursor.last() else 0
 
     def stream_listings(self) -> Iterator[ListingColumns]:
-        """Every listed widget, some thousand at a time.
-
-        SQLite joins the values of a column itself: a million rows cost a third of what they
-        would cost as Python objects.
-        """
-        last = 0
-        while True:
-            found = self._db.execute(_LISTING_COLUMNS, (TEXT_SEPARATOR, last)).fetchone()
-            if found[0] is None:
+        """Every listed widget by number, some thousand at a time."""
+        with self._snapshot as reading, reading.cursor(self.file.listings) as cursor:
+            if not cursor.first():
                 return
-            if None in found:  # A value that is never null is.
-                raise damaged("a listing")
-            last, ids, scopes, official, versions, changed_at, checksums, *texts = found
-            columns = ListingColumns(
-                numbers(ids),
-                scopes.split(","),
-                numbers(official).astype(np.bool_),
-                numbers(versions),
-                *texts,
-            )
-            check_listings(columns, numbers(changed_at), numbers(checksums))
-            yield columns
+            every = cursor.iternext(keys=False, values=True)
+            while some := [bytes(it) for it in islice(every, _LISTINGS_AT_ONCE)]:
+                columns = listing_columns(some)
+                if len(columns.ids):
+                    yield columns
 
     def check_listings(self) -> None:
         """Raises DataDamaged if the search index cannot be made of what is listed."""
         listed = sum(len(some.ids) for some in self.stream_listings())
         if listed != len(self.list_ids_by_name()):
-            raise damaged("the index of names")
+            raise damaged("the table of names")
 
     def list_listings(self, ids: Sequence[int]) -> list[ListingRow]:
-        rows: list[ListingRow] = []
-        for start in range(0, len(ids), 500):
-            some = ids[start : start + 500]
-            marks = ",".join("?" * len(some))
-            query = f"{_LISTINGS} WHERE is_listed AND id IN ({marks})"
-            for name, *values, written in self._db.execute(query, some):
-                check_listing(values, written)
-                id_, scope, is_official, version_count, _, *texts = values
-                rows.append(ListingRow(id_, scope, name, is_official, version_count, *texts))
-        return rows
+        """Of those of these widgets that are listed."""
+        with self._snapshot as reading:
+            found = (self.find_listing(reading, it) for it in ids)
+            return [
+                ListingRow(
+                    it.id,
+                    it.scope,
+                    it.name,
+                    it.is_official,
+                    it.version_count,
+                    it.display_name,
+                    it.description or "",
+                )
+                for it in found
+                if it is not None and it.is_listed
+            ]
+
+    def find_listing(self, reading: Reading, widget_id: int) -> Listing | None:
+        found = reading.get(number_key(widget_id), db=self.file.listings)
+        it = None if found is None else decode_listing(bytes(found))
+        if it is not None and it.id != widget_id:
+            raise damaged(f"the listing of widget {widget_id}")
+        return it
 
     def list_ids_by_name(self) -> Array:
         """The numbers of all listed widgets, by scope and name."""
-        in_order = "SELECT id FROM listings WHERE is_listed ORDER BY scope, name"
-        query = f"SELECT coalesce(group_concat(id), '') FROM ({in_order})"  # noqa: S608
-        return numbers(self._db.execute(query).fetchone()[0])
+        with self._snapshot as reading, reading.cursor(self.file.keys) as cursor:
+            found = np.frombuffer(b"".join(cursor.iternext(keys=False, values=True)), KEYS)
+            listed: Array = found["id"][found["flags"] & LISTED != 0]
+            return np.ascontiguousarray(listed)
 
     def find_id_before(self, scope: str, name: str) -> int | None:
         """The listed widget that stands just before this place by scope and name."""
-        query = """
-            SELECT id FROM listings WHERE is_listed AND (scope, name) < (?, ?)
-            ORDER BY scope DESC, name DESC LIMIT 1
-        """
-        row = self._db.execute(query, (scope, name)).fetchone()
-        return None if row is None else int(row[0])
+        with self._snapshot as reading, reading.cursor(self.file.keys) as cursor:
+            has_later = cursor.set_range(key_of(scope, name))
+            is_found = cursor.prev() if has_later else cursor.last()
+            while is_found:
+                widget_id, flags = KEY.unpack(cursor.value())
+                if flags & LISTED:
+                    return int(widget_id)
+                is_found = cursor.prev()
+            return None
+
+
+class _Snapshot:
+    """A transaction of a reader, begun by the outermost `with` and ended by it.
+
+    None is held in between: it would keep room in the file from being used again.
+    """
+
+    __slots__ = ("_depth", "_of", "_transaction", "is_closed")
+
+    def __init__(self, of: Documents) -> None:
+        self._of = of
+        self.is_closed = False
+        self._depth = 0
+        self._transaction: Reading | None = None
+
+    def __enter__(self) -> Reading:
+        transaction = self._transaction
+        if transaction is None:
+            if self.is_closed:
+                raise StoreUnavailable("The read model is closed.")
+            try:
+                transaction = self._transaction = self._of.file.reading()
+            except lmdb.Error as fault:
+                raise named(fault) from fault
+        self._depth += 1
+        return transaction
+
+    def __exit__(
+        self,
+        _type: type[BaseException] | None,
+        fault: BaseException | None,
+        _traceback: TracebackType | None,
+    ) -> None:
+        self._depth -= 1
+        if not self._depth and self._transaction is not None:
+            transaction, self._transaction = self._transaction, None
+            transaction.abort()
+        if isinstance(fault, lmdb.Error):
+            raise named(fault) from fault
+        if isinstance(fault, struct.error):  # Fewer bytes than were written.
+            raise damaged("something") from fault
+
+
+def _change(key: memoryview, value: memoryview) -> ChangeRow | None:
+    """None: it is damaged, and all must be forgotten."""
+    try:
+        widget_id, changed_at = CHANGE.unpack_from(value)
+        scope, _, name = bytes(value[CHANGE.size :]).decode().partition("\0")
+    except (struct.error, ValueError):
+        return None
+    return ChangeRow(int.from_bytes(key, "big"), widget_id, scope, name, changed_at)

@@ -1,9 +1,9 @@
 """The search index as a file, mapped by every worker, so that a start need not read all texts.
 
-It is a picture of the read model and can be deleted at any time. It says which change it was
-made at; what came later is taken into the index as at any other time.
+It is made from the replica and can be deleted at any time. It says which change it was made at;
+what came later is taken into the index as at any other time.
 
-    python -m widget_catalog.reading.index_file DATABASE FILE LEAST_WIDGETS
+    python -m widget_catalog.reading.index_file REPLICA FILE LEAST_WIDGETS
 
 makes it, in a process of its own: a worker that serves lets it be done so.
 """
@@ -21,10 +21,9 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from .document_rows import FeedEntry
-from .document_tables import FORMAT as DOCUMENTS_FORMAT
 from .documents import Documents
 from .index_parts import IndexParts, build_parts
+from .records import FORMAT as DOCUMENTS_FORMAT
 
 # Counted up whenever the parts of the index change.
 FORMAT = 2
@@ -48,7 +47,8 @@ class _Head(msgspec.Struct):
     """What the file begins with. `arrays` are the types and lengths of what follows."""
 
     made_for: str
-    made_at: FeedEntry
+    made_from: str
+    made_at: int
     arrays: list[tuple[str, int]]
 
 
@@ -57,17 +57,17 @@ def open_index(
 ) -> Opened:
     """From the file if it is not too old; else built, and kept in the file for the next time."""
     with documents.snapshot():
-        newest = documents.newest_change()
-        if newest is None or documents.highest_id() < least:
-            return Opened(documents.latest_seq(), build_parts(documents))
+        newest = documents.latest_seq()
+        if documents.highest_id() < least:
+            return Opened(newest, build_parts(documents))
         # Who comes while another builds waits for that, and takes what was built.
         with _locked(path.with_suffix(".lock")):
             opened = _load(documents, path)
-            if opened is None or newest.seq - opened.seq > most_behind:
-                opened = Opened(newest.seq, build_parts(documents))
+            if opened is None or newest - opened.seq > most_behind:
+                opened = Opened(newest, build_parts(documents))
                 # On a full disk the index is served from memory, and built again next time.
                 with contextlib.suppress(OSError):
-                    _save(path, newest, opened.parts)
+                    _save(documents, path, opened)
                     opened = _load(documents, path) or opened
     return opened
 
@@ -80,10 +80,10 @@ def load_index(documents: Documents, path: Path, most_behind: int = _FEW_BEHIND)
 
 
 def keep_index(
-    database: Path, path: Path, most_behind: int = _FEW_BEHIND, least: int = LEAST_WIDGETS
+    replica: Path, path: Path, most_behind: int = _FEW_BEHIND, least: int = LEAST_WIDGETS
 ) -> None:
     """See to it that the file is not too old, so that nobody has to wait for it later."""
-    documents = Documents(database)
+    documents = Documents(replica)
     try:
         if documents.highest_id() >= least:
             open_index(documents, path, most_behind, least)
@@ -91,9 +91,9 @@ def keep_index(
         documents.close()
 
 
-def check_index(database: Path, path: Path) -> None:
-    """Raises DataDamaged or sqlite3.Error if no index can be made. A large one is kept."""
-    documents = Documents(database)
+def check_index(replica: Path, path: Path) -> None:
+    """Raises StoreUnavailable if no index can be made. A large one is kept."""
+    documents = Documents(replica)
     try:
         if documents.highest_id() >= LEAST_WIDGETS:
             open_index(documents, path)
@@ -105,7 +105,7 @@ def check_index(database: Path, path: Path) -> None:
 
 
 def _load(documents: Documents, path: Path) -> Opened | None:
-    """What the file holds, if it was made from this very database by this release."""
+    """What the file holds, if it was made from this very replica by this release."""
     try:
         with path.open("rb") as file:
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
@@ -116,9 +116,8 @@ def _load(documents: Documents, path: Path) -> Opened | None:
         head = msgspec.json.decode(line, type=_Head)
     except msgspec.MsgspecError:
         return None
-    seq = head.made_at.seq
-    # Another database, such as a restored one, may have come as far by another way.
-    if head.made_for != _made_for() or documents.find_change(seq) != head.made_at:
+    # Another replica, as of a restored database, may have come as far by another way.
+    if head.made_for != _made_for() or head.made_from != documents.identity:
         return None
     arrays, at = [], len(line)
     for kind, length in head.arrays:
@@ -128,12 +127,13 @@ def _load(documents: Documents, path: Path) -> Opened | None:
         except ValueError:  # The file was cut off.
             return None
         at += arrays[-1].nbytes
-    return Opened(seq, IndexParts.from_flat(arrays))
+    return Opened(head.made_at, IndexParts.from_flat(arrays))
 
 
-def _save(path: Path, made_at: FeedEntry, parts: IndexParts) -> None:
-    arrays = [np.ascontiguousarray(it) for it in parts.flat()]
-    head = _Head(_made_for(), made_at, [(it.dtype.str, len(it)) for it in arrays])
+def _save(documents: Documents, path: Path, made: Opened) -> None:
+    arrays = [np.ascontiguousarray(it) for it in made.parts.flat()]
+    shapes = [(it.dtype.str, len(it)) for it in arrays]
+    head = _Head(_made_for(), documents.identity, made.seq, shapes)
     partial = path.with_suffix(".part")
     try:
         with partial.open("wb") as file:
@@ -149,7 +149,7 @@ def _save(path: Path, made_at: FeedEntry, parts: IndexParts) -> None:
 
 
 def _made_for() -> str:
-    """All that the same database's index depends on."""
+    """All that the index of the same replica depends on."""
     return f"{FORMAT} {DOCUMENTS_FORMAT} {unicodedata.unidata_version} {sys.byteorder}"
 
 
@@ -164,5 +164,5 @@ def _locked(path: Path) -> Iterator[None]:
 
 
 if __name__ == "__main__":
-    _database, _file, _least = sys.argv[1:]
-    keep_index(Path(_database), Path(_file), most_behind=0, least=int(_least))
+    _replica, _file, _least = sys.argv[1:]
+    keep_index(Path(_replica), Path(_file), most_behind=0, least=int(_least))

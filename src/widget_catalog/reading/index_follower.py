@@ -30,12 +30,12 @@ _log = structlog.get_logger("widget_catalog.search")
 
 
 class IndexSource(NamedTuple):
-    """Where an index is made from, and the file that it is kept in.
+    """The replica that an index is made from, and the file that it is kept in.
 
     With fewer widgets than `least` there is no file, and no process apart.
     """
 
-    database: Path
+    replica: Path
     file: Path
     least: int = index_file.LEAST_WIDGETS
 
@@ -75,7 +75,7 @@ class IndexFollower:
                 self.changed.add(it.widget_id)
 
     def note_many(self, after: int) -> None:
-        """So much has changed after this that nobody has listed it."""
+        """So much has changed after this, or is unknown, that all must be built anew."""
         self.is_outdated = True
         if self._documents.is_importing():
             some = self._documents.list_scattered_changes(after, _MOST_SCATTERED)
@@ -130,7 +130,7 @@ class IndexFollower:
 
     def _run_builder(self, source: IndexSource) -> tuple[int, SearchIndex]:
         """In a thread: a process makes the file, if there is none of now; then it is mapped."""
-        documents = Documents(source.database)
+        documents = Documents(source.replica)
         try:
             opened = load_index(documents, source.file)
             if opened is None:
@@ -149,9 +149,9 @@ class IndexFollower:
         try:
             seq, self.index = made.result()
             # What came meanwhile; if that is very much, all begins again.
-            self.is_outdated = self._documents.latest_seq() - seq > _MOST_LISTED
-            later = [] if self.is_outdated else self._documents.list_changes(seq)
-            self.changed = {it.widget_id for it in later}
+            later = self._documents.list_changes(seq)
+            self.is_outdated = later is None or len(later) > _MOST_LISTED
+            self.changed = set() if self.is_outdated else {it.widget_id for it in later or ()}
             building.set_result(None)
         except Exception as fault:
             building.set_exception(fault)

@@ -110,6 +110,7 @@ class Loader:
         """In the thread."""
         if self._documents is None:
             self._documents = Documents(self._path)
+        self._documents.look()
         with self._documents.snapshot():
             return read(self._documents, partial(self._bulk, key))
 

@@ -1,9 +1,9 @@
 """The shared word that says "something changed", and the counts beside it.
 
 Both are files mapped into the memory of every process that serves this folder: looking
-costs 0.1 µs, and what one process writes the others see at once. They are a picture of
-the store, never the truth: `serve` draws them anew at every start. Writers hold the
-store's writer lock.
+costs 0.1 µs, and what one process writes the others see at once. They are never the truth:
+`serve` states the counts anew at every start. Whoever writes the word holds the replica's
+lock, and whoever writes counts the store's.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ _RESERVED_AT_ONCE = 1 << 14
 
 
 class Revision:
-    """The number of the newest change that readers may see."""
+    """A number that is another one whenever there is something new in the replica."""
 
     def __init__(self, path: Path) -> None:
         with _opened(path) as descriptor:
@@ -34,8 +34,8 @@ class Revision:
     def current(self) -> int:
         return self._word[0]
 
-    def advance(self, seq: int) -> None:
-        self._word[0] = seq
+    def show(self, number: int) -> None:
+        self._word[0] = number
 
 
 class Counts:

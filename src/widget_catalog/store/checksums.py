@@ -15,7 +15,7 @@ _encode = msgspec.json.Encoder().encode
 _hash = xxhash.xxh3_64_intdigest
 
 
-def checksum(data: bytes) -> int:
+def checksum(data: bytes | memoryview) -> int:
     return _hash(data) & _BITS
 
 

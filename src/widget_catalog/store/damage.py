@@ -3,9 +3,11 @@
 import contextlib
 import sqlite3
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import structlog
+from sqlalchemy.engine import Connection
 
 from ..domain.errors import DataDamaged
 
@@ -20,6 +22,21 @@ def is_damage(fault: BaseException) -> bool:
         return True
     # Text that is not UTF-8 is found by the driver, so the error has no code of SQLite's.
     return isinstance(fault, sqlite3.OperationalError) and not hasattr(fault, "sqlite_errorcode")
+
+
+@contextlib.contextmanager
+def any_text(connection: Connection) -> Iterator[None]:
+    """Let texts be read that are damaged so badly that they are not UTF-8 any more."""
+    driver = connection.connection.driver_connection
+    if not isinstance(driver, sqlite3.Connection):
+        yield
+        return
+    before = driver.text_factory
+    driver.text_factory = lambda raw: raw.decode(errors="replace")
+    try:
+        yield
+    finally:
+        driver.text_factory = before
 
 
 class DamageAlarm:

@@ -1,11 +1,11 @@
 """Download counts in the store."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from .bulk import insert_into, insert_rows
+from .bulk import insert_into, insert_rows, stream_numbers
 from .engine import Transaction
 from .schema import downloads
 
@@ -39,3 +39,9 @@ def get_counts(connection: Connection, ids: Sequence[int]) -> dict[int, int]:
         some = downloads.c.widget_id.in_(ids[start : start + _IDS_PER_QUERY])
         found |= {row[0]: row[1] for row in connection.execute(query.where(some))}
     return found
+
+
+def stream_counts(connection: Connection) -> Iterator[list[str]]:
+    """Numbers of widgets and their counts, joined by commas; who has none is left out."""
+    key = downloads.c.widget_id
+    return stream_numbers(connection, key, key, downloads.c.count)

@@ -9,7 +9,7 @@ without end.
 
 import contextlib
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
@@ -23,6 +23,7 @@ from ..domain.widgets import Widget
 from .advisory_lock import is_waiting_over, limit_waiting, take_advisory_lock
 from .damage import is_damage
 from .opened_file import OpenedFile
+from .pictures import PictureBatch, Pictures
 from .rows import Draw, Row
 from .writer_lock import BUSY, COMMAND, Patience, WriterLock
 
@@ -35,17 +36,26 @@ _FILE = "file"
 
 
 class Listener(Protocol):
-    """Hears of every write. With SQLite the read model is one, and so is written along."""
+    """Hears of every write. The read model is one."""
 
     @property
     def draw(self) -> Draw:
         """Draws a widget: to be kept with it, and made from nothing else."""
 
-    def saved(self, tx: "Transaction", pictures: Sequence[tuple[int, Row]]) -> None:
-        """Widgets with these numbers were saved; this is still inside their transaction."""
+    def saving(self, highest_id: int) -> None:
+        """Widgets with numbers up to this are saved; this is still inside their transaction."""
+
+    def committing(self, tx: "Transaction") -> None:
+        """The transaction is about to be committed."""
 
     def committed(self, tx: "Transaction") -> None:
         """The transaction is committed, and the next writer has not begun."""
+
+    def published(self, store: "Store", pictures: Iterable[PictureBatch]) -> None:
+        """Readers must be shown what was committed. Others may be writing already."""
+
+    def close(self) -> None:
+        """Give back what is open; it is opened again when it is needed."""
 
 
 class Transaction:
@@ -56,14 +66,16 @@ class Transaction:
         connection: Connection,
         at_ms: int,
         listener: Listener | None,
+        pictures: Pictures,
         *,
         is_publishing: bool = False,
     ) -> None:
         self.connection = connection
         self.at_ms = at_ms
         self.is_publishing = is_publishing
-        self.latest_seq: int | None = None
+        self.is_public = False
         self.counts: dict[int, int] = {}
+        self.pictures = pictures
         self._listener = listener
 
     @property
@@ -72,9 +84,18 @@ class Transaction:
 
     def saved(self, pictures: Sequence[tuple[int, Row]], latest_seq: int) -> None:
         """Widgets were saved, and the feed ends here now. `pictures` were drawn by `draw`."""
-        self.latest_seq = latest_seq
+        self.tells_readers()
         if self._listener is not None:
-            self._listener.saved(self, pictures)
+            self._listener.saving(max(number for number, _ in pictures))
+            self.pictures.add(latest_seq, pictures)
+
+    def tells_readers(self) -> None:
+        """This changes what the public is shown."""
+        self.is_public = True
+
+    def committing(self) -> None:
+        if self._listener is not None:
+            self._listener.committing(self)
 
     def committed(self) -> None:
         if self._listener is not None:
@@ -134,10 +155,26 @@ class Store:
         for nobody who publishes; so what they decide by must be locked, or be a constraint."""
         return self._transaction(waits=waits, is_publishing=False)
 
+    def check(self) -> None:
+        """Raises StoreUnavailable if it cannot be read, above all DataDamaged if it is gone."""
+        with self.reading() as connection:
+            connection.execute(sa.text("SELECT 1"))
+
     @contextlib.contextmanager
     def _transaction(self, *, waits: bool, is_publishing: bool) -> Iterator[Transaction]:
         """All or nothing; raises StoreUnavailable if the store cannot be written now, and above
         all WriterBusy if others write: for too long, or at all, if this one `waits` not."""
+        with contextlib.closing(Pictures(self.run_folder)) as pictures:
+            with self._begun(pictures, waits=waits, is_publishing=is_publishing) as tx:
+                yield tx
+            # Not before the lock is free: to apply may take longer than to write.
+            if tx.is_public and self._listener is not None:
+                self._listener.published(self, pictures)
+
+    @contextlib.contextmanager
+    def _begun(
+        self, pictures: Pictures, *, waits: bool, is_publishing: bool
+    ) -> Iterator[Transaction]:
         turn = contextlib.nullcontext() if self._lock is None else self._lock.held(waits=waits)
         with self._faults_named(), turn, self.engine.connect() as connection:
             _check_file(connection)
@@ -152,9 +189,11 @@ class Store:
                     take_advisory_lock(writer, self._patience, waits=waits)
                 elif is_postgresql:
                     limit_waiting(writer, self._patience, waits=waits)
-                now_ms = self.now_ms()
-                tx = Transaction(writer, now_ms, self._listener, is_publishing=is_publishing)
+                tx = Transaction(
+                    writer, self.now_ms(), self._listener, pictures, is_publishing=is_publishing
+                )
                 yield tx
+                tx.committing()
             except BaseException:
                 transaction.rollback()
                 raise
@@ -203,6 +242,8 @@ class Store:
 
     def close(self) -> None:
         self.engine.dispose()
+        if self._listener is not None:
+            self._listener.close()
 
 
 def sqlite_engine(path: Path, *, is_durable: bool = True, may_create: bool = True) -> Engine:
@@ -322,7 +363,7 @@ def _faults_named() -> Iterator[None]:
         # The driver's error is the cause: SQLAlchemy's has the statement in its text.
         fault = error.orig or error
         raise _named(fault) from fault
-    except (sqlite3.Error, OSError) as error:  # The read model writes along, past SQLAlchemy.
+    except (sqlite3.Error, OSError) as error:
         raise _named(error) from error
 
 

@@ -3,13 +3,13 @@
 Whoever shows the catalog follows it from the number it has. Rows are written by `events.append`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from .bulk import insert_rows
+from .bulk import insert_rows, stream_numbers
 from .engine import Transaction
 from .schema import changes
 
@@ -45,6 +45,16 @@ def add_changes(tx: Transaction, told: Sequence[tuple[int, str, str, str | None]
 def latest_seq(connection: Connection) -> int:
     query = sa.select(sa.func.coalesce(sa.func.max(changes.c.seq), 0))
     return int(connection.execute(query).scalar_one())
+
+
+def find_change(connection: Connection, seq: int) -> Change | None:
+    row = connection.execute(sa.select(changes).where(changes.c.seq == seq)).first()
+    return None if row is None else Change(*row)
+
+
+def stream_times(connection: Connection) -> Iterator[list[str]]:
+    """Numbers of widgets and when each changed, oldest first, joined by commas."""
+    return stream_numbers(connection, changes.c.seq, changes.c.widget_id, changes.c.changed_at)
 
 
 def list_changes(connection: Connection, after: int, limit: int = 1000) -> list[Change]:

@@ -1,4 +1,4 @@
-"""What SQLite finds wrong with its file: with the truth, or only with what can be made anew.
+"""What SQLite finds wrong with its file: with its tables, or only with pages that none of them has.
 
 PostgreSQL looks after its own files.
 """
@@ -16,14 +16,17 @@ from .damage import is_damage
 from .opened_file import connect
 from .schema import metadata
 
+# Earlier releases kept their read model in the database.
+_FORMER_TABLES = ("listings", "documents", "read_model")
+
 _Rows = list[Any]
 
 
 class FileFaults(NamedTuple):
-    """`read_model` are faults that no table of the truth has."""
+    """`elsewhere` are faults that no table of this release has."""
 
     truth: list[str]
-    read_model: list[str]
+    elsewhere: list[str]
 
 
 NO_FAULTS = FileFaults([], [])
@@ -50,7 +53,7 @@ def check_integrity(connection: Connection) -> FileFaults:
     found = _check(lambda it: list(connection.exec_driver_sql(it)), "integrity_check")
     broken = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
     dangling = [f"database: a row of {row[0]} refers to nothing." for row in broken]
-    return FileFaults(found.truth + dangling[:20], found.read_model)
+    return FileFaults(found.truth + dangling[:20], found.elsewhere)
 
 
 def _check(ask: Callable[[str], _Rows], pragma: str) -> FileFaults:
@@ -70,17 +73,16 @@ def _faults(rows: _Rows) -> Iterator[str]:
     return (f"database: {line}" for line in lines if line and not line.startswith("***"))
 
 
-def discard_tables(path: Path, tables: tuple[str, ...]) -> None:
-    """Remove tables whose pages are damaged, which cannot be dropped, and their pages.
+def discard_other_pages(path: Path) -> None:
+    """Remove what belongs to no table of this release, however damaged it is.
 
-    The file is written anew, without the pages that belong to no table any more. Others who write
-    wait meanwhile.
+    The file is written anew, without those pages. Others who write wait meanwhile.
     """
     with contextlib.closing(connect(path, isolation_level=None, timeout=10)) as db:
         db.execute("PRAGMA writable_schema = ON")
         db.execute("BEGIN IMMEDIATE")
-        marks = ", ".join("?" * len(tables))
-        db.execute(f"DELETE FROM sqlite_schema WHERE tbl_name IN ({marks})", tables)  # noqa: S608
+        marks = ", ".join("?" * len(_FORMER_TABLES))
+        db.execute(f"DELETE FROM sqlite_schema WHERE tbl_name IN ({marks})", _FORMER_TABLES)  # noqa: S608
         version = db.execute("PRAGMA schema_version").fetchone()[0]
         db.execute(f"PRAGMA schema_version = {version + 1}")  # Others read the schema again.
         db.execute("COMMIT")

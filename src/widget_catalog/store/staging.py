@@ -131,6 +131,7 @@ def remove_some_batches(tx: Transaction) -> bool:
 def end_import(tx: Transaction) -> None:
     """Nothing of it is left to be done."""
     tx.connection.execute(sa.delete(imports))
+    tx.tells_readers()
 
 
 def list_staged(tx: Transaction, scope: str, name: str) -> list[Draft]:

@@ -15,6 +15,7 @@ from ..domain.events import Imported, PublicEvent, TextChanged
 from ..domain.widgets import Widget
 from . import downloads
 from .bulk import insert_rows
+from .damage import any_text
 from .engine import Transaction
 from .events import append_public
 from .rows import (
@@ -97,27 +98,45 @@ def stream_widgets(connection: Connection, batch: int = 500) -> Iterator[StoredW
         rows = connection.execute(query.where(key > last)).all()
 
 
+class DamagedWidget(NamedTuple):
+    """What can be told of a widget that is not what was written."""
+
+    scope: str
+    name: str
+    sentence: str
+
+
 class Slice(NamedTuple):
-    """Some widgets, and what is wrong with those that are damaged."""
+    """Some widgets by their numbers, and what is wrong with those that are damaged."""
 
     last_id: int
     sound: list[StoredWidget]
-    damaged: dict[int, str]
+    damaged: dict[int, DamagedWidget]
 
 
 def read_slice(connection: Connection, after_id: int, batch: int = 500) -> Slice | None:
     """The next widgets by number, damaged or not; None after the last."""
     query = sa.select(widgets).where(widgets.c.id > after_id).order_by(widgets.c.id).limit(batch)
-    rows = connection.execute(query).all()
-    if not rows:
-        return None
+    with any_text(connection):
+        rows = connection.execute(query).all()
+        return _sliced(connection, rows) if rows else None
+
+
+def read_widgets(connection: Connection, ids: Sequence[int]) -> Slice:
+    """These widgets, damaged or not."""
+    query = sa.select(widgets).where(widgets.c.id.in_(ids)).order_by(widgets.c.id)
+    with any_text(connection):
+        return _sliced(connection, connection.execute(query).all())
+
+
+def _sliced(connection: Connection, rows: Sequence[sa.Row[Any]]) -> Slice:
     of = _versions_of(connection, [row.id for row in rows])
-    found = Slice(rows[-1].id, [], {})
+    found = Slice(rows[-1].id if rows else 0, [], {})
     for row in rows:
         try:
             found.sound.append(_stored(row, of[row.id]))
         except DataDamaged as fault:
-            found.damaged[row.id] = fault.message
+            found.damaged[row.id] = DamagedWidget(row.scope, row.name, fault.message)
     return found
 
 

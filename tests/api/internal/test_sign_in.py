@@ -196,7 +196,7 @@ def test_who_knew_the_old_password_is_not_let_in_by_being_quick(village: Village
             return super().writing(waits=waits)
 
     node = village.site.node
-    store = Meanwhile(node.store.engine, node.folder.writer_lock, node.projection)
+    store = Meanwhile(node.store.engine, node.folder.writer_lock, node.replica)
 
     with pytest.raises(NotSignedIn):
         sign_in(store, "ann", PASSWORD, "127.0.0.1", Lifetimes(10**9, 10**9))

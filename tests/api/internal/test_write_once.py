@@ -293,11 +293,20 @@ def test_what_fails_after_the_copy_takes_the_copy_back(village: Village) -> None
     class Failing:
         draw = staticmethod(render)
 
-        def saved(self, *_: object) -> None:
+        def saving(self, highest_id: int) -> None:
             raise RuntimeError("at the end")
 
-        def committed(self, *_: object) -> None:
+        def committing(self, *_: object) -> None:
             """Of the transaction that takes the copy back."""
+
+        def committed(self, *_: object) -> None:
+            """The same."""
+
+        def published(self, *_: object) -> None:
+            raise AssertionError
+
+        def close(self) -> None:
+            pass
 
     store = Store(node.store.engine, node.folder.writer_lock, Failing(), village.clock)
     with pytest.raises(RuntimeError, match="at the end"):

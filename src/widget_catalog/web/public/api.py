@@ -3,7 +3,6 @@
 There is no route table on the hot path: a detail is recognised by its prefix.
 """
 
-import sqlite3
 from collections.abc import Callable
 from typing import Protocol
 
@@ -68,20 +67,24 @@ class PublicApi:
         self,
         catalog: Catalog,
         counter: DownloadCounter,
+        store_check: Callable[[], None],
         bundles_check: Callable[[], None],
         blocked_s: Callable[[], float],
         public_settings: Settings,
         internal: Answer,
         find_damage: Callable[[], str | None],
+        find_delay: Callable[[], str | None],
         min_cli_version: str,
         workers: WorkerCounts | None = None,
     ) -> None:
         self._catalog = catalog
         self._counter = counter
+        self._store_check = store_check
         self._bundles_check = bundles_check
         self._blocked_s = blocked_s
         self._internal = internal
         self._find_damage = find_damage
+        self._find_delay = find_delay
         self._workers = workers
         cli_version = CliVersion(min_cli_version, release.CLI_LATEST)
         version = ServiceVersion(release.VERSION, release.RELEASED_AT, release.API_VERSIONS)
@@ -176,13 +179,13 @@ class PublicApi:
         faults = []
         try:
             self._catalog.check()
-        except sqlite3.Error as fault:
-            checks["database"] = "failing"
-            faults.append(f"The database cannot be read ({fault}).")
-        except DataDamaged as fault:
-            checks["database"] = "damaged"
+            self._store_check()
+        except StoreUnavailable as fault:
+            is_damaged = isinstance(fault, DataDamaged)
+            checks["database"] = "damaged" if is_damaged else "failing"
             faults.append(fault.message)
-        if damage := self._find_damage():
+        damage = self._find_damage()
+        if damage and damage not in faults:
             checks["database"] = "damaged"
             faults.append(f"The database is damaged, and doctor must be run: {damage}")
         try:
@@ -200,6 +203,9 @@ class PublicApi:
                 f"Nothing can be changed: another process has been writing for {blocked_s:.0f} s; "
                 "the log names it. Everything can be read."
             )
+        if self._find_delay():
+            checks["replica"] = "behind"
+            faults.append("Not all that was changed can be shown yet; the log says why.")
         workers = self._workers
         if workers is not None and workers.missing:
             # No fault of this answer: the others go on. But whoever watches should know.

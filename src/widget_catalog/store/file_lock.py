@@ -1,0 +1,48 @@
+"""A lock between processes that is held for a moment, with a limit to the waiting for it."""
+
+import contextlib
+import fcntl
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from ..domain import clock
+from .lock_holder import Holder, clear_record, find_holder, write_record
+
+_POLL_S = 0.005
+
+
+@contextlib.contextmanager
+def file_lock(path: Path, patience_s: float, program: str = "") -> Iterator[str | None]:
+    """Gives None when the lock is held, or else who has held it all the time."""
+    # Opened for every use: a copy in a forked process would keep a lock whose holder died.
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        if _lock(descriptor, time.monotonic() + patience_s):
+            with contextlib.suppress(OSError):  # A full disk: then the kernel knows who it is.
+                write_record(descriptor, Holder(os.getpid(), program, clock.now_ms()))
+            try:
+                yield None
+            finally:
+                with contextlib.suppress(OSError):
+                    clear_record(descriptor)
+        else:
+            holder = find_holder(path)
+            who = "another process" if holder is None else f"process {holder.pid}"
+            program = f" ({holder.program})" if holder is not None and holder.program else ""
+            yield f"{who}{program} has locked {path.name}"
+    finally:
+        os.close(descriptor)
+
+
+def _lock(descriptor: int, deadline: float) -> bool:
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= deadline:
+                return False
+            time.sleep(_POLL_S)
+        else:
+            return True

@@ -1,0 +1,100 @@
+"""What lies in the replica of a data folder, and damage to it that its own checks must find."""
+
+import random
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from widget_catalog.reading.records import (
+    DocumentRecord,
+    decode_listing,
+    encode_document,
+    encode_listing,
+    key_of,
+    number_key,
+)
+from widget_catalog.reading.replica_file import _TABLES, ReplicaFile, find_current, open_current
+from widget_catalog.wiring import DataFolder
+
+_PAGE_BYTES = 4096
+# The first two say where everything begins.
+_FIRST_PAGE = 2
+
+
+@contextmanager
+def opened(data: Path) -> Iterator[ReplicaFile]:
+    file = open_current(DataFolder(data).replica)
+    assert file is not None
+    try:
+        yield file
+    finally:
+        file.close()
+
+
+def contents(data: Path) -> dict[str, dict[bytes, bytes]]:
+    """All records by table."""
+    with opened(data) as file, file.environment.begin() as reading:
+        return {
+            name: dict(reading.cursor(table))
+            for name, table in zip(_TABLES, file.tables, strict=True)
+        }
+
+
+def change_widget(data: Path, widget_id: int, **fields: Any) -> None:
+    """State something else of a widget, as if it were right."""
+    with opened(data) as file, file.writing() as transaction:
+        number = number_key(widget_id)
+        listing = decode_listing(transaction.get(number, b"", db=file.listings))
+        record = DocumentRecord(transaction.get(number, b"", db=file.documents))
+        wrong = record.to_document(listing)._replace(**fields)
+        changed = encode_listing(widget_id, listing.changed_at, wrong)
+        transaction.put(number, changed, db=file.listings)
+        transaction.put(number, encode_document(widget_id, wrong), db=file.documents)
+
+
+def change_record(data: Path, table: str, widget_id: int, change: Callable[[bytes], bytes]) -> None:
+    with opened(data) as file, file.writing() as transaction:
+        number = number_key(widget_id)
+        before = transaction.get(number, b"", db=getattr(file, table))
+        transaction.put(number, change(before), db=getattr(file, table))
+
+
+def remove_document(data: Path, widget_id: int) -> None:
+    with opened(data) as file, file.writing() as transaction:
+        assert transaction.delete(number_key(widget_id), db=file.documents)
+
+
+def remove_key(data: Path, scope: str, name: str) -> None:
+    with opened(data) as file, file.writing() as transaction:
+        assert transaction.delete(key_of(scope, name), db=file.keys)
+
+
+def replica_of(data: Path) -> Path:
+    """The file itself."""
+    path = find_current(DataFolder(data).replica)
+    assert path is not None
+    return path
+
+
+def flip_bits(data: Path, flips: int, seed: int) -> None:
+    """Change single bits anywhere in the replica, but for its two first pages."""
+    choose = random.Random(seed)
+    with replica_of(data).open("r+b") as file:
+        size = file.seek(0, 2)
+        for _ in range(flips):
+            at = choose.randrange(_FIRST_PAGE * _PAGE_BYTES, size)
+            file.seek(at)
+            [old] = file.read(1)
+            file.seek(at)
+            file.write(bytes([old ^ (1 << choose.randrange(8))]))
+
+
+def overwrite_pages(data: Path, pages: int, seed: int) -> None:
+    """Write noise over whole pages of the replica."""
+    choose = random.Random(seed)
+    with replica_of(data).open("r+b") as file:
+        count = file.seek(0, 2) // _PAGE_BYTES
+        for page in choose.sample(range(_FIRST_PAGE, count), pages):
+            file.seek(page * _PAGE_BYTES)
+            file.write(choose.randbytes(_PAGE_BYTES))
