@@ -33,13 +33,17 @@ class SmallDetail:
 
     def __init__(self, row: DetailRow, entries: bytes, count: int) -> None:
         before, between, after = around(row)
-        body = b"".join((before, between, entries, after))
+        rest = b"".join((between, entries, after))
+        hashing = xxhash.xxh3_64(before)
+        hashing.update(rest)
         self.id = row.id
         self.is_listed = row.is_listed
-        self.tag = xxhash.xxh3_64_hexdigest(body)
-        self.start = self.stop = len(before)
-        self.content = Content(body, "-")
-        self.show(count)
+        self.tag = hashing.hexdigest()
+        self.count = count
+        self.start = len(before)
+        body = b"%b%d%b" % (before, count, rest)
+        self.stop = len(body) - len(rest)
+        self.content = Content(body, f"{self.tag}-{count:x}")
 
     def show(self, count: int) -> None:
         body = self.content.body

@@ -44,6 +44,7 @@ _NO_DESCRIPTION = b"\1"
 # latest version stands among the entries, and its checksum; those of the last three parts.
 _DOCUMENT = struct.Struct("<IqBBHIIIIIIIIII")
 _CHECKSUM_BYTES = 4
+_COPIED_BYTES = 1 << 16
 
 
 # What leads to a widget: its number, and whether it is listed, or damaged in the store.
@@ -181,23 +182,27 @@ class DocumentRecord:
 
     def __init__(self, record: Bytes) -> None:
         """Raises DataDamaged if this is not what was written."""
-        if len(record) < _DOCUMENT.size:
+        size = len(record)
+        if size < _DOCUMENT.size:
             raise damaged("a document")
+        if size <= _COPIED_BYTES:
+            record = bytes(record)  # To slice a view costs twice as much.
         fields: tuple[int, ...] = _DOCUMENT.unpack_from(record)
-        written, self.id, is_listed, created, latest, head, styles, outline, *rest = fields
-        entries, start, length, latest_checksum, *checksums = rest
-        at = _DOCUMENT.size + created
-        self._texts = (_DOCUMENT.size, at, at + latest)
-        at += latest
-        end = at + head
-        self._ends = (end, end + styles, end + styles + outline, end + styles + outline + entries)
-        if len(record) != self._ends[-1] or checksum(record[_CHECKSUM_BYTES:end]) != written:
+        written, self.id, is_listed, created, latest, head, styles, outline, entries = fields[:9]
+        latest_at = _DOCUMENT.size + created
+        head_at = latest_at + latest
+        end = head_at + head
+        outline_at = end + styles
+        entries_at = outline_at + outline
+        if size != entries_at + entries or checksum(record[_CHECKSUM_BYTES:end]) != written:
             raise damaged(f"the document of widget {self.id}")
         self._record = record
-        self._checksums = checksums
-        self.is_listed = bool(is_listed)
-        self.head = bytes(record[at:end])
-        self.place = Place(start, length, latest_checksum)
+        self._texts = (_DOCUMENT.size, latest_at, head_at)
+        self._ends = (end, outline_at, entries_at, size)
+        self._checksums = fields[12:]
+        self.is_listed = is_listed == 1
+        self.head = bytes(record[head_at:end])
+        self.place = Place(*fields[9:12])
 
     @property
     def created_at(self) -> str:
@@ -243,7 +248,8 @@ class DocumentRecord:
         return [whole[at : at + piece_bytes] for at in range(0, len(whole), piece_bytes)]
 
     def _part(self, number: int) -> bytes:
-        part = bytes(self._record[self._ends[number] : self._ends[number + 1]])
+        ends = self._ends
+        part = bytes(self._record[ends[number] : ends[number + 1]])
         if checksum(part) != self._checksums[number]:
             raise damaged(f"the document of widget {self.id}")
         return part
