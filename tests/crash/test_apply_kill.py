@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 
 import httpx
+import pytest
 
 from support.author import Author, add_account, token_of
 from support.commands import widget_catalog
@@ -28,6 +29,7 @@ _KILLS = int(os.environ.get("KILLS", "3"))
 _CLOCK = "/api/v1/widgets/ann/clock"
 
 
+@pytest.mark.timeout(300 + 60 * _KILLS)
 def test_what_was_committed_before_a_kill_is_shown_by_every_worker_after_the_next_start(
     tmp_path: Path,
 ) -> None:

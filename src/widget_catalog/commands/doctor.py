@@ -53,7 +53,7 @@ def doctor(
     """Check the database, every stored bundle and the read model, and repair the read model.
 
     Exit code 1: something was found. The service may be running. --clean deletes no bundle: it
-    moves files into a folder named aside in the data folder. --rebuild takes about a minute for
+    moves files into a folder named aside in the data folder. --rebuild takes some minutes for
     a million widgets; a service that is running goes on with the former read model meanwhile.
     """
     from ..actions.check_catalog import check_catalog
