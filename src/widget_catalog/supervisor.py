@@ -38,6 +38,8 @@ _STABLE_S = 60
 _BACKOFF_S = (0.0, 0.5, 1, 2, 4, 8, 16, 30)
 # A service none of whose workers was ever ready gives up after so many attempts.
 _START_ATTEMPTS = 3
+# How a process ends that reads a damaged mapped file.
+_MEMORY_FAULTS = (-signal.SIGSEGV, -signal.SIGBUS, -signal.SIGABRT)
 _CONNECTIONS = 4096
 # Descriptors that are not connections: the database, bundles, log, event loop.
 _RESERVED_DESCRIPTORS = 128
@@ -56,15 +58,17 @@ class WorkerStatus:
     def __init__(self, workers: int) -> None:
         self.workers = workers
         # One word a worker: 0 while it first starts, its process id when ready, or _DEAD.
-        # Then one for how many have died.
-        self._words = memoryview(mmap.mmap(-1, 8 * (workers + 1))).cast("Q")
+        # Then one for how many have died, and one for how many of a fault in memory.
+        self._words = memoryview(mmap.mmap(-1, 8 * (workers + 2))).cast("Q")
 
     def set_ready(self, index: int) -> None:
         self._words[index] = os.getpid()
 
-    def set_dead(self, index: int) -> None:
+    def set_dead(self, index: int, exit_code: int | None) -> None:
         self._words[index] = self._DEAD
         self._words[self.workers] += 1
+        if exit_code in _MEMORY_FAULTS:
+            self._words[self.workers + 1] += 1
 
     def is_ready(self, index: int, pid: int | None) -> bool:
         return self._words[index] == pid
@@ -81,6 +85,10 @@ class WorkerStatus:
     @property
     def deaths(self) -> int:
         return self._words[self.workers]
+
+    @property
+    def memory_faults(self) -> int:
+        return self._words[self.workers + 1]
 
 
 def listen(address: str, port: int, backlog: int) -> socket.socket:
@@ -222,7 +230,7 @@ class Supervisor(Granian):  # type: ignore[misc,valid-type]
             failures = self._failures.get(index, 0) + 1 if is_repeated else 1
             self._failures[index] = failures
             self._was_ready = self._was_ready or self._status.is_any_ready
-            self._status.set_dead(index)
+            self._status.set_dead(index, dead.inner.exitcode)
             if failures >= _START_ATTEMPTS and not self._was_ready:
                 _log.error("No worker starts. The service stops.", attempts=failures)
                 self._is_start_failed = True

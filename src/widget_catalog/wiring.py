@@ -172,6 +172,7 @@ def prepare_node(
         if not may_begin_anew and is_new(node.store):
             require_no_traces_of(folder)
         migrate(node.store)
+        node.replica.remove_leftovers()
         node.replica.apply(node.store, bar=bar)
         if states_counts or not had_counts:
             node = node._replace(is_prepared=node.replica.state_counts(node.store))
@@ -236,7 +237,7 @@ def build_worker(
     node = open_node(settings.data, is_durable=False, is_watched=True, patience=DEDICATED)
     alarm = DamageAlarm(node.folder.damage)
     try:
-        if status is not None and status.deaths:
+        if status is not None and status.memory_faults:
             _make_sound(node)  # A damaged file ends those who read it.
         catalog = open_catalog(node, settings)
     except DataDamaged as fault:
@@ -306,9 +307,13 @@ def build_worker(
 
 
 def _make_sound(node: Node) -> None:
-    if not is_sound(node.folder.replica, is_thorough=True):
-        _log.error("The read model is damaged, and is made anew.")
+    if is_sound(node.folder.replica, is_thorough=True):
+        return
+    _log.error("The read model is damaged, and is made anew.")
+    try:
         node.replica.rebuild(node.store)
+    except StoreUnavailable as fault:
+        _log.error("The read model cannot be made anew.", fault=fault.message)
 
 
 def _report_jump(jump: timedelta) -> None:

@@ -18,7 +18,9 @@ _EXPLAINED = (
     r"catalog\.db(-wal|-shm)?",
     r"second-factor\.key",
     r"bundles/[0-9a-f]{2}/[0-9a-f]{62}\.(js|css)",
-    r"run/(revision|counts|index|keys|(keys|index|import|service|writer)\.lock)",
+    r"replica/current",
+    r"run/(revision|counts|index|keys|(keys|index|import|service|writer|replica)\.lock)",
+    r"run/replica\.rebuild",
     r"run/metrics(/.*)?",
 )
 
@@ -137,7 +139,9 @@ def _strangers(stage: Stage) -> Iterator[int]:
 
 
 def _unexplained(data: Path) -> Iterator[str]:
-    explained = re.compile("|".join(_EXPLAINED))
+    # Of all replicas that were begun, only the last one is left.
+    replica = re.escape((data / "replica" / "current").read_text().strip())
+    explained = re.compile("|".join([*_EXPLAINED, rf"replica/{replica}(-lock)?"]))
     for path in sorted(data.rglob("*")):
         name = str(path.relative_to(data))
         if path.is_file() and not explained.fullmatch(name) and not name.startswith("uploads/"):

@@ -1,6 +1,8 @@
 """The replica is what the store says: applied change by change, or made anew."""
 
+import contextlib
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,7 @@ from widget_catalog.reading import replica as replica_module
 from widget_catalog.reading import replica_writing
 from widget_catalog.reading.checking import check_replica
 from widget_catalog.reading.documents import Documents
+from widget_catalog.reading.replica import Progress
 from widget_catalog.reading.replica_file import State
 from widget_catalog.store.downloads import add_downloads
 from widget_catalog.wiring import Node, prepare_node
@@ -219,3 +222,30 @@ def test_one_of_another_database_is_made_anew(tmp_path: Path) -> None:
 
     shown = [(it["name"], it["downloadCount"]) for it in body["widgets"]]
     assert shown == [("seven", 7), ("clock", 0), ("new", 0)]
+
+
+def test_a_rebuild_that_fails_leaves_the_old_one_and_nothing_else(node: Node) -> None:
+    import_widgets(node, widget_line("acme/clock"))
+    before = sorted(it.name for it in node.folder.replica.iterdir())
+
+    @contextlib.contextmanager
+    def failing(_total: int) -> Iterator[Progress]:
+        def fail(_done: int) -> None:
+            raise StoreUnavailable("The disk is full.")
+
+        yield fail
+
+    with pytest.raises(StoreUnavailable):
+        node.replica.rebuild(node.store, failing)
+    assert sorted(it.name for it in node.folder.replica.iterdir()) == before
+    assert len(contents(node.folder.path)["documents"]) == 1
+
+
+def test_a_start_removes_what_a_killed_rebuild_has_left(node: Node) -> None:
+    import_widgets(node, widget_line("acme/clock"))
+    before = sorted(it.name for it in node.folder.replica.iterdir())
+    (node.folder.replica / "0123456789ab.mdb").write_bytes(b"half")
+    (node.folder.replica / "0123456789ab.mdb-lock").touch()
+    node.replica.close()
+    prepare_node(node.folder.path).store.close()
+    assert sorted(it.name for it in node.folder.replica.iterdir()) == before

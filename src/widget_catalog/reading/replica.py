@@ -23,9 +23,6 @@ from ..store.engine import Snapshot, Store, Transaction
 from ..store.feed import Change
 from ..store.file_lock import file_lock
 from ..store.pictures import PictureBatch
-from ..store.staging import find_import
-from .document_rows import FeedEntry
-from .ordinals import Array
 from .rendering import Document, render
 from .replica_file import (
     ReplicaFile,
@@ -35,6 +32,7 @@ from .replica_file import (
     open_current,
     remove_others,
 )
+from .replica_source import change_times, entry_of, fits, is_importing, numbers, stream_slices
 from .replica_writing import Drawn, ReplicaWriter
 from .revision import Counts, Revision
 
@@ -142,7 +140,7 @@ class Replica:
             return (
                 fits(connection, state)
                 and feed.latest_seq(connection) == state.seq
-                and _is_importing(connection) == state.is_importing
+                and is_importing(connection) == state.is_importing
             )
 
     def _apply(self, store: Store, pictures: Iterable[PictureBatch]) -> bool:
@@ -174,20 +172,20 @@ class Replica:
             state = file.state(reading)
         with store.reading() as connection:
             rows = feed.list_changes(connection, state.seq, _AT_ONCE)
-            is_importing = _is_importing(connection)
-            if not rows and is_importing == state.is_importing:
+            importing = is_importing(connection)
+            if not rows and importing == state.is_importing:
                 return False
             documents = self._documents(connection, rows, drawn)
         if documents:
             self._counts.reserve(max(documents))
         changed_at = {it.widget_id: it.changed_at for it in rows}
-        applied = _entry(rows[-1]) if rows else state.applied
+        applied = entry_of(rows[-1]) if rows else state.applied
         with file.writing() as transaction:
             writer = ReplicaWriter(file, transaction)
             for widget_id, document in documents.items():
                 writer.put(widget_id, changed_at[widget_id], document)
             writer.note(rows)
-            writer.finish(State(applied=applied, is_importing=is_importing))
+            writer.finish(State(applied=applied, is_importing=importing))
         return True
 
     def _documents(
@@ -222,21 +220,33 @@ class Replica:
             if not is_needed(store):  # Somebody else has made it meanwhile.
                 return
             remove_others(self.path)
-            path = new_path(self.path)
-            file = ReplicaFile(path, is_new=True)
             try:
-                self._fill(file, store, bar)
-                file.sync()
+                self._make(new_path(self.path), store, bar)
+            except BaseException:
+                remove_others(self.path)
+                raise
+
+    def _make(self, path: Path, store: Store, bar: Bar) -> None:
+        file = ReplicaFile(path, is_new=True)
+        try:
+            self._fill(file, store, bar)
+            file.sync()
+        finally:
+            file.close()
+        with self.locked():
+            file = ReplicaFile(path)
+            try:
+                self.apply_to(file, store)
+                make_current(path)
+                self._show(file)
             finally:
                 file.close()
-            with self.locked():
-                file = ReplicaFile(path)
-                try:
-                    self.apply_to(file, store)
-                    make_current(path)
-                    self._show(file)
-                finally:
-                    file.close()
+
+    def remove_leftovers(self) -> None:
+        """What was left by a process that was killed while it made one."""
+        with file_lock(self._rebuild_lock_file, 0.0, self._program) as holder:
+            if holder is None:
+                remove_others(self.path)
 
     def _is_needed(self, store: Store) -> bool:
         file = self._current()
@@ -254,8 +264,8 @@ class Replica:
             bar(widgets.count_widgets(connection)) as progress,
         ):
             newest = feed.find_change(connection, feed.latest_seq(connection))
-            changed_at = _change_times(connection)
-            slices = _slices(connection)
+            changed_at = change_times(connection)
+            slices = stream_slices(connection)
             while some := list(itertools.islice(slices, _FILLED_AT_ONCE // 500)):
                 with file.writing() as transaction:
                     writer = ReplicaWriter(file, transaction, is_new=True)
@@ -269,7 +279,7 @@ class Replica:
                         progress(len(it.sound) + len(it.damaged))
                     writer.finish()
             with file.writing() as transaction:
-                applied = None if newest is None else _entry(newest)
+                applied = None if newest is None else entry_of(newest)
                 file.put_state(transaction, State(applied=applied))
 
     # Starting
@@ -310,7 +320,7 @@ class Replica:
         self._counts.reserve(highest)
         stored = np.zeros(highest + 1, dtype=np.uint64)
         for ids, counts in downloads.stream_counts(connection):
-            stored[_numbers(ids)] = _numbers(counts)
+            stored[numbers(ids)] = numbers(counts)
         wrong = np.flatnonzero(self._counts.array[1 : highest + 1] != stored[1:]) + 1
         return dict(zip(wrong.tolist(), stored[wrong].tolist(), strict=True))
 
@@ -356,44 +366,6 @@ class Replica:
             self._opened = None
 
 
-def fits(connection: Snapshot, state: State) -> bool:
-    """Whether it is of this format, and was made from this very store as it has been before."""
-    if state.format != State().format:
-        return False
-    if state.applied is None:
-        return True
-    found = feed.find_change(connection, state.seq)
-    return found is not None and _entry(found) == state.applied
-
-
-def _is_importing(connection: Snapshot) -> bool:
-    staged = find_import(connection)
-    return staged is not None and staged.is_accepted
-
-
 def _word(file: ReplicaFile, state: State) -> int:
     """What the revision word says of this state: another number for any other."""
     return xxhash.xxh3_64_intdigest(f"{file.id} {state.seq} {state.is_importing}".encode())
-
-
-def _entry(change: Change) -> FeedEntry:
-    return FeedEntry(change.seq, change.widget_id, change.scope, change.changed_at)
-
-
-def _slices(connection: Snapshot) -> Iterator[widgets.Slice]:
-    some = widgets.read_slice(connection, 0)
-    while some is not None:
-        yield some
-        some = widgets.read_slice(connection, some.last_id)
-
-
-def _change_times(connection: Snapshot) -> Array:
-    """When each widget last changed, by number."""
-    times = np.zeros(widgets.highest_id(connection) + 1, dtype=np.int64)
-    for ids, changed_at in feed.stream_times(connection):
-        times[_numbers(ids)] = _numbers(changed_at)  # Of several, the last one stays.
-    return times
-
-
-def _numbers(joined: str) -> Array:
-    return np.fromstring(joined, dtype=np.int64, sep=",")

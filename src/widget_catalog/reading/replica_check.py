@@ -8,15 +8,18 @@ import os
 import warnings
 from pathlib import Path
 
+from ..domain.errors import DataDamaged, StoreUnavailable
 from .documents import Documents, Reading
 from .records import SCOPE, DocumentRecord, member_key, scope_checksum
 from .replica_file import ReplicaFile, find_current
 
 _SOUND = 0
+_DAMAGED = 1
+_UNKNOWN = 2
 
 
 def is_sound(folder: Path, *, is_thorough: bool = False) -> bool:
-    """Also if there is none. `is_thorough` reads every document, too.
+    """Also if there is none, or if that cannot be found out. `is_thorough` reads every document.
 
     To be asked before this process opens the replica.
     """
@@ -29,17 +32,20 @@ def is_sound(folder: Path, *, is_thorough: bool = False) -> bool:
     if child == 0:
         _walk_and_exit(folder, is_thorough=is_thorough)
     _, status = os.waitpid(child, 0)
-    return status == _SOUND
+    return os.waitstatus_to_exitcode(status) in (_SOUND, _UNKNOWN)
 
 
 def _walk_and_exit(folder: Path, *, is_thorough: bool) -> None:
-    code = 1
+    code = _DAMAGED
     try:
         documents = Documents(folder)
         with documents.snapshot() as reading:
             _walk(documents.file, reading, is_thorough=is_thorough)
         documents.check_listings()
         code = _SOUND
+    except (StoreUnavailable, OSError) as fault:
+        if not isinstance(fault, DataDamaged):  # A full disk, say.
+            code = _UNKNOWN
     finally:
         os._exit(code)
 

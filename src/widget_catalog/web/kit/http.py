@@ -119,3 +119,6 @@ class WorkerCounts(Protocol):
     def missing(self) -> int: ...
     @property
     def deaths(self) -> int: ...
+    @property
+    def memory_faults(self) -> int:
+        """How many of them ended by a signal such as SIGSEGV."""
