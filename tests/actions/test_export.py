@@ -185,7 +185,7 @@ def _empty_node(folder: Path) -> Iterator[Node]:
         node.store.close()
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(_lines())
 def test_an_exported_catalog_imported_elsewhere_is_exported_as_the_same_bytes(
     lines: list[dict[str, Any]],

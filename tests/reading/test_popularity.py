@@ -39,7 +39,7 @@ def _ids(popularity: Popularity, among: BitMap, start: int, stop: int) -> list[i
     return popularity.ids_of(popularity.ordinals_at(positions))
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(
     st.lists(st.tuples(st.integers(0, 99), downloads), max_size=80, unique_by=lambda it: it[0]),
     st.lists(steps, max_size=12),

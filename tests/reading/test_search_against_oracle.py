@@ -44,7 +44,7 @@ def _part_of_a_name(played: Played, which: int, start: int, stop: int) -> str:
     return names[which % len(names)][start:stop] if names else ""
 
 
-@settings(max_examples=250)
+@settings(max_examples=100)
 @given(
     st.lists(adds, max_size=6) | crowds,
     histories,
