@@ -19,7 +19,7 @@ def file_lock(path: Path, patience_s: float, program: str = "") -> Iterator[str 
     # Opened for every use: a copy in a forked process would keep a lock whose holder died.
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
-        if _lock(descriptor, time.monotonic() + patience_s):
+        if flock_within(descriptor, patience_s):
             with contextlib.suppress(OSError):  # A full disk: then the kernel knows who it is.
                 write_record(descriptor, Holder(os.getpid(), program, clock.now_ms()))
             try:
@@ -36,7 +36,9 @@ def file_lock(path: Path, patience_s: float, program: str = "") -> Iterator[str 
         os.close(descriptor)
 
 
-def _lock(descriptor: int, deadline: float) -> bool:
+def flock_within(descriptor: int, patience_s: float) -> bool:
+    """Lock an open file, and wait so long for others at most; False: they have it still."""
+    deadline = time.monotonic() + patience_s
     while True:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

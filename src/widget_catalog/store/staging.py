@@ -6,9 +6,7 @@ import itself, or after a crash by whoever finds it.
 """
 
 import contextlib
-import fcntl
 import os
-import time
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -20,11 +18,11 @@ from sqlalchemy.engine import Connection
 from .. import release
 from .bulk import insert_rows
 from .engine import Store, Transaction
+from .file_lock import flock_within
 from .rows import Draft, StoredFile
 from .staged_tables import imports, staged_batches, staged_widgets
 
 _THE_ONE = 1
-_LOCK_POLL_S = 0.1
 # So many batches are removed in one transaction: it stays short.
 _REMOVED_AT_ONCE = 50
 
@@ -58,21 +56,9 @@ def importing(store: Store, patience_s: float = 0) -> Iterator[bool]:
     path = store.run_folder / "import.lock"
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        yield _lock(descriptor, time.monotonic() + patience_s)
+        yield flock_within(descriptor, patience_s)
     finally:
         os.close(descriptor)
-
-
-def _lock(descriptor: int, deadline: float) -> bool:
-    while True:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() >= deadline:
-                return False
-            time.sleep(_LOCK_POLL_S)
-        else:
-            return True
 
 
 def pack(drafts: Sequence[Draft]) -> bytes:
