@@ -14,18 +14,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import structlog
 
-from widget_contract import wire
-
-from . import release
 from .bundles.local import LocalBundles, sync_folder
 from .bundles.uploads import LocalUploads
 from .data_folder import DataFolder as DataFolder
 from .domain import clock
-from .domain.accounts import reserved_names
 from .domain.clock import Clock, JumpWatch
 from .domain.errors import DataDamaged, FolderUnusable, StoreUnavailable
-from .domain.oauth_clients import OWN_CLIENT, parse_clients
-from .domain.second_factor import RequiredOf, site_at
 from .opening import (
     bundles_in,
     check_is_folder,
@@ -46,10 +40,7 @@ from .store.migrate import is_new, migrate
 from .store.writer_lock import COMMAND, DEDICATED, SERVICE, Patience
 
 if TYPE_CHECKING:
-    from .actions.oidc.provider import Provider
-    from .actions.quotas import Quotas
     from .reading.catalog import Catalog
-    from .web.kit.call import Services
     from .web.kit.http import Answer, Worker, WorkerCounts
 
 _log = structlog.get_logger("widget_catalog.start")
@@ -219,6 +210,7 @@ def build_worker(
     from .actions.oauth import forget_successors
     from .actions.staged_import import watch_imports
     from .actions.tidy_uploads import Tidier, tidy_uploads
+    from .services import build_services, public_settings
     from .web.internal.routes import ROUTES
     from .web.kit.dispatcher import Dispatcher
     from .web.kit.hashing import HashingPool
@@ -247,7 +239,7 @@ def build_worker(
     # What people do is on disk when they are told so.
     watch = JumpWatch(_report_jump, now)
     durable = open_node(settings.data, now=watch, is_watched=True, patience=SERVICE).store
-    services = _services(node, durable, settings)
+    services = build_services(node.folder, durable, node.bundles, node.uploads, settings)
     tidier = Tidier(
         partial(tidy_uploads, durable, node.bundles, node.uploads),
         partial(forget_successors, durable),
@@ -322,83 +314,4 @@ def _report_jump(jump: timedelta) -> None:
         "The clock of this machine was set. Check that it is right: versions and sign-ins are "
         "dated by it.",
         jumped_s=seconds,
-    )
-
-
-def _services(node: Node, store: Store, settings: Settings) -> "Services":
-    from .actions.oauth import OAuthConfig
-    from .actions.second_factor import FactorPolicy
-    from .actions.second_factor.secret_box import SecretBox
-    from .actions.sign_in import Lifetimes
-    from .web.kit.call import Services
-    from .web.kit.rendering import PageRenderer
-
-    keys = open_keys(node.folder, store)
-    lifetimes = Lifetimes(
-        idle_ms=settings.session_idle_hours * 3_600_000,
-        most_ms=settings.session_max_days * 86_400_000,
-    )
-    return Services(
-        store=store,
-        bundles=node.bundles,
-        uploads=node.uploads,
-        settings=settings,
-        lifetimes=lifetimes,
-        upload_key=keys.for_purpose("uploads"),
-        oauth=OAuthConfig(
-            clients=parse_clients(settings.oauth_clients),
-            issuer=settings.public_url,
-            grant_ms=settings.oauth_max_days * 86_400_000,
-        ),
-        renderer=PageRenderer(settings.service_name, settings.public_url),
-        signing_key=keys.for_purpose("signing in"),
-        provider=_provider(settings),
-        factor_policy=FactorPolicy(
-            site_at(settings.public_url, settings.service_name),
-            SecretBox(node.folder.second_factor_key),
-            RequiredOf(settings.second_factor_required),
-        ),
-        quotas=_quotas(settings),
-        reserved=reserved_names(settings.reserved_names),
-    )
-
-
-def _quotas(settings: Settings) -> "Quotas":
-    from .actions.quotas import Quotas
-
-    return Quotas(
-        organizations=settings.max_organizations,
-        new_widgets_per_day=settings.max_new_widgets_per_day,
-        versions_per_hour=settings.max_versions_per_hour,
-        bytes_per_day=settings.max_bytes_per_day,
-        open_requests=settings.max_open_requests,
-        document_bytes=settings.max_document_bytes,
-    )
-
-
-def _provider(settings: Settings) -> "Provider | None":
-    if not settings.oidc_issuer:
-        return None
-    from .actions.oidc.provider import Provider
-
-    return Provider(
-        settings.oidc_issuer,
-        settings.oidc_client_id,
-        settings.oidc_client_secret,
-        settings.oidc_name,
-        redirect_uri=f"{settings.public_url}/api/auth/oidc/callback",
-    )
-
-
-def public_settings(settings: Settings) -> wire.Settings:
-    """What `/api/settings` tells: nothing secret, ever."""
-    return wire.Settings(
-        service_name=settings.service_name,
-        base_url=settings.public_url,
-        cdn_base_url=settings.cdn_url,
-        sign_in=("password", "oidc") if settings.oidc_issuer else ("password",),
-        cli_client_id=OWN_CLIENT,
-        registration_open=settings.registration == "open",
-        max_bundle_bytes=settings.max_bundle_bytes,
-        api_versions=release.API_VERSIONS,
     )

@@ -1,0 +1,103 @@
+"""What the handlers of a worker work with, built from the settings."""
+
+from typing import TYPE_CHECKING
+
+from widget_contract import wire
+
+from . import release
+from .actions.oauth import OAuthConfig
+from .actions.quotas import Quotas
+from .actions.second_factor import FactorPolicy
+from .actions.second_factor.secret_box import SecretBox
+from .actions.sign_in import Lifetimes
+from .bundles.contract import Bundles
+from .bundles.uploads import LocalUploads
+from .data_folder import DataFolder
+from .domain.accounts import reserved_names
+from .domain.oauth_clients import OWN_CLIENT, parse_clients
+from .domain.second_factor import RequiredOf, site_at
+from .settings import Settings
+from .store.engine import Store
+from .store.keys import KeyFile
+from .web.kit.call import Services
+from .web.kit.rendering import PageRenderer
+
+if TYPE_CHECKING:
+    from .actions.oidc.provider import Provider
+
+
+def build_services(
+    folder: DataFolder,
+    store: Store,
+    bundles: Bundles,
+    uploads: LocalUploads,
+    settings: Settings,
+) -> Services:
+    """Everything that handlers work with."""
+    keys = KeyFile(folder.keys, store.now_ms)
+    lifetimes = Lifetimes(
+        idle_ms=settings.session_idle_hours * 3_600_000,
+        most_ms=settings.session_max_days * 86_400_000,
+    )
+    return Services(
+        store=store,
+        bundles=bundles,
+        uploads=uploads,
+        settings=settings,
+        lifetimes=lifetimes,
+        upload_key=keys.for_purpose("uploads"),
+        oauth=OAuthConfig(
+            clients=parse_clients(settings.oauth_clients),
+            issuer=settings.public_url,
+            grant_ms=settings.oauth_max_days * 86_400_000,
+        ),
+        renderer=PageRenderer(settings.service_name, settings.public_url),
+        signing_key=keys.for_purpose("signing in"),
+        provider=_provider(settings),
+        factor_policy=FactorPolicy(
+            site_at(settings.public_url, settings.service_name),
+            SecretBox(folder.second_factor_key),
+            RequiredOf(settings.second_factor_required),
+        ),
+        quotas=_quotas(settings),
+        reserved=reserved_names(settings.reserved_names),
+    )
+
+
+def _quotas(settings: Settings) -> Quotas:
+    return Quotas(
+        organizations=settings.max_organizations,
+        new_widgets_per_day=settings.max_new_widgets_per_day,
+        versions_per_hour=settings.max_versions_per_hour,
+        bytes_per_day=settings.max_bytes_per_day,
+        open_requests=settings.max_open_requests,
+        document_bytes=settings.max_document_bytes,
+    )
+
+
+def _provider(settings: Settings) -> "Provider | None":
+    if not settings.oidc_issuer:
+        return None
+    from .actions.oidc.provider import Provider
+
+    return Provider(
+        settings.oidc_issuer,
+        settings.oidc_client_id,
+        settings.oidc_client_secret,
+        settings.oidc_name,
+        redirect_uri=f"{settings.public_url}/api/auth/oidc/callback",
+    )
+
+
+def public_settings(settings: Settings) -> wire.Settings:
+    """What `/api/settings` tells: nothing secret, ever."""
+    return wire.Settings(
+        service_name=settings.service_name,
+        base_url=settings.public_url,
+        cdn_base_url=settings.cdn_url,
+        sign_in=("password", "oidc") if settings.oidc_issuer else ("password",),
+        cli_client_id=OWN_CLIENT,
+        registration_open=settings.registration == "open",
+        max_bundle_bytes=settings.max_bundle_bytes,
+        api_versions=release.API_VERSIONS,
+    )
