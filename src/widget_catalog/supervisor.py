@@ -311,6 +311,8 @@ class Supervisor(Granian):  # type: ignore[misc,valid-type]
     # Stopping
 
     def _stop_workers(self) -> None:
+        for worker in self.wrks:  # From now on none is missed: Ctrl-C ends some by itself.
+            worker.interrupt_by_parent = True
         ready = [it for it in self.wrks if self._status.is_ready(it.idx, it.inner.pid)]
         are_draining = [_drain(worker) for worker in ready]
         if any(are_draining):

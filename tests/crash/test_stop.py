@@ -45,6 +45,12 @@ def test_it_ends_well_when_workers_hear_the_signal_too(data: Path, number: signa
         _assert_ends_well(service, lambda: os.killpg(service.process.pid, number))
 
 
+def test_ctrl_c_with_nobody_connected_is_no_error(data: Path) -> None:
+    with running_service(data) as service:
+        _assert_ends_well(service, lambda: os.killpg(service.process.pid, signal.SIGINT))
+        assert "error" not in service.log
+
+
 @pytest.mark.parametrize("number", _SIGNALS, ids=lambda it: it.name)
 def test_it_ends_well_while_workers_are_still_starting(data: Path, number: signal.Signals) -> None:
     """The first worker has answered by now; of the others most have not even opened the port."""
