@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-from widget_catalog.reading.records import FORMAT
+from widget_catalog.replica.records import FORMAT
 from widget_catalog.store import migrations
 
 from . import catalogs

@@ -28,10 +28,10 @@ from .opening import (
     require_no_traces_of,
     unusable,
 )
-from .reading.replica import Bar, Replica, no_bar
-from .reading.replica_check import is_sound
-from .reading.replica_file import discard
-from .reading.revision import Counts, Revision
+from .replica.file import discard
+from .replica.replica import Bar, Replica, no_bar
+from .replica.revision import Counts, Revision
+from .replica.soundness import is_sound
 from .settings import Settings
 from .store.damage import DamageAlarm
 from .store.engine import Store, sqlite_engine
@@ -40,7 +40,7 @@ from .store.migrate import is_new, migrate
 from .store.writer_lock import COMMAND, DEDICATED, SERVICE, Patience
 
 if TYPE_CHECKING:
-    from .reading.catalog import Catalog
+    from .catalog.catalog import Catalog
     from .web.kit.http import Answer, Worker, WorkerCounts
 
 _log = structlog.get_logger("widget_catalog.start")
@@ -106,7 +106,7 @@ def open_keys(folder: DataFolder, store: Store) -> KeyFile:
 
 def make_index_ready(node: Node) -> None:
     """After many changes: the next start, or a service that is running, need not wait for it."""
-    from .reading.index_file import keep_index
+    from .replica.search.file import keep_index
 
     keep_index(node.folder.replica, node.folder.search_index)
 
@@ -181,9 +181,9 @@ def _program() -> str:
 
 def open_catalog(node: Node, settings: Settings) -> "Catalog":
     """A reader of this node's catalog, with an index and caches of its own."""
-    from .reading.catalog import Catalog
-    from .reading.documents import Documents
-    from .reading.index_follower import IndexSource
+    from .catalog.catalog import Catalog
+    from .replica.documents import Documents
+    from .replica.search.follower import IndexSource
 
     documents = Documents(node.folder.replica)
     cache_bytes = settings.cache_mb << 20

@@ -16,8 +16,8 @@ from widget_catalog.actions.drafting import draft_lines
 from widget_catalog.actions.import_catalog import import_catalog
 from widget_catalog.domain.clock import now
 from widget_catalog.domain.errors import InvalidImport
-from widget_catalog.reading.checking import Differences, check_replica
-from widget_catalog.reading.rendering import render
+from widget_catalog.replica.comparison import Differences, check_replica
+from widget_catalog.replica.rendering import render
 from widget_catalog.wiring import Node, prepare_node
 
 MANY = 6_000

@@ -25,7 +25,7 @@ from support.replica import (
 from support.service import running_service
 from support.widgets import version_line, widget_line
 from widget_catalog.actions.second_factor.secret_box import SecretBox
-from widget_catalog.reading.replica_file import State
+from widget_catalog.replica.file import State
 from widget_catalog.store.second_factors import put_app
 from widget_catalog.wiring import prepare_node
 

@@ -14,8 +14,8 @@ from support.commands import Said, widget_catalog
 from support.folders import filled_folder
 from support.permissions import without_root_powers
 from support.widgets import ndjson, version_line, widget_line
-from widget_catalog.reading.documents import Documents
-from widget_catalog.reading.index_file import LEAST_WIDGETS, open_index
+from widget_catalog.replica.documents import Documents
+from widget_catalog.replica.search.file import LEAST_WIDGETS, open_index
 from widget_catalog.wiring import prepare_node
 
 

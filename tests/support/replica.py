@@ -6,7 +6,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from widget_catalog.reading.records import (
+from widget_catalog.replica.file import _TABLES, ReplicaFile, find_current, open_current
+from widget_catalog.replica.records import (
     DocumentRecord,
     decode_listing,
     encode_document,
@@ -14,7 +15,6 @@ from widget_catalog.reading.records import (
     key_of,
     number_key,
 )
-from widget_catalog.reading.replica_file import _TABLES, ReplicaFile, find_current, open_current
 from widget_catalog.wiring import DataFolder
 
 _PAGE_BYTES = 4096

@@ -6,7 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from widget_catalog.domain.errors import InvalidQuery
-from widget_catalog.reading.words import normal
+from widget_catalog.replica.search.words import normal
 from widget_catalog.web.public.query import parse_search
 from widget_contract.names import is_name
 

@@ -12,8 +12,8 @@ from widget_contract.errors import CatalogError
 from ..bundles.contract import Bundles, Kind, Stored
 from ..bundles.hashing import hash_stream
 from ..domain.errors import DataDamaged
-from ..reading.checking import check_replica
-from ..reading.replica import Replica
+from ..replica.comparison import check_replica
+from ..replica.replica import Replica
 from ..store.engine import Snapshot, Store
 from ..store.integrity import check_integrity, discard_other_pages
 from ..store.publishing import list_requests

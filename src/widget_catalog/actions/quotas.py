@@ -13,7 +13,7 @@ from ..domain.accounts import Account, Actor, Role
 from ..domain.durations import spoken
 from ..domain.errors import InvalidRequest, TooOften
 from ..domain.widgets import Widget
-from ..reading.rendering import weigh
+from ..replica.rendering import weigh
 from ..store.engine import Snapshot, Transaction
 from ..store.organizations import list_memberships
 from ..store.publications import add_publication, list_publications, remove_publications

@@ -2,7 +2,7 @@
 
 from ..actions.check_catalog import check_database
 from ..domain.errors import DataDamaged, FolderUnusable
-from ..reading.index_file import check_index
+from ..replica.search.file import check_index
 from ..store.damage import DamageAlarm
 from ..wiring import Node
 

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from ...reading.large_content import WHOLE_BYTES
+from ...catalog.large_content import WHOLE_BYTES
 from ..kit.http import Body, FileBody, Headers, LargeBody, Request, Response, Worker
 from .large_answers import LargeAnswers
 

@@ -16,7 +16,7 @@ from ...actions.change_widget import (
     unlist_widget,
     view_widget,
 )
-from ...reading.rendering import render_detail
+from ...replica.rendering import render_detail
 from ..kit.call import Call, Services, done, reply
 from ..kit.http import Response
 

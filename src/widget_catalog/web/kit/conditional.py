@@ -4,7 +4,7 @@ import re
 from email.utils import formatdate
 from functools import lru_cache
 
-from ...reading.content import ENCODINGS, Encoding
+from ...catalog.content import ENCODINGS, Encoding
 from .http import HeaderLookup
 
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})\Z", re.IGNORECASE)

@@ -1,7 +1,7 @@
 """Ready content as a response: the one way out for whatever is read, from API and pages alike."""
 
-from ...reading.content import MIN_COMPRESSED_BYTES, Content
-from ...reading.large_content import AnyContent, LargeContent
+from ...catalog.content import MIN_COMPRESSED_BYTES, Content
+from ...catalog.large_content import AnyContent, LargeContent
 from .conditional import choose_encoding, is_known
 from .http import Headers, LargeBody, Request, Response
 

@@ -5,8 +5,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
-from ...reading.content import Encoding
-from ...reading.large_content import LargeContent
+from ...catalog.content import Encoding
+from ...catalog.large_content import LargeContent
 
 Headers = list[tuple[str, str]]
 

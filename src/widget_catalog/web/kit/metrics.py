@@ -5,7 +5,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from ...reading.revision import allocate
+from ...replica.revision import allocate
 from .http import Request, WorkerCounts
 
 _BUCKETS_S = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5, 10)

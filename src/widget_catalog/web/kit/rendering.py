@@ -7,8 +7,8 @@ from urllib.parse import quote, urlsplit
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from ... import release
+from ...catalog.content import Content
 from ...domain.clock import from_ms
-from ...reading.content import Content
 from .http import NOSNIFF, Headers, Response
 
 _TEMPLATES = Path(__file__).parent.parent / "templates"

@@ -14,9 +14,9 @@ from widget_contract.names import is_name
 from widget_contract.wire import CliVersion, Counted, ServiceVersion, Settings, Shape
 
 from ... import release
+from ...catalog.catalog import Catalog
+from ...catalog.content import Content
 from ...domain.errors import DataDamaged, InvalidQuery, StoreUnavailable
-from ...reading.catalog import Catalog
-from ...reading.content import Content
 from ..kit.conditional import http_date
 from ..kit.content_response import content_response
 from ..kit.errors import error

@@ -8,7 +8,7 @@ import structlog
 from widget_contract.addresses import PublishedFile, parse_file_path
 
 from ...bundles.contract import Kind, LocalFiles
-from ...reading.catalog import BundleRef, Catalog
+from ...catalog.catalog import BundleRef, Catalog
 from ..kit.conditional import choose_range, is_known
 from ..kit.errors import error
 from ..kit.http import NOSNIFF, FileBody, Headers, Request, Response

@@ -8,8 +8,8 @@ from widget_contract.names import is_name
 from widget_contract.semver import InvalidVersion, SemVer
 
 from ...domain.errors import InvalidQuery
-from ...reading.search import Query
-from ...reading.words import normal
+from ...replica.search.index import Query
+from ...replica.search.words import normal
 
 _MAX_Q_CHARACTERS = 256
 _DEFAULT_LIMIT = 20

@@ -5,11 +5,11 @@ from jinja2 import Environment
 
 from widget_contract.wire import Size, VersionEntry
 
-from ....reading.catalog import Catalog
-from ....reading.content import Content
-from ....reading.large_content import AnyContent
-from ....reading.search import Query
-from ....reading.views import Views
+from ....catalog.catalog import Catalog
+from ....catalog.content import Content
+from ....catalog.large_content import AnyContent
+from ....catalog.views import Views
+from ....replica.search.index import Query
 
 _POPULAR = 6
 _EVERYTHING = Query()

@@ -5,8 +5,8 @@ from functools import cache, partial
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from ....reading.catalog import Catalog
-from ....reading.large_content import AnyContent
+from ....catalog.catalog import Catalog
+from ....catalog.large_content import AnyContent
 from ...kit.content_response import content_response
 from ...kit.errors import cors_of
 from ...kit.http import NOSNIFF, Headers, Request, Response

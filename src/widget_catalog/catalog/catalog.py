@@ -1,0 +1,275 @@
+"""Catalog: what answers the public. Every answer is ready bytes from this machine's read model.
+
+Before each answer the shared revision word is looked at; if it moved, what is new in the
+feed is dropped from the caches and, at the next search, taken into the index.
+"""
+
+from functools import partial
+from typing import NamedTuple
+
+import msgspec
+
+from widget_contract.names import is_name
+from widget_contract.semver import SemVer
+
+from ..domain import clock
+from ..domain.clock import Clock, iso
+from ..replica.cache import ByteBoundedCache
+from ..replica.documents import Documents
+from ..replica.rendering import Outline, is_stored_here, with_cdn
+from ..replica.revision import Counts, Revision
+from ..replica.search.follower import IndexFollower, IndexSource
+from ..replica.search.index import Query, SearchIndex
+from .content import Content
+from .details import Detail, LargeDetail, SmallDetail, UnloadedDetail
+from .large_content import AnyContent, Packer
+from .loading import Loader, Registry, read_detail, read_registry, registry_pieces
+from .search_pages import Asked, SearchPages
+
+
+class _Bundle(msgspec.Struct, rename="camel"):
+    bundle_url: str
+    bundle_size: int
+    sha256_hash: str
+
+
+class BundleRef(NamedTuple):
+    sha256_hash: str
+    size_bytes: int
+
+
+# What an object costs in memory beside its bytes.
+_OVERHEAD_BYTES = 600
+_MANY_CHANGES = 10_000
+
+_decode_bundle = msgspec.json.Decoder(_Bundle).decode
+_decode_styles = msgspec.json.Decoder(dict[str, tuple[int, str]]).decode
+_decode_outline = msgspec.json.Decoder(list[Outline]).decode
+
+
+class Catalog:
+    """One worker's view of the catalog."""
+
+    def __init__(
+        self,
+        documents: Documents,
+        revision: Revision,
+        counts: Counts,
+        cdn_url: str,
+        cache_bytes: int,
+        now: Clock = clock.now,
+        index_source: IndexSource | None = None,
+    ) -> None:
+        self._documents = documents
+        self._revision = revision
+        self._counts = counts
+        self._slots = counts.slots
+        self._cdn_url = cdn_url
+        self._now = now
+        share = cache_bytes // 16
+        self.packer = Packer()
+        self._details: ByteBoundedCache[str, Detail] = ByteBoundedCache(5 * share)
+        self._pages = SearchPages(documents, counts, self.packer, cdn_url, 5 * share)
+        self._registries: ByteBoundedCache[str, Registry] = ByteBoundedCache(share)
+        self._loader = Loader(documents, self.packer, max_bytes=5 * share)
+        self._bundles: ByteBoundedCache[tuple[str, str, str], BundleRef] = ByteBoundedCache(1 << 20)
+        self._stats: Content | None = None
+        self._stats_at = (-1, -1)
+        self._follower = IndexFollower(documents, counts, index_source)
+        self._seen = self._follower.seq
+        self._identity = documents.identity
+        # What the revision word said when all up to it was read: nothing yet.
+        self._looked_at: int | None = None
+
+    def detail(self, key: str) -> AnyContent | None:
+        """The detail of the listed widget with this `scope/name`.
+
+        None also where it is large: `load_detail` has it.
+        """
+        detail = self._find(key)
+        if detail is None or not detail.is_listed:
+            return None
+        count = self._slots[detail.id]
+        if count != detail.count:
+            detail.show(count)
+        return detail.content
+
+    async def load_detail(self, key: str) -> AnyContent | None:
+        """The same, however large."""
+        detail = self._find(key)
+        if detail is None or not detail.is_listed or detail.content is not None:
+            return self.detail(key)
+        scope, _, name = key.partition("/")
+        read = partial(read_detail, scope, name, self._cdn_url)
+        loaded = await self._loader.load(key, read)
+        if not isinstance(loaded, LargeDetail):
+            return None
+        count = self._slots[loaded.id]
+        if count != loaded.count:
+            loaded.show(count)
+        return loaded.content
+
+    def find_id(self, key: str) -> int | None:
+        """The number of the widget with this `scope/name`, listed or not."""
+        detail = self._find(key)
+        return None if detail is None else detail.id
+
+    def search(self, query: Query, sdk: SemVer | None, page: str, limit: int) -> AnyContent:
+        """A page of results. `page` is decimal digits, however many."""
+        self._follow()
+        index = self._current_index()
+        asked = Asked(query, sdk, page, limit)
+        return self._pages.answer(index, asked, is_kept=not self._follower.is_behind)
+
+    def registry(self, scope: str) -> Registry | None:
+        """All listed widgets of a scope; None if there is no such scope.
+
+        None also where it is large and not in memory: `load_registry` has it.
+        """
+        self._follow()
+        registry = self._registries.items.get(scope) or self._loader.find_registry(scope)
+        if registry is None:
+            with self._documents.snapshot():
+                if self._documents.is_registry_large(scope):
+                    return None
+                changed_at = self._documents.find_scope_change(scope)
+                if changed_at is None:
+                    return None
+                pieces = registry_pieces(self._documents, scope, changed_at, self._cdn_url)
+                registry = Registry(self.packer.content(list(pieces)), changed_at)
+            self._registries.put(scope, registry, registry.content.size * 3 // 2)
+        return registry
+
+    async def load_registry(self, scope: str) -> Registry | None:
+        """The same, however large."""
+        registry = self.registry(scope)
+        if registry is not None:
+            return registry
+        loaded = await self._loader.load(scope, partial(read_registry, scope, self._cdn_url))
+        return loaded if isinstance(loaded, Registry) else None
+
+    def find_bundle(self, scope: str, name: str, version: str) -> BundleRef | None:
+        """The bundle of this version, if it is stored here; its widget may be unlisted."""
+        key = (scope, name, version)
+        found = self._bundles.items.get(key)
+        if found is None and is_name(scope) and is_name(name):
+            found = self._find_bundle(*key)
+            if found is not None:
+                self._bundles.put(key, found, 500)
+        return found
+
+    def _find_bundle(self, scope: str, name: str, version: str) -> BundleRef | None:
+        with self._documents.snapshot():
+            outlined = self._documents.find_outline(scope, name)
+            if outlined is None:
+                return None
+            widget_id, outline = outlined
+            for it in _decode_outline(outline):
+                if it.version == version:
+                    bundle = _decode_bundle(self._documents.read_entries(widget_id, it.place))
+                    if is_stored_here(bundle.bundle_url):
+                        return BundleRef(bundle.sha256_hash, bundle.bundle_size)
+        return None
+
+    def find_style(self, scope: str, name: str, version: str) -> BundleRef | None:
+        """The style sheet of this version, if it has one."""
+        if not (is_name(scope) and is_name(name)):
+            return None
+        styles = self._documents.find_styles(scope, name)
+        found = _decode_styles(styles).get(version) if styles else None
+        return None if found is None else BundleRef(found[1], found[0])
+
+    def stats(self) -> AnyContent:
+        self._follow()
+        at = (self._seen, self._counts.revision())
+        content = self._stats if at == self._stats_at else None
+        if content is None:
+            totals = self._current_index().totals()
+            body = msgspec.json.encode(
+                {
+                    "widgets": totals.widgets,
+                    "versions": totals.versions,
+                    "scopes": totals.scopes,
+                    "downloads": totals.downloads,
+                    "generatedAt": iso(self._now()),
+                }
+            )
+            content = Content(body)
+            if not self._follower.is_behind:
+                self._stats, self._stats_at = content, at
+        return content
+
+    def check(self) -> None:
+        """Raises StoreUnavailable if the read model cannot be read."""
+        self._documents.check()
+
+    async def catch_up(self) -> None:
+        """Wait while the index is built anew: where thousands of widgets have changed at once."""
+        self._follow()
+        if self._follower.is_behind:
+            await self._follower.catch_up()
+
+    def close(self) -> None:
+        self._follower.close()
+        self._loader.close()
+        self.packer.close()
+        self._documents.close()
+
+    def _find(self, key: str) -> Detail | None:
+        if self._revision.current() != self._looked_at:
+            self._follow()
+        detail = self._details.items.get(key)
+        if detail is None:
+            scope, _, name = key.partition("/")
+            if not (is_name(scope) and is_name(name)):
+                return None
+            row = self._documents.find_detail(scope, name)
+            if row is not None and row.entries is not None:
+                entries = with_cdn(row.entries, self._cdn_url)
+                detail = SmallDetail(row, entries, self._slots[row.id])
+                # Compressed forms come on top: most clients ask for the same one, a fourth of it.
+                self._details.put(key, detail, len(entries) + 2 * _OVERHEAD_BYTES)
+            elif row is not None:
+                detail = UnloadedDetail(row)
+                self._details.put(key, detail, _OVERHEAD_BYTES)
+        return detail
+
+    def _follow(self) -> None:
+        """Forget what the feed says has changed."""
+        looked_at = self._revision.current()
+        if looked_at != self._looked_at:
+            self._documents.look()
+            self._read_feed()
+            self._looked_at = looked_at
+
+    def _read_feed(self) -> None:
+        with self._documents.snapshot():
+            newest, identity = self._documents.latest_seq(), self._documents.identity
+            is_known = identity == self._identity and newest - self._seen <= _MANY_CHANGES
+            changes = self._documents.list_changes(self._seen) if is_known else None
+        self._identity = identity
+        if changes is None:
+            # To forget everything takes less than to read what can be kept.
+            self._follower.note_many(self._seen)
+            self._seen = newest
+            for cache in (self._pages, self._registries, self._details, self._loader):
+                cache.clear()
+            self._bundles.clear()
+            return
+        self._follower.note(changes)
+        for seq, widget_id, scope, name, _ in changes:
+            self._seen = seq
+            self._pages.forget(widget_id)
+            self._registries.drop(scope)
+            self._details.drop(f"{scope}/{name}")
+            self._loader.drop(scope)
+            self._loader.drop(f"{scope}/{name}")
+        self._seen = max(self._seen, newest)
+
+    def _current_index(self) -> SearchIndex:
+        if self._follower.is_behind:
+            # In one snapshot, so that the index knows every widget that its reads come across.
+            with self._documents.snapshot():
+                self._read_feed()
+                self._follower.follow()
+        return self._follower.index

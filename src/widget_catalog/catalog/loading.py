@@ -1,0 +1,201 @@
+"""Loader: reads what is too large for the event loop, in a thread, and keeps it.
+
+The thread reads piece by piece, so that it never holds the interpreter for long, and once
+for all who wait. What a piece costs: about 0.3 ms.
+"""
+
+import asyncio
+import weakref
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import NamedTuple, TypeAlias
+
+from ..domain.clock import from_ms, iso
+from ..replica.cache import ByteBoundedCache
+from ..replica.documents import Documents
+from ..replica.rendering import CDN_MARK, with_cdn
+from ..replica.rows import DetailRow, RegistryRow
+from .details import LargeDetail, around, json_text
+from .large_content import (
+    PIECE_BYTES,
+    WHOLE_BYTES,
+    AnyContent,
+    Bulk,
+    LargeContent,
+    Packer,
+    coalesced,
+    hash_of,
+)
+
+_OVERHEAD_BYTES = 2000
+
+
+class Registry(NamedTuple):
+    content: AnyContent
+    changed_at: int
+
+
+class Loaded(NamedTuple):
+    value: LargeDetail | Registry
+    bulk: Bulk
+
+
+_InUse: TypeAlias = tuple[Callable[[], LargeContent | None], int]
+_NOTHING: _InUse = (lambda: None, 0)
+
+MakeBulk: TypeAlias = Callable[[Iterable[bytes]], Bulk]
+Read: TypeAlias = Callable[[Documents, MakeBulk], Loaded | None]
+
+
+class Loader:
+    """Its keys are `scope/name` for a detail, and a scope for its registry."""
+
+    def __init__(self, documents: Documents, packer: Packer, max_bytes: int) -> None:
+        self._path = documents.path
+        self._packer = packer
+        # One thread, so that its connection is never used by two.
+        self._threads = ThreadPoolExecutor(1, "loading")
+        self._documents: Documents | None = None
+        self._loading: dict[str, asyncio.Future[Loaded | None]] = {}
+        # A large registry and its compressed form may have all the room there is.
+        self._kept: ByteBoundedCache[str, Loaded] = ByteBoundedCache(
+            max_bytes, max_item_bytes=max_bytes
+        )
+        # Registries that may no longer be kept, but are still being sent: all share one copy.
+        self._in_use: dict[str, _InUse] = {}
+
+    def find_registry(self, scope: str) -> Registry | None:
+        """One that is kept, or that somebody is still being sent."""
+        kept = self._kept.items.get(scope)
+        if kept is not None and isinstance(kept.value, Registry):
+            return kept.value
+        content, changed_at = self._in_use.get(scope, _NOTHING)
+        if (shared := content()) is not None:
+            return Registry(shared, changed_at)
+        self._in_use.pop(scope, None)
+        return None
+
+    async def load(self, key: str, read: Read) -> LargeDetail | Registry | None:
+        """What is kept under a key, or is read now. None: there is nothing."""
+        if (kept := self._kept.items.get(key)) is not None:
+            return kept.value
+        loading = self._loading.get(key)
+        if loading is None:
+            loop = asyncio.get_running_loop()
+            loading = loop.run_in_executor(self._threads, self._read, key, read)
+            self._loading[key] = loading
+            loading.add_done_callback(partial(self._take, key))
+        # Shielded: one who goes away must not end it for all the others.
+        loaded = await asyncio.shield(loading)
+        return None if loaded is None else loaded.value
+
+    def drop(self, key: str) -> None:
+        """It has changed: neither what is kept nor what is being read is of use any more."""
+        self._kept.drop(key)
+        self._in_use.pop(key, None)
+        self._loading.pop(key, None)
+
+    def clear(self) -> None:
+        self._kept.clear()
+        self._in_use.clear()
+        self._loading.clear()
+
+    def close(self) -> None:
+        self._threads.shutdown(cancel_futures=True)
+        if self._documents is not None:
+            self._documents.close()
+
+    def _read(self, key: str, read: Read) -> Loaded | None:
+        """In the thread."""
+        if self._documents is None:
+            self._documents = Documents(self._path)
+        self._documents.look()
+        with self._documents.snapshot():
+            return read(self._documents, partial(self._bulk, key))
+
+    def _bulk(self, key: str, pieces: Iterable[bytes]) -> Bulk:
+        return Bulk(list(coalesced(pieces)), self._packer, partial(self._keep, key))
+
+    def _take(self, key: str, loading: "asyncio.Future[Loaded | None]") -> None:
+        failed = loading.cancelled() or loading.exception() is not None
+        if self._loading.get(key) is not loading:
+            return  # It has changed while it was read.
+        del self._loading[key]
+        if not failed and (loaded := loading.result()) is not None:
+            size = loaded.bulk.size
+            # One that is sent as a whole is there a second time, together with its count.
+            size += size if size <= WHOLE_BYTES else 0
+            self._kept.put(key, loaded, size + _OVERHEAD_BYTES)
+            if isinstance(loaded.value, Registry):
+                content, changed_at = loaded.value
+                if isinstance(content, LargeContent):
+                    self._in_use[key] = (weakref.ref(content), changed_at)
+
+    def _keep(self, key: str, bulk: Bulk, more_bytes: int) -> bool:
+        """Whether a compressed form may stay as well."""
+        kept = self._kept.items.get(key)
+        return kept is not None and kept.bulk is bulk and self._kept.grow(key, kept, more_bytes)
+
+
+def read_detail(
+    scope: str, name: str, cdn_url: str, documents: Documents, make_bulk: MakeBulk
+) -> Loaded | None:
+    row = documents.find_detail(scope, name)
+    if row is None or not row.is_listed:
+        return None
+    before, between, after = around(row)
+    entries = with_cdn_in_pieces(_entries(documents, row), cdn_url)
+    bulk = make_bulk((between, *entries, after))
+    return Loaded(LargeDetail(row, bulk, before, hash_of((before, *bulk.pieces))), bulk)
+
+
+def read_registry(
+    scope: str, cdn_url: str, documents: Documents, make_bulk: MakeBulk
+) -> Loaded | None:
+    changed_at = documents.find_scope_change(scope)
+    if changed_at is None:
+        return None
+    bulk = make_bulk(registry_pieces(documents, scope, changed_at, cdn_url))
+    return Loaded(Registry(LargeContent(bulk), changed_at), bulk)
+
+
+def registry_pieces(
+    documents: Documents, scope: str, changed_at: int, cdn_url: str
+) -> Iterator[bytes]:
+    """All listed widgets of a scope. Inside a snapshot."""
+    yield b'{"version":1,"scope":%b,"generatedAt":%b,"baseUrl":%b,"widgets":[' % (
+        json_text(scope),
+        json_text(iso(from_ms(changed_at))),
+        json_text(cdn_url + "/"),
+    )
+    comma = b""
+    for row in documents.stream_registry(scope):
+        yield b'%b%b,"latestVersion":%b,"versions":' % (
+            comma,
+            row.head,
+            json_text(row.latest_version),
+        )
+        if row.entries is None:
+            yield from with_cdn_in_pieces(_entries(documents, row), cdn_url)
+        else:
+            yield with_cdn(row.entries, cdn_url)
+        yield b"}"
+        comma = b","
+    yield b"]}"
+
+
+def _entries(documents: Documents, row: DetailRow | RegistryRow) -> Iterator[bytes]:
+    return documents.stream_entries(row.id, PIECE_BYTES, row.entries_checksum)
+
+
+def with_cdn_in_pieces(pieces: Iterable[bytes], cdn_url: str) -> Iterator[bytes]:
+    """Fill the CDN's address in, also where its mark is cut in two."""
+    held = b""
+    for piece in pieces:
+        piece = held + piece
+        # The mark begins with its only quote: if its end is missing, the last quote begins it.
+        at = piece.rfind(b'"', 1 - len(CDN_MARK))
+        held = b"" if at < 0 else piece[at:]
+        yield with_cdn(piece[: len(piece) - len(held)], cdn_url)
+    yield held

@@ -1,0 +1,206 @@
+"""SearchPages: pages of search results as ready bytes, remembered by what they show.
+
+A remembered answer is given again while the index would find the same widgets, in the same
+order, and their counts are those that it shows; counts of other widgets do not matter.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from widget_contract.semver import SemVer
+
+from ..domain.widgets import runs_on
+from ..replica.cache import ByteBoundedCache
+from ..replica.documents import Documents
+from ..replica.rendering import Outline, with_cdn
+from ..replica.revision import Counts
+from ..replica.rows import SummaryRow
+from ..replica.search.index import Found, Query, SearchIndex
+from .large_content import AnyContent, Packer
+
+# What an object costs in memory beside its bytes.
+_OVERHEAD_BYTES = 500
+_RESULT_BYTES = 80
+_REMEMBERED_SDKS = 8
+
+_LATEST = b',"latestVersion":'
+_COMPATIBLE = b',"latestCompatibleVersion":'
+
+_decode_outline = msgspec.json.Decoder(list[Outline]).decode
+
+
+class Asked(NamedTuple):
+    """`page` is decimal digits, however many."""
+
+    query: Query
+    sdk: SemVer | None
+    page: str
+    limit: int
+
+    @property
+    def offset(self) -> int:
+        # No catalog is so large that a page of eighteen digits is not past its end.
+        return (int(self.page) - 1) * self.limit if len(self.page) <= 18 else 1 << 62
+
+
+class _Summary:
+    """A search result as it was last shown, and its versions that fit SDKs asked for so far.
+
+    `text` is its JSON and the comma behind it. Among `compatible`, None is the latest version.
+    """
+
+    __slots__ = ("_after", "_before", "compatible", "count", "place", "text")
+
+    def __init__(self, row: SummaryRow, cdn_url: str, count: int) -> None:
+        self.place = row.place
+        self.compatible: dict[SemVer, bytes | None] = {}
+        before = row.head + b',"downloadCount":'
+        self._before = self._after = len(before)
+        self.text = b"%b%b%b}," % (before, _LATEST, with_cdn(row.latest, cdn_url) or b"null")
+        self.show(count)
+
+    def show(self, count: int) -> bytes:
+        """The text with this count."""
+        digits = b"%d" % count
+        self.text = self.text[: self._before] + digits + self.text[self._after :]
+        self.count = count
+        self._after = self._before + len(digits)
+        return self.text
+
+    @property
+    def latest(self) -> bytes:
+        return self.text[self._after + len(_LATEST) : -2]
+
+
+class _Answer:
+    """An answer, and what tells whether it would be given again. `revision` is the counts'."""
+
+    __slots__ = ("content", "counts", "found", "revision")
+
+    def __init__(self, content: AnyContent, found: Found, counts: list[int], revision: int) -> None:
+        self.content = content
+        self.found = found
+        self.counts = counts
+        self.revision = revision
+
+    @property
+    def size(self) -> int:
+        """In memory, with a compressed form."""
+        own = 2 * len(self.found.mark.among) + _RESULT_BYTES * len(self.counts)
+        return self.content.size * 3 // 2 + own + _OVERHEAD_BYTES
+
+
+class SearchPages:
+    def __init__(
+        self, documents: Documents, counts: Counts, packer: Packer, cdn_url: str, max_bytes: int
+    ) -> None:
+        self._documents = documents
+        self._counts = counts
+        self._slots = counts.slots
+        self._packer = packer
+        self._cdn_url = cdn_url
+        self._summaries: ByteBoundedCache[int, _Summary] = ByteBoundedCache(max_bytes * 3 // 5)
+        self._answers: ByteBoundedCache[Asked, _Answer] = ByteBoundedCache(max_bytes * 2 // 5)
+
+    def answer(self, index: SearchIndex, asked: Asked, *, is_kept: bool) -> AnyContent:
+        """What the index finds now. `is_kept`: nothing of the catalog is missing in the index."""
+        revision, slots = self._counts.revision(), self._slots
+        index.refresh()
+        answer = self._answers.items.get(asked)
+        if answer is not None and index.still_finds(answer.found):
+            if answer.revision == revision:
+                return answer.content
+            found = answer.found
+        else:
+            found = index.find(asked.query, asked.offset, asked.limit)
+        counts = [slots[widget_id] for widget_id in found.ids]
+        if answer is not None and answer.counts == counts and answer.found.ids == found.ids:
+            answer.found, answer.revision = found, revision
+            return answer.content
+        content = self._render(asked, found, counts)
+        if is_kept:
+            answer = _Answer(content, found, counts, revision)
+            size = answer.size + 4 * len(asked.query.text) + len(asked.page)
+            self._answers.put(asked, answer, size)
+        return content
+
+    def forget(self, widget_id: int) -> None:
+        """This widget has changed: any answer may be another now."""
+        self._summaries.drop(widget_id)
+        self._answers.clear()
+
+    def clear(self) -> None:
+        self._summaries.clear()
+        self._answers.clear()
+
+    def _render(self, asked: Asked, found: Found, counts: Sequence[int]) -> AnyContent:
+        summaries = self._summaries_of(found.ids)
+        texts = [
+            it.text if it.count == count else it.show(count)
+            for it, count in zip(summaries, counts, strict=True)
+        ]
+        if asked.sdk is not None:
+            fitting = self._compatible(found.ids, summaries, asked.sdk)
+            texts = [
+                b"%b%b%b}," % (text[:-2], _COMPATIBLE, entry)
+                for text, entry in zip(texts, fitting, strict=True)
+            ]
+        if texts:
+            texts[-1] = texts[-1][:-1]
+        numbers = (found.total, asked.page.encode(), asked.limit)
+        return self._packer.content(
+            [b'{"widgets":[', *texts, b'],"total":%d,"page":%b,"limit":%d}' % numbers]
+        )
+
+    def _summaries_of(self, ids: Sequence[int]) -> list[_Summary]:
+        cached = self._summaries.items
+        try:
+            return [cached[widget_id] for widget_id in ids]
+        except KeyError:
+            found = {widget_id: cached[widget_id] for widget_id in ids if widget_id in cached}
+        missing = [widget_id for widget_id in ids if widget_id not in found]
+        for row in self._documents.list_summaries(missing):
+            summary = found[row.id] = _Summary(row, self._cdn_url, self._slots[row.id])
+            self._summaries.put(row.id, summary, len(summary.text) + _OVERHEAD_BYTES)
+        return [found[widget_id] for widget_id in ids]
+
+    def _compatible(
+        self, ids: Sequence[int], summaries: Sequence[_Summary], sdk: SemVer
+    ) -> list[bytes]:
+        """The newest version of each that fits, as JSON."""
+        each = list(zip(ids, summaries, strict=True))
+        new = [(widget_id, it) for widget_id, it in each if sdk not in it.compatible]
+        found: dict[int, bytes | None] = {}
+        if new:
+            with self._documents.snapshot():
+                outlines = self._documents.list_outlines([widget_id for widget_id, _ in new])
+                for widget_id, it in new:
+                    outline = outlines[widget_id]
+                    found[widget_id] = self._find_compatible(widget_id, it, outline, sdk)
+        # Remembered, for few SDKs are asked for often.
+        for widget_id, it in new:
+            entry = found[widget_id]
+            if len(it.compatible) < _REMEMBERED_SDKS and (
+                entry is None or self._summaries.grow(widget_id, it, len(entry))
+            ):
+                it.compatible[sdk] = entry
+        entries = [
+            (it, found[widget_id] if widget_id in found else it.compatible[sdk])
+            for widget_id, it in each
+        ]
+        return [it.latest if entry is None else entry for it, entry in entries]
+
+    def _find_compatible(
+        self, widget_id: int, summary: _Summary, outline: bytes, sdk: SemVer
+    ) -> bytes | None:
+        """None: it is the latest version, as nearly always."""
+        for it in _decode_outline(outline):
+            if runs_on(sdk, sdk_version=it.sdk_version, is_yanked=it.is_yanked):
+                if it.place == summary.place:
+                    return None
+                entry = with_cdn(self._documents.read_entries(widget_id, it.place), self._cdn_url)
+                # It need not be in memory twice.
+                return None if entry == summary.latest else entry
+        return b"null"

@@ -1,0 +1,129 @@
+"""Checking the replica against the store, a slice at a time; if it differs, it is made anew.
+
+Nothing is held up: slices are read in short snapshots, and the replica's lock is taken only where
+something differs, which is then looked at once more. Nothing is made from damaged rows.
+"""
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from ..domain.errors import DataDamaged
+from ..store import feed, widgets
+from ..store.engine import Store
+from ..store.rows import StoredWidget
+from .file import ReplicaFile, faults_named
+from .records import (
+    KEY,
+    LISTED,
+    DocumentRecord,
+    Listing,
+    decode_listing,
+    key_of,
+    member_key,
+    number_key,
+)
+from .rendering import Document, render
+from .replica import Replica
+from .soundness import are_scopes_sound
+
+Progress = Callable[[int], None]
+
+
+class Differences(msgspec.Struct):
+    """Sentences on damaged rows of the store and on mended documents; how many counts differed."""
+
+    damaged: list[str] = msgspec.field(default_factory=list)
+    mended: list[str] = msgspec.field(default_factory=list)
+    counts: int = 0
+
+
+def check_replica(
+    store: Store, replica: Replica, progress: Progress = lambda _: None
+) -> Differences:
+    found = Differences()
+    replica.apply(store)
+    last_id = 0
+    while True:
+        with store.reading() as connection:
+            some = widgets.read_slice(connection, last_id)
+        if some is None:
+            break
+        last_id = some.last_id
+        found.damaged += [it.sentence for it in some.damaged.values()]
+        if wrong := _differences(replica.current(), some.sound):
+            found.mended += _confirmed(store, replica, list(wrong))
+        progress(len(some.sound) + len(some.damaged))
+    found.mended += _check_tables(store, replica)
+    if found.mended:
+        # Where something is wrong, more may be: nothing is patched.
+        replica.rebuild(store)
+    found.counts = replica.mend_counts(store)
+    return found
+
+
+def _differences(file: ReplicaFile, stored: Sequence[StoredWidget]) -> dict[int, str]:
+    """Which of these widgets are not in the replica as they are in the store, and how."""
+    found = {}
+    with faults_named(), file.reading() as reading:
+        for it in stored:
+            number, key = number_key(it.id), key_of(it.widget.scope, it.widget.name)
+            listing = reading.get(number, db=file.listings)
+            document = reading.get(number, db=file.documents)
+            leads = reading.get(key, db=file.keys)
+            if listing is None or document is None or leads is None:
+                found[it.id] = "was missing"
+                continue
+            drawn = render(it.widget)
+            is_known = reading.get(member_key(key), db=file.members) is not None
+            try:
+                listed = decode_listing(bytes(listing))
+                wrong = _wrong_fields(drawn, listed, DocumentRecord(document).to_document(listed))
+            except DataDamaged:
+                found[it.id] = "was damaged"
+                continue
+            if bytes(leads) != KEY.pack(it.id, LISTED if drawn.is_listed else 0) or not is_known:
+                wrong.append("name")
+            if wrong:
+                found[it.id] = f"differed in {', '.join(wrong)}"
+    return found
+
+
+def _wrong_fields(drawn: Document, listing: Listing, stored: Document) -> list[str]:
+    wrong = [
+        name
+        for name, right, found in zip(Document._fields, drawn, stored, strict=True)
+        if right != found
+    ]
+    return wrong if listing.is_listed == drawn.is_listed else [*wrong, "is_listed"]
+
+
+def _confirmed(store: Store, replica: Replica, ids: Sequence[int]) -> list[str]:
+    """Which of these differ indeed: from a state of the store that is applied, and no later one."""
+    with replica.locked():
+        file = replica.current()
+        while True:
+            replica.apply_to(file, store)
+            with store.reading() as connection:
+                if feed.latest_seq(connection) == replica.applied_seq():
+                    stored = {it.id: it for it in widgets.read_widgets(connection, ids).sound}
+                    break
+        wrong = _differences(file, list(stored.values()))
+    names = {number: f"{it.widget.scope}/{it.widget.name}" for number, it in stored.items()}
+    return [f"the document of {names[number]} {how}." for number, how in wrong.items()]
+
+
+def _check_tables(store: Store, replica: Replica) -> list[str]:
+    """What belongs to no widget, and scopes that are not as their widgets say."""
+    with replica.locked():
+        file = replica.current()
+        replica.apply_to(file, store)
+        with store.reading() as connection:
+            count, newest = widgets.count_widgets(connection), feed.latest_seq(connection)
+        if newest != replica.applied_seq():
+            return []  # Somebody is writing: what was read does not belong together.
+        with faults_named(), file.reading() as reading:
+            entries = [reading.stat(it)["entries"] for it in (file.keys, file.documents)]
+    if max(entries) > count:
+        return [f"{max(entries) - count} documents belonged to no widget, and were removed."]
+    return [] if are_scopes_sound(replica.path) else ["the table of scopes was damaged."]

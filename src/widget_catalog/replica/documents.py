@@ -1,0 +1,396 @@
+"""Documents: a reader of the replica.
+
+Everything that is read is checked: what is not what was written, or is missing although it is
+known to be there, is DataDamaged.
+"""
+
+import struct
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from types import TracebackType
+from typing import TypeAlias
+
+import lmdb
+import numpy as np
+
+from ..domain.errors import StoreUnavailable
+from ..store.checksums import RunningChecksum
+from .file import ReplicaFile, State, find_current, named, open_current
+from .ordinals import Array
+from .records import (
+    CHANGE,
+    KEY,
+    KEYS,
+    LISTED,
+    LOST,
+    SCOPE,
+    DocumentRecord,
+    Listing,
+    damaged,
+    decode_listing,
+    key_of,
+    listing_columns,
+    member_key,
+    number_key,
+    scope_checksum,
+)
+from .rendering import Place
+from .rows import (
+    MAX_INLINE_BYTES,
+    ChangeRow,
+    DetailRow,
+    ListingColumns,
+    ListingRow,
+    RegistryRow,
+    SummaryRow,
+)
+
+Reading: TypeAlias = "lmdb.Transaction[memoryview]"
+
+_MOST_IN_A_SMALL_REGISTRY = 64
+_LISTINGS_AT_ONCE = 5_000
+
+
+class Documents:
+    """Every call sees the newest state; inside `with snapshot()`, all see the same."""
+
+    def __init__(self, path: Path) -> None:
+        """`path` is the replica's folder. Raises DataDamaged if there is none."""
+        self.path = path
+        opened = open_current(path)
+        if opened is None:
+            raise damaged("all")
+        self.file: ReplicaFile = opened
+        self._snapshot = _Snapshot(self)
+
+    def close(self) -> None:
+        self._snapshot.is_closed = True
+        self.file.close()
+
+    def snapshot(self) -> "_Snapshot":
+        return self._snapshot
+
+    def look(self) -> None:
+        """Go over to the file that has taken the place of the open one, if any. In no snapshot."""
+        path = find_current(self.path)
+        if path is not None and path != self.file.path:
+            opened = open_current(self.path)
+            if opened is not None:
+                self.file.close()
+                self.file = opened
+
+    @property
+    def identity(self) -> str:
+        """Of the file: another one may be other than the feed says."""
+        return self.file.id
+
+    def state(self) -> State:
+        with self._snapshot as reading:
+            return self.file.state(reading)
+
+    def check(self) -> None:
+        """Raises StoreUnavailable if the file cannot be read."""
+        self.state()
+
+    def find_detail(self, scope: str, name: str) -> DetailRow | None:
+        with self._snapshot as reading:
+            it = self._find(reading, scope, name)
+            if it is None:
+                return None
+            is_large = it.entries_length > MAX_INLINE_BYTES
+            return DetailRow(
+                it.id,
+                it.is_listed,
+                it.head,
+                it.created_at,
+                it.latest_version,
+                it.entries_checksum,
+                None if is_large else it.entries,
+            )
+
+    def find_outline(self, scope: str, name: str) -> tuple[int, bytes] | None:
+        """A widget's number, and where its versions stand among its entries."""
+        with self._snapshot as reading:
+            it = self._find(reading, scope, name)
+            return None if it is None else (it.id, it.outline)
+
+    def find_styles(self, scope: str, name: str) -> bytes:
+        """The style sheets of a widget's versions as JSON; nothing if there are none."""
+        with self._snapshot as reading:
+            it = self._find(reading, scope, name)
+            return b"" if it is None else it.styles
+
+    def read_entries(self, widget_id: int, place: Place) -> bytes:
+        """A part of a widget's entries."""
+        if not place.length:
+            return b""
+        with self._snapshot as reading:
+            return self._document(reading, widget_id).entries_at(place)
+
+    def stream_entries(self, widget_id: int, piece_bytes: int, written: int) -> Iterator[bytes]:
+        """All of a widget's entries, piece by piece. Inside a snapshot.
+
+        They are checked at the end: nothing of them may be used before.
+        """
+        running = RunningChecksum()
+        with self._snapshot as reading:
+            pieces = self._document(reading, widget_id).stream_entries(piece_bytes)
+            yield from running.passing(map(bytes, pieces))
+        if running.value != written:
+            raise damaged(f"the document of widget {widget_id}")
+
+    def _find(self, reading: Reading, scope: str, name: str) -> DocumentRecord | None:
+        """A widget's document; None if there is no such widget."""
+        file = self.file
+        key = key_of(scope, name)
+        found = reading.get(key, db=file.keys)
+        if found is None:
+            self._require_unknown(reading, key, f"the document of {scope}/{name}")
+            return None
+        widget_id, flags = KEY.unpack(found)
+        it = self._document(reading, widget_id)
+        # A damaged table would lead to another widget's document.
+        if it.is_listed != bool(flags & LISTED) or not it.head.startswith(
+            f'{{"scope":"{scope}","name":"{name}",'.encode()
+        ):
+            raise damaged(f"the document of {scope}/{name}")
+        return it
+
+    def _require_unknown(self, reading: Reading, key: bytes, what: str) -> None:
+        """What is not found is nobody's, or lost; every key is known in two tables."""
+        if reading.get(member_key(key), db=self.file.members) is not None:
+            raise damaged(what)
+
+    def _document(self, reading: Reading, widget_id: int) -> DocumentRecord:
+        found = reading.get(number_key(widget_id), db=self.file.documents)
+        it = None if found is None else DocumentRecord(found)
+        if it is None or it.id != widget_id:
+            raise damaged(f"the document of widget {widget_id}")
+        return it
+
+    def list_summaries(self, ids: Sequence[int]) -> list[SummaryRow]:
+        """Of all these widgets."""
+        with self._snapshot as reading:
+            found = [self._document(reading, it) for it in ids]
+            return [SummaryRow(it.id, it.head, it.entries_at(it.place), it.place) for it in found]
+
+    def list_outlines(self, ids: Sequence[int]) -> dict[int, bytes]:
+        """Of all these widgets, by their numbers."""
+        with self._snapshot as reading:
+            return {it: self._document(reading, it).outline for it in ids}
+
+    def stream_registry(self, scope: str) -> Iterator[RegistryRow]:
+        """The listed widgets of a scope, by name. Inside a snapshot."""
+        with self._snapshot as reading:
+            count = 0
+            for widget_id, flags in self._keys_in(reading, scope):
+                count += 1
+                if flags & LOST:
+                    raise damaged(f"the registry of {scope}")
+                if flags & LISTED:
+                    it = self._document(reading, widget_id)
+                    is_large = it.entries_length > MAX_INLINE_BYTES
+                    yield RegistryRow(
+                        widget_id,
+                        it.head,
+                        it.latest_version,
+                        it.entries_checksum,
+                        None if is_large else it.entries,
+                    )
+            known = self._scope(reading, scope)
+            if known is None or count != known[1]:
+                raise damaged(f"the registry of {scope}")
+
+    def is_registry_large(self, scope: str) -> bool:
+        """Whether the event loop should not read this registry."""
+        with self._snapshot as reading:
+            count = size = 0
+            for widget_id, flags in self._keys_in(reading, scope):
+                if flags & LISTED:
+                    count += 1
+                    found = reading.get(number_key(widget_id), db=self.file.documents)
+                    size += 0 if found is None else len(found)
+                    if count > _MOST_IN_A_SMALL_REGISTRY or size > MAX_INLINE_BYTES:
+                        return True
+            return False
+
+    def find_scope_change(self, scope: str) -> int | None:
+        """When anything in this scope last changed, in milliseconds; None for no such scope."""
+        with self._snapshot as reading:
+            if found := self._scope(reading, scope):
+                return found[0]
+            self._require_unknown(reading, scope.encode(), f"the registry of {scope}")
+            return None
+
+    def _scope(self, reading: Reading, scope: str) -> tuple[int, int] | None:
+        found = reading.get(scope.encode(), db=self.file.scopes)
+        if found is None:
+            return None
+        changed_at, count, written = SCOPE.unpack(found)
+        if scope_checksum(scope.encode(), changed_at, count) != written:
+            raise damaged(f"the registry of {scope}")
+        return changed_at, count
+
+    def _keys_in(self, reading: Reading, scope: str) -> Iterator[tuple[int, int]]:
+        prefix = f"{scope}\0".encode()
+        with reading.cursor(self.file.keys) as cursor:
+            is_found = cursor.set_range(prefix)
+            while is_found and bytes(cursor.key()).startswith(prefix):
+                yield KEY.unpack(cursor.value())
+                is_found = cursor.next()
+
+    # The feed's end, as far as it is applied here
+
+    def latest_seq(self) -> int:
+        return self.state().seq
+
+    def is_importing(self) -> bool:
+        """Whether an accepted import is being carried out."""
+        return self.state().is_importing
+
+    def list_changes(self, after: int) -> list[ChangeRow] | None:
+        """Every change after this one, oldest first; None if so many are no longer known."""
+        with self._snapshot as reading, reading.cursor(self.file.changes) as cursor:
+            newest = self.file.state(reading).seq
+            if newest <= after:
+                return []
+            rows = []
+            is_found = cursor.set_range(number_key(after + 1))
+            while is_found:
+                rows.append(_change(cursor.key(), cursor.value()))
+                is_found = cursor.next()
+            is_whole = [it and it.seq for it in rows] == list(range(after + 1, newest + 1))
+            return [it for it in rows if it is not None] if is_whole else None
+
+    def list_scattered_changes(self, after: int, most: int) -> list[int]:
+        """The numbers of widgets that changed after this, at most so many of them at a time."""
+        with self._snapshot as reading, reading.cursor(self.file.changes) as cursor:
+            if not cursor.set_range(number_key(after + 1)):
+                return []
+            values = cursor.iternext(keys=False, values=True)
+            heads = np.frombuffer(b"".join([it[: CHANGE.size] for it in values]), "<i8")
+        ids, changed_at = heads[::2], heads[1::2]
+        times, counts = np.unique(changed_at, return_counts=True)
+        scattered: list[int] = ids[np.isin(changed_at, times[counts <= most])].tolist()
+        return scattered
+
+    # What the search index is made of
+
+    def highest_id(self) -> int:
+        """The largest number of a widget; numbers are dense, so about how many there are."""
+        with self._snapshot as reading, reading.cursor(self.file.listings) as cursor:
+            return int.from_bytes(cursor.key(), "big") if cursor.last() else 0
+
+    def stream_listings(self) -> Iterator[ListingColumns]:
+        """Every listed widget by number, some thousand at a time."""
+        with self._snapshot as reading, reading.cursor(self.file.listings) as cursor:
+            if not cursor.first():
+                return
+            every = cursor.iternext(keys=False, values=True)
+            while some := [bytes(it) for it in islice(every, _LISTINGS_AT_ONCE)]:
+                columns = listing_columns(some)
+                if len(columns.ids):
+                    yield columns
+
+    def check_listings(self) -> None:
+        """Raises DataDamaged if the search index cannot be made of what is listed."""
+        listed = sum(len(some.ids) for some in self.stream_listings())
+        if listed != len(self.list_ids_by_name()):
+            raise damaged("the table of names")
+
+    def list_listings(self, ids: Sequence[int]) -> list[ListingRow]:
+        """Of those of these widgets that are listed."""
+        with self._snapshot as reading:
+            found = (self.find_listing(reading, it) for it in ids)
+            return [
+                ListingRow(
+                    it.id,
+                    it.scope,
+                    it.name,
+                    it.is_official,
+                    it.version_count,
+                    it.display_name,
+                    it.description or "",
+                )
+                for it in found
+                if it is not None and it.is_listed
+            ]
+
+    def find_listing(self, reading: Reading, widget_id: int) -> Listing | None:
+        found = reading.get(number_key(widget_id), db=self.file.listings)
+        it = None if found is None else decode_listing(bytes(found))
+        if it is not None and it.id != widget_id:
+            raise damaged(f"the listing of widget {widget_id}")
+        return it
+
+    def list_ids_by_name(self) -> Array:
+        """The numbers of all listed widgets, by scope and name."""
+        with self._snapshot as reading, reading.cursor(self.file.keys) as cursor:
+            found = np.frombuffer(b"".join(cursor.iternext(keys=False, values=True)), KEYS)
+            listed: Array = found["id"][found["flags"] & LISTED != 0]
+            return np.ascontiguousarray(listed)
+
+    def find_id_before(self, scope: str, name: str) -> int | None:
+        """The listed widget that stands just before this place by scope and name."""
+        with self._snapshot as reading, reading.cursor(self.file.keys) as cursor:
+            has_later = cursor.set_range(key_of(scope, name))
+            is_found = cursor.prev() if has_later else cursor.last()
+            while is_found:
+                widget_id, flags = KEY.unpack(cursor.value())
+                if flags & LISTED:
+                    return int(widget_id)
+                is_found = cursor.prev()
+            return None
+
+
+class _Snapshot:
+    """A transaction of a reader, begun by the outermost `with` and ended by it.
+
+    None is held in between: it would keep room in the file from being used again.
+    """
+
+    __slots__ = ("_depth", "_of", "_transaction", "is_closed")
+
+    def __init__(self, of: Documents) -> None:
+        self._of = of
+        self.is_closed = False
+        self._depth = 0
+        self._transaction: Reading | None = None
+
+    def __enter__(self) -> Reading:
+        transaction = self._transaction
+        if transaction is None:
+            if self.is_closed:
+                raise StoreUnavailable("The read model is closed.")
+            try:
+                transaction = self._transaction = self._of.file.reading()
+            except lmdb.Error as fault:
+                raise named(fault) from fault
+        self._depth += 1
+        return transaction
+
+    def __exit__(
+        self,
+        _type: type[BaseException] | None,
+        fault: BaseException | None,
+        _traceback: TracebackType | None,
+    ) -> None:
+        self._depth -= 1
+        if not self._depth and self._transaction is not None:
+            transaction, self._transaction = self._transaction, None
+            transaction.abort()
+        if isinstance(fault, lmdb.Error):
+            raise named(fault) from fault
+        if isinstance(fault, struct.error):  # Fewer bytes than were written.
+            raise damaged("something") from fault
+
+
+def _change(key: memoryview, value: memoryview) -> ChangeRow | None:
+    """None: it is damaged, and all must be forgotten."""
+    try:
+        widget_id, changed_at = CHANGE.unpack_from(value)
+        scope, _, name = bytes(value[CHANGE.size :]).decode().partition("\0")
+    except (struct.error, ValueError):
+        return None
+    return ChangeRow(int.from_bytes(key, "big"), widget_id, scope, name, changed_at)

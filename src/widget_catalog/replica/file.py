@@ -1,0 +1,237 @@
+"""ReplicaFile: the file that a node reads from, an LMDB environment, and its tables.
+
+A folder holds it: `current` names the one that is in use, so that another can be made beside it
+and take its place at once. Whoever has the former open reads on from it until it looks.
+"""
+
+import contextlib
+import os
+import secrets
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import lmdb
+import msgspec
+
+from ..domain.errors import StoreUnavailable
+from .records import FORMAT, damaged
+from .revision import allocate
+from .rows import FeedEntry
+
+_CURRENT = "current"
+_SUFFIX = ".mdb"
+# Of addresses, not of memory or disk.
+_MAP_BYTES = 1 << 37
+_MAX_READERS = 500
+# What a place in the table of readers takes, and what stands before them.
+_READER_BYTES, _READERS_HEAD_BYTES = 64, 4096
+# Read transactions that are kept to be used again: to begin one then costs half.
+_SPARE_TRANSACTIONS = 8
+# LMDB 0.9: its format has been the same for ten years.
+_ENGINE = 0
+
+_TABLES = ("keys", "members", "scopes", "listings", "documents", "changes", "state")
+_STATE = b"state"
+
+
+class State(msgspec.Struct, frozen=True):
+    """`applied` is the last change of the feed that is in the replica."""
+
+    format: int = FORMAT
+    applied: FeedEntry | None = None
+    is_importing: bool = False
+
+    @property
+    def seq(self) -> int:
+        return 0 if self.applied is None else self.applied.seq
+
+
+_encode_state = msgspec.json.Encoder().encode
+_decode_state = msgspec.json.Decoder(State).decode
+
+
+class ReplicaFile:
+    """Opened once in a process, however many read from it; not to be used after a fork.
+
+    `keys`      scope NUL name   the widget's number, and flags
+    `members`   hash of a key or scope   nothing: what is not found in `keys` must not be here
+    `scopes`    scope            when it last changed, and how many widgets it has
+    `listings`  number           what the search index is made of
+    `documents` number           what is shown
+    `changes`   number of a change   the widget's number, the time, the key: the newest ones
+    `state`     one record
+    """
+
+    def __init__(self, path: Path, *, is_new: bool = False) -> None:
+        """A new one is not on disk before `sync`."""
+        self.path = path
+        self.id = path.stem
+        self._users = 1
+        with faults_named():
+            _reserve_readers(path)
+            self.environment = lmdb.open(
+                str(path),
+                map_size=_MAP_BYTES,
+                subdir=False,
+                create=is_new,
+                sync=not is_new,
+                max_dbs=len(_TABLES),
+                max_readers=_MAX_READERS,
+                max_spare_txns=_SPARE_TRANSACTIONS,
+                mode=0o600,
+                lib_version=_ENGINE,
+            )
+            try:
+                opened = [self.environment.open_db(it.encode(), create=is_new) for it in _TABLES]
+            except BaseException:
+                self.environment.close()
+                raise
+        self.tables = opened
+        self.keys, self.members, self.scopes, self.listings, *rest = opened
+        self.documents, self.changes, self._state = rest
+
+    def sync(self) -> None:
+        with faults_named():
+            self.environment.sync(True)
+
+    def reading(self) -> "lmdb.Transaction[memoryview]":
+        return self.environment.begin(buffers=True)
+
+    @contextlib.contextmanager
+    def writing(self) -> "Iterator[lmdb.Transaction[bytes]]":
+        """All or nothing. Whoever writes holds the replica's lock."""
+        with faults_named(), self.environment.begin(write=True) as transaction:
+            yield transaction
+
+    def state(self, transaction: "lmdb.Transaction[bytes] | lmdb.Transaction[memoryview]") -> State:
+        found = transaction.get(_STATE, db=self._state)
+        try:
+            return State() if found is None else _decode_state(found)
+        except msgspec.MsgspecError:
+            raise damaged("the state") from None
+
+    def put_state(self, transaction: "lmdb.Transaction[bytes]", state: State) -> None:
+        transaction.put(_STATE, _encode_state(state), db=self._state)
+
+    def close(self) -> None:
+        with _lock:
+            self._users -= 1
+            if not self._users:
+                _opened.pop((os.getpid(), self.path), None)
+                self.environment.close()
+
+    def share(self) -> "ReplicaFile":
+        self._users += 1
+        return self
+
+
+_lock = threading.Lock()
+# By process as well: what a fork has inherited is not its own.
+_opened: dict[tuple[int, Path], ReplicaFile] = {}
+
+
+def open_current(folder: Path) -> ReplicaFile | None:
+    """The one that is in use; None where there is none. To be closed by whoever opened it."""
+    path = find_current(folder)
+    if path is None:
+        return None
+    with _lock:
+        known = _opened.get((os.getpid(), path))
+        if known is not None:
+            return known.share()
+        opened = _opened[os.getpid(), path] = ReplicaFile(path)
+        return opened
+
+
+def find_current(folder: Path) -> Path | None:
+    """Where it lies. Costs a few system calls."""
+    try:
+        name = (folder / _CURRENT).read_text("ascii")
+    except (OSError, ValueError):
+        return None
+    path = folder / name
+    return path if path.parent == folder and path.suffix == _SUFFIX and path.is_file() else None
+
+
+def new_path(folder: Path) -> Path:
+    """For another one, which nobody uses yet."""
+    with faults_named():
+        folder.mkdir(exist_ok=True, mode=0o700)
+    return folder / f"{secrets.token_hex(6)}{_SUFFIX}"
+
+
+def make_current(path: Path) -> None:
+    """From now on this one is in use; the others are removed."""
+    folder = path.parent
+    with faults_named():
+        draft = folder / f"{_CURRENT}.part"
+        with draft.open("w", encoding="ascii") as file:
+            file.write(path.name)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(folder / _CURRENT)
+        _sync_names(folder)
+    remove_others(folder)
+
+
+def _sync_names(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def remove_others(folder: Path) -> None:
+    """Also what was left by one that was never finished."""
+    kept = find_current(folder)
+    for path in folder.glob(f"*{_SUFFIX}*"):
+        if kept is None or not path.name.startswith(kept.stem):
+            with contextlib.suppress(OSError):
+                path.unlink()
+
+
+def discard(folder: Path) -> None:
+    """There is none from now on; it is made anew by the next `apply`."""
+    with faults_named():
+        (folder / _CURRENT).unlink(missing_ok=True)
+
+
+def _reserve_readers(path: Path) -> None:
+    """LMDB maps the table of readers and writes to it: on a full disk that ends the process."""
+    table = path.with_name(f"{path.name}-lock")
+    size = _READERS_HEAD_BYTES + _MAX_READERS * _READER_BYTES
+    if not table.exists() or table.stat().st_size < size:
+        descriptor = os.open(table, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            allocate(descriptor, size)
+        finally:
+            os.close(descriptor)
+
+
+_PASSING = (lmdb.DiskError, lmdb.MapFullError, lmdb.ReadersFullError, lmdb.LockError)
+
+
+def named(fault: lmdb.Error) -> StoreUnavailable:
+    """A fault of LMDB as one of ours."""
+    if isinstance(fault, _PASSING) or _is_of_the_disk(fault):
+        return StoreUnavailable(f"The read model cannot be used just now ({fault}).")
+    return damaged(f"something ({fault})")
+
+
+def _is_of_the_disk(fault: lmdb.Error) -> bool:
+    """Whether it is the system's: those of LMDB itself have a class each."""
+    return type(fault) is lmdb.Error
+
+
+@contextlib.contextmanager
+def faults_named() -> Iterator[None]:
+    try:
+        yield
+    except lmdb.Error as fault:
+        raise named(fault) from fault
+    except OSError as fault:
+        raise StoreUnavailable(
+            f"The read model cannot be written ({fault.strerror or fault})."
+        ) from fault

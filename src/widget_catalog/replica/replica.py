@@ -1,0 +1,371 @@
+"""Replica: a node's own read model, with a file of its own. `apply` alone fills it.
+
+Whoever writes calls it after the commit and before answering, a start calls it once, and a service
+now and then. It reads the feed from where the replica is, so it does not matter who calls it, nor
+what was lost: a process that is killed between its commit and `apply` leaves that to the next one.
+"""
+
+import contextlib
+import itertools
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+import numpy as np
+import structlog
+import xxhash
+
+from ..data_folder import DataFolder
+from ..domain.errors import DataDamaged, StoreUnavailable, WriterBusy
+from ..store import downloads, feed, widgets
+from ..store.engine import Snapshot, Store, Transaction
+from ..store.feed import Change
+from ..store.file_lock import file_lock
+from ..store.pictures import PictureBatch
+from .file import (
+    ReplicaFile,
+    State,
+    make_current,
+    new_path,
+    open_current,
+    remove_others,
+)
+from .rendering import Document, render
+from .revision import Counts, Revision
+from .source import change_times, entry_of, fits, is_importing, numbers, stream_slices
+from .writing import Drawn, ReplicaWriter
+
+_log = structlog.get_logger("widget_catalog.replica")
+
+# So many changes are applied in one transaction.
+_AT_ONCE = 2_000
+_FILLED_AT_ONCE = 5_000
+# So long whoever writes waits for others who apply; what they had to do may be done by then.
+_PATIENCE_S = 5.0
+_REBUILD_PATIENCE_S = 3_600.0
+
+Progress = Callable[[int], None]
+Bar = Callable[[int], AbstractContextManager[Progress]]
+"""Shows how far it has come, of so many widgets."""
+
+
+@contextlib.contextmanager
+def no_bar(_total: int) -> Iterator[Progress]:
+    yield lambda _: None
+
+
+class Replica:
+    """Hears of every write to the store."""
+
+    draw = staticmethod(render)
+
+    def __init__(
+        self,
+        folder: DataFolder,
+        revision: Revision,
+        counts: Counts,
+        *,
+        program: str = "",
+        on_damage: Callable[[DataDamaged], object] | None = None,
+    ) -> None:
+        self.path = folder.replica
+        self._lock_file = folder.replica_lock
+        self._rebuild_lock_file = folder.replica_lock.with_suffix(".rebuild")
+        self._revision = revision
+        self._counts = counts
+        self._program = program
+        self._on_damage = on_damage
+        self._opened: ReplicaFile | None = None
+        self._mutex = threading.Lock()
+        # Why the last try to apply has failed.
+        self.fault: str | None = None
+
+    # What the store tells
+
+    def saving(self, highest_id: int) -> None:
+        self._counts.reserve(highest_id)
+
+    def committing(self, tx: Transaction) -> None:
+        if not tx.is_public and feed.latest_seq(tx.connection) != self.applied_seq():
+            # A writer that was killed right after its commit has left this to the next one.
+            tx.tells_readers()
+
+    def committed(self, tx: Transaction) -> None:
+        if tx.counts:
+            self._counts.record(tx.counts.items())
+
+    def published(self, store: Store, pictures: Iterable[PictureBatch]) -> None:
+        """What is committed is true, whatever happens here: the next `apply` makes up for it."""
+        try:
+            self.apply(store, pictures)
+        except StoreUnavailable as fault:
+            if self._on_damage is not None and isinstance(fault, DataDamaged):
+                self._on_damage(fault)
+            _log.error("What was changed cannot be shown yet.", fault=fault.message)
+
+    # Applying
+
+    def apply(self, store: Store, pictures: Iterable[PictureBatch] = (), bar: Bar = no_bar) -> None:
+        """Bring the replica to the end of the feed; if there is none, or one that does not fit
+        this store, make it. Raises StoreUnavailable."""
+        try:
+            if not self._is_done(store) and not self._apply(store, pictures):
+                self.rebuild(store, bar, is_needed=self._is_needed)
+        except StoreUnavailable as fault:
+            self.fault = fault.message
+            raise
+        self.fault = None
+
+    def applied_seq(self) -> int:
+        file = self._current()
+        if file is None:
+            return -1
+        with file.reading() as reading:
+            return file.state(reading).seq
+
+    def _is_done(self, store: Store) -> bool:
+        """Whether there is nothing to apply, and all readers are told so. Needs no lock."""
+        file = self._current()
+        if file is None:
+            return False
+        try:
+            with file.reading() as reading:
+                state = file.state(reading)
+        except DataDamaged:
+            return False
+        if self._revision.current() != _word(file, state):
+            return False
+        with store.reading() as connection:
+            return (
+                fits(connection, state)
+                and feed.latest_seq(connection) == state.seq
+                and is_importing(connection) == state.is_importing
+            )
+
+    def _apply(self, store: Store, pictures: Iterable[PictureBatch]) -> bool:
+        """False: there is no replica that fits."""
+        with self.locked():
+            file = self._current()
+            if file is None or self._is_needed(store):
+                return False
+            self.apply_to(file, store, pictures)
+            self._show(file)
+        return True
+
+    def apply_to(
+        self, file: ReplicaFile, store: Store, pictures: Iterable[PictureBatch] = ()
+    ) -> None:
+        """Under the lock, or on a file that nobody else knows of."""
+        drawn = Drawn(pictures)
+        file.environment.reader_check()  # Readers that were killed would hold room in the file.
+        while self._apply_some(file, store, drawn):
+            pass
+
+    def _show(self, file: ReplicaFile) -> None:
+        """Let readers know. A process that was killed before this leaves it to the next one."""
+        with file.reading() as reading:
+            self._revision.show(_word(file, file.state(reading)))
+
+    def _apply_some(self, file: ReplicaFile, store: Store, drawn: Drawn) -> bool:
+        with file.reading() as reading:
+            state = file.state(reading)
+        with store.reading() as connection:
+            rows = feed.list_changes(connection, state.seq, _AT_ONCE)
+            importing = is_importing(connection)
+            if not rows and importing == state.is_importing:
+                return False
+            documents = self._documents(connection, rows, drawn)
+        if documents:
+            self._counts.reserve(max(documents))
+        changed_at = {it.widget_id: it.changed_at for it in rows}
+        applied = entry_of(rows[-1]) if rows else state.applied
+        with file.writing() as transaction:
+            writer = ReplicaWriter(file, transaction)
+            for widget_id, document in documents.items():
+                writer.put(widget_id, changed_at[widget_id], document)
+            writer.note(rows)
+            writer.finish(State(applied=applied, is_importing=importing))
+        return True
+
+    def _documents(
+        self, connection: Snapshot, rows: Sequence[Change], drawn: Drawn
+    ) -> dict[int, Document]:
+        """What has become of the widgets that changed. Of a damaged one, the document stays."""
+        latest = {it.widget_id: it.seq for it in rows}
+        found = drawn.take(latest, rows[-1].seq) if rows else {}
+        missing = [it for it in latest if it not in found]
+        for start in range(0, len(missing), 500):
+            some = widgets.read_widgets(connection, missing[start : start + 500])
+            found |= {it.id: render(it.widget) for it in some.sound}
+            for lost in some.damaged.values():
+                self._tell_damage(lost.sentence)
+        return found
+
+    def _tell_damage(self, sentence: str) -> None:
+        _log.error("A widget cannot be shown.", fault=sentence)
+        if self._on_damage is not None:
+            self._on_damage(DataDamaged(sentence))
+
+    # Making it anew
+
+    def rebuild(
+        self,
+        store: Store,
+        bar: Bar = no_bar,
+        is_needed: Callable[[Store], bool] = lambda _: True,
+    ) -> None:
+        """Make another one beside the one that is there, if any; that is used until it is ready."""
+        with self._locked(self._rebuild_lock_file, _REBUILD_PATIENCE_S):
+            if not is_needed(store):  # Somebody else has made it meanwhile.
+                return
+            remove_others(self.path)
+            try:
+                self._make(new_path(self.path), store, bar)
+            except BaseException:
+                remove_others(self.path)
+                raise
+
+    def _make(self, path: Path, store: Store, bar: Bar) -> None:
+        file = ReplicaFile(path, is_new=True)
+        try:
+            self._fill(file, store, bar)
+            file.sync()
+        finally:
+            file.close()
+        with self.locked():
+            file = ReplicaFile(path)
+            try:
+                self.apply_to(file, store)
+                make_current(path)
+                self._show(file)
+            finally:
+                file.close()
+
+    def remove_leftovers(self) -> None:
+        """What was left by a process that was killed while it made one."""
+        with file_lock(self._rebuild_lock_file, 0.0, self._program) as holder:
+            if holder is None:
+                remove_others(self.path)
+
+    def _is_needed(self, store: Store) -> bool:
+        file = self._current()
+        if file is None:
+            return True
+        try:
+            with store.reading() as connection, file.reading() as reading:
+                return not fits(connection, file.state(reading))
+        except DataDamaged:
+            return True
+
+    def _fill(self, file: ReplicaFile, store: Store, bar: Bar) -> None:
+        with (
+            store.reading() as connection,
+            bar(widgets.count_widgets(connection)) as progress,
+        ):
+            newest = feed.find_change(connection, feed.latest_seq(connection))
+            changed_at = change_times(connection)
+            slices = stream_slices(connection)
+            while some := list(itertools.islice(slices, _FILLED_AT_ONCE // 500)):
+                with file.writing() as transaction:
+                    writer = ReplicaWriter(file, transaction, is_new=True)
+                    for it in some:
+                        for stored in it.sound:
+                            at = int(changed_at[stored.id]) or store.now_ms()
+                            writer.put(stored.id, at, render(stored.widget))
+                        for widget_id, lost in it.damaged.items():
+                            writer.put_lost(widget_id, lost.scope, lost.name)
+                            self._tell_damage(lost.sentence)
+                        progress(len(it.sound) + len(it.damaged))
+                    writer.finish()
+            with file.writing() as transaction:
+                applied = None if newest is None else entry_of(newest)
+                file.put_state(transaction, State(applied=applied))
+
+    # Starting
+
+    def state_counts(self, store: Store, *, waits: bool = False) -> bool:
+        """Put the counts in memory right, and say whether that was possible: not if somebody else
+        is writing, and this one `waits` not."""
+        try:
+            with store.writing(waits=waits) as tx:
+                tx.counts |= self._wrong_counts(tx.connection)
+        except WriterBusy:
+            return False
+        return True
+
+    def show_stored(self, store: Store) -> None:
+        """Counts as stored, without the lock: for a start that does not get it.
+
+        No service writes them at that time; what a command may write meanwhile is newer, and is
+        put right when there is the lock.
+        """
+        with store.reading() as connection:
+            self._counts.record(self._wrong_counts(connection).items())
+
+    def mend_counts(self, store: Store) -> int:
+        """State the counts as stored where memory has others; gives how many those were."""
+        with store.reading() as connection:
+            if not self._wrong_counts(connection):
+                return 0
+        # Counted just now, and not in memory yet? Under the lock there is no such moment.
+        with store.writing() as tx:
+            wrong = self._wrong_counts(tx.connection)
+            tx.counts |= wrong
+        return len(wrong)
+
+    def _wrong_counts(self, connection: Snapshot) -> dict[int, int]:
+        """The true counts of the widgets whose count in memory is another."""
+        highest = widgets.highest_id(connection)
+        self._counts.reserve(highest)
+        stored = np.zeros(highest + 1, dtype=np.uint64)
+        for ids, counts in downloads.stream_counts(connection):
+            stored[numbers(ids)] = numbers(counts)
+        wrong = np.flatnonzero(self._counts.array[1 : highest + 1] != stored[1:]) + 1
+        return dict(zip(wrong.tolist(), stored[wrong].tolist(), strict=True))
+
+    # The file and its lock
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """Be the only one who writes to the replica."""
+        with self._locked(self._lock_file, _PATIENCE_S):
+            yield
+
+    @contextlib.contextmanager
+    def _locked(self, path: Path, patience_s: float) -> Iterator[None]:
+        with file_lock(path, patience_s, self._program) as holder:
+            if holder is not None:
+                raise StoreUnavailable(f"The read model cannot be changed just now: {holder}.")
+            yield
+
+    def current(self) -> ReplicaFile:
+        file = self._current()
+        if file is None:
+            raise DataDamaged("There is no read model. Run doctor: it makes it.")
+        return file
+
+    def _current(self) -> ReplicaFile | None:
+        """The one in use. If that was removed while it was open, it is still of use. None if
+        there is none that can be opened."""
+        with self._mutex:
+            try:
+                found = open_current(self.path)
+            except DataDamaged:
+                found = None
+            if found is not None:
+                if self._opened is not None:
+                    self._opened.close()
+                self._opened = found
+            return self._opened
+
+    def close(self) -> None:
+        """To be called before a fork, too: what is open must not be used on both sides of it."""
+        if self._opened is not None:
+            self._opened.close()
+            self._opened = None
+
+
+def _word(file: ReplicaFile, state: State) -> int:
+    """What the revision word says of this state: another number for any other."""
+    return xxhash.xxh3_64_intdigest(f"{file.id} {state.seq} {state.is_importing}".encode())

@@ -1,0 +1,83 @@
+"""What is read of the replica, as values."""
+
+from typing import NamedTuple
+
+from .ordinals import Array
+from .rendering import Place
+
+# Stands between joined texts. A NUL is in no text: it is refused at the edge.
+TEXT_SEPARATOR = " \0 "
+# What is larger is read and compressed by a thread, in pieces: reading and compressing this
+# much takes about a millisecond at most, which the event loop can spare.
+MAX_INLINE_BYTES = 1 << 16
+
+
+class FeedEntry(NamedTuple):
+    """A change as the store's feed has it: no other store has the same."""
+
+    seq: int
+    widget_id: int
+    scope: str
+    changed_at: int
+
+
+class ChangeRow(NamedTuple):
+    """A change, with the name of its widget. Those of one transaction have the same time."""
+
+    seq: int
+    widget_id: int
+    scope: str
+    name: str
+    changed_at: int
+
+
+class DetailRow(NamedTuple):
+    """`entries` is None where they are large: they are read with `stream_entries`."""
+
+    id: int
+    is_listed: bool
+    head: bytes
+    created_at: str
+    latest_version: str | None
+    entries_checksum: int
+    entries: bytes | None
+
+
+class SummaryRow(NamedTuple):
+    id: int
+    head: bytes
+    latest: bytes
+    place: Place
+
+
+class RegistryRow(NamedTuple):
+    """`entries` is None where they are large."""
+
+    id: int
+    head: bytes
+    latest_version: str | None
+    entries_checksum: int
+    entries: bytes | None
+
+
+class ListingRow(NamedTuple):
+    """What the search index needs to know of a listed widget."""
+
+    id: int
+    scope: str
+    name: str
+    is_official: bool | None
+    version_count: int
+    display_name: str
+    description: str
+
+
+class ListingColumns(NamedTuple):
+    """The same of many widgets, column by column; the texts of a column are joined to one."""
+
+    ids: Array
+    scopes: list[str]
+    is_official: Array
+    version_counts: Array
+    display_names: str
+    descriptions: str

@@ -1,0 +1,168 @@
+"""The search index as a file, mapped by every worker, so that a start need not read all texts.
+
+It is made from the replica and can be deleted at any time. It says which change it was made at;
+what came later is taken into the index as at any other time.
+
+    python -m widget_catalog.replica.search.file REPLICA FILE LEAST_WIDGETS
+
+makes it, in a process of its own: a worker that serves lets it be done so.
+"""
+
+import contextlib
+import fcntl
+import mmap
+import os
+import sys
+import unicodedata
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+
+from ..documents import Documents
+from ..records import FORMAT as DOCUMENTS_FORMAT
+from .parts import IndexParts, build_parts
+
+# Counted up whenever the parts of the index change.
+FORMAT = 2
+# Below this, building the index takes a moment, and no file is kept.
+LEAST_WIDGETS = 20_000
+# So many changes are taken into a mapped index rather than all built anew.
+_MOST_BEHIND = 2_000
+# So many are taken in by a worker while others wait for it.
+_FEW_BEHIND = 200
+_ALIGNED = 64
+
+
+class Opened(NamedTuple):
+    """The parts of an index and the number of the last change that is in them."""
+
+    seq: int
+    parts: IndexParts
+
+
+class _Head(msgspec.Struct):
+    """What the file begins with. `arrays` are the types and lengths of what follows."""
+
+    made_for: str
+    made_from: str
+    made_at: int
+    arrays: list[tuple[str, int]]
+
+
+def open_index(
+    documents: Documents, path: Path, most_behind: int = _MOST_BEHIND, least: int = LEAST_WIDGETS
+) -> Opened:
+    """From the file if it is not too old; else built, and kept in the file for the next time."""
+    with documents.snapshot():
+        newest = documents.latest_seq()
+        if documents.highest_id() < least:
+            return Opened(newest, build_parts(documents))
+        # Who comes while another builds waits for that, and takes what was built.
+        with _locked(path.with_suffix(".lock")):
+            opened = _load(documents, path)
+            if opened is None or newest - opened.seq > most_behind:
+                opened = Opened(newest, build_parts(documents))
+                # On a full disk the index is served from memory, and built again next time.
+                with contextlib.suppress(OSError):
+                    _save(documents, path, opened)
+                    opened = _load(documents, path) or opened
+    return opened
+
+
+def load_index(documents: Documents, path: Path, most_behind: int = _FEW_BEHIND) -> Opened | None:
+    """From the file, if only few changes have come since it was made."""
+    with documents.snapshot():
+        opened = _load(documents, path)
+        return opened if opened and documents.latest_seq() - opened.seq <= most_behind else None
+
+
+def keep_index(
+    replica: Path, path: Path, most_behind: int = _FEW_BEHIND, least: int = LEAST_WIDGETS
+) -> None:
+    """See to it that the file is not too old, so that nobody has to wait for it later."""
+    documents = Documents(replica)
+    try:
+        if documents.highest_id() >= least:
+            open_index(documents, path, most_behind, least)
+    finally:
+        documents.close()
+
+
+def check_index(replica: Path, path: Path) -> None:
+    """Raises StoreUnavailable if no index can be made. A large one is kept."""
+    documents = Documents(replica)
+    try:
+        if documents.highest_id() >= LEAST_WIDGETS:
+            open_index(documents, path)
+        else:
+            with documents.snapshot():
+                documents.check_listings()
+    finally:
+        documents.close()
+
+
+def _load(documents: Documents, path: Path) -> Opened | None:
+    """What the file holds, if it was made from this very replica by this release."""
+    try:
+        with path.open("rb") as file:
+            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except (OSError, ValueError):
+        return None
+    try:
+        line = mapped[: mapped.find(b"\n") + 1]
+        head = msgspec.json.decode(line, type=_Head)
+    except msgspec.MsgspecError:
+        return None
+    # Another replica, as of a restored database, may have come as far by another way.
+    if head.made_for != _made_for() or head.made_from != documents.identity:
+        return None
+    arrays, at = [], len(line)
+    for kind, length in head.arrays:
+        at += -at % _ALIGNED
+        try:
+            arrays.append(np.frombuffer(mapped, np.dtype(kind), length, at))
+        except ValueError:  # The file was cut off.
+            return None
+        at += arrays[-1].nbytes
+    return Opened(head.made_at, IndexParts.from_flat(arrays))
+
+
+def _save(documents: Documents, path: Path, made: Opened) -> None:
+    arrays = [np.ascontiguousarray(it) for it in made.parts.flat()]
+    shapes = [(it.dtype.str, len(it)) for it in arrays]
+    head = _Head(_made_for(), documents.identity, made.seq, shapes)
+    partial = path.with_suffix(".part")
+    try:
+        with partial.open("wb") as file:
+            file.write(msgspec.json.encode(head) + b"\n")
+            for array in arrays:
+                file.write(bytes(-file.tell() % _ALIGNED))
+                file.write(array.data)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _made_for() -> str:
+    """All that the index of the same replica depends on."""
+    return f"{FORMAT} {DOCUMENTS_FORMAT} {unicodedata.unidata_version} {sys.byteorder}"
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+if __name__ == "__main__":
+    _replica, _file, _least = sys.argv[1:]
+    keep_index(Path(_replica), Path(_file), most_behind=0, least=int(_least))

@@ -1,0 +1,169 @@
+"""IndexFollower: keeps a worker's index up to date, without keeping the worker's clients waiting.
+
+A few changes are taken in at once. Thousands make a large index anew, in a process apart;
+details and counts go on meanwhile, and searches wait for it. While an import is carried out,
+searches do not wait: they find what it has changed when it has ended, and all else at once.
+"""
+
+import asyncio
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import structlog
+
+from ..documents import Documents
+from ..revision import Counts
+from ..rows import ChangeRow
+from . import file as index_file
+from .file import load_index, open_index
+from .index import SearchIndex
+
+_MOST_LISTED = 10_000
+# An import writes more widgets than this in a transaction, and nobody else does.
+_MOST_SCATTERED = 100
+
+_log = structlog.get_logger("widget_catalog.search")
+
+
+class IndexSource(NamedTuple):
+    """The replica that an index is made from, and the file that it is kept in.
+
+    With fewer widgets than `least` there is no file, and no process apart.
+    """
+
+    replica: Path
+    file: Path
+    least: int = index_file.LEAST_WIDGETS
+
+
+class IndexFollower:
+    def __init__(self, documents: Documents, counts: Counts, source: IndexSource | None) -> None:
+        self._documents = documents
+        self._counts = counts
+        self._source = source
+        self._building: asyncio.Future[None] | None = None
+        self._builder: subprocess.Popen[bytes] | None = None
+        # Widgets whose change is not in the index yet, or so many that nobody has listed them.
+        self.changed: set[int] = set()
+        self.is_outdated = False
+        if source is None:
+            with documents.snapshot():
+                self.seq = documents.latest_seq()
+                self.index = SearchIndex(documents, counts)
+        else:
+            self.seq, parts = open_index(documents, source.file, least=source.least)
+            self.index = SearchIndex(documents, counts, parts=parts)
+
+    @property
+    def is_behind(self) -> bool:
+        return bool(self.changed) or self.is_outdated
+
+    def note(self, changes: Sequence[ChangeRow]) -> None:
+        """These widgets have changed."""
+        if len(changes) <= _MOST_SCATTERED or not self._documents.is_importing():
+            self.changed.update(it.widget_id for it in changes)
+            return
+        together = Counter(it.changed_at for it in changes)
+        for it in changes:
+            if together[it.changed_at] > _MOST_SCATTERED:
+                self.is_outdated = True
+            else:
+                self.changed.add(it.widget_id)
+
+    def note_many(self, after: int) -> None:
+        """So much has changed after this, or is unknown, that all must be built anew."""
+        self.is_outdated = True
+        if self._documents.is_importing():
+            some = self._documents.list_scattered_changes(after, _MOST_SCATTERED)
+            self.changed.update(some)
+
+    def follow(self) -> None:
+        """Take in what has changed, or see to it that all is built anew. Inside a snapshot."""
+        if not self._must_rebuild:
+            if self.changed:
+                # Among widgets of an import that goes on, its place by name is known in the end.
+                self.index.update(self.changed)
+                self.changed.clear()
+        elif (source := self._large_source) and (loop := _running_loop()):
+            # Whoever does not wait for it is answered from the index as it was.
+            self._build_apart(source, loop).add_done_callback(_log_fault)
+        else:
+            self.index = self.index.rebuilt()
+            self.changed.clear()
+            self.is_outdated = False
+
+    async def catch_up(self) -> None:
+        """Return when what has changed can be taken in at once."""
+        while self._must_rebuild and (source := self._large_source) is not None:
+            building = self._build_apart(source, asyncio.get_running_loop())
+            # Shielded: one who goes away must not end it for all the others.
+            await asyncio.shield(building)
+
+    def close(self) -> None:
+        if self._builder is not None:
+            self._builder.kill()
+
+    @property
+    def _must_rebuild(self) -> bool:
+        if not self.index.has_room_for(len(self.changed)):
+            return True
+        return self.is_outdated and not self._documents.is_importing()
+
+    @property
+    def _large_source(self) -> IndexSource | None:
+        """Where the index is made from in a process apart, if it is worth one."""
+        source = self._source
+        return source if source and self._documents.highest_id() >= source.least else None
+
+    def _build_apart(
+        self, source: IndexSource, loop: asyncio.AbstractEventLoop
+    ) -> "asyncio.Future[None]":
+        if self._building is None:
+            self._building = loop.create_future()
+            made = loop.run_in_executor(None, self._run_builder, source)
+            made.add_done_callback(self._adopt)
+        return self._building
+
+    def _run_builder(self, source: IndexSource) -> tuple[int, SearchIndex]:
+        """In a thread: a process makes the file, if there is none of now; then it is mapped."""
+        documents = Documents(source.replica)
+        try:
+            opened = load_index(documents, source.file)
+            if opened is None:
+                command = [sys.executable, "-m", f"{__package__}.file", *map(str, source)]
+                with subprocess.Popen(command) as self._builder:  # noqa: S603
+                    pass
+                opened = open_index(documents, source.file, least=source.least)
+        finally:
+            documents.close()
+        return opened.seq, SearchIndex(self._documents, self._counts, parts=opened.parts)
+
+    def _adopt(self, made: "asyncio.Future[tuple[int, SearchIndex]]") -> None:
+        building, self._building = self._building, None
+        if building is None or building.cancelled() or made.cancelled():
+            return
+        try:
+            seq, self.index = made.result()
+            # What came meanwhile; if that is very much, all begins again.
+            later = self._documents.list_changes(seq)
+            self.is_outdated = later is None or len(later) > _MOST_LISTED
+            self.changed = set() if self.is_outdated else {it.widget_id for it in later or ()}
+            building.set_result(None)
+        except Exception as fault:
+            building.set_exception(fault)
+
+
+def _log_fault(building: "asyncio.Future[None]") -> None:
+    if not building.cancelled() and (fault := building.exception()):
+        _log.error("The search index could not be built.", fault=str(fault))
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None

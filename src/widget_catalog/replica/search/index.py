@@ -1,0 +1,255 @@
+"""The in-memory search index: a query gives ordered widget numbers and the total.
+
+Every listed widget has an *ordinal* here, given once: a widget that changes gets a new
+one and its old one is dead, so that nothing need be taken out of the postings.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
+from sys import getsizeof
+from typing import NamedTuple
+
+import numpy as np
+from pyroaring import BitMap
+
+from ..cache import ByteBoundedCache
+from ..documents import Documents
+from ..ordinals import Groups, Rows, members_of, set_of
+from ..revision import Counts
+from ..rows import ListingRow
+from .parts import IndexParts, build_parts
+from .popularity import Mark, Place, Popularity
+from .texts import Texts, starting_with
+from .words import Words, normal
+
+_REMEMBERED_BYTES = 16 << 20
+# What three sets and their term take beside the sets' members and the text.
+_OVERHEAD_BYTES = 1_000
+# Room for what comes later: when it is used up, all is built anew.
+_REBUILD_OVER, _REBUILD_AT_LATEST = 2_000, 20_000
+# More than this are not taken in one by one: that would keep everybody else waiting.
+_MOST_AT_ONCE = 2_000
+# Up to this many names are kept as objects, and found ten times as fast as in flat arrays.
+_MOST_KEY_OBJECTS = 20_000
+
+
+class Query(NamedTuple):
+    """What is searched for. The text is in normal form; an empty one matches all."""
+
+    text: str = ""
+    scope: str | None = None
+    official: bool | None = None
+
+
+class Found(NamedTuple):
+    """The numbers of the widgets on a page, the number of all results, and as of when."""
+
+    ids: list[int]
+    total: int
+    mark: Mark
+
+
+class Totals(NamedTuple):
+    widgets: int
+    versions: int
+    scopes: int
+    downloads: int
+
+
+class _Holders(NamedTuple):
+    """The widgets that hold a term: anywhere, in their name, at the start of a word of it."""
+
+    anywhere: BitMap
+    in_name: BitMap
+    starting_word: BitMap
+
+
+class SearchIndex:
+    """All listed widgets, to be found by words of their names and descriptions."""
+
+    def __init__(
+        self,
+        documents: Documents,
+        counts: Counts,
+        rebuild_over: int = _REBUILD_OVER,
+        parts: IndexParts | None = None,
+    ) -> None:
+        self._documents = documents
+        self._counts = counts
+        self._rebuild_over = rebuild_over
+        parts = parts or build_parts(documents)
+        size = len(parts.ids)
+        self._room = max(rebuild_over, min(size // 4, _REBUILD_AT_LATEST))
+        self._all = BitMap(range(size))
+        self._official = set_of(np.flatnonzero(parts.is_official))
+        scopes = [it.decode() for it in Texts(parts.scopes, parts.scope_starts)]
+        self._scopes = Groups(scopes, Rows(parts.members, parts.member_starts))
+        self._names, self._descriptions = Words(parts.names), Words(parts.descriptions)
+        self._old_ids, self._old_version_counts = parts.ids.data, parts.version_counts.data
+        # What has come or gone since the build.
+        self._new_ordinals: dict[int, int | None] = {}
+        self._new_version_counts: list[int] = []
+        self._new_keys: list[str] = []
+        self._versions = int(parts.version_counts.sum())
+        keys = Texts(parts.keys, parts.key_starts)
+        self._keys: Sequence[bytes] = keys if size > _MOST_KEY_OBJECTS else list(keys)
+        self._key_ordinals = parts.key_ordinals
+        self._popularity = Popularity(self._counts, parts.ids, parts.ranks)
+        self._remembered: ByteBoundedCache[str, _Holders] = ByteBoundedCache(_REMEMBERED_BYTES)
+        self._scope_count: int | None = None
+
+    def refresh(self) -> None:
+        """Follow the counts: to be called before anything is asked for."""
+        self._popularity.refresh()
+
+    def find(self, query: Query, offset: int, limit: int) -> Found:
+        """The widgets in this window of the results."""
+        terms, matching = self._matching(query)
+        total = len(matching)
+        positions: list[int] = []
+        before = 0
+        tier = better = None
+        for tier in self._nested(query.text, terms, matching) if offset < total else ():
+            size = len(tier) - before
+            if size and offset < before + size:
+                start = max(offset - before, 0)
+                stop = min(start + limit - len(positions), size)
+                rest = tier if better is None else tier - better
+                positions += self._popularity.window(rest, start, stop)
+                if len(positions) == limit:
+                    break
+            better, before = tier, len(tier)
+        # Who is in none of the sets up to here cannot come on this page, however popular.
+        shown = self._popularity.ordinals_at(positions)
+        mark = self._popularity.mark(tier or matching, shown)
+        return Found(self._popularity.ids_of(shown), total, mark)
+
+    def still_finds(self, found: Found) -> bool:
+        """Whether `find` would find the same again."""
+        return self._popularity.holds(found.mark)
+
+    def totals(self) -> Totals:
+        if self._scope_count is None:
+            self._scope_count = self._scopes.count(self._all)
+        ids = self._popularity.ids[members_of(self._all)]
+        downloads = int(self._counts.array[ids].sum())
+        return Totals(len(ids), self._versions, self._scope_count, downloads)
+
+    def has_room_for(self, changes: int) -> bool:
+        """Whether so many widgets can still be taken in, and quickly."""
+        return changes <= _MOST_AT_ONCE and len(self._new_keys) + changes <= self._room
+
+    def rebuilt(self) -> "SearchIndex":
+        """An index of everything as it is now."""
+        return SearchIndex(self._documents, self._counts, self._rebuild_over)
+
+    def update(self, widget_ids: Iterable[int]) -> None:
+        """Take in what has become of these widgets, for which there must be room."""
+        changed = set(widget_ids)
+        # By scope and name, so that whoever stands before a new widget has its place already.
+        rows = sorted(
+            self._documents.list_listings(list(changed)), key=lambda row: (row.scope, row.name)
+        )
+        replaced = {widget_id: self._find_ordinal(widget_id) for widget_id in changed}
+        gone = [ordinal for ordinal in replaced.values() if ordinal is not None]
+        for ordinal in gone:
+            self._all.discard(ordinal)
+            self._official.discard(ordinal)
+            self._versions -= self._version_count(ordinal)
+        self._new_ordinals |= dict.fromkeys(changed)
+        places = []
+        for row in rows:
+            self._add(row)
+            before = self._documents.find_id_before(row.scope, row.name)
+            places.append(Place(row.id, replaced[row.id], before and self._find_ordinal(before)))
+        self._popularity.update(gone, places)
+        self._remembered.clear()
+        self._scope_count = None
+
+    def _add(self, row: ListingRow) -> None:
+        ordinal = len(self._old_ids) + len(self._new_keys)
+        key = normal(row.display_name)
+        self._new_keys.append(key)
+        self._new_ordinals[row.id] = ordinal
+        self._names.add(key, ordinal)
+        self._descriptions.add(normal(row.description), ordinal)
+        self._new_version_counts.append(row.version_count)
+        self._versions += row.version_count
+        self._scopes.add(row.scope, ordinal)
+        self._all.add(ordinal)
+        if row.is_official:
+            self._official.add(ordinal)
+
+    def _find_ordinal(self, widget_id: int) -> int | None:
+        """The ordinal of a listed widget."""
+        if widget_id in self._new_ordinals:
+            return self._new_ordinals[widget_id]
+        ids = self._old_ids
+        ordinal = bisect_left(ids, widget_id)
+        return ordinal if ordinal < len(ids) and ids[ordinal] == widget_id else None
+
+    def _version_count(self, ordinal: int) -> int:
+        old = self._old_version_counts
+        return old[ordinal] if ordinal < len(old) else self._new_version_counts[ordinal - len(old)]
+
+    def _matching(self, query: Query) -> tuple[list[_Holders], BitMap]:
+        """Who holds each term, and all results."""
+        matching = self._all
+        if query.scope is not None:
+            matching = matching & self._scopes.of(query.scope)
+        if query.official is not None:
+            is_in = query.official
+            matching = matching & self._official if is_in else matching - self._official
+        terms: list[_Holders] = []
+        # Longest first: the rarest come early, and what no widget has ends the work.
+        for term in sorted(set(query.text.split()), key=len, reverse=True):
+            holders = self._holders(term)
+            terms.append(holders)
+            matching = holders.anywhere if matching is self._all else matching & holders.anywhere
+            if not matching:
+                break
+        return terms, matching
+
+    def _holders(self, term: str) -> _Holders:
+        found = self._remembered.items.get(term)
+        if found is None:
+            in_name = self._names.containing(term) & self._all
+            anywhere = in_name | self._descriptions.containing(term) & self._all
+            starting = self._names.starting(term) & self._all
+            # Of a whole word they are mostly the same, and one set less to intersect.
+            found = _Holders(anywhere, in_name, in_name if starting == in_name else starting)
+            size = sum(map(getsizeof, found)) + 4 * len(term) + _OVERHEAD_BYTES
+            self._remembered.put(term, found, size)
+        return found
+
+    def _nested(self, text: str, terms: Sequence[_Holders], matching: BitMap) -> Sequence[BitMap]:
+        """The results as sets, best first, each with those before it. Popularity decides inside."""
+        in_name = matching
+        for it in terms:
+            in_name = in_name & it.in_name
+        if not in_name:
+            return (matching,)
+        starting_word = in_name
+        for it in terms:
+            if it.starting_word is not it.in_name:
+                starting_word = starting_word & it.starting_word
+        like = self._keys_like(text) if terms and len(starting_word) > 1 else ()
+        return (*(keys & starting_word for keys in like), starting_word, in_name, matching)
+
+    def _keys_like(self, text: str) -> list[BitMap]:
+        """Whose name the text is, and whose name starts with it, if there is anybody."""
+        wanted = text.encode()
+        first, last = starting_with(self._keys, wanted)
+        new = [
+            ordinal
+            for ordinal, key in enumerate(self._new_keys, len(self._old_ids))
+            if key.startswith(text)
+        ]
+        if first == last and not new:
+            return []
+        between = bisect_right(self._keys, wanted, lo=first, hi=last)
+        equal = [it for it in new if self._new_keys[it - len(self._old_ids)] == text]
+        is_name, starts_name = (set_of(self._key_ordinals[first:it]) for it in (between, last))
+        is_name.update(equal)
+        starts_name.update(new)
+        return [is_name, starts_name]

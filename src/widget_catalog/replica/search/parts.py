@@ -1,0 +1,88 @@
+"""What the search index is made of: flat arrays and nothing else, so that a file can hold it."""
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+import numpy as np
+
+from ...domain.errors import DataDamaged
+from ..documents import Documents
+from ..ordinals import Array, Groups
+from .texts import Texts
+from .words import WordsBuilder, WordsParts
+
+
+class IndexParts(NamedTuple):
+    """All listed widgets by ordinal, in the order of their numbers, and what leads to them.
+
+    `ranks` are their places in the order of scope and name. `keys` are the normal forms of
+    their names, in order, and `key_ordinals` whose they are.
+    """
+
+    ids: Array
+    version_counts: Array
+    is_official: Array
+    ranks: Array
+    scopes: Array
+    scope_starts: Array
+    members: Array
+    member_starts: Array
+    keys: Array
+    key_starts: Array
+    key_ordinals: Array
+    names: WordsParts
+    descriptions: WordsParts
+
+    def flat(self) -> Iterator[Array]:
+        for part in self:
+            yield from part if isinstance(part, WordsParts) else (part,)
+
+    @staticmethod
+    def from_flat(arrays: Sequence[Array]) -> "IndexParts":
+        """The inverse of `flat`."""
+        each = iter(arrays)
+        plain = list(islice(each, len(IndexParts._fields) - 2))
+        words = [WordsParts(*islice(each, len(WordsParts._fields))) for _ in range(2)]
+        return IndexParts._make([*plain, *words])
+
+
+def build_parts(documents: Documents) -> IndexParts:
+    """Read every listing. To be called inside a snapshot."""
+    names, descriptions = WordsBuilder(), WordsBuilder()
+    ids, version_counts = [np.empty(0, np.int32)], [np.empty(0, np.int32)]
+    is_official = [np.empty(0, np.bool_)]
+    scopes: list[str] = []
+    keys: list[str] = []
+    for some in documents.stream_listings():
+        ids.append(some.ids.astype(np.int32))
+        version_counts.append(some.version_counts.astype(np.int32))
+        is_official.append(some.is_official)
+        scopes += some.scopes
+        keys += names.add(some.display_names)
+        descriptions.add(some.descriptions)
+    by_name = documents.list_ids_by_name()
+    all_ids = np.concatenate(ids)
+    if not np.array_equal(np.sort(by_name), all_ids):
+        raise DataDamaged("The index of names in the read model is damaged. Run doctor.")
+    ranks = np.empty(len(all_ids), np.int32)
+    ranks[np.searchsorted(all_ids, by_name)] = np.arange(len(all_ids))
+    groups, members = Groups.members(scopes)
+    group_names = Texts.of(groups)
+    by_key = sorted(range(len(keys)), key=keys.__getitem__)
+    sorted_keys = Texts.of([keys[i] for i in by_key])
+    return IndexParts(
+        all_ids,
+        np.concatenate(version_counts),
+        np.concatenate(is_official),
+        ranks,
+        group_names.characters,
+        group_names.starts,
+        members.items,
+        members.starts,
+        sorted_keys.characters,
+        sorted_keys.starts,
+        np.array(by_key, dtype=np.uint32),
+        names.build(),
+        descriptions.build(),
+    )

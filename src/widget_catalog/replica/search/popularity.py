@@ -1,0 +1,217 @@
+"""Popularity: the order by downloads, then scope, then name, and windows of it.
+
+Exact at every request up to 10,000 widgets; above that it may lag the counts by half a
+minute. Sorting what is nearly in order costs little, and the next order nearly is.
+"""
+
+import time
+from bisect import bisect_left
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from pyroaring import BitMap
+
+from ..ordinals import Array, members_of, set_of
+from ..revision import Counts
+
+_EXACT_UP_TO = 10_000
+_LAG_S = 30.0
+# The most popular 1 in 256 and 1 in 16 are sets of their own: where they hold all of a window,
+# the others need not be looked at.
+_HEAD_SHIFTS = (8, 4)
+_MANY = 256
+# So few are sorted before numpy has begun.
+_VERY_FEW = 24
+# So many that were counted are moved one by one; more are sorted, as all are.
+_MOST_MOVED = 16
+_MOST_COUNTED = 1_000
+
+
+class Place(NamedTuple):
+    """Where a widget goes by name: in the place of an ordinal, or just after one."""
+
+    widget_id: int
+    replaced: int | None
+    before: int | None
+
+
+class Mark:
+    """A page that was cut from the order: who took part, who is shown, and what came since."""
+
+    __slots__ = ("among", "at", "counted", "shown")
+
+    def __init__(self, among: BitMap, shown: list[int], counted: list[int]) -> None:
+        self.among = among
+        self.shown = shown
+        self.counted = counted
+        self.at = len(counted)
+
+
+class Popularity:
+    """`_order` holds the live ordinals, most popular first; `_position` is its inverse.
+
+    `_counted` are the ordinals whose count was seen to grow since it was begun. It is begun
+    anew wherever more than that may have changed.
+    """
+
+    def __init__(self, counts: Counts, ids: Array, ranks: Array) -> None:
+        """Begin with these widgets: by ordinal, their numbers and their ranks by name."""
+        self._counts = counts
+        self.ids = ids
+        self._ranks = ranks
+        self._order: Array = np.arange(len(ids), dtype=np.int32)
+        self._counted: list[int] = []
+        self._revision = 0
+        self._refreshed_at = 0.0
+        self._seen: Array = np.empty(0, np.uint64)
+        self._begin_anew()
+
+    def update(self, gone: Sequence[int], places: Sequence[Place]) -> None:
+        """Let these ordinals go, and give the next ones to these widgets, in the order of names."""
+        self._order = np.delete(self._order, self._position[list(gone)])
+        self._add(places)
+        self._begin_anew()
+
+    def refresh(self) -> None:
+        """Follow the counts, if they moved and it is time."""
+        revision = self._counts.revision()
+        if revision == self._revision:
+            return
+        if self._is_exact:
+            self._revision = revision
+            counts = self._counts.array[: len(self._seen)].copy()
+            # Slot 0 is no widget's.
+            changed = (np.flatnonzero(counts[1:] != self._seen[1:]) + 1).tolist()
+            if len(changed) > _MOST_MOVED or (counts < self._seen)[changed].any():
+                self._begin_anew()
+                return
+            for widget_id in changed:
+                self._seen[widget_id] = counts[widget_id]
+                for ordinal in np.flatnonzero(self.ids == widget_id).tolist():
+                    self._move_up(ordinal)
+            if len(self._counted) > _MOST_COUNTED:
+                self._counted = []
+        elif time.monotonic() - self._refreshed_at > _LAG_S:
+            self._begin_anew()
+
+    def mark(self, among: BitMap, shown: list[int]) -> Mark:
+        """To ask later whether the page that shows these, of those who take part, is the same."""
+        if not self._is_exact or not shown:
+            among = BitMap()
+        return Mark(among, shown, self._counted)
+
+    def holds(self, mark: Mark) -> bool:
+        """Whether the page has stayed the same.
+
+        So it has if nobody on it was counted, nor anybody else of those who take part who is now
+        as popular as the last one on it: who is less popular now was so before.
+        """
+        if mark.counted is not self._counted:
+            return False
+        if mark.at < len(self._counted):
+            among, shown, position = mark.among, mark.shown, self._position_at
+            for ordinal in self._counted[mark.at :]:
+                if ordinal in among and (
+                    ordinal in shown or position[ordinal] < position[shown[-1]]
+                ):
+                    return False
+            mark.at = len(self._counted)
+        return True
+
+    def window(self, among: BitMap, start: int, stop: int) -> list[int]:
+        """Where these come in the order, from one to another of them, when only some take part."""
+        size = len(among)
+        if size == len(self._order):
+            return list(range(start, stop))
+        if size <= _VERY_FEW:
+            return sorted([self._position_at[it] for it in among.to_array()])[start:stop]
+        if size > _MANY:
+            for head in self._heads:
+                if head.intersection_cardinality(among) >= stop:
+                    among = among & head
+                    break
+        positions = self._position.take(members_of(among))
+        if stop < len(positions) >> 4:
+            positions = np.partition(positions, stop)[:stop]
+        positions.sort()
+        window: list[int] = positions[start:stop].tolist()
+        return window
+
+    def ordinals_at(self, positions: list[int]) -> list[int]:
+        return [self._order_at[it] for it in positions]
+
+    def ids_of(self, ordinals: list[int]) -> list[int]:
+        """The numbers of the widgets with these ordinals."""
+        return [self._id_at[it] for it in ordinals]
+
+    @property
+    def _is_exact(self) -> bool:
+        return len(self._order) <= _EXACT_UP_TO
+
+    def _add(self, places: Sequence[Place]) -> None:
+        old_size = len(self.ids)
+        # Where a new one goes among the old ranks, and who it is; behind another new one: there.
+        slots: list[int] = []
+        new: list[int] = []
+        ranks = np.zeros(len(places), np.int32)
+        for i, (_, replaced, before) in enumerate(places):
+            if replaced is not None:
+                ranks[i] = self._ranks[replaced]
+                continue
+            if before is None:
+                slot = 0
+            elif before < old_size:
+                slot = int(self._ranks[before]) + 1
+            else:
+                behind = before - old_size
+                slot = int(ranks[behind]) + (places[behind].replaced is not None)
+            ranks[i] = slot
+            slots.append(slot)
+            new.append(i)
+        self.ids = np.append(self.ids, np.array([it.widget_id for it in places], np.int32))
+        self._ranks = np.append(self._ranks, ranks)
+        self._order = np.append(self._order, np.arange(old_size, len(self.ids), dtype=np.int32))
+        # Everybody moves on by how many new ones come before; those by their own number.
+        self._ranks += np.searchsorted(slots, self._ranks, side="right").astype(np.int32)
+        self._ranks[[old_size + i for i in new]] = np.add(slots, np.arange(len(slots)))
+
+    def _begin_anew(self) -> None:
+        self._counted = []
+        self._revision = self._counts.revision()
+        self._refreshed_at = time.monotonic()
+        self._seen = self._counts.array[: int(self.ids.max(initial=0)) + 1]
+        if self._is_exact:
+            self._seen = self._seen.copy()
+        counts = self._seen[self.ids[self._order]].astype(np.int64)
+        ranks = self._ranks[self._order]
+        most, count = int(counts.max(initial=0)), int(ranks.max(initial=0)) + 1
+        if most * count < 1 << 62:
+            sorting = np.argsort((most - counts) * count + ranks, kind="stable")
+        else:
+            sorting = np.lexsort((ranks, -counts))
+        self._order = self._order[sorting]
+        self._position = np.zeros(len(self.ids), np.int32)
+        self._position[self._order] = np.arange(len(self._order), dtype=np.int32)
+        # Views give plain numbers, five times as fast as arrays do.
+        self._order_at, self._position_at = self._order.data, self._position.data
+        self._id_at = self.ids.data
+        self._set_heads()
+
+    def _set_heads(self) -> None:
+        self._heads = [set_of(self._order[: len(self._order) >> it]) for it in _HEAD_SHIFTS]
+
+    def _move_up(self, ordinal: int) -> None:
+        """Put it where its count, which has grown, belongs."""
+        order, at, ids, ranks = self._order, self._order_at, self._id_at, self._ranks.data
+        counts, old = self._seen.data, self._position_at[ordinal]
+        if not len(at) or at[old] != ordinal:  # It is dead.
+            return
+        wanted = (-counts[ids[ordinal]], ranks[ordinal])
+        new = bisect_left(range(old), wanted, key=lambda it: (-counts[ids[at[it]]], ranks[at[it]]))
+        order[new + 1 : old + 1] = order[new:old].copy()
+        order[new] = ordinal
+        self._position[order[new : old + 1]] = np.arange(new, old + 1)
+        if new < len(order) >> _HEAD_SHIFTS[-1]:
+            self._set_heads()
+        self._counted.append(ordinal)

@@ -1,0 +1,135 @@
+"""ReplicaWriter: puts widgets and changes into the replica's tables, inside one transaction."""
+
+from collections.abc import Iterable, Sequence
+
+import lmdb
+
+from ..store.feed import Change
+from ..store.pictures import PictureBatch
+from .file import ReplicaFile, State
+from .records import (
+    CHANGE,
+    KEY,
+    LISTED,
+    LOST,
+    SCOPE,
+    decode_listing,
+    encode_document,
+    encode_listing,
+    key_of,
+    member_key,
+    number_key,
+    scope_checksum,
+)
+from .rendering import Document
+
+# A worker that is further behind than these reaches forgets all it has.
+_KEPT_CHANGES = 50_000
+
+
+class ReplicaWriter:
+    """`finish` must be called at the end."""
+
+    def __init__(
+        self, file: ReplicaFile, transaction: "lmdb.Transaction[bytes]", *, is_new: bool = False
+    ) -> None:
+        """Into a new file, widgets are put in the order of their numbers, each once."""
+        self._file = file
+        self._transaction = transaction
+        self._is_new = is_new
+        # When each scope that was touched last changed, and how many widgets it has.
+        self._scopes: dict[str, tuple[int, int]] = {}
+        self._keys: dict[int, bytes] = {}
+
+    def put(self, widget_id: int, changed_at: int, document: Document) -> None:
+        """Over what was there."""
+        key, number = key_of(document.scope, document.name), number_key(widget_id)
+        put, file = self._transaction.put, self._file
+        listing = encode_listing(widget_id, changed_at, document)
+        put(number, listing, append=self._is_new, db=file.listings)
+        put(number, encode_document(widget_id, document), append=self._is_new, db=file.documents)
+        self._put_key(key, widget_id, LISTED if document.is_listed else 0)
+        self._touch(document.scope, changed_at)
+
+    def put_lost(self, widget_id: int, scope: str, name: str) -> None:
+        """A widget that the store has, but only damaged."""
+        self._put_key(key_of(scope, name), widget_id, LOST)
+        self._touch(scope, 0)
+
+    def note(self, changes: Sequence[Change]) -> None:
+        """Let readers know of these; of very many, only the newest."""
+        for it in changes[-_KEPT_CHANGES:]:
+            key = self._keys.get(it.widget_id) or self._key_of(it.widget_id)
+            value = CHANGE.pack(it.widget_id, it.changed_at) + key
+            self._transaction.put(number_key(it.seq), value, db=self._file.changes)
+        if changes:
+            self._forget_before(changes[-1].seq - _KEPT_CHANGES)
+
+    def finish(self, state: State | None = None) -> None:
+        for scope, (changed_at, count) in self._scopes.items():
+            key = scope.encode()
+            value = SCOPE.pack(changed_at, count, scope_checksum(key, changed_at, count))
+            self._transaction.put(key, value, db=self._file.scopes)
+            self._transaction.put(member_key(key), b"", db=self._file.members)
+        if state is not None:
+            self._file.put_state(self._transaction, state)
+
+    def _put_key(self, key: bytes, widget_id: int, flags: int) -> None:
+        put, file = self._transaction.put, self._file
+        self._keys[widget_id] = key
+        is_known = put(key, KEY.pack(widget_id, flags), overwrite=False, db=file.keys) is False
+        if is_known:
+            put(key, KEY.pack(widget_id, flags), db=file.keys)
+        else:
+            put(member_key(key), b"", db=file.members)
+            scope = key.partition(b"\0")[0].decode()
+            changed_at, count = self._scope(scope)
+            self._scopes[scope] = changed_at, count + 1
+
+    def _touch(self, scope: str, changed_at: int) -> None:
+        before, count = self._scope(scope)
+        self._scopes[scope] = max(before, changed_at), count
+
+    def _scope(self, scope: str) -> tuple[int, int]:
+        known = self._scopes.get(scope)
+        if known is None:
+            found = self._transaction.get(scope.encode(), db=self._file.scopes)
+            known = (0, 0) if found is None else SCOPE.unpack(found)[:2]
+        return known
+
+    def _key_of(self, widget_id: int) -> bytes:
+        """Of a widget that was not put: it is damaged in the store."""
+        found = self._transaction.get(number_key(widget_id), db=self._file.listings)
+        if found is None:
+            return b"\0"
+        listing = decode_listing(found)
+        return key_of(listing.scope, listing.name)
+
+    def _forget_before(self, seq: int) -> None:
+        with self._transaction.cursor(self._file.changes) as cursor:
+            is_found = cursor.first()
+            while is_found and int.from_bytes(cursor.key(), "big") <= seq:
+                is_found = cursor.delete() and cursor.first()
+
+
+class Drawn:
+    """Pictures that a writer has at hand, each to be used where the feed has nothing newer."""
+
+    def __init__(self, batches: Iterable[PictureBatch]) -> None:
+        self._batches = iter(batches)
+        self._read: list[PictureBatch] = []
+
+    def take(self, latest: dict[int, int], until: int) -> dict[int, Document]:
+        """Of the widgets whose latest changes are these, all of them up to this one."""
+        while not self._read or self._read[-1].latest_seq < until:
+            batch = next(self._batches, None)
+            if batch is None:
+                break
+            self._read.append(batch)
+        found: dict[int, Document] = {}
+        for seq, pictures in self._read:
+            for widget_id, picture in pictures:
+                if picture and latest.get(widget_id, seq + 1) <= seq:
+                    found[widget_id] = Document(*picture)
+        self._read = [it for it in self._read if it.latest_seq > until]
+        return found

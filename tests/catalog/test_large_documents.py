@@ -1,0 +1,239 @@
+"""Documents, registries and results too large for the event loop: read and packed apart."""
+
+import asyncio
+import json
+from collections.abc import Callable, Coroutine, Iterator
+from random import Random
+from typing import Any
+
+import pytest
+
+from support.widgets import import_widgets, version_line, widget_line
+from widget_catalog.catalog.catalog import Catalog
+from widget_catalog.catalog.content import Content, Encoding
+from widget_catalog.catalog.large_content import PIECE_BYTES, LargeContent
+from widget_catalog.catalog.loading import with_cdn_in_pieces
+from widget_catalog.replica.documents import Documents
+from widget_catalog.replica.rendering import with_cdn
+from widget_catalog.replica.rows import MAX_INLINE_BYTES
+from widget_catalog.replica.search.index import Query
+from widget_catalog.store.downloads import add_downloads
+from widget_catalog.wiring import Node
+from widget_contract.semver import SemVer
+
+NOTES = "Größer, schneller, weiter. " * 200
+CDN = "https://cdn.example"
+
+
+def large_widget(key: str, versions: int = 30, **fields: Any) -> dict[str, Any]:
+    return widget_line(
+        key,
+        versions=[
+            version_line(
+                f"1.{i}.0",
+                releaseNotes=NOTES,
+                sdkVersion=f"^{i}.0.0",
+                publishedAt=f"2026-01-01T00:{i:02}:00.000Z",
+            )
+            for i in range(versions)
+        ],
+        **fields,
+    )
+
+
+@pytest.fixture(params=[0, 64 << 20], ids="{} bytes of cache".format)
+def catalog(node: Node, request: pytest.FixtureRequest) -> Iterator[Catalog]:
+    """A reader with no room to keep anything, and with plenty."""
+    made = Catalog(Documents(node.folder.replica), node.revision, node.counts, CDN, request.param)
+    yield made
+    made.close()
+
+
+def _run(work: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
+    return asyncio.run(work())
+
+
+def _count(node: Node, widget_id: int) -> None:
+    with node.store.writing() as tx:
+        add_downloads(tx, {widget_id: 1})
+
+
+def test_a_large_detail_is_not_read_at_once_but_loaded(node: Node, catalog: Catalog) -> None:
+    import_widgets(node, large_widget("acme/big"), widget_line("acme/small"))
+
+    assert catalog.detail("acme/big") is None
+    assert catalog.find_id("acme/big") == 1
+    content = _run(lambda: catalog.load_detail("acme/big"))
+
+    assert isinstance(content, LargeContent)
+    assert content.size == len(content.body) > MAX_INLINE_BYTES
+    shown = json.loads(content.body)
+    assert [it["version"] for it in shown["versions"]] == [f"1.{i}.0" for i in range(29, -1, -1)]
+    assert shown["versions"][3]["releaseNotes"] == NOTES
+    assert list(shown) == ["widget", "versions", "latestVersion"]
+    small = _run(lambda: catalog.load_detail("acme/small"))
+    assert isinstance(small, Content)
+    assert json.loads(small.body).keys() == shown.keys()
+    assert _run(lambda: catalog.load_detail("acme/none")) is None
+
+
+def test_a_large_detail_follows_counts_and_changes(node: Node, catalog: Catalog) -> None:
+    import_widgets(node, large_widget("acme/big"))
+    tags = set()
+    for count in range(3):
+        content = _run(lambda: catalog.load_detail("acme/big"))
+        assert json.loads(content.body)["widget"]["downloadCount"] == count
+        tags.add(content.tag)
+        _count(node, 1)
+    newer = version_line("2.0.0", publishedAt="2026-02-01T00:00:00Z")
+    import_widgets(node, widget_line("acme/big", versions=[newer]))
+
+    content = _run(lambda: catalog.load_detail("acme/big"))
+
+    assert json.loads(content.body)["latestVersion"] == "2.0.0"
+    assert len(tags | {content.tag}) == 4
+
+
+async def _packed(catalog: Catalog, encoding: Encoding) -> tuple[bytes, ...]:
+    content = await catalog.load_detail("acme/big")
+    assert content is not None
+    assert isinstance(content, LargeContent)
+    return tuple(await content.pieces(encoding))
+
+
+@pytest.mark.parametrize("encoding", ["zstd", "gzip"])
+def test_a_count_packs_nothing_again(node: Node, encoding: Encoding) -> None:
+    documents = Documents(node.folder.replica)
+    catalog = Catalog(documents, node.revision, node.counts, CDN, 64 << 20)
+    import_widgets(node, large_widget("acme/big"))
+
+    async def twice() -> tuple[tuple[bytes, ...], tuple[bytes, ...]]:
+        first = await _packed(catalog, encoding)
+        _count(node, 1)
+        return first, await _packed(catalog, encoding)
+
+    first, second = _run(twice)
+    catalog.close()
+
+    assert first[0] != second[0]
+    # The very same objects: neither compressed nor copied.
+    assert [id(it) for it in first[1:-1]] == [id(it) for it in second[1:-1]]
+    assert len(first[0]) < 1000
+
+
+def test_all_who_wait_for_a_large_document_wait_for_one_reading(
+    node: Node, catalog: Catalog
+) -> None:
+    import_widgets(node, large_widget("acme/big"))
+
+    async def many() -> list[Any]:
+        return await asyncio.gather(*(catalog.load_detail("acme/big") for _ in range(5)))
+
+    contents = _run(many)
+
+    assert len({id(it) for it in contents}) == 1
+
+
+def test_what_changes_while_it_is_read_is_not_kept(node: Node) -> None:
+    documents = Documents(node.folder.replica)
+    catalog = Catalog(documents, node.revision, node.counts, CDN, 64 << 20)
+    import_widgets(node, large_widget("acme/big"))
+
+    async def race() -> Any:
+        early = asyncio.ensure_future(catalog.load_detail("acme/big"))
+        await asyncio.sleep(0)
+        newer = version_line("2.0.0", publishedAt="2026-02-01T00:00:00Z")
+        import_widgets(node, widget_line("acme/big", versions=[newer]))
+        late = await catalog.load_detail("acme/big")
+        await early
+        return late, await catalog.load_detail("acme/big")
+
+    for content in _run(race):
+        assert json.loads(content.body)["latestVersion"] == "2.0.0"
+    catalog.close()
+
+
+def test_a_large_registry_is_the_same_as_a_small_one_but_for_its_size(
+    node: Node, catalog: Catalog
+) -> None:
+    import_widgets(node, large_widget("acme/big"), widget_line("acme/small"))
+    import_widgets(node, *(widget_line(f"many/w{i:03}") for i in range(100)))
+
+    for scope, names in (("acme", ["big", "small"]), ("many", [f"w{i:03}" for i in range(100)])):
+        assert catalog.registry(scope) is None
+        registry = _run(lambda scope=scope: catalog.load_registry(scope))  # type: ignore[misc]
+        shown = json.loads(registry.content.body)
+        assert list(shown) == ["version", "scope", "generatedAt", "baseUrl", "widgets"]
+        assert [it["name"] for it in shown["widgets"]] == names
+    assert _run(lambda: catalog.load_registry("none")) is None
+
+
+def test_a_registry_follows_its_scope(node: Node, catalog: Catalog) -> None:
+    import_widgets(node, large_widget("acme/big"))
+    before = _run(lambda: catalog.load_registry("acme"))
+    import_widgets(node, widget_line("acme/new"), widget_line("other/new"))
+
+    after = _run(lambda: catalog.load_registry("acme"))
+
+    assert [it["name"] for it in json.loads(after.content.body)["widgets"]] == ["big", "new"]
+    assert after.content.tag != before.content.tag
+
+
+def test_search_finds_the_fitting_version_of_a_large_document(node: Node, catalog: Catalog) -> None:
+    import_widgets(node, large_widget("acme/big"))
+
+    for sdk, fitting in (("7.1.0", "1.7.0"), ("29.0.0", "1.29.0"), ("99.0.0", None)):
+        content = catalog.search(Query(), SemVer.parse(sdk), "1", 20)
+        [found] = json.loads(content.body)["widgets"]
+        assert found["latestVersion"]["version"] == "1.29.0"
+        compatible = found["latestCompatibleVersion"]
+        assert (compatible and compatible["version"]) == fitting
+
+
+def test_results_of_megabytes_are_not_joined(node: Node, catalog: Catalog) -> None:
+    import_widgets(
+        node,
+        *(
+            widget_line(f"acme/w{i}", versions=[version_line(releaseNotes=NOTES * 2)])
+            for i in range(60)
+        ),
+    )
+
+    content = catalog.search(Query(), None, "1", 60)
+
+    assert isinstance(content, LargeContent)
+    assert content.size > PIECE_BYTES
+    assert len(json.loads(content.body)["widgets"]) == 60
+
+
+def test_a_compressed_form_that_there_is_no_room_for_is_not_offered_again(node: Node) -> None:
+    """It would be packed anew for everybody who comes."""
+    random = Random(1)
+    versions = [
+        version_line(f"1.{i}.0", releaseNotes=random.randbytes(5000).hex()) for i in range(9)
+    ]
+    import_widgets(node, widget_line("acme/big", versions=versions))
+    size = 9 * 11_000
+    documents = Documents(node.folder.replica)
+    # For what is loaded there are five parts of sixteen; a document may be there twice.
+    catalog = Catalog(documents, node.revision, node.counts, CDN, size * 11 // 5 * 16 // 5)
+
+    async def ask() -> None:
+        content = await catalog.load_detail("acme/big")
+        assert isinstance(content, LargeContent)
+        assert content.is_offered("gzip")
+        assert sum(map(len, await content.pieces("gzip"))) > size // 3
+        again = await catalog.load_detail("acme/big")
+        assert again is content
+        assert not again.is_offered("gzip")
+
+    _run(ask)
+    catalog.close()
+
+
+@pytest.mark.parametrize("size", [1, 7, 8, 9, 64])
+def test_the_address_of_the_cdn_is_filled_in_wherever_a_piece_ends(size: int) -> None:
+    entries = b'[{"a":"\\u0000/x","b":"\\u0000","c":""},{"a":"\\u0000/\\u0000/","d":"q\\""}]' * 3
+    pieces = (entries[at : at + size] for at in range(0, len(entries), size))
+
+    assert b"".join(with_cdn_in_pieces(pieces, CDN)) == with_cdn(entries, CDN)

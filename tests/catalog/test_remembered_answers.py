@@ -1,0 +1,84 @@
+"""A remembered answer is, byte for byte, what a catalog opened at that moment would answer."""
+
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
+
+from replica.histories import Add, Count, Played, Yank, adds, changes, crowds, playing, some
+from widget_catalog.catalog.catalog import Catalog
+from widget_catalog.replica.documents import Documents
+from widget_catalog.replica.search import popularity
+from widget_catalog.replica.search.index import Query
+from widget_contract.semver import SemVer
+
+
+class Ask(NamedTuple):
+    query: Query
+    sdk: str | None = None
+    page: str = "1"
+    limit: int = 100
+
+
+# Asked in every round, beside what is drawn: most counts change one of them.
+ALWAYS = [Ask(Query()), Ask(Query("a"), limit=5), Ask(Query("b"), "1.0.0", "2", 2)]
+
+asks = st.builds(
+    Ask,
+    st.builds(
+        Query,
+        st.sampled_from(["", "a", "b", "a b", "ss"]),
+        st.sampled_from([None, None, "a"]),
+        st.sampled_from([None, None, True]),
+    ),
+    st.sampled_from([None, None, "1.0.0", "3.0.0"]),
+    st.sampled_from(["1", "1", "2"]),
+    st.sampled_from([2, 5, 100]),
+)
+counts = st.builds(Count, some, st.integers(1, 3))
+rounds = st.lists(counts, min_size=1, max_size=3) | st.lists(
+    counts | st.builds(Yank, some) | changes, max_size=2
+)
+
+
+@settings(max_examples=40)
+@given(
+    st.lists(adds, min_size=1, max_size=6) | crowds,
+    st.lists(asks, max_size=4),
+    st.lists(rounds, min_size=2, max_size=6),
+    # The order is exact, or may lag: here by no time at all, so that it is the same.
+    st.sampled_from([10_000, 10_000, 0]),
+    st.sampled_from([1_000, 2]),
+    st.sampled_from([1 << 22, 1 << 22, 1 << 14]),
+)
+def test_any_answer_is_that_of_a_catalog_opened_just_now(
+    monkeypatch: pytest.MonkeyPatch,
+    initial: list[Add],
+    drawn: list[Ask],
+    history: list[list[Any]],
+    exact_up_to: int,
+    most_counted: int,
+    cache_bytes: int,
+) -> None:
+    monkeypatch.setattr(popularity, "_EXACT_UP_TO", exact_up_to)
+    monkeypatch.setattr(popularity, "_LAG_S", -1.0)
+    monkeypatch.setattr(popularity, "_MOST_COUNTED", most_counted)
+    with playing(initial, cache_bytes) as played:
+        for some_changes in [[], *history]:
+            for change in some_changes:
+                played.change(change)
+            _check(played, [*ALWAYS, *drawn])
+
+
+def _check(played: Played, asked: list[Ask]) -> None:
+    node = played.node
+    documents = Documents(node.folder.replica)
+    fresh = Catalog(documents, node.revision, node.counts, "https://x", 1 << 20)
+    for ask in asked:
+        wanted = (ask.query, SemVer.parse(ask.sdk) if ask.sdk else None, ask.page, ask.limit)
+        known = {id(it.content) for it in played.catalog._pages._answers.items.values()}
+        given, expected = played.catalog.search(*wanted), fresh.search(*wanted)
+        event("remembered" if id(given) in known else "rendered")
+        assert (given.body, given.tag) == (expected.body, expected.tag)
+    fresh.close()

@@ -1,0 +1,12 @@
+"""The counts of a folder, by themselves."""
+
+from pathlib import Path
+
+import pytest
+
+from widget_catalog.replica.revision import Counts
+
+
+@pytest.fixture
+def counts(tmp_path: Path) -> Counts:
+    return Counts(tmp_path / "counts")

@@ -1,0 +1,54 @@
+"""The cache that is bounded by bytes."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from widget_catalog.replica.cache import ByteBoundedCache
+
+puts = st.tuples(st.integers(0, 9), st.integers(0, 40))
+
+
+@given(st.integers(0, 100), st.lists(puts | st.integers(0, 9), max_size=60))
+def test_it_never_holds_more_than_its_bytes_and_gives_back_what_was_put(
+    max_bytes: int, steps: list[tuple[int, int] | int]
+) -> None:
+    cache: ByteBoundedCache[int, tuple[int, int]] = ByteBoundedCache(max_bytes)
+    latest: dict[int, tuple[int, int]] = {}
+    for number, step in enumerate(steps):
+        if isinstance(step, int):
+            cache.drop(step)
+            latest.pop(step, None)
+            assert step not in cache.items
+        else:
+            key, size = step
+            cache.put(key, (number, size), size)
+            latest[key] = (number, size)
+            # What is small is always taken in; one giant would drive out everything else.
+            assert key in cache.items or size > max_bytes // 4
+            assert key not in cache.items or size <= max_bytes // 2
+        assert sum(size for _, size in cache.items.values()) <= max_bytes
+        assert cache.items.items() <= latest.items()
+
+
+def test_what_came_first_goes_first() -> None:
+    cache: ByteBoundedCache[str, int] = ByteBoundedCache(40)
+    for key in "abcd":
+        cache.put(key, 1, 10)
+    cache.put("a", 2, 10)
+
+    cache.put("e", 1, 5)
+
+    assert cache.items == {"c": 1, "d": 1, "a": 2, "e": 1}
+
+
+def test_cleared_it_has_all_its_room_again() -> None:
+    cache: ByteBoundedCache[str, int] = ByteBoundedCache(40)
+    for key in "abcd":
+        cache.put(key, 1, 10)
+
+    cache.clear()
+
+    assert cache.items == {}
+    for key in "abcd":
+        cache.put(key, 2, 10)
+    assert cache.items == dict.fromkeys("abcd", 2)
