@@ -1,7 +1,7 @@
 """The operator's command, `widget-catalog`. What each command does lives in `actions/`.
 
 A command imports what it needs when it runs: `--help` must not wait for a second's imports, and
-`--version` is told by `__main__.py`, before this is loaded.
+`--version` is handled by `__main__.py`, before this is loaded.
 """
 
 import os
@@ -20,7 +20,7 @@ from . import release
 from .commands.accounts import accounts, scopes
 from .commands.audit import audit
 from .commands.backup import backup, restore
-from .commands.context import WHERE, ConfigOption, DataOption, fail, require_catalog, say, told
+from .commands.context import WHERE, ConfigOption, DataOption, fail, report, require_catalog, say
 from .commands.doctor import doctor
 from .commands.help import HELP_OPTIONS, build_command, examples
 from .commands.secrets import secrets
@@ -222,7 +222,7 @@ def serve(
     lock.take(settings.public_url, iso(clock.now()))
     bar = partial(counting, say, "Making the read model")
     node = prepare_node(
-        settings.data, checks_replica=True, bar=bar, may_begin_anew=new_database, on_wait=told
+        settings.data, checks_replica=True, bar=bar, may_begin_anew=new_database, on_wait=report
     )
     for sentence in check_start(node):
         say.print(f"[yellow]Mended:[/] {escape(sentence)}")

@@ -251,14 +251,14 @@ def build_worker(
     hashing = HashingPool()
     routes = Routes((*ROUTES.all, *ACCOUNT_PAGES))
     dispatcher = Dispatcher(services, routes, readers, writers, hashing)
-    told = public_settings(settings)
+    shown = public_settings(settings)
     api = PublicApi(
         catalog,
         counter,
         durable.check,
         node.bundles.check,
         durable.blocked_s,
-        told,
+        shown,
         dispatcher.answer,
         alarm.current,
         lambda: node.replica.fault,

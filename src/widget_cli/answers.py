@@ -108,8 +108,8 @@ def _too_often(reply: Reply, sentence: str) -> ToolError:
 def sentence_in(reply: Reply) -> str | None:
     """What the catalog says of a failure, if it was the catalog that answered."""
     found = _decoded(reply)
-    told = found.get("error") if isinstance(found, dict) else None
-    return told[:_LONGEST_SENTENCE] if isinstance(told, str) and told.strip() else None
+    message = found.get("error") if isinstance(found, dict) else None
+    return message[:_LONGEST_SENTENCE] if isinstance(message, str) and message.strip() else None
 
 
 def _decoded(reply: Reply) -> Any:

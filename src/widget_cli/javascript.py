@@ -154,13 +154,13 @@ def _syntax_fault(name: str, content: bytes, node: "Node") -> str:
     where = _place(content, node.start_byte)
     if node.is_missing:
         what = "a name or value" if node.is_named else f'"{node.type}"'
-        told = f"{what} is missing."
+        fault = f"{what} is missing."
     else:
         token = _unexpected(content, node)
-        told = f'unexpected "{token}".' if token else "unexpected end."
+        fault = f'unexpected "{token}".' if token else "unexpected end."
     if name.endswith((".ts", ".tsx", ".mts", ".cts")) or _TYPESCRIPT.search(where.near):
-        told += " This looks like TypeScript: compile it to JavaScript first."
-    return f"{name}, {where}: {told}\n{where.excerpt}"
+        fault += " This looks like TypeScript: compile it to JavaScript first."
+    return f"{name}, {where}: {fault}\n{where.excerpt}"
 
 
 def _unexpected(content: bytes, node: "Node") -> str:
@@ -178,22 +178,22 @@ def _early_fault(name: str, content: bytes, root: "Node") -> str | None:
     if "redefinition" in message or "duplicate import" in message:
         declared = _name_before(root, content, offset)
         what = f'"{_text(content, declared)}"' if declared else "a name"
-        told, offset = f"{what} is declared twice", declared.start_byte if declared else offset
+        fault, offset = f"{what} is declared twice", declared.start_byte if declared else offset
     elif "duplicate exported name" in message and subject:
-        told = f'"{subject[1]}" is exported twice'
+        fault = f'"{subject[1]}" is exported twice'
     elif "exported variable" in message and subject:
-        told = f'"{subject[1]}" is exported, but not declared'
+        fault = f'"{subject[1]}" is exported, but not declared'
         offset = _find_export(content, root, subject[1])
     elif "'await' keyword" in message:
-        told = "await is allowed only in an async function and at the top level"
+        fault = "await is allowed only in an async function and at the top level"
     elif message == "invalid keyword: with":
-        told = 'a module is strict code, which has no "with"'
+        fault = 'a module is strict code, which has no "with"'
     else:
-        told = message
+        fault = message
     if offset is None:
-        return f"{name}: {told}."
+        return f"{name}: {fault}."
     where = _place(content, offset)
-    return f"{name}, {where}: {told}.\n{where.excerpt}"
+    return f"{name}, {where}: {fault}.\n{where.excerpt}"
 
 
 def _name_before(root: "Node", content: bytes, offset: int | None) -> "Node | None":

@@ -120,8 +120,8 @@ def _send(
     )
     if reply.status >= 300:
         # A store of objects answers in a way of its own.
-        told = sentence_in(reply) or f"The upload was refused with status {reply.status}."
-        raise ToolError(told, "Try again later.", status=reply.status)
+        message = sentence_in(reply) or f"The upload was refused with status {reply.status}."
+        raise ToolError(message, "Try again later.", status=reply.status)
 
 
 @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""What clients are told of a field: a sentence, an example, and the rules of its values.
+"""How a field is documented for clients: a sentence, an example, and the rules of its values.
 
 The rules go into the OpenAPI document. Decoding checks types and no rules, so that a client
 reads what a catalog of another release sends.
@@ -9,7 +9,7 @@ from msgspec import Meta
 from .patterns import NAME, NAME_MAX_LENGTH, SEMVER, SEMVER_MAX_LENGTH, TIMESTAMP
 
 
-def told(about: str, *examples: object, **rules: object) -> Meta:
+def described(about: str, *examples: object, **rules: object) -> Meta:
     return Meta(
         description=about,
         examples=list(examples) if examples else None,
@@ -17,22 +17,22 @@ def told(about: str, *examples: object, **rules: object) -> Meta:
     )
 
 
-def a_count(about: str, example: int, minimum: int = 0) -> Meta:
-    return told(about, example, minimum=minimum)
+def count_field(about: str, example: int, minimum: int = 0) -> Meta:
+    return described(about, example, minimum=minimum)
 
 
-def a_name(about: str, example: str) -> Meta:
-    return told(about, example, pattern=NAME, maxLength=NAME_MAX_LENGTH)
+def name_field(about: str, example: str) -> Meta:
+    return described(about, example, pattern=NAME, maxLength=NAME_MAX_LENGTH)
 
 
-def a_version(about: str, example: str = "2.0.0") -> Meta:
-    return told(about, example, pattern=SEMVER, maxLength=SEMVER_MAX_LENGTH)
+def version_field(about: str, example: str = "2.0.0") -> Meta:
+    return described(about, example, pattern=SEMVER, maxLength=SEMVER_MAX_LENGTH)
 
 
-def an_instant(about: str) -> Meta:
+def time_field(about: str) -> Meta:
     """ISO 8601 in UTC, with milliseconds."""
-    return told(about, "2026-02-09T09:15:00.000Z", format="date-time", pattern=TIMESTAMP)
+    return described(about, "2026-02-09T09:15:00.000Z", format="date-time", pattern=TIMESTAMP)
 
 
-def an_address(about: str, example: str) -> Meta:
-    return told(about, example, format="uri")
+def url_field(about: str, example: str) -> Meta:
+    return described(about, example, format="uri")

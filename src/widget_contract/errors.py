@@ -2,7 +2,7 @@
 
 
 class CatalogError(Exception):
-    """The root of all errors that are told to people as they are."""
+    """The root of all errors whose message is shown to people as it is."""
 
     @property
     def message(self) -> str:

@@ -1,4 +1,4 @@
-"""Patterns that clients are told of, in the dialect of JSON Schema. `names.py` and `semver.py` are
+"""Patterns of the API documentation, in the dialect of JSON Schema. `names.py` and `semver.py` are
 what decides."""
 
 NAME = r"^[a-z0-9][a-z0-9-]*$"

@@ -11,105 +11,112 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from .described import a_count, a_name, a_version, an_address, an_instant, told
+from .described import count_field, described, name_field, time_field, url_field, version_field
 from .patterns import API_VERSION, SHA256
 
 
 class Shape(Struct, frozen=True, rename="camel"):
-    """An object on the wire. The docstring of a shape is what clients are told of it."""
+    """An object on the wire. The docstring of a shape documents it for clients."""
 
 
 class Size(Shape, frozen=True):
     """A size on the dashboard's grid, in cells."""
 
-    w: Annotated[int, a_count("Width.", 2, minimum=1)]
-    h: Annotated[int, a_count("Height.", 1, minimum=1)]
+    w: Annotated[int, count_field("Width.", 2, minimum=1)]
+    h: Annotated[int, count_field("Height.", 1, minimum=1)]
 
 
 class VersionEntry(Shape, frozen=True):
     """A published version. It never changes, except that it may be yanked or deprecated (and back
     again)."""
 
-    scope: Annotated[str, a_name("Same as the widget's.", "catalog")]
-    name: Annotated[str, a_name("Same as the widget's.", "clock")]
-    version: Annotated[str, a_version("Version number, by Semantic Versioning 2.0.0.")]
+    scope: Annotated[str, name_field("Same as the widget's.", "catalog")]
+    name: Annotated[str, name_field("Same as the widget's.", "clock")]
+    version: Annotated[str, version_field("Version number, by Semantic Versioning 2.0.0.")]
     bundle_url: Annotated[
         str,
-        an_address(
+        url_field(
             "Where the JavaScript bundle is. Load this address; do not build your own.",
             "https://catalog.example/cdn/@catalog/clock/2.0.0/index.js",
         ),
     ]
-    bundle_size: Annotated[int, a_count("Size of the bundle in bytes, not compressed.", 5515)]
+    bundle_size: Annotated[int, count_field("Size of the bundle in bytes, not compressed.", 5515)]
     sha256_hash: Annotated[
         str,
-        told(
+        described(
             "SHA-256 of the bundle, in hexadecimal: check what you have loaded against it.",
             "c81c2bd9832ca040af0ae060b25d15fbfefc843b84375ce8b45f5eae30e71174",
             pattern=SHA256,
         ),
     ]
-    published_at: Annotated[str, an_instant("When the version was published.")]
+    published_at: Annotated[str, time_field("When the version was published.")]
     yanked: Annotated[
         bool,
-        told(
+        described(
             "Whether the version was withdrawn. A yanked version is never offered as the latest; "
             "its bundle stays where it is, so that running dashboards do not break.",
             False,
         ),
     ]
     yanked_reason: Annotated[
-        str | None, told("Why it was yanked, for people.", "Shows the wrong day.")
+        str | None, described("Why it was yanked, for people.", "Shows the wrong day.")
     ]
     deprecation_message: Annotated[
         str | None,
-        told("A warning to show to those who use this version.", "Use 2.x from now on."),
+        described("A warning to show to those who use this version.", "Use 2.x from now on."),
     ]
     # From here on what its author has declared: `manifests.Declared`, in this order.
     release_notes: Annotated[
-        str | None, told("What is new, for users. Often Markdown.", "- New setting `face`")
+        str | None, described("What is new, for users. Often Markdown.", "- New setting `face`")
     ]
-    display_name: Annotated[str, told("Name for people, as of this version.", "Clock")]
+    display_name: Annotated[str, described("Name for people, as of this version.", "Clock")]
     description: Annotated[
-        str | None, told("Short description, as of this version.", "A clock for any time zone.")
+        str | None,
+        described("Short description, as of this version.", "A clock for any time zone."),
     ]
     icon: Annotated[
-        str | None, told("Iconify identifier, as of this version.", "mdi:clock-outline")
+        str | None, described("Iconify identifier, as of this version.", "mdi:clock-outline")
     ]
-    min_size: Annotated[Size, told("Smallest size on the dashboard's grid.")]
-    max_size: Annotated[Size, told("Largest size on the dashboard's grid.")]
+    min_size: Annotated[Size, described("Smallest size on the dashboard's grid.")]
+    max_size: Annotated[Size, described("Largest size on the dashboard's grid.")]
     sdk_version: Annotated[
-        str, told("Range of SDK versions the bundle works with, in npm's grammar.", "^1.2.0")
+        str, described("Range of SDK versions the bundle works with, in npm's grammar.", "^1.2.0")
     ]
     config_version: Annotated[
-        int | None, told("Version of the widget's settings, for migrations.", 2)
+        int | None, described("Version of the widget's settings, for migrations.", 2)
     ]
     permissions: Annotated[
-        tuple[str, ...], told("What the widget asks to be allowed to do.", ["network"])
+        tuple[str, ...], described("What the widget asks to be allowed to do.", ["network"])
     ]
-    license: Annotated[str | None, told("License identifier, usually an SPDX one.", "MIT")]
+    license: Annotated[str | None, described("License identifier, usually an SPDX one.", "MIT")]
 
 
 class WidgetHead(Shape, frozen=True):
     """What detail, search and registry all say of a widget."""
 
-    scope: Annotated[str, a_name("Who publishes it.", "catalog")]
-    name: Annotated[str, a_name("Its name inside the scope.", "clock")]
-    display_name: Annotated[str, told("Its name for people.", "Clock")]
-    description: Annotated[str | None, told("Short description.", "A clock for any time zone.")]
-    icon: Annotated[str | None, told("Iconify identifier.", "mdi:clock-outline")]
+    scope: Annotated[str, name_field("Who publishes it.", "catalog")]
+    name: Annotated[str, name_field("Its name inside the scope.", "clock")]
+    display_name: Annotated[str, described("Its name for people.", "Clock")]
+    description: Annotated[
+        str | None, described("Short description.", "A clock for any time zone.")
+    ]
+    icon: Annotated[str | None, described("Iconify identifier.", "mdi:clock-outline")]
     is_official: Annotated[
         bool | None,
-        told("Whether the operator of this service maintains it; `null` counts as `false`.", True),
+        described(
+            "Whether the operator of this service maintains it; `null` counts as `false`.", True
+        ),
     ]
 
 
 class Widget(WidgetHead, frozen=True):
     """A widget as its detail shows it."""
 
-    is_official: Annotated[bool, told("Whether the operator of this service maintains it.", True)]
-    download_count: Annotated[int, a_count("Installs so far, all versions together.", 18250)]
-    created_at: Annotated[str, an_instant("When the widget was created.")]
+    is_official: Annotated[
+        bool, described("Whether the operator of this service maintains it.", True)
+    ]
+    download_count: Annotated[int, count_field("Installs so far, all versions together.", 18250)]
+    created_at: Annotated[str, time_field("When the widget was created.")]
 
 
 class WidgetDetail(Shape, frozen=True):
@@ -118,28 +125,30 @@ class WidgetDetail(Shape, frozen=True):
     widget: Widget
     versions: Annotated[
         tuple[VersionEntry, ...],
-        told("Every published version, newest first. Yanked ones are among them, marked."),
+        described("Every published version, newest first. Yanked ones are among them, marked."),
     ]
     latest_version: Annotated[
         str | None,
-        a_version("Number of the newest version that is not yanked; `null` if there is none."),
+        version_field("Number of the newest version that is not yanked; `null` if there is none."),
     ]
 
 
 class WidgetSummary(WidgetHead, frozen=True):
     """A widget as search shows it."""
 
-    download_count: Annotated[int | None, a_count("Installs so far, all versions together.", 18250)]
+    download_count: Annotated[
+        int | None, count_field("Installs so far, all versions together.", 18250)
+    ]
     latest_version: Annotated[
         VersionEntry | None,
-        told(
+        described(
             "The newest version that is not yanked; `null` if there is none. *Newest* is the one "
             "published last, not the one with the highest number."
         ),
     ]
     latest_compatible_version: Annotated[
         VersionEntry | UnsetType | None,
-        told(
+        described(
             "Only there when the request has `compatSdk`: the newest version, not yanked, whose "
             "`sdkVersion` range admits that SDK; `null` if none does."
         ),
@@ -149,12 +158,14 @@ class WidgetSummary(WidgetHead, frozen=True):
 class SearchResults(Shape, frozen=True):
     """One page of search results."""
 
-    widgets: Annotated[tuple[WidgetSummary, ...], told("The results on this page, best first.")]
-    total: Annotated[int, a_count("How many widgets match in all, on every page together.", 2)]
-    page: Annotated[int, a_count("The page this is, as asked for.", 1, minimum=1)]
+    widgets: Annotated[
+        tuple[WidgetSummary, ...], described("The results on this page, best first.")
+    ]
+    total: Annotated[int, count_field("How many widgets match in all, on every page together.", 2)]
+    page: Annotated[int, count_field("The page this is, as asked for.", 1, minimum=1)]
     limit: Annotated[
         int,
-        told(
+        described(
             "The page size that was used: what was asked for, but never more than 100.",
             20,
             minimum=1,
@@ -168,11 +179,11 @@ class RegistryWidget(WidgetHead, frozen=True):
 
     latest_version: Annotated[
         str | None,
-        a_version("Number of the newest version that is not yanked; `null` if there is none."),
+        version_field("Number of the newest version that is not yanked; `null` if there is none."),
     ]
     versions: Annotated[
         tuple[VersionEntry, ...],
-        told("Every published version, newest first, yanked ones included."),
+        described("Every published version, newest first, yanked ones included."),
     ]
 
 
@@ -180,79 +191,79 @@ class Registry(Shape, frozen=True):
     """Everything a scope offers, in one document. It holds no download counts, so it changes only
     when the scope does."""
 
-    version: Annotated[Literal[1], told("Version of this format. It is not the API's.", 1)]
-    scope: Annotated[str, a_name("The scope.", "catalog")]
-    generated_at: Annotated[str, an_instant("When the scope last changed.")]
+    version: Annotated[Literal[1], described("Version of this format. It is not the API's.", 1)]
+    scope: Annotated[str, name_field("The scope.", "catalog")]
+    generated_at: Annotated[str, time_field("When the scope last changed.")]
     base_url: Annotated[
         str,
-        an_address(
+        url_field(
             "Where this service's bundles are, with a slash at the end.",
             "https://catalog.example/cdn/",
         ),
     ]
     widgets: Annotated[
-        tuple[RegistryWidget, ...], told("The scope's listed widgets, ordered by `name`.")
+        tuple[RegistryWidget, ...], described("The scope's listed widgets, ordered by `name`.")
     ]
 
 
 class Counted(Shape, frozen=True):
     """The download was counted."""
 
-    success: Annotated[Literal[True], told("Always `true`.", True)] = True
+    success: Annotated[Literal[True], described("Always `true`.", True)] = True
 
 
 class Error(Shape, frozen=True):
     """The body of every error, whatever its status."""
 
     error: Annotated[
-        str, told("A sentence that says what is wrong.", "There is no widget 'acme/x'.")
+        str, described("A sentence that says what is wrong.", "There is no widget 'acme/x'.")
     ]
 
 
 _ApiVersions = Annotated[
     tuple[Annotated[str, Meta(extra_json_schema={"pattern": API_VERSION})], ...],
-    told("Versions of the public API that are served.", ["v1"]),
+    described("Versions of the public API that are served.", ["v1"]),
 ]
 
 
 class ServiceVersion(Shape, frozen=True):
     """The release that is running."""
 
-    version: Annotated[str, a_version("Release of the service.", "0.1.0")]
-    released_at: Annotated[str, an_instant("When it was released.")]
+    version: Annotated[str, version_field("Release of the service.", "0.1.0")]
+    released_at: Annotated[str, time_field("When it was released.")]
     api_versions: _ApiVersions
 
 
 class CliVersion(Shape, frozen=True):
     """Which command-line tools this service works with."""
 
-    min_supported: Annotated[str, a_version("Oldest tool that may publish here.", "0.0.0")]
-    latest: Annotated[str, a_version("Newest tool there is.", "0.1.0")]
+    min_supported: Annotated[str, version_field("Oldest tool that may publish here.", "0.0.0")]
+    latest: Annotated[str, version_field("Newest tool there is.", "0.1.0")]
 
 
 class Stats(Shape, frozen=True):
     """The size of the catalog. Listed widgets only."""
 
-    widgets: Annotated[int, a_count("Listed widgets.", 18)]
-    versions: Annotated[int, a_count("Their published versions.", 49)]
-    scopes: Annotated[int, a_count("Scopes that have a listed widget.", 4)]
-    downloads: Annotated[int, a_count("Their installs so far.", 99670)]
-    generated_at: Annotated[str, an_instant("When this was counted.")]
+    widgets: Annotated[int, count_field("Listed widgets.", 18)]
+    versions: Annotated[int, count_field("Their published versions.", 49)]
+    scopes: Annotated[int, count_field("Scopes that have a listed widget.", 4)]
+    downloads: Annotated[int, count_field("Their installs so far.", 99670)]
+    generated_at: Annotated[str, time_field("When this was counted.")]
 
 
 class Settings(Shape, frozen=True):
     """What a client needs to know before it signs in. Never a secret; more may be added."""
 
-    service_name: Annotated[str, told("Name the operator gave the service.", "Widget Catalog")]
-    base_url: Annotated[str, an_address("Where it is reached.", "https://catalog.example")]
-    cdn_base_url: Annotated[
-        str, an_address("Where its bundles are.", "https://catalog.example/cdn")
+    service_name: Annotated[str, described("Name the operator gave the service.", "Widget Catalog")]
+    base_url: Annotated[str, url_field("Where it is reached.", "https://catalog.example")]
+    cdn_base_url: Annotated[str, url_field("Where its bundles are.", "https://catalog.example/cdn")]
+    sign_in: Annotated[tuple[Any, ...], described("Ways to sign in; empty if there are none.", [])]
+    cli_client_id: Annotated[
+        str, described("OAuth client id of the command-line tool.", "widget-cli")
     ]
-    sign_in: Annotated[tuple[Any, ...], told("Ways to sign in; empty if there are none.", [])]
-    cli_client_id: Annotated[str, told("OAuth client id of the command-line tool.", "widget-cli")]
-    registration_open: Annotated[bool, told("Whether anybody may register.", False)]
+    registration_open: Annotated[bool, described("Whether anybody may register.", False)]
     max_bundle_bytes: Annotated[
-        int, a_count("Largest bundle that may be published, in bytes.", 2097152)
+        int, count_field("Largest bundle that may be published, in bytes.", 2097152)
     ]
     api_versions: _ApiVersions
 

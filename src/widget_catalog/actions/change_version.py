@@ -109,8 +109,8 @@ def _change(
         changed = stored.widget.with_versions(
             [new if it is old else it for it in stored.widget.versions]
         )
-        told = event(scope=scope, name=name, version=old.number)
-        replace_widget(tx, stored, changed, actor, told)
+        happened = event(scope=scope, name=name, version=old.number)
+        replace_widget(tx, stored, changed, actor, happened)
 
 
 def _get_version(versions: tuple[Version, ...], key: str, number: str) -> Version:

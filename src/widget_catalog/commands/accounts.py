@@ -17,7 +17,7 @@ from .context import (
     existing_node,
     fail,
     open_existing,
-    told,
+    report,
 )
 
 if TYPE_CHECKING:
@@ -62,11 +62,11 @@ def create(
         fail(f"The name {name} is reserved. Choose another, or give it out with --allow-reserved.")
     password = _password(password_stdin)
     # The folder may be new: an operator may make accounts before the first start.
-    node = prepare_node(settings.data, on_wait=told)
+    node = prepare_node(settings.data, on_wait=report)
     account = create_account(
         node.store, name, email, password, is_operator=operator, reserved=frozenset()
     )
-    told(f"Made the account {account.username}{' (operator)' if operator else ''}.")
+    report(f"Made the account {account.username}{' (operator)' if operator else ''}.")
 
 
 @accounts.command("list")
@@ -99,7 +99,7 @@ def disable(name: Name, data: DataOption = None, config: ConfigOption = None) ->
     from ..actions.manage_account import set_disabled
 
     set_disabled(open_existing(data, config).store, name, is_disabled=True)
-    told(f"{name} cannot sign in any more, and is signed out everywhere.")
+    report(f"{name} cannot sign in any more, and is signed out everywhere.")
 
 
 @accounts.command()
@@ -108,7 +108,7 @@ def enable(name: Name, data: DataOption = None, config: ConfigOption = None) -> 
     from ..actions.manage_account import set_disabled
 
     set_disabled(open_existing(data, config).store, name, is_disabled=False)
-    told(f"{name} can sign in again.")
+    report(f"{name} can sign in again.")
 
 
 @accounts.command("reset-password")
@@ -123,7 +123,7 @@ def reset_password_(
 
     node = open_existing(data, config)
     reset_password(node.store, name, _password(password_stdin))
-    told(f"{name} has a new password, and is signed out everywhere.")
+    report(f"{name} has a new password, and is signed out everywhere.")
 
 
 @accounts.command("reset-second-factor")
@@ -135,7 +135,7 @@ def reset_second_factor_(name: Name, data: DataOption = None, config: ConfigOpti
     from ..actions.manage_account import reset_second_factor
 
     reset_second_factor(open_existing(data, config).store, name)
-    told(f"{name} has no second factor any more, and is signed out everywhere.")
+    report(f"{name} has no second factor any more, and is signed out everywhere.")
 
 
 @accounts.command("invite")
@@ -154,12 +154,12 @@ def invite_(
     node = existing_node(settings)
     secret = invite(node.store, OPERATOR if operator else AUTHOR, email)
     if settings.registration == "closed" and not operator:
-        told(
+        report(
             "Note: with the settings of this command, registration is closed. The link works only "
             "while the service runs with registration set to invitation or open."
         )
     address, source = _address(settings, node)
-    told(
+    report(
         f"The link assumes that people reach the service at {address} ({source}). If "
         "that is not so, set base_url as for serve (WIDGET_CATALOG_BASE_URL, or --config), or "
         "replace the beginning of the link."
@@ -191,7 +191,7 @@ def reserve(
     from ..actions.reserve_scope import reserve_scope
 
     reserve_scope(open_existing(data, config).store, name)
-    told(f"{name} is reserved.")
+    report(f"{name} is reserved.")
 
 
 @scopes.command()
@@ -211,9 +211,9 @@ def release(
     was = release_scope(existing_node(settings).store, name)
     ended = f"The organization {name} has ended. " if was == "organization" else ""
     if name in reserved_names(settings.reserved_names):
-        told(f"{ended}{name} is still reserved by default; see the setting reserved_names.")
+        report(f"{ended}{name} is still reserved by default; see the setting reserved_names.")
     else:
-        told(f"{ended}The name {name} is free: anybody can take it.")
+        report(f"{ended}The name {name} is free: anybody can take it.")
 
 
 def _password(from_input: bool) -> str:

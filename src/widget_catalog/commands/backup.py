@@ -11,7 +11,7 @@ import typer
 from rich.markup import escape
 
 from ..settings import Settings, load_settings
-from .context import ConfigOption, DataOption, fail, require_catalog, say, told
+from .context import ConfigOption, DataOption, fail, report, require_catalog, say
 
 if TYPE_CHECKING:
     from widget_contract.errors import CatalogError
@@ -89,9 +89,9 @@ def backup(
         folder = FolderBackup(path, catalog, keep, bar)
         with folder.locked():
             made = folder.add_snapshot()
-    told(f"Backed up {_summary(made.manifest)} to {made.path}.")
+    report(f"Backed up {_summary(made.manifest)} to {made.path}.")
     if not is_file:
-        told(f"Copied {_counted(made.bundles_copied, 'bundle')} that it did not have yet.")
+        report(f"Copied {_counted(made.bundles_copied, 'bundle')} that it did not have yet.")
     _tell_of_repairs(made)
     _warn_of_key(made.manifest, settings.data / "second-factor.key")
     _warn_of_missing(made.manifest)
@@ -160,11 +160,11 @@ def restore(
     bar = partial(counting, say)
     if check:
         found = check_backup(source, snapshot, bar)
-        told(f"The snapshot {found.name} is whole: {_summary(found.manifest)}.")
+        report(f"The snapshot {found.name} is whole: {_summary(found.manifest)}.")
     else:
         found = restore_backup(source, settings.data, snapshot, bar, despite_damage=despite_damage)
-        told(f"Restored {_summary(found.manifest)} to {settings.data}.")
-        told(
+        report(f"Restored {_summary(found.manifest)} to {settings.data}.")
+        report(
             f"The backup was made at {found.manifest.made_at} by release {found.manifest.release}."
         )
         _warn_of_key(found.manifest, settings.data / "second-factor.key", is_restored=True)
@@ -200,7 +200,7 @@ def _follow(folder: "FolderBackup", database: Path, every_s: float) -> None:
 
     def on_made(made: "Made", took_s: float) -> None:
         now = clock.iso(clock.now())
-        told(
+        report(
             f"{now}  {made.path.name}: {_summary(made.manifest)}; "
             f"{_counted(made.bundles_copied, 'new bundle')}, {took_s:.1f} s"
         )
@@ -212,7 +212,7 @@ def _follow(folder: "FolderBackup", database: Path, every_s: float) -> None:
         say.print(f"{now}  [red]Error:[/] {escape(error.message)} Trying again.")
 
     with folder.locked():
-        told(f"Copying every {every_s:g} s what has changed. Stop with Ctrl-C.")
+        report(f"Copying every {every_s:g} s what has changed. Stop with Ctrl-C.")
         keep_copying(folder, database, every_s, is_over, on_made, on_failure)
 
 
@@ -254,7 +254,7 @@ def _tell_of_repairs(made: "Made") -> None:
 
 def _warn_of_damage(snapshot: "Snapshot", data: Path) -> None:
     _print_some("Damaged:", [it.sentence for it in snapshot.faults])
-    told(
+    report(
         "Damaged and missing bundles were left out. To see which versions need them, run: "
         f"widget-catalog doctor --data {data}"
     )
@@ -264,7 +264,7 @@ def _print_some(label: str, sentences: list[str]) -> None:
     for it in sentences[:_SHOWN]:
         say.print(f"[yellow]{label}[/] {escape(it)}")
     if len(sentences) > _SHOWN:
-        told(f"… and {len(sentences) - _SHOWN:,} more.")
+        report(f"… and {len(sentences) - _SHOWN:,} more.")
 
 
 def _warn_of_key(manifest: "Manifest", key: Path, *, is_restored: bool = False) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from rich.filesize import decimal
 
 from ..greeting import counted
-from .context import told
+from .context import report
 
 if TYPE_CHECKING:
     from ..actions.set_aside import Aside
@@ -44,7 +44,7 @@ def clean_up(node: "Node", orphans: list[str], *, is_dry: bool, is_forced: bool)
     suspects = set(orphans)
     if is_dry and suspects:
         found = find_orphans(node.store, node.bundles, suspects)
-        told(
+        report(
             f"Would move {counted(len(found.files), 'file')} ({decimal(found.size_bytes)}) aside; "
             f"{found.referred:,} of {counted(found.stored, 'stored file')} would stay."
             + (_WOULD_REFUSE if found.are_too_many and not is_forced else "")
@@ -53,7 +53,7 @@ def clean_up(node: "Node", orphans: list[str], *, is_dry: bool, is_forced: bool)
         return orphans
     if suspects:
         moved = set_aside(node.store, node.bundles, node.folder.path, suspects, is_forced=is_forced)
-        told(
+        report(
             f"Moved {_amount(moved)} that no version refers to into {moved.folder}. Delete that "
             "folder when you are sure that nothing is missing."
         )
@@ -68,10 +68,10 @@ def forget_aside(node: "Node", days: int, *, is_dry: bool) -> None:
 
     for aside in list_aside(node.folder.path, timedelta(days=days), clock.now()):
         if is_dry:
-            told(f"Would delete {aside.folder} ({_amount(aside)}).")
+            report(f"Would delete {aside.folder} ({_amount(aside)}).")
             continue
         delete_aside(aside)
-        told(f"Deleted {aside.folder} ({_amount(aside)}).")
+        report(f"Deleted {aside.folder} ({_amount(aside)}).")
 
 
 def _amount(aside: "Aside") -> str:

@@ -63,7 +63,7 @@ def existing_node(settings: Settings) -> "Node":
     from ..wiring import prepare_node
 
     require_catalog(settings)
-    node = prepare_node(settings.data, on_wait=told)
+    node = prepare_node(settings.data, on_wait=report)
     finish_interrupted_import(node)
     return node
 
@@ -94,5 +94,5 @@ def fail(message: str) -> NoReturn:
     sys.exit(1)
 
 
-def told(sentence: str) -> None:
+def report(sentence: str) -> None:
     say.print(escape(sentence))

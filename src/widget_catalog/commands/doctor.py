@@ -13,9 +13,9 @@ from .context import (
     DataOption,
     fail,
     finish_interrupted_import,
+    report,
     require_catalog,
     say,
-    told,
 )
 
 if TYPE_CHECKING:
@@ -73,9 +73,9 @@ def doctor(
     folder = DataFolder(settings.data)
     was_discarded = _check_file(folder.database)
     bar = partial(counting, say, "Making the read model")
-    # Counts are not stated anew on the way in: what is wrong must be seen to be told.
+    # Counts are not stated anew on the way in: what is wrong must be seen to be reported.
     node = prepare_node(
-        settings.data, states_counts=False, checks_replica=True, bar=bar, on_wait=told
+        settings.data, states_counts=False, checks_replica=True, bar=bar, on_wait=report
     )
     if rebuild:
         node.replica.rebuild(node.store, bar)

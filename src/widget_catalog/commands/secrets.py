@@ -1,6 +1,6 @@
 """`widget-catalog secrets …`: the keys that this catalog signs with."""
 
-from .context import ConfigOption, DataOption, command_group, open_existing, told
+from .context import ConfigOption, DataOption, command_group, open_existing, report
 
 secrets = command_group("secrets", "Manage the keys that this catalog signs with.")
 
@@ -19,7 +19,7 @@ def rotate(data: DataOption = None, config: ConfigOption = None) -> None:
 
     node = open_existing(data, config)
     rotate_secrets(node.store, open_keys(node.folder, node.store), COMMAND_LINE)
-    told(
+    report(
         "New signing keys are in use; no restart is needed. Sign-ins under way and upload "
         "addresses given out before must be begun again."
     )

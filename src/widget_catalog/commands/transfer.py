@@ -11,7 +11,7 @@ import typer
 from rich.markup import escape
 
 from ..settings import Settings, load_settings
-from .context import ConfigOption, DataOption, existing_node, fail, require_catalog, say, told
+from .context import ConfigOption, DataOption, existing_node, fail, report, require_catalog, say
 
 if TYPE_CHECKING:
     from ..actions.import_checks import ImportSummary
@@ -54,7 +54,7 @@ def import_(
     source = None if file == "-" else Path(file)
     if source is not None and not source.exists():
         fail(f"There is no file {source}.")
-    node = prepare_node(settings.data, on_wait=told)
+    node = prepare_node(settings.data, on_wait=report)
     # A pipe may keep us waiting, and a service has others to serve: they must be able to write.
     is_alone = source is not None and source.is_file() and not _is_served(node)
     summary = import_file(

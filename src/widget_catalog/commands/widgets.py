@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from .. import release
-from .context import ConfigOption, DataOption, command_group, open_existing, told
+from .context import ConfigOption, DataOption, command_group, open_existing, report
 
 widgets = command_group("widget", "Manage published widgets.")
 versions = command_group(
@@ -31,7 +31,7 @@ def official(
     from ..domain.accounts import COMMAND_LINE
 
     set_official(open_existing(data, config).store, COMMAND_LINE, widget, is_official)
-    told(f"{widget} is {'official' if is_official else 'not official'}.")
+    report(f"{widget} is {'official' if is_official else 'not official'}.")
 
 
 @widgets.command()
@@ -43,7 +43,7 @@ def unlist(
     from ..domain.accounts import COMMAND_LINE
 
     unlist_widget(open_existing(data, config).store, COMMAND_LINE, widget, reason)
-    told(f"{widget} is not listed any more.")
+    report(f"{widget} is not listed any more.")
 
 
 @widgets.command("list")
@@ -55,7 +55,7 @@ def list_(
     from ..domain.accounts import COMMAND_LINE
 
     list_widget(open_existing(data, config).store, COMMAND_LINE, widget, reason)
-    told(f"{widget} is listed.")
+    report(f"{widget} is listed.")
 
 
 @versions.callback()
@@ -77,7 +77,7 @@ def yank(
     from ..domain.accounts import COMMAND_LINE
 
     yank_version(open_existing(data, config).store, COMMAND_LINE, widget, number, reason)
-    told(f"{widget} {number} is yanked.")
+    report(f"{widget} {number} is yanked.")
 
 
 @versions.command()
@@ -91,9 +91,9 @@ def redate(widget: Key, data: DataOption = None, config: ConfigOption = None) ->
 
     redated = redate_widget(open_existing(data, config).store, widget)
     if redated:
-        told(f"{widget}: {counted(redated, 'version')} dated as of now.")
+        report(f"{widget}: {counted(redated, 'version')} dated as of now.")
     else:
-        told(f"No version of {widget} is dated in the future. Nothing was changed.")
+        report(f"No version of {widget} is dated in the future. Nothing was changed.")
 
 
 @versions.command()
@@ -105,4 +105,4 @@ def unyank(
     from ..domain.accounts import COMMAND_LINE
 
     unyank_version(open_existing(data, config).store, COMMAND_LINE, widget, number)
-    told(f"{widget} {number} is offered again.")
+    report(f"{widget} {number} is offered again.")

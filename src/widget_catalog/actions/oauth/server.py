@@ -206,10 +206,10 @@ class Server(AuthorizationServer):
         sentence = sentence_of(error)
         if not error.redirect_uri:
             return Answer(400, {"error": error.error, "error_description": sentence})
-        told = [("error", error.error), ("error_description", sentence)]
+        parameters = [("error", error.error), ("error_description", sentence)]
         if error.state:
-            told.append(("state", error.state))
-        location = add_params_to_uri(error.redirect_uri, told)
+            parameters.append(("state", error.state))
+        location = add_params_to_uri(error.redirect_uri, parameters)
         return self.handle_response(302, "", [("Location", location)])
 
 

@@ -159,8 +159,8 @@ class Provider:
         place = self._discovered().userinfo_endpoint
         if place is None:
             return {}
-        told = self._ask("GET", place, headers={"authorization": f"Bearer {access_token}"})
-        return told if told.get("sub") == subject else {}
+        claims = self._ask("GET", place, headers={"authorization": f"Bearer {access_token}"})
+        return claims if claims.get("sub") == subject else {}
 
     def _ask(self, method: str, address: str, **more: Any) -> dict[str, Any]:
         # A provider that hangs must not hold every thread there is.

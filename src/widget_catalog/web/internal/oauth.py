@@ -10,17 +10,17 @@ from ..kit.http import Response
 
 
 def post_token(services: Services, call: Call) -> Response:
-    return _told(exchange(services.store, services.oauth, call.form_pairs(), call.address))
+    return _oauth_reply(exchange(services.store, services.oauth, call.form_pairs(), call.address))
 
 
 def post_revoke(services: Services, call: Call) -> Response:
-    told = revoke(services.store, services.oauth, call.form_pairs(), call.address)
-    return _told_aside(told)
+    answer = revoke(services.store, services.oauth, call.form_pairs(), call.address)
+    return _catalog_reply(answer)
 
 
 def post_device(services: Services, call: Call) -> Response:
-    told = start_device(services.store, services.oauth, call.form_pairs(), call.address)
-    return _told_aside(told)
+    answer = start_device(services.store, services.oauth, call.form_pairs(), call.address)
+    return _catalog_reply(answer)
 
 
 def get_userinfo(services: Services, call: Call) -> Response:
@@ -65,12 +65,12 @@ def get_metadata(services: Services, _call: Call) -> Response:
     )
 
 
-def _told(answer: Answer) -> Response:
+def _oauth_reply(answer: Answer) -> Response:
     return reply(answer.body, status=answer.status)
 
 
-def _told_aside(answer: Answer) -> Response:
+def _catalog_reply(answer: Answer) -> Response:
     """Errors in our own shape: OAuth's is for its three main addresses alone."""
     if answer.status < 400:
-        return _told(answer)
+        return _oauth_reply(answer)
     return error(answer.status, answer.body["error_description"])

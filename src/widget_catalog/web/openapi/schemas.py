@@ -53,8 +53,8 @@ def _schema(annotation: Any) -> Schema:
         return _type_schema(annotation)
     type_, meta = get_args(annotation)
     schema = _type_schema(type_) | (meta.extra_json_schema or {})
-    told = {"description": meta.description, "examples": meta.examples}
-    return schema | {key: value for key, value in told.items() if value is not None}
+    described = {"description": meta.description, "examples": meta.examples}
+    return schema | {key: value for key, value in described.items() if value is not None}
 
 
 def _type_schema(type_: Any) -> Schema:
