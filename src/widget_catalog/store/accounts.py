@@ -139,7 +139,7 @@ def find_account_by_identity(connection: Connection, issuer: str, subject: str) 
 def add_identity(tx: Transaction, issuer: str, subject: str, account_id: int) -> bool:
     """False if it is known already, perhaps as another account's."""
     row = {"issuer": issuer, "subject": subject, "account_id": account_id, "created_at": tx.at_ms}
-    insert = insert_into(tx.connection, identities).on_conflict_do_nothing()
+    insert = insert_into(tx.connection.dialect.name, identities).on_conflict_do_nothing()
     return tx.connection.execute(insert.values(row)).rowcount > 0
 
 

@@ -36,10 +36,10 @@ def insert_rows(connection: Connection, table: sa.Table, rows: Sequence[tuple[An
     connection.exec_driver_sql(statement, list(rows))
 
 
-def insert_into(connection: Connection, table: sa.Table) -> "sqlite.Insert | postgresql.Insert":
+def insert_into(dialect: str, table: sa.Table) -> "sqlite.Insert | postgresql.Insert":
     """An insert that can say what to do about a row that is there."""
     # The one place where the dialects are named: ON CONFLICT is theirs, not the standard's.
-    if connection.dialect.name == "sqlite":
+    if dialect == "sqlite":
         return sqlite.insert(table)
     # Loaded only where it is used, as it takes a while.
     from sqlalchemy.dialects import postgresql

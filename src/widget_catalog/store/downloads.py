@@ -1,6 +1,7 @@
 """Download counts in the store."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
@@ -10,19 +11,27 @@ from .engine import Transaction
 from .schema import downloads
 
 _IDS_PER_QUERY = 500
+_COUNTS = sa.select(downloads.c.widget_id, downloads.c.count).where(
+    downloads.c.widget_id.in_(sa.bindparam("ids", expanding=True))
+)
 
 
 def add_downloads(tx: Transaction, increments: Mapping[int, int]) -> None:
     """Add to the counts of these widgets, all in one statement run many times."""
-    insert = insert_into(tx.connection, downloads)
-    upsert = insert.on_conflict_do_update(
+    # In the order of the keys, so that two writers never lock rows crosswise.
+    rows = [{"widget_id": key, "count": increments[key]} for key in sorted(increments)]
+    tx.connection.execute(_addition(tx.connection.dialect.name), rows)
+    tx.counts |= get_counts(tx.connection, list(increments))
+
+
+@cache
+def _addition(dialect: str) -> sa.Insert:
+    """Made once: that takes longer than to run it."""
+    insert = insert_into(dialect, downloads)
+    return insert.on_conflict_do_update(
         index_elements=[downloads.c.widget_id],
         set_={"count": downloads.c.count + insert.excluded.count},
     )
-    # In the order of the keys, so that two writers never lock rows crosswise.
-    rows = [{"widget_id": key, "count": increments[key]} for key in sorted(increments)]
-    tx.connection.execute(upsert, rows)
-    tx.counts |= get_counts(tx.connection, list(increments))
 
 
 def set_counts(tx: Transaction, counts: Mapping[int, int]) -> None:
@@ -34,10 +43,9 @@ def set_counts(tx: Transaction, counts: Mapping[int, int]) -> None:
 def get_counts(connection: Connection, ids: Sequence[int]) -> dict[int, int]:
     """The counts of these widgets; a widget never downloaded is left out."""
     found: dict[int, int] = {}
-    query = sa.select(downloads.c.widget_id, downloads.c.count)
     for start in range(0, len(ids), _IDS_PER_QUERY):
-        some = downloads.c.widget_id.in_(ids[start : start + _IDS_PER_QUERY])
-        found |= {row[0]: row[1] for row in connection.execute(query.where(some))}
+        rows = connection.execute(_COUNTS, {"ids": ids[start : start + _IDS_PER_QUERY]})
+        found |= {row[0]: row[1] for row in rows}
     return found
 
 

@@ -13,6 +13,9 @@ from .bulk import insert_rows, stream_numbers
 from .engine import Transaction
 from .schema import changes
 
+# Asked for by every write.
+_LATEST_SEQ = sa.select(sa.func.coalesce(sa.func.max(changes.c.seq), 0))
+
 
 class Change(NamedTuple):
     seq: int
@@ -43,8 +46,7 @@ def add_changes(tx: Transaction, told: Sequence[tuple[int, str, str, str | None]
 
 
 def latest_seq(connection: Connection) -> int:
-    query = sa.select(sa.func.coalesce(sa.func.max(changes.c.seq), 0))
-    return int(connection.execute(query).scalar_one())
+    return int(connection.execute(_LATEST_SEQ).scalar_one())
 
 
 def find_change(connection: Connection, seq: int) -> Change | None:

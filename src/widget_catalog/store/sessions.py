@@ -121,7 +121,7 @@ def add_attempts(
 
     A window that ends later than one that begins now is none: the clock was ahead when it began.
     """
-    insert = insert_into(tx.connection, attempts)
+    insert = insert_into(tx.connection.dialect.name, attempts)
     is_present = attempts.c.ends_at.between(tx.at_ms + 1, tx.at_ms + window_ms)
     counted = insert.on_conflict_do_update(
         index_elements=[attempts.c.key],
