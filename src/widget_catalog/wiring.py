@@ -219,6 +219,7 @@ def build_worker(
     from .web.kit.middleware import access_logged, metered, rate_limited
     from .web.kit.routing import Routes
     from .web.pages.account.routes import ACCOUNT_PAGES
+    from .web.pages.preview.pages import PreviewPages
     from .web.pages.public.pages import PublicPages
     from .web.public.api import PublicApi
     from .web.public.cdn import Cdn
@@ -266,8 +267,10 @@ def build_worker(
         status,
     )
     pages = PublicPages(catalog, services.renderer)
+    previews = PreviewPages(catalog, services.renderer, settings.cdn_url)
     uploads = Uploads(services)
-    answer: Answer = Site(api, Cdn(catalog, node.bundles), uploads, dispatcher, pages, alarm).answer
+    cdn = Cdn(catalog, node.bundles)
+    answer: Answer = Site(api, cdn, uploads, dispatcher, previews, pages, alarm).answer
     trust = settings.trust_forwarded_for
     if settings.rate_limit:
         answer = rate_limited(answer, settings.rate_limit, trust_forwarded_for=trust)

@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, expect
 
+from widget_contract.preview import preview_files
+
 Version = dict[str, Any]
 
 CELL_PX = 96
@@ -52,20 +54,25 @@ async ({ bundle, width, height, now, hasContext, config, data }) => {
 
 
 class DemoHandler(SimpleHTTPRequestHandler):
-    """The demo folder, and one empty page to host a widget."""
+    """The demo folder, one empty page to host a widget, and the context that it is given."""
 
     extensions_map = SimpleHTTPRequestHandler.extensions_map | {".js": "text/javascript"}
 
     def do_GET(self) -> None:
-        if self.path != "/":
+        if self.path == "/":
+            self._send(HOST_PAGE, "text/html; charset=utf-8")
+        elif self.path == "/sample-context.js":
+            self._send(preview_files()["sample-context.js"].content, "text/javascript")
+        else:
             super().do_GET()
-            return
+
+    def _send(self, body: bytes, content_type: str) -> None:
         self.send_response(200)
-        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.send_header("Content-Type", content_type)
         self.send_header("Content-Security-Policy", POLICY)
-        self.send_header("Content-Length", str(len(HOST_PAGE)))
+        self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        self.wfile.write(HOST_PAGE)
+        self.wfile.write(body)
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class's name
         """Nothing: the test reports what goes wrong."""

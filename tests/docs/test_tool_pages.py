@@ -85,8 +85,9 @@ def test_the_guide_lists_every_key_of_a_manifest() -> None:
 
 
 def test_the_manifest_in_the_guide_is_a_good_one() -> None:
-    ((example),) = re.findall(r"^```json\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
+    example, schema = re.findall(r"^```json\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
     assert parse_manifest(example).permissions == ("storage",)
+    assert msgspec.json.decode(schema)["properties"].keys() >= {"title", "minutes"}
 
 
 def test_the_limit_in_the_guide_is_the_limit() -> None:

@@ -10,6 +10,7 @@ from ..domain.errors import StoreUnavailable
 from .kit.dispatcher import Dispatcher
 from .kit.errors import damaged, internal_fault, unavailable
 from .kit.http import Body, Request, Response
+from .pages.preview.pages import PreviewPages
 from .public.api import PublicApi
 from .public.cdn import PREFIX as CDN_PREFIX
 from .public.cdn import Cdn
@@ -35,6 +36,7 @@ class Site:
         cdn: Cdn,
         uploads: Uploads,
         dispatcher: Dispatcher,
+        previews: PreviewPages,
         pages: Pages,
         alarm: Alarm,
     ) -> None:
@@ -42,6 +44,7 @@ class Site:
         self._cdn = cdn
         self._uploads = uploads
         self._dispatcher = dispatcher
+        self._previews = previews
         self._pages = pages
         self._alarm = alarm
 
@@ -56,7 +59,7 @@ class Site:
                 return await self._uploads.answer(request, body)
             if self._dispatcher.knows(path):
                 return await self._dispatcher.answer(request, body)
-            return self._pages.answer(request)
+            return await self._previews.answer(request) or self._pages.answer(request)
         except (sqlite3.Error, StoreUnavailable) as fault:
             if self._alarm.hears(fault):
                 return damaged(path)

@@ -6,6 +6,8 @@ from urllib.parse import quote, urlsplit
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from widget_contract.preview import preview_files, preview_tag
+
 from ... import release
 from ...catalog.content import Content
 from ...domain.clock import from_ms
@@ -20,12 +22,13 @@ _NO_STORE = ("cache-control", "no-store")
 Header = tuple[str, str]
 
 
-def safety(form_targets: str = "'self'", *, has_script: bool = False) -> Headers:
-    """Nothing comes from another origin, and nobody frames it. No page has a script, but for
-    those that ask for a passkey: browsers give them to scripts alone."""
+def safety(form_targets: str = "'self'", *, has_script: bool = False, more: str = "") -> Headers:
+    """Nothing comes from another origin, and nobody frames it. A page has a script only if it
+    is for what a browser gives to scripts alone; `more` are rules of the policy for that."""
     script = "script-src 'self'; " if has_script else ""
+    more = more and f"{more}; "
     policy = (
-        f"default-src 'none'; {script}style-src 'self'; img-src 'self' data:; "
+        f"default-src 'none'; {script}{more}style-src 'self'; img-src 'self' data:; "
         f"form-action {form_targets}; base-uri 'none'; frame-ancestors 'none'"
     )
     return [
@@ -41,16 +44,18 @@ class PageRenderer:
     def __init__(self, service_name: str, public_url: str) -> None:
         self.service_name = service_name
         self.public_url = public_url
-        self.style = (STATIC / "site.css").read_bytes()
+        self.style = (STATIC / "site.css").read_bytes() + preview_files()["preview.css"].content
         self.style_path = f"/static/site.{Content(self.style).tag}.css"
         self.script = (STATIC / "passkeys.js").read_bytes()
         self.script_path = f"/static/passkeys.{Content(self.script).tag}.js"
+        self.preview_path = f"/static/preview-{preview_tag()}"
         # Where the service is reached under a path of its own, links begin with that path.
         self.root = urlsplit(public_url).path.rstrip("/")
         self.templates = _environment(
             root=self.root,
             style_url=self.root + self.style_path,
             script_url=self.root + self.script_path,
+            preview_url=self.root + self.preview_path,
             service_name=service_name,
             public_url=public_url,
             release=release.VERSION,

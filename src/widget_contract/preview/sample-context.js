@@ -1,4 +1,4 @@
-// A host for trying the demo widgets: everything a context may hold, with made-up data.
+// A host for trying widgets: everything a context may hold, with made-up data.
 // No network, no disk: storage lives in memory and asking for an address always fails.
 
 const DAY_MS = 86_400_000;
@@ -9,11 +9,14 @@ const LIVE_EVERY_MS = 3_000;
  *
  * now: the clock; dates in the data are counted from it.
  * live: whether watched topics move by themselves.
+ * kept: what the widget has stored before, as [key, value] pairs; onKeep gets what it stores.
  */
-export function sampleContext({ config = {}, locale = "en-GB", now, live = true } = {}) {
+export function sampleContext({
+  config = {}, locale = "en-GB", now, live = true, kept: before = [], onKeep = () => {},
+} = {}) {
   const clock = now ?? (() => new Date());
   const data = sampleData(clock());
-  const kept = new Map([["text", "Bread, tea, stamps\n\nAsk Zoë about the ladder."]]);
+  const kept = new Map([["text", "Bread, tea, stamps\n\nAsk Zoë about the ladder."], ...before]);
 
   function watch(topic, listener) {
     if (!live) return () => {};
@@ -30,7 +33,13 @@ export function sampleContext({ config = {}, locale = "en-GB", now, live = true 
     locale,
     now: clock,
     data,
-    storage: { get: (key) => kept.get(key), set: (key, value) => kept.set(key, value) },
+    storage: {
+      get: (key) => kept.get(key),
+      set(key, value) {
+        kept.set(key, value);
+        onKeep(key, value);
+      },
+    },
     watch,
     fetchJson: () => Promise.reject(new Error("This sample host has no network.")),
     locate: () => Promise.resolve({ latitude: 47.37, longitude: 8.54, place: "Zürich" }),

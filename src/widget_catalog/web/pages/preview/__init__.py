@@ -1,0 +1,1 @@
+"""Widgets that run on our pages: the preview and its files."""

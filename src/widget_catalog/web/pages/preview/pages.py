@@ -1,0 +1,62 @@
+"""`/preview/{scope}/{name}/{version}`: a version running, on a page of its own; and the files of
+all previews, under an address that changes with them."""
+
+from collections.abc import Mapping
+
+from widget_contract.preview import preview_files
+from widget_contract.wire import VersionEntry
+
+from ....catalog.catalog import Catalog
+from ....catalog.views import Views
+from ...kit.content_response import content_response
+from ...kit.http import NOSNIFF, Headers, Request, Response
+from ...kit.rendering import HTML, PageRenderer
+from .panel import panel_of, panel_safety
+
+_PREFIX = "/preview/"
+_FOR_GOOD = ("cache-control", "public, max-age=31536000, immutable")
+_REVALIDATED = ("cache-control", "no-cache")
+_VARY = ("vary", "accept-encoding")
+
+
+class PreviewPages:
+    def __init__(self, catalog: Catalog, renderer: PageRenderer, cdn_url: str) -> None:
+        self._catalog = catalog
+        self._views = Views(catalog)
+        self._renderer = renderer
+        self._html: Headers = [HTML, _VARY, _REVALIDATED, *panel_safety(cdn_url)]
+        self._files = {
+            f"{renderer.preview_path}/{name}": (
+                catalog.packer.content([file.content]),
+                [*file.headers, _VARY, _FOR_GOOD],
+            )
+            for name, file in preview_files().items()
+        }
+
+    async def answer(self, request: Request) -> Response | None:
+        """None: there is no such page."""
+        found = self._files.get(request.path)
+        if found is None:
+            version = await self._find_version(request.path)
+            if version is None:
+                return None
+            page = self._renderer.render("preview/page.html", **self._shown(version))
+            found = self._catalog.packer.content([page]), self._html
+        if request.method not in ("GET", "HEAD"):
+            sentence = "Only GET and HEAD are allowed at this address."
+            allowed = ("allow", "GET, HEAD")
+            return self._renderer.message(405, "Method not allowed", sentence, allowed, NOSNIFF)
+        return content_response(request, *found)
+
+    async def _find_version(self, path: str) -> VersionEntry | None:
+        if not path.startswith(_PREFIX):
+            return None
+        match path[len(_PREFIX) :].split("/"):
+            case [scope, name, number]:
+                widget = await self._views.find_widget(f"{scope}/{name}")
+                versions = () if widget is None else widget.read().versions
+                return next((it for it in versions if it.version == number), None)
+        return None
+
+    def _shown(self, version: VersionEntry) -> Mapping[str, object]:
+        return {"version": version, "preview": panel_of(self._catalog, version)}

@@ -1,0 +1,72 @@
+"""The files of the preview, which the catalog and the authors' tool both serve.
+
+`widget-frame.js` runs a widget in a frame with `frame.html`; `panel.js` draws the controls
+around it. They find each other by relative addresses, so they are served from one folder.
+"""
+
+import base64
+import hashlib
+from functools import cache
+from importlib import resources
+from typing import NamedTuple
+
+_TYPES = {
+    "html": "text/html; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "css": "text/css; charset=utf-8",
+}
+NAMES = (
+    "frame.html",
+    "panel.js",
+    "preview.css",
+    "sample-context.js",
+    "settings-form.js",
+    "widget-frame.js",
+)
+
+# Of the page that holds the frame, beside its own rules: the frame may go nowhere else.
+FRAME_SOURCES = "frame-src 'self'"
+
+
+class PreviewFile(NamedTuple):
+    """`headers` include the content type."""
+
+    content: bytes
+    headers: tuple[tuple[str, str], ...]
+
+
+@cache
+def preview_files() -> dict[str, PreviewFile]:
+    folder = resources.files(__package__)
+    return {name: _described(name, (folder / name).read_bytes()) for name in NAMES}
+
+
+@cache
+def preview_tag() -> str:
+    """Another one when any file, or what is said about it, changes."""
+    return hashlib.sha256(repr(sorted(preview_files().items())).encode()).hexdigest()[:16]
+
+
+def _described(name: str, content: bytes) -> PreviewFile:
+    headers = [("content-type", _TYPES[name.rpartition(".")[2]])]
+    headers.append(("x-content-type-options", "nosniff"))
+    if name == "frame.html":
+        headers += _sandbox(content.decode())
+    return PreviewFile(content, tuple(headers))
+
+
+def _sandbox(document: str) -> list[tuple[str, str]]:
+    """An opaque origin, also for whoever opens the address itself; the one script that is in the
+    document, and what it makes of bytes; nothing that would need the network."""
+    script = document.partition("<script>")[2].partition("</script>")[0]
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    policy = (
+        f"sandbox allow-scripts; default-src 'none'; script-src 'sha256-{digest}' blob:; "
+        "style-src 'unsafe-inline'; img-src data: blob:; font-src data:; media-src data: blob:; "
+        "worker-src 'none'; form-action 'none'; base-uri 'none'; frame-ancestors 'self'"
+    )
+    return [
+        ("content-security-policy", policy),
+        ("x-dns-prefetch-control", "off"),
+        ("referrer-policy", "no-referrer"),
+    ]

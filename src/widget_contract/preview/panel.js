@@ -1,0 +1,205 @@
+// The preview panel: runs a version in a WidgetFrame, at any size, light or dark, with settings.
+// A page has one or more elements `[data-preview]`, each with a JSON block that describes what
+// to run; the rest is drawn here, since nothing of it works without scripts.
+
+const CELL_PX = 96;
+const USUAL = { w: 4, h: 3 };
+const MOST_CELLS = 24;
+
+/** Draws the panel for a version. */
+export function draw(place, version) {
+  const panel = new Panel(version);
+  place.replaceChildren(panel.element);
+  return panel;
+}
+
+class Panel {
+  #version;
+  #frame = null;
+  #form = null;
+  #size;
+  #scheme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+
+  constructor(version) {
+    this.#version = version;
+    this.stage = make("div", { className: "preview-stage" });
+    this.holder = make("div", { className: "preview-holder", hidden: true });
+    this.poster = this.#poster();
+    this.stage.append(this.poster, this.holder);
+    this.status = make("p", { className: "preview-status", role: "status" });
+    this.side = make("div", { className: "preview-side", hidden: true });
+    this.stop = button("Stop", () => this.#frame?.stop());
+    this.again = button("Run again", () => this.run());
+    this.stop.hidden = this.again.hidden = true;
+    this.element = make("div", { className: "preview" }, [
+      make("div", { className: "preview-bar" }, [
+        this.#sizes(), this.#schemes(), make("div", { className: "preview-buttons" }, [this.again, this.stop]),
+      ]),
+      make("div", { className: "preview-body" }, [this.stage, this.side]),
+      this.status,
+    ]);
+    new ResizeObserver(() => this.#fit()).observe(this.stage);
+  }
+
+  #poster() {
+    const run = button("Run the preview", () => this.run());
+    run.className = "preview-run";
+    const about = "The widget runs in a sandbox with sample data: no network, no access to this page.";
+    return make("div", { className: "preview-poster" }, [run, make("p", { textContent: about })]);
+  }
+
+  /** Runs the version, or another state of it. */
+  async run(version = this.#version) {
+    this.#version = version;
+    const [{ WidgetFrame }, { SettingsForm, presets }] = await Promise.all([
+      import("./widget-frame.js"), import("./settings-form.js"),
+    ]);
+    this.#frame ??= new WidgetFrame(this.holder, {
+      onState: (state, sentence) => this.#show(state, sentence),
+    });
+    if (this.#form === null) this.#drawSettings(SettingsForm, presets);
+    await this.#frame.run({
+      ...this.#version, title: `Preview: ${this.#version.displayName}`,
+      config: this.#form.config, scheme: this.#scheme,
+    });
+  }
+
+  /** Runs what has changed, with the settings that are chosen, if anything runs at all. */
+  async refresh(version) {
+    const isNew = JSON.stringify(version.manifest) !== JSON.stringify(this.#version.manifest);
+    if (isNew) this.#form = null;
+    this.#version = version;
+    if (this.#frame !== null) await this.run();
+  }
+
+  #drawSettings(SettingsForm, presets) {
+    const manifest = Object(this.#version.manifest);
+    this.#form = new SettingsForm(manifest, (config) => this.#frame.update(config));
+    const given = presets(manifest);
+    const summary = make("summary", { textContent: "Settings" });
+    const hasForm = manifest.configSchema !== undefined;
+    const details = make("details", { open: hasForm }, [summary]);
+    this.side.classList.toggle("preview-below", !hasForm);
+    if (given.length > 0) details.append(this.#presets(given));
+    details.append(this.#form.element);
+    this.side.replaceChildren(details);
+    this.side.hidden = false;
+  }
+
+  #presets(given) {
+    const buttons = given.map((config, index) => button(`Example ${index + 1}`, () => {
+      this.#form.fill(config);
+      this.#frame.update(config);
+    }));
+    return make("div", { className: "preview-presets" }, buttons);
+  }
+
+  #show(state, sentence) {
+    const isOn = state === "loading" || state === "running";
+    this.element.dataset.state = state;
+    this.status.textContent = sentence;
+    this.holder.hidden = !isOn;
+    this.poster.hidden = isOn;
+    this.stop.hidden = !isOn;
+    this.again.hidden = state === "loading";
+    this.poster.querySelector("p").textContent = state === "failed" ? sentence : "";
+    if (isOn) this.#fit();
+  }
+
+  #sizes() {
+    const { minSize, maxSize, manifest } = this.#version;
+    const within = (axis, wanted) => Math.min(maxSize[axis], Math.max(minSize[axis], wanted));
+    const wanted = Object(Object(manifest).defaultSize);
+    const usual = {
+      w: within("w", Number.isInteger(wanted.w) ? wanted.w : USUAL.w),
+      h: within("h", Number.isInteger(wanted.h) ? wanted.h : USUAL.h),
+    };
+    this.#size = usual;
+    const free = { ...usual };
+    const sliders = make("span", { className: "preview-free", hidden: true },
+      [["w", "Columns"], ["h", "Rows"]].map(([axis, name]) => slider(name, free[axis], (cells) => {
+        free[axis] = cells;
+        this.#resize(free);
+      })));
+    const sizes = [["Smallest", minSize], ["Default", usual], ["Largest", maxSize], ["Free", null]];
+    const choices = choose("Size", sizes.map(([name, size]) => ({
+      name, note: size && `${size.w} × ${size.h}`, isChosen: name === "Default",
+      onChoose: () => {
+        sliders.hidden = size !== null;
+        this.#resize(size ?? free);
+      },
+    })));
+    return make("div", { className: "preview-sizes" }, [choices, sliders]);
+  }
+
+  #schemes() {
+    return choose("Colors", ["light", "dark"].map((scheme) => ({
+      name: scheme === "light" ? "Light" : "Dark", isChosen: scheme === this.#scheme,
+      onChoose: () => {
+        this.#scheme = scheme;
+        this.#frame?.show(scheme);
+      },
+    })));
+  }
+
+  #resize(size) {
+    this.#size = size;
+    this.#fit();
+  }
+
+  /** A widget larger than the stage is shown smaller, never cut off. */
+  #fit() {
+    const width = this.#size.w * CELL_PX;
+    const height = this.#size.h * CELL_PX;
+    const { paddingLeft, paddingRight } = getComputedStyle(this.stage);
+    const room = this.stage.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight);
+    const scale = Math.min(1, Math.max(room, CELL_PX) / width, Math.max(innerHeight * 0.7, 320) / height);
+    this.holder.style.width = `${width * scale}px`;
+    this.holder.style.height = `${height * scale}px`;
+    this.holder.style.setProperty("--width", `${width}px`);
+    this.holder.style.setProperty("--height", `${height}px`);
+    this.holder.style.setProperty("--scale", scale);
+  }
+}
+
+let groups = 0;
+
+function choose(legend, choices) {
+  const name = `preview-${groups += 1}`;
+  const options = choices.map(({ name: text, note, isChosen, onChoose }) => {
+    const input = make("input", { type: "radio", name, checked: isChosen });
+    input.addEventListener("change", onChoose);
+    const words = [make("span", { textContent: text })];
+    if (note) words.push(make("small", { textContent: note }));
+    return make("label", {}, [input, make("span", { className: "preview-option" }, words)]);
+  });
+  const title = make("legend", { className: "unseen", textContent: legend });
+  return make("fieldset", { className: "preview-choice" }, [title, ...options]);
+}
+
+function slider(name, value, onChange) {
+  const input = make("input", { type: "range", min: 1, max: MOST_CELLS, value });
+  const shown = make("b", { textContent: String(value) });
+  input.addEventListener("input", () => {
+    shown.textContent = input.value;
+    onChange(input.valueAsNumber);
+  });
+  return make("label", {}, [make("span", { textContent: name }), input, shown]);
+}
+
+function button(text, onClick) {
+  const made = make("button", { type: "button", textContent: text });
+  made.addEventListener("click", onClick);
+  return made;
+}
+
+function make(tag, properties = {}, children = []) {
+  const node = Object.assign(document.createElement(tag), properties);
+  node.append(...children);
+  return node;
+}
+
+for (const place of document.querySelectorAll("[data-preview]")) {
+  const described = place.querySelector("script[type='application/json']");
+  draw(place, JSON.parse(described.textContent));
+}

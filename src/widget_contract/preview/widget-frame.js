@@ -1,0 +1,162 @@
+// WidgetFrame: runs a widget that nobody needs to trust, in a sandboxed frame of this page.
+//
+//   const frame = new WidgetFrame(element, { onState: (state, message) => … });
+//   await frame.run({ bundleUrl, sha256Hash, styleUrl, permissions, config, scheme: "dark" });
+//   frame.update(config); frame.show("light"); frame.stop();
+//
+// The frame has an origin of its own and no network, so this page fetches the files, checks
+// them, and passes the bytes in. Whatever comes out of the frame may be a lie.
+
+const PING_EVERY_MS = 1_000;
+const SILENT_FOR_MS = 5_000; // Longer than any widget needs to draw, shorter than patience.
+const START_WITHIN_MS = 10_000;
+const MESSAGES_A_SECOND = 100;
+const KEPT_CHARACTERS = 100_000;
+
+const SENTENCES = {
+  offline: "The widget's files could not be fetched.",
+  load: "The widget's module could not be loaded.",
+  contract: "This module is made for another kind of dashboard: it does not export mount().",
+  mount: "The widget could not start.",
+  fault: "The widget reported an error.",
+  silent: "The widget stopped answering, so it was ended.",
+  flood: "The widget sent too many messages, so it was ended.",
+  left: "The widget tried to leave its frame, so it was ended.",
+};
+
+export class WidgetFrame {
+  #place;
+  #onState;
+  #onKeep;
+  #frame = null;
+  #port = null;
+  #timer = 0;
+  #heardAt = 0;
+  #received = 0;
+
+  /** onState gets "loading", "running", "stopped" or "failed", and a sentence;
+   *  onKeep gets what the widget stores: a key and JSON, to be given back as `kept`. */
+  constructor(place, { onState = () => {}, onKeep = () => {} } = {}) {
+    this.#place = place;
+    this.#onState = onState;
+    this.#onKeep = onKeep;
+  }
+
+  get isRunning() {
+    return this.#frame !== null;
+  }
+
+  async run({ bundleUrl, sha256Hash, styleUrl = null, title = "Widget", permissions = [],
+    config = {}, kept = [], scheme = "light", locale = navigator.language }) {
+    this.stop();
+    const frame = document.createElement("iframe");
+    this.#frame = frame;
+    this.#onState("loading", "Loading …");
+    frame.setAttribute("sandbox", "allow-scripts");
+    frame.title = title;
+    frame.src = new URL("frame.html", import.meta.url);
+    const isLoaded = new Promise((done) => frame.addEventListener("load", done, { once: true }));
+    this.#place.replaceChildren(frame);
+    let host, bundle, style;
+    try {
+      [host, bundle, style] = await Promise.all([
+        read(new URL("sample-context.js", import.meta.url)),
+        read(bundleUrl, sha256Hash),
+        styleUrl ? read(styleUrl).then((bytes) => new TextDecoder().decode(bytes)) : "",
+        isLoaded,
+      ]);
+    } catch {
+      return this.#frame === frame && this.#fail("offline");
+    }
+    if (this.#frame !== frame) return; // It was stopped meanwhile.
+    frame.addEventListener("load", () => this.#frame === frame && this.#fail("left"));
+    const { port1, port2 } = new MessageChannel();
+    this.#port = port1;
+    port1.onmessage = ({ data }) => this.#frame === frame && this.#hear(data);
+    addEventListener("message", this.#hearWindow);
+    const order = { host, bundle, style, config, locale, scheme, permissions, kept };
+    frame.contentWindow.postMessage(order, "*", [port2]);
+    this.#watch();
+  }
+
+  update(config) {
+    this.#port?.postMessage({ type: "update", config });
+  }
+
+  show(scheme) {
+    this.#port?.postMessage({ type: "scheme", scheme });
+  }
+
+  stop() {
+    if (this.#frame === null) return;
+    this.#remove();
+    this.#onState("stopped", "Stopped.");
+  }
+
+  #remove() {
+    clearInterval(this.#timer);
+    removeEventListener("message", this.#hearWindow);
+    this.#port?.close();
+    this.#frame?.remove(); // Whatever runs in it ends here.
+    this.#port = this.#frame = null;
+  }
+
+  #fail(reason, message = "") {
+    this.#remove();
+    this.#onState("failed", sentence(reason, message));
+  }
+
+  /** Ends a widget that does not answer: one in an endless loop, where the browser gives the
+   *  frame a process of its own; in others the browser itself has to ask the visitor. */
+  #watch() {
+    let pingedAt = performance.now();
+    this.#heardAt = pingedAt + START_WITHIN_MS - SILENT_FOR_MS;
+    this.#received = 0;
+    this.#timer = setInterval(() => {
+      const now = performance.now();
+      // After a pause of this page itself, in the background for example, the frame gets time.
+      if (now - pingedAt > 3 * PING_EVERY_MS) this.#heardAt = Math.max(this.#heardAt, now);
+      pingedAt = now;
+      this.#received = 0;
+      if (now - this.#heardAt > SILENT_FOR_MS) return this.#fail("silent");
+      this.#port.postMessage({ type: "ping" });
+    }, PING_EVERY_MS);
+  }
+
+  #hearWindow = ({ source }) => {
+    if (source === this.#frame?.contentWindow) this.#isTooMuch();
+  };
+
+  #isTooMuch() {
+    this.#received += 1;
+    if (this.#received > MESSAGES_A_SECOND) this.#fail("flood");
+    return this.#frame === null;
+  }
+
+  #hear(data) {
+    if (this.#isTooMuch()) return;
+    this.#heardAt = performance.now();
+    const { type, reason, message, key, text } = Object(data);
+    if (type === "mounted") this.#onState("running", "Running.");
+    if (type === "failed") this.#fail(Object.hasOwn(SENTENCES, reason) ? reason : "load", message);
+    if (type === "fault") this.#onState("running", sentence("fault", message));
+    if (type === "kept" && typeof key === "string" && typeof text === "string") {
+      if (key.length + text.length < KEPT_CHARACTERS) this.#onKeep(key, text);
+    }
+  }
+}
+
+async function read(url, sha256Hash) {
+  const integrity = sha256Hash && `sha256-${base64(sha256Hash)}`;
+  const answer = await fetch(url, { integrity, credentials: "omit", referrerPolicy: "no-referrer" });
+  if (!answer.ok) throw new Error(`${url} answered ${answer.status}`);
+  return answer.arrayBuffer();
+}
+
+const base64 = (hex) =>
+  btoa(hex.match(/../g).map((pair) => String.fromCharCode(parseInt(pair, 16))).join(""));
+
+function sentence(reason, message) {
+  const detail = String(message ?? "").slice(0, 300);
+  return detail ? `${SENTENCES[reason]} It says: ${detail}` : SENTENCES[reason];
+}

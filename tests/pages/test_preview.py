@@ -1,0 +1,143 @@
+"""The page of a live preview, and the files that every preview is made of."""
+
+import base64
+import hashlib
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from support.html import Html
+from support.site import InProcessSite
+from support.trials import stored_version
+from support.widgets import import_widgets, widget_line
+
+CLOCK = "/preview/catalog/clock/2.0.0"
+
+
+def address_of(site: InProcessSite, name: str) -> str:
+    [found] = re.findall(r'src="(/static/preview-\w+)/panel\.js"', site.get(CLOCK).body.decode())
+    return f"{found}/{name}"
+
+
+def panel(page: bytes) -> dict[str, object]:
+    [text] = re.findall(rb'<script type="application/json">(.*?)</script>', page)
+    found: dict[str, object] = json.loads(text)
+    return found
+
+
+def test_the_page_describes_what_to_run(demo_site: InProcessSite) -> None:
+    answer = demo_site.get(CLOCK)
+    described = demo_site.get("/api/v1/widgets/catalog/clock").json()["versions"][0]
+    assert answer.status == 200
+    assert Html(answer.body).open_at_end == []
+    same = ("displayName", "bundleUrl", "sha256Hash", "minSize", "maxSize", "permissions")
+    wanted = {key: described[key] for key in same} | {"styleUrl": None, "manifest": {}}
+    assert panel(answer.body) == wanted
+
+
+def test_the_page_may_load_from_this_catalog_and_frame_itself_alone(
+    demo_site: InProcessSite,
+) -> None:
+    headers = demo_site.get(CLOCK).headers
+    assert headers["content-security-policy"] == (
+        "default-src 'none'; script-src 'self'; "
+        "connect-src 'self' https://catalog.example; frame-src 'self'; "
+        "style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; "
+        "frame-ancestors 'none'"
+    )
+    assert headers["cache-control"] == "no-cache"
+    etag = headers["etag"]
+    assert demo_site.get(CLOCK, **{"if-none-match": etag}).status == 304
+
+
+def test_a_cdn_of_its_own_may_be_fetched_from(tmp_path: Path) -> None:
+    with InProcessSite(tmp_path / "data", cdn_base_url="https://cdn.example:8443/w") as site:
+        (tmp_path / "x.js").write_text("export function mount() {}")
+        line = stored_version("x.js")
+        import_widgets(site.node, widget_line(versions=[line]), beside=tmp_path)
+        answer = site.get("/preview/acme/clock/1.0.0")
+        policy = answer.headers["content-security-policy"]
+        assert "connect-src 'self' https://cdn.example:8443; " in policy
+        url = "https://cdn.example:8443/w/@acme/clock/1.0.0/index.js"
+        assert panel(answer.body)["bundleUrl"] == url
+
+
+def test_the_frame_allows_its_own_script_and_nothing_of_any_network(
+    demo_site: InProcessSite,
+) -> None:
+    answer = demo_site.get(address_of(demo_site, "frame.html"))
+    [script] = re.findall(rb"<script>(.*?)</script>", answer.body, re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(script).digest()).decode()
+    assert answer.headers["content-security-policy"] == (
+        f"sandbox allow-scripts; default-src 'none'; script-src 'sha256-{digest}' blob:; "
+        "style-src 'unsafe-inline'; img-src data: blob:; font-src data:; media-src data: blob:; "
+        "worker-src 'none'; form-action 'none'; base-uri 'none'; frame-ancestors 'self'"
+    )
+    assert answer.headers["x-dns-prefetch-control"] == "off"
+
+
+@pytest.mark.parametrize(
+    ("name", "content_type"),
+    [("panel.js", "text/javascript"), ("preview.css", "text/css"), ("frame.html", "text/html")],
+)
+def test_files_may_be_kept_for_good(demo_site: InProcessSite, name: str, content_type: str) -> None:
+    answer = demo_site.get(address_of(demo_site, name))
+    assert answer.headers["content-type"] == f"{content_type}; charset=utf-8"
+    assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
+    assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+def test_style_and_scripts_of_the_page_are_small(demo_site: InProcessSite) -> None:
+    scripts = ("panel.js", "widget-frame.js", "settings-form.js")
+    sizes = [len(demo_site.get(address_of(demo_site, name)).body) for name in scripts]
+    [style] = re.findall(r'href="(/static/site\S+css)"', demo_site.get(CLOCK).body.decode())
+    assert sum(sizes) + len(demo_site.get(style).body) < 60_000
+    assert len(demo_site.get(CLOCK).body) < 60_000
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/preview/catalog/clock/9.9.9",
+        "/preview/catalog/nothing/1.0.0",
+        "/preview/labs/dice/1.1.0",  # It is unlisted.
+        "/preview/catalog/clock",
+        "/preview/catalog/clock/2.0.0/",
+        "/preview/",
+        "/static/preview-0/panel.js",
+    ],
+)
+def test_what_is_not_there_is_404(demo_site: InProcessSite, path: str) -> None:
+    assert demo_site.get(path).status == 404
+
+
+def test_only_reading_is_allowed(demo_site: InProcessSite) -> None:
+    for path in (CLOCK, address_of(demo_site, "panel.js")):
+        answer = demo_site.request("POST", path)
+        assert (answer.status, answer.headers["allow"]) == (405, "GET, HEAD")
+
+
+def test_a_version_that_was_taken_back_says_so(demo_site: InProcessSite) -> None:
+    page = demo_site.get("/preview/catalog/calendar/2.0.1").body.decode()
+    assert "This version was taken back: " in page
+
+
+def test_a_bundle_on_another_host_is_not_loaded(tmp_path: Path) -> None:
+    with InProcessSite(tmp_path / "data") as site:
+        site.add(widget_line())
+        page = site.get("/preview/acme/clock/1.0.0").body.decode()
+        assert "the bundle of this version is stored on another host" in page
+        assert "cdn.example" not in page
+
+
+def test_names_never_become_markup(tmp_path: Path) -> None:
+    hostile = "</script><script>alert(1)</script>"
+    (tmp_path / "x.js").write_text("export function mount() {}")
+    with InProcessSite(tmp_path / "data") as site:
+        line = stored_version("x.js", displayName=hostile)
+        import_widgets(site.node, widget_line(versions=[line]), beside=tmp_path)
+        page = site.get("/preview/acme/clock/1.0.0").body
+        assert hostile.encode() not in page
+        assert panel(page)["displayName"] == hostile
