@@ -4,6 +4,8 @@ what decides."""
 NAME = r"^[a-z0-9][a-z0-9-]*$"
 NAME_MAX_LENGTH = 64
 
+WIDGET_ID = r"^[a-z0-9][a-z0-9-]*/[a-z0-9][a-z0-9-]*$"
+
 # Semantic Versioning 2.0.0, strict: no leading `v`, no missing part, no leading zero.
 _IDENTIFIER = r"(?:0|[1-9][0-9]*|[0-9]*[a-zA-Z-][0-9a-zA-Z-]*)"
 _BUILD = r"[0-9a-zA-Z-]+"

@@ -187,3 +187,36 @@ def test_files_are_sent_to_the_service_or_to_an_address_of_the_place_itself(
 ) -> None:
     target = bundles.upload_target("a-request", "js", len(CONTENT))
     assert target is None or target.startswith("https://")
+
+
+def test_what_is_withdrawn_is_kept_and_not_served(bundles: Bundles) -> None:
+    put(bundles)
+    put(bundles, OTHER)
+    bundles.withdraw(HASH)
+    bundles.withdraw(HASH)
+
+    assert bundles.stat(HASH) is None
+    assert keys(bundles) == [(OTHER_HASH, "js")]
+    assert read(bundles) == CONTENT
+    assert list(bundles.list_leftovers()) == []
+    bundles.remove_leftovers()
+
+    bundles.restore(HASH)
+    bundles.restore(HASH)
+    assert bundles.stat(HASH) is not None
+    assert read(bundles) == CONTENT
+
+
+def test_withdrawn_bytes_can_be_put_again_and_what_is_not_here_is_left_alone(
+    bundles: Bundles,
+) -> None:
+    bundles.withdraw(HASH)
+    bundles.restore(HASH)
+    assert bundles.stat(HASH) is None
+
+    put(bundles)
+    bundles.withdraw(HASH)
+    assert put(bundles)
+    bundles.restore(HASH)
+    assert keys(bundles) == [(HASH, "js")]
+    assert read(bundles) == CONTENT

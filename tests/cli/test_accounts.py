@@ -286,6 +286,16 @@ def test_what_the_operator_does_with_widgets_is_shown_at_once_while_the_service_
         )
         assert detail(client)["latestVersion"] == "1.1.0"
 
+        revoke = ("version", "revoke", "ann/clock", "1.1.0", "--reason", "Malware.")
+        assert run(*revoke) == "ann/clock 1.1.0 is revoked.\n"
+        assert detail(client)["latestVersion"] == "1.0.0"
+        (revoked,) = client.get("/api/v1/widgets/revocations").json()["revocations"]
+        assert (revoked["id"], revoked["reason"]) == ("ann/clock", "Malware.")
+        assert run("version", "unrevoke", "ann/clock", "1.1.0") == (
+            "ann/clock 1.1.0 is not revoked any more.\n"
+        )
+        assert client.get("/api/v1/widgets/revocations").json()["revocations"] == []
+
         assert run("widget", "unlist", "ann/clock", "--reason", "Spam.") == (
             "ann/clock is not listed any more.\n"
         )
@@ -306,6 +316,8 @@ def test_what_the_operator_does_with_widgets_is_shown_at_once_while_the_service_
         ("make official", None, {}),
         ("list", None, {}),
         ("unlist", None, {"reason": "Spam."}),
+        ("unrevoke", "1.1.0", {}),
+        ("revoke", "1.1.0", {"reason": "Malware."}),
         ("unyank", "1.1.0", {}),
         ("yank", "1.1.0", {"reason": "Broken."}),
     ]

@@ -47,7 +47,7 @@ def change_widget(data: Path, widget_id: int, **fields: Any) -> None:
         number = number_key(widget_id)
         listing = decode_listing(transaction.get(number, b"", db=file.listings))
         record = DocumentRecord(transaction.get(number, b"", db=file.documents))
-        wrong = record.to_document(listing)._replace(**fields)
+        wrong = record.to_document(listing, b"", ())._replace(**fields)
         changed = encode_listing(widget_id, listing.changed_at, wrong)
         transaction.put(number, changed, db=file.listings)
         transaction.put(number, encode_document(widget_id, wrong), db=file.documents)

@@ -1,4 +1,7 @@
-"""What may happen to a published version: yank, unyank, deprecate, undeprecate."""
+"""What may happen to a published version: yank, unyank, deprecate, undeprecate.
+
+Revoking is in `revoke_version.py`: it moves files, too.
+"""
 
 from collections.abc import Callable
 from functools import partial
@@ -11,7 +14,7 @@ from widget_contract.texts import line_fault
 
 from ..domain.accounts import COMMAND_LINE, Actor, Right
 from ..domain.clock import from_ms, iso
-from ..domain.errors import InvalidRequest, NotFound
+from ..domain.errors import Conflict, InvalidRequest, NotFound
 from ..domain.events import (
     Deprecated,
     Redated,
@@ -102,7 +105,9 @@ def _change(
     with store.publishing() as tx:
         require(tx.connection, actor, right, scope, name)
         stored = get_widget(tx.connection, scope, name)
-        old = _get_version(stored.widget.versions, key, number)
+        old = get_version(stored.widget.versions, key, number)
+        if event is Unyanked and old.revocation is not None:
+            raise Conflict(f"{key} {old.number} is revoked: only the operator can take that back.")
         new = msgspec.structs.replace(old, **change)
         if new == old:
             return
@@ -113,7 +118,7 @@ def _change(
         replace_widget(tx, stored, changed, actor, happened)
 
 
-def _get_version(versions: tuple[Version, ...], key: str, number: str) -> Version:
+def get_version(versions: tuple[Version, ...], key: str, number: str) -> Version:
     identity = number.partition("+")[0]
     found = next((it for it in versions if it.identity == identity), None)
     if found is None:

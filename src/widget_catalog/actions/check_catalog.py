@@ -19,6 +19,7 @@ from ..store.integrity import check_integrity, discard_other_pages
 from ..store.publishing import list_requests
 from ..store.rows import StoredFile
 from ..store.widgets import count_widgets, list_stored_files
+from .revoke_version import withdraw_files
 
 Progress = Callable[[int], None]
 
@@ -48,6 +49,8 @@ def check_catalog(
     """Goes on where rows are damaged, to name all that is; then no file is called an orphan."""
     findings = check_database(store, replica, progress)
     try:
+        if findings.is_truth_sound:
+            withdraw_files(store, bundles)
         _check_bundles(store, bundles, findings)
     except DataDamaged as fault:
         findings.is_truth_sound = False

@@ -168,8 +168,8 @@ def _version_line(widget: Widget, version: Version, files_of: FilesOf) -> dict[s
         "bundleSize": version.bundle_size,
         "sha256Hash": version.sha256_hash,
         "publishedAt": iso(version.published_at),
-        "yanked": version.is_yanked,
-        "yankedReason": version.yanked_reason,
+        "yanked": version.is_withdrawn,
+        "yankedReason": version.withdrawn_reason,
         "deprecationMessage": version.deprecation_message,
         **dict(zip(_DECLARED_KEYS, declared_values(version), strict=True)),
     }

@@ -10,6 +10,7 @@ _SENTENCES = {
     Right.VIEW: "The scope {scope} is not yours.",
     Right.READ_AUDIT: "The audit log of {scope} is for its owners.",
     Right.MAKE_OFFICIAL: "Only the operator says what is official.",
+    Right.REVOKE: "Only the operator revokes versions.",
     Right.MANAGE_MEMBERS: "Only owners and admins of {scope} look after its members.",
     Right.OWN: "Only an owner of {scope} can do this.",
 }

@@ -13,6 +13,7 @@ from ..domain.widgets import Widget
 from ..store.engine import Snapshot, Store
 from ..store.organizations import Place, list_publishing_places
 from ..store.publishing import PublishRequest, add_request, find_request
+from ..store.revocations import is_revoked
 from ..store.rows import StoredWidget
 from ..store.widgets import find_widget
 from .credentials import new_id
@@ -123,11 +124,13 @@ def check_gates(
     identity = manifest.version.text.partition("+")[0]
     for version in stored.widget.versions if stored is not None else ():
         if version.identity == identity:
-            yanked = " (and yanked)" if version.is_yanked else ""
+            yanked = " (and yanked)" if version.is_withdrawn else ""
             raise Conflict(
                 f"{wanted.scope}/{manifest.name} {version.number} is already published{yanked}. A "
                 "published version never changes: choose another number."
             )
+    if is_revoked(connection, wanted.bundle.sha256_hash):
+        raise Conflict("The operator has revoked this bundle: the same bytes cannot be published.")
     widget = wanted.added_to(stored.widget if stored is not None else None, from_ms(now_ms))
     check_weight(widget, quotas)
     load = Load(wanted.size_bytes, is_new_widget=stored is None)

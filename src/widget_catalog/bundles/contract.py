@@ -40,13 +40,21 @@ class Bundles(Protocol):
     def open(
         self, sha256_hash: str, kind: Kind = "js", start: int = 0, stop: int | None = None
     ) -> BinaryIO:
-        """The bytes from `start` up to `stop`, as a stream. Raises BundleNotFound."""
+        """The bytes from `start` up to `stop`, as a stream, withdrawn or not. Raises
+        BundleNotFound."""
 
     def stat(self, sha256_hash: str, kind: Kind = "js") -> Stored | None:
-        """None if it is not here."""
+        """None if it is not here, or withdrawn."""
 
     def remove(self, sha256_hash: str, kind: Kind = "js") -> None:
         """Take back bytes that no version refers to. Does nothing if they are not here."""
+
+    def withdraw(self, sha256_hash: str, kind: Kind = "js") -> None:
+        """Keep these bytes apart, where nobody is served from. Does nothing if they are not here
+        or withdrawn already. In `Store.publishing`, as with `remove`."""
+
+    def restore(self, sha256_hash: str, kind: Kind = "js") -> None:
+        """Take `withdraw` back."""
 
     def upload_target(self, upload_id: str, kind: Kind, size_bytes: int) -> str | None:
         """An address at which this place itself takes a file that is to be published, for a

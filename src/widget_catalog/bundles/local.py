@@ -1,6 +1,6 @@
 """Bundles on local disk: `bundles/ab/cdef….js`, named by hash, read-only once written.
 
-Style sheets lie beside them, as `….css`.
+Style sheets lie beside them, as `….css`. What is withdrawn has `.revoked` behind its name.
 """
 
 import contextlib
@@ -70,11 +70,15 @@ class LocalBundles:
     def open(
         self, sha256_hash: str, kind: Kind = "js", start: int = 0, stop: int | None = None
     ) -> BinaryIO:
+        path = self.local_path(sha256_hash, kind)
         try:
-            file = self.local_path(sha256_hash, kind).open("rb")
-        except FileNotFoundError as fault:
+            try:
+                file = path.open("rb")
+            except FileNotFoundError:
+                file = _withdrawn(path).open("rb")
+        except FileNotFoundError:
             raise BundleNotFound(
-                f"The stored bundle {fault.filename} is missing; doctor tells whose it is."
+                f"The stored bundle {path} is missing; doctor tells whose it is."
             ) from None
         if stop is None:
             file.seek(start)
@@ -92,6 +96,18 @@ class LocalBundles:
 
     def remove(self, sha256_hash: str, kind: Kind = "js") -> None:
         self.local_path(sha256_hash, kind).unlink(missing_ok=True)
+
+    def withdraw(self, sha256_hash: str, kind: Kind = "js") -> None:
+        path = self.local_path(sha256_hash, kind)
+        with contextlib.suppress(FileNotFoundError):
+            path.rename(_withdrawn(path))
+            sync_folder(path.parent)
+
+    def restore(self, sha256_hash: str, kind: Kind = "js") -> None:
+        path = self.local_path(sha256_hash, kind)
+        with contextlib.suppress(FileNotFoundError):
+            _withdrawn(path).rename(path)
+            sync_folder(path.parent)
 
     def upload_target(self, _upload_id: str, _kind: Kind, _size_bytes: int) -> None:
         """The service itself takes files for a local disk."""
@@ -147,6 +163,10 @@ class _Part(io.RawIOBase):
     def close(self) -> None:
         self._file.close()
         super().close()
+
+
+def _withdrawn(path: Path) -> Path:
+    return path.with_name(f"{path.name}.revoked")
 
 
 def _stored(path: Path, sha256_hash: str | None, kind: Kind) -> Stored:

@@ -14,9 +14,10 @@ from widget_contract.semver import SemVer
 
 from ..domain import clock
 from ..domain.clock import Clock, iso
+from ..domain.events import Revoked, Unrevoked
 from ..replica.cache import ByteBoundedCache
 from ..replica.documents import Documents
-from ..replica.rendering import Outline, is_stored_here, with_cdn
+from ..replica.rendering import Outline, RevokedVersion, is_stored_here, with_cdn
 from ..replica.revision import Counts, Revision
 from ..replica.search.follower import IndexFollower, IndexSource
 from ..replica.search.index import Query, SearchIndex
@@ -24,6 +25,7 @@ from .content import Content
 from .details import Detail, LargeDetail, SmallDetail, UnloadedDetail
 from .large_content import AnyContent, Packer
 from .loading import Loader, Registry, read_detail, read_registry, registry_pieces
+from .revocations import Revocations
 from .search_pages import Asked, SearchPages
 
 
@@ -41,6 +43,7 @@ class BundleRef(NamedTuple):
 # What an object costs in memory beside its bytes.
 _OVERHEAD_BYTES = 600
 _MANY_CHANGES = 10_000
+_REVOKING = frozenset({Revoked.kind, Unrevoked.kind})
 
 _decode_bundle = msgspec.json.Decoder(_Bundle).decode
 _decode_styles = msgspec.json.Decoder(dict[str, tuple[int, str]]).decode
@@ -73,6 +76,7 @@ class Catalog:
         self._registries: ByteBoundedCache[str, Registry] = ByteBoundedCache(share)
         self._loader = Loader(documents, self.packer, max_bytes=5 * share)
         self._bundles: ByteBoundedCache[tuple[str, str, str], BundleRef] = ByteBoundedCache(1 << 20)
+        self._revocations = Revocations(documents)
         self._stats: Content | None = None
         self._stats_at = (-1, -1)
         self._follower = IndexFollower(documents, counts, index_source)
@@ -179,6 +183,15 @@ class Catalog:
         found = _decode_styles(styles).get(version) if styles else None
         return None if found is None else BundleRef(found[1], found[0])
 
+    def find_revocation(self, scope: str, name: str, version: str) -> RevokedVersion | None:
+        """Why this version must not run, if so."""
+        self._follow()
+        return self._revocations.find(scope, name, version)
+
+    def revocations(self) -> AnyContent:
+        self._follow()
+        return self._revocations.answer(self._seen)
+
     def stats(self) -> AnyContent:
         self._follow()
         at = (self._seen, self._counts.revision())
@@ -255,10 +268,13 @@ class Catalog:
             for cache in (self._pages, self._registries, self._details, self._loader):
                 cache.clear()
             self._bundles.clear()
+            self._revocations.clear()
             return
         self._follower.note(changes)
-        for seq, widget_id, scope, name, _ in changes:
+        for seq, widget_id, scope, name, _, kind, _ in changes:
             self._seen = seq
+            if kind in _REVOKING:
+                self._revocations.clear()
             self._pages.forget(widget_id)
             self._registries.drop(scope)
             self._details.drop(f"{scope}/{name}")

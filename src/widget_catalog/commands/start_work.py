@@ -67,9 +67,11 @@ class StartWork:
 
 def _tidy_and_invite(node: "Node") -> str | None:
     from ..actions.create_account import invite_first_operator
+    from ..actions.revoke_version import withdraw_files
     from ..actions.tidy_uploads import tidy_uploads
 
     tidy_uploads(node.store, node.bundles, node.uploads)
+    withdraw_files(node.store, node.bundles)
     return invite_first_operator(node.store)
 
 

@@ -10,7 +10,7 @@ from .context import ConfigOption, DataOption, command_group, open_existing, rep
 widgets = command_group("widget", "Manage published widgets.")
 versions = command_group(
     "version",
-    "Print which release this is, or yank a published version, or offer it again.",
+    "Print which release this is, or yank or revoke a published version, and take that back.",
     is_a_command=True,
 )
 
@@ -106,3 +106,38 @@ def unyank(
 
     unyank_version(open_existing(data, config).store, COMMAND_LINE, widget, number)
     report(f"{widget} {number} is offered again.")
+
+
+@versions.command()
+def revoke(
+    widget: Key,
+    number: Number,
+    reason: Annotated[str, typer.Option(help="Why; it is shown to people.")],
+    data: DataOption = None,
+    config: ConfigOption = None,
+) -> None:
+    """Revoke a version that must not run: dashboards are told to unload it.
+
+    It counts as yanked, and its bundle is no longer served. The files are kept for inquiry.
+    """
+    from ..actions.revoke_version import revoke_version
+    from ..domain.accounts import COMMAND_LINE
+
+    node = open_existing(data, config)
+    sharing = revoke_version(node.store, node.bundles, COMMAND_LINE, widget, number, reason)
+    report(f"{widget} {number} is revoked.")
+    if sharing:
+        report(f"The same bundle is still served as {', '.join(sharing)}.")
+
+
+@versions.command()
+def unrevoke(
+    widget: Key, number: Number, data: DataOption = None, config: ConfigOption = None
+) -> None:
+    """Take the revocation of a version back: its bundle is served again."""
+    from ..actions.revoke_version import unrevoke_version
+    from ..domain.accounts import COMMAND_LINE
+
+    node = open_existing(data, config)
+    unrevoke_version(node.store, node.bundles, COMMAND_LINE, widget, number)
+    report(f"{widget} {number} is not revoked any more.")

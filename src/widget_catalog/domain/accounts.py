@@ -52,6 +52,7 @@ class Right(StrEnum):
     MANAGE_MEMBERS = "manage members"
     OWN = "own"
     MAKE_OFFICIAL = "make official"
+    REVOKE = "revoke"
 
 
 class Rule(NamedTuple):
@@ -77,6 +78,7 @@ RULES: dict[Right, Rule] = {
     Right.MANAGE_MEMBERS: Rule(_ADMINS, operator=False),
     Right.OWN: Rule(_OWNER, operator=False),
     Right.MAKE_OFFICIAL: Rule(frozenset()),
+    Right.REVOKE: Rule(frozenset()),
 }
 
 # What an access token for a machine can be given; to look is part of each.

@@ -78,6 +78,20 @@ class Undeprecated(VersionEvent, frozen=True):
     action = "undeprecate"
 
 
+class Revoked(VersionEvent, frozen=True):
+    """By the operator: its bundle must not run any more."""
+
+    kind = "revoked"
+    action = "revoke"
+
+    reason: str
+
+
+class Unrevoked(VersionEvent, frozen=True):
+    kind = "unrevoked"
+    action = "unrevoke"
+
+
 class Redated(VersionEvent, frozen=True):
     """The clock was ahead when it was published; both instants as on the wire."""
 

@@ -28,6 +28,13 @@ class Style(msgspec.Struct, frozen=True):
     sha256_hash: str
 
 
+class Revocation(msgspec.Struct, frozen=True):
+    """Why and since when a version must not run."""
+
+    reason: str
+    revoked_at: datetime
+
+
 class Version(Declared, frozen=True, kw_only=True):
     """One published version. Its bundle never changes; yanking and deprecation may.
 
@@ -45,6 +52,16 @@ class Version(Declared, frozen=True, kw_only=True):
     deprecation_message: str | None = None
     style: Style | None = None
     manifest: str | None = None
+    revocation: Revocation | None = None
+
+    @property
+    def is_withdrawn(self) -> bool:
+        """Whether it is shown as yanked: it was, or it is revoked."""
+        return self.is_yanked or self.revocation is not None
+
+    @property
+    def withdrawn_reason(self) -> str | None:
+        return self.yanked_reason if self.revocation is None else self.revocation.reason
 
     @property
     def number(self) -> str:
@@ -82,8 +99,8 @@ class Widget(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def latest(self) -> Version | None:
-        """The newest version that is not yanked."""
-        return next((version for version in self.versions if not version.is_yanked), None)
+        """The newest version that is neither yanked nor revoked."""
+        return next((version for version in self.versions if not version.is_withdrawn), None)
 
     @property
     def text(self) -> tuple[str, str | None, str | None]:

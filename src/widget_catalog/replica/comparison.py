@@ -12,6 +12,7 @@ from ..domain.errors import DataDamaged
 from ..store import feed, widgets
 from ..store.engine import Store
 from ..store.rows import StoredWidget
+from .documents import Reading
 from .file import ReplicaFile, faults_named
 from .records import (
     KEY,
@@ -22,6 +23,8 @@ from .records import (
     key_of,
     member_key,
     number_key,
+    unseal,
+    version_key,
 )
 from .rendering import Document, render
 from .replica import Replica
@@ -78,7 +81,9 @@ def _differences(file: ReplicaFile, stored: Sequence[StoredWidget]) -> dict[int,
             is_known = reading.get(member_key(key), db=file.members) is not None
             try:
                 listed = decode_listing(bytes(listing))
-                wrong = _wrong_fields(drawn, listed, DocumentRecord(document).to_document(listed))
+                beside = _read_beside(file, reading, it)
+                found_document = DocumentRecord(document).to_document(listed, *beside)
+                wrong = _wrong_fields(drawn, listed, found_document)
             except DataDamaged:
                 found[it.id] = "was damaged"
                 continue
@@ -87,6 +92,20 @@ def _differences(file: ReplicaFile, stored: Sequence[StoredWidget]) -> dict[int,
             if wrong:
                 found[it.id] = f"differed in {', '.join(wrong)}"
     return found
+
+
+def _read_beside(
+    file: ReplicaFile, reading: Reading, stored: StoredWidget
+) -> tuple[bytes, tuple[tuple[str, str], ...]]:
+    """What is kept beside the document: revocations, and the manifests of its versions."""
+    what = f"what is known of {stored.widget.scope}/{stored.widget.name}"
+    sealed = reading.get(number_key(stored.id), db=file.revocations)
+    manifests = []
+    for it in stored.widget.versions:
+        found = reading.get(version_key(stored.id, it.identity), db=file.manifests)
+        if found is not None:
+            manifests.append((it.identity, unseal(found, what).decode()))
+    return b"" if sealed is None else unseal(sealed, what), tuple(manifests)
 
 
 def _wrong_fields(drawn: Document, listing: Listing, stored: Document) -> list[str]:

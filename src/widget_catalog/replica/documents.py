@@ -390,7 +390,8 @@ def _change(key: memoryview, value: memoryview) -> ChangeRow | None:
     """None: it is damaged, and all must be forgotten."""
     try:
         widget_id, changed_at = CHANGE.unpack_from(value)
-        scope, _, name = bytes(value[CHANGE.size :]).decode().partition("\0")
+        scope, name, kind, version = bytes(value[CHANGE.size :]).decode().split("\0")
     except (struct.error, ValueError):
         return None
-    return ChangeRow(int.from_bytes(key, "big"), widget_id, scope, name, changed_at)
+    seq = int.from_bytes(key, "big")
+    return ChangeRow(seq, widget_id, scope, name, changed_at, kind, version or None)

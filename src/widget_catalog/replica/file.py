@@ -31,7 +31,17 @@ _SPARE_TRANSACTIONS = 8
 # LMDB 0.9: its format has been the same for ten years.
 _ENGINE = 0
 
-_TABLES = ("keys", "members", "scopes", "listings", "documents", "changes", "state")
+_TABLES = (
+    "keys",
+    "members",
+    "scopes",
+    "listings",
+    "documents",
+    "manifests",
+    "revocations",
+    "changes",
+    "state",
+)
 _STATE = b"state"
 
 
@@ -59,7 +69,10 @@ class ReplicaFile:
     `scopes`    scope            when it last changed, and how many widgets it has
     `listings`  number           what the search index is made of
     `documents` number           what is shown
-    `changes`   number of a change   the widget's number, the time, the key: the newest ones
+    `manifests` number, identity of a version   the manifest it was published with
+    `revocations` number         its revoked versions, if it has any
+    `changes`   number of a change   the widget's number, the time, the key, the kind of event,
+                                 the version: the newest ones
     `state`     one record
     """
 
@@ -89,7 +102,7 @@ class ReplicaFile:
                 raise
         self.tables = opened
         self.keys, self.members, self.scopes, self.listings, *rest = opened
-        self.documents, self.changes, self._state = rest
+        self.documents, self.manifests, self.revocations, self.changes, self._state = rest
 
     def sync(self) -> None:
         with faults_named():

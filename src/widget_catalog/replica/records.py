@@ -19,7 +19,7 @@ from .rendering import Document, Place
 from .rows import TEXT_SEPARATOR, ListingColumns
 
 # Counted up whenever the records or the rendering change: the replica is then made anew.
-FORMAT = 7
+FORMAT = 8
 
 Bytes: TypeAlias = bytes | memoryview
 
@@ -254,7 +254,9 @@ class DocumentRecord:
             raise damaged(f"the document of widget {self.id}")
         return part
 
-    def to_document(self, listing: Listing) -> Document:
+    def to_document(
+        self, listing: Listing, revocations: bytes, manifests: tuple[tuple[str, str], ...]
+    ) -> Document:
         """All that is known of the widget. Raises DataDamaged if any part is not sound."""
         styles_checksum, outline_checksum, entries_checksum = self._checksums
         return Document(
@@ -273,9 +275,29 @@ class DocumentRecord:
             entries_checksum,
             self.head,
             self.styles,
+            revocations,
+            manifests,
             self.outline,
             self.entries,
         )
+
+
+def seal(content: bytes) -> bytes:
+    """With its checksum before it."""
+    return checksum(content).to_bytes(_CHECKSUM_BYTES, "little") + content
+
+
+def unseal(record: Bytes, what: str) -> bytes:
+    """Raises DataDamaged if this is not what was sealed."""
+    content = bytes(record[_CHECKSUM_BYTES:])
+    if int.from_bytes(record[:_CHECKSUM_BYTES], "little") != checksum(content):
+        raise damaged(what)
+    return content
+
+
+def version_key(number: int, identity: str) -> bytes:
+    """At most 264 bytes; LMDB takes 511."""
+    return number_key(number) + identity.encode()
 
 
 def damaged(what: str) -> DataDamaged:

@@ -28,6 +28,8 @@ class Document(NamedTuple):
     newest first.
 
     `styles` are the style sheets of those that have one: JSON, `{version: [size, hash]}`.
+    `revocations` are its revoked versions: JSON, an array of `RevokedVersion`, or nothing.
+    `manifests` are the manifests that versions were published with, by the version's identity.
     `outline` says where each version stands in `entries`: JSON, an array of `Outline`.
     """
 
@@ -48,8 +50,17 @@ class Document(NamedTuple):
     entries_checksum: int
     head: bytes
     styles: bytes
+    revocations: bytes
+    manifests: tuple[tuple[str, str], ...]
     outline: bytes
     entries: bytes
+
+
+class RevokedVersion(NamedTuple):
+    version: str
+    sha256_hash: str
+    reason: str
+    at: str
 
 
 class Place(NamedTuple):
@@ -99,7 +110,7 @@ def render(widget: Widget) -> Document:
         entries.append(entry)
         its_place = (start, len(entry), checksum(entry))
         # A plain tuple: an import makes millions of these.
-        outline.append((number, version.sdk_version, version.is_yanked, *its_place))
+        outline.append((number, version.sdk_version, version.is_withdrawn, *its_place))
         if version is latest:
             place = its_place
         start += len(entry) + 1
@@ -123,6 +134,10 @@ def render(widget: Widget) -> Document:
         entries_checksum=checksum(encoded_entries),
         head=_encode(head)[:-1],
         styles=styles,
+        revocations=_revocations(widget),
+        manifests=tuple(
+            (it.identity, it.manifest) for it in widget.versions if it.manifest is not None
+        ),
         outline=encoded_outline,
         entries=encoded_entries,
     )
@@ -157,8 +172,8 @@ def _entry(scope: str, name: str, number: str, widget: Widget, version: Version)
         version.bundle_size,
         version.sha256_hash,
         iso(version.published_at),
-        version.is_yanked,
-        version.yanked_reason,
+        version.is_withdrawn,
+        version.withdrawn_reason,
         version.deprecation_message,
         version.release_notes,
         version.display_name or widget.display_name,
@@ -175,6 +190,17 @@ def _styles(widget: Widget) -> bytes:
         if version.style is not None
     }
     return _encode(styles) if styles else b""
+
+
+def _revocations(widget: Widget) -> bytes:
+    revoked = [
+        RevokedVersion(
+            it.number, it.sha256_hash, it.revocation.reason, iso(it.revocation.revoked_at)
+        )
+        for it in widget.versions
+        if it.revocation is not None
+    ]
+    return _encode(revoked) if revoked else b""
 
 
 def with_cdn(entries: bytes, cdn_url: str) -> bytes:

@@ -34,7 +34,7 @@ from .file import (
 from .rendering import Document, render
 from .revision import Counts, Revision
 from .source import change_times, entry_of, fits, is_importing, numbers, stream_slices
-from .writing import Drawn, ReplicaWriter
+from .writing import KEPT_CHANGES, Drawn, ReplicaWriter
 
 _log = structlog.get_logger("widget_catalog.replica")
 
@@ -278,9 +278,18 @@ class Replica:
                             self._tell_damage(lost.sentence)
                         progress(len(it.sound) + len(it.damaged))
                     writer.finish()
+            self._fill_changes(file, connection, newest)
+
+    def _fill_changes(self, file: ReplicaFile, connection: Snapshot, newest: Change | None) -> None:
+        """The newest changes, for those who follow them; and how far it has come."""
+        after = max(0, newest.seq - KEPT_CHANGES) if newest is not None else 0
+        while rows := feed.list_changes(connection, after, _FILLED_AT_ONCE):
+            after = rows[-1].seq
             with file.writing() as transaction:
-                applied = None if newest is None else entry_of(newest)
-                file.put_state(transaction, State(applied=applied))
+                ReplicaWriter(file, transaction, is_new=True).note(rows)
+        with file.writing() as transaction:
+            applied = None if newest is None else entry_of(newest)
+            file.put_state(transaction, State(applied=applied))
 
     # Starting
 

@@ -29,6 +29,9 @@ class ChangeRow(NamedTuple):
     scope: str
     name: str
     changed_at: int
+    kind: str
+    """One of those in `domain/events.py`."""
+    version: str | None
 
 
 class DetailRow(NamedTuple):

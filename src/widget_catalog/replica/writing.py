@@ -20,11 +20,13 @@ from .records import (
     member_key,
     number_key,
     scope_checksum,
+    seal,
+    version_key,
 )
 from .rendering import Document
 
 # A worker that is further behind than these reaches forgets all it has.
-_KEPT_CHANGES = 50_000
+KEPT_CHANGES = 50_000
 
 
 class ReplicaWriter:
@@ -50,6 +52,14 @@ class ReplicaWriter:
         put(number, encode_document(widget_id, document), append=self._is_new, db=file.documents)
         self._put_key(key, widget_id, LISTED if document.is_listed else 0)
         self._touch(document.scope, changed_at)
+        for identity, manifest in document.manifests:
+            # What is there already is the same: a manifest never changes.
+            manifest_key = version_key(widget_id, identity)
+            put(manifest_key, seal(manifest.encode()), overwrite=False, db=file.manifests)
+        if document.revocations:
+            put(number, seal(document.revocations), db=file.revocations)
+        elif not self._is_new:
+            self._transaction.delete(number, db=file.revocations)
 
     def put_lost(self, widget_id: int, scope: str, name: str) -> None:
         """A widget that the store has, but only damaged."""
@@ -58,12 +68,13 @@ class ReplicaWriter:
 
     def note(self, changes: Sequence[Change]) -> None:
         """Let readers know of these; of very many, only the newest."""
-        for it in changes[-_KEPT_CHANGES:]:
+        for it in changes[-KEPT_CHANGES:]:
             key = self._keys.get(it.widget_id) or self._key_of(it.widget_id)
-            value = CHANGE.pack(it.widget_id, it.changed_at) + key
+            happened = f"\0{it.kind}\0{it.version or ''}".encode()
+            value = CHANGE.pack(it.widget_id, it.changed_at) + key + happened
             self._transaction.put(number_key(it.seq), value, db=self._file.changes)
         if changes:
-            self._forget_before(changes[-1].seq - _KEPT_CHANGES)
+            self._forget_before(changes[-1].seq - KEPT_CHANGES)
 
     def finish(self, state: State | None = None) -> None:
         for scope, (changed_at, count) in self._scopes.items():

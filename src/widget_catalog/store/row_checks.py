@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import sqlalchemy as sa
 
 from .checksums import row_checksum
-from .schema import versions, widgets
+from .schema import revocations, versions, widgets
 
 _SHOWN = 20
 _WIDGETS = "SELECT * FROM widgets ORDER BY id"
@@ -28,7 +28,7 @@ def find_damaged_rows(database: sqlite3.Connection) -> list[str]:
 
     A database of an older release whose rows are of another shape is not checked.
     """
-    if not all(_is_of_this_release(database, it) for it in (widgets, versions)):
+    if not all(_is_of_this_release(database, it) for it in (widgets, versions, revocations)):
         return []
     faults: list[str] = []
     for name in _damaged(database):
@@ -50,6 +50,9 @@ def _damaged(database: sqlite3.Connection) -> Iterator[str]:
         scope, name, _, *values, written = _with_booleans(row, booleans)
         if _differs([scope, name, *values], written):
             yield f"version {values[0]} of {scope}/{name}"
+    for number, identity, *rest, written in database.execute("SELECT * FROM revocations"):
+        if _differs([number, identity, *rest], written):
+            yield f"the revocation of version {identity} of widget {number}"
 
 
 def _differs(values: list[object], written: object) -> bool:

@@ -92,6 +92,19 @@ Index(
     sqlite_where=versions.c.bundle_url.is_(None),
 )
 
+# Versions that must not run. Apart from their rows, which are written by imports in great numbers.
+revocations = Table(
+    "revocations",
+    metadata,
+    Column("widget_id", Number, ForeignKey("widgets.id"), primary_key=True),
+    Column("identity", Text, primary_key=True),
+    Column("reason", Text, nullable=False),
+    Column("revoked_at", BigInteger, nullable=False),
+    # Of the other columns.
+    Column("checksum", BigInteger, nullable=False),
+    sqlite_with_rowid=False,
+)
+
 downloads = Table(
     "downloads",
     metadata,

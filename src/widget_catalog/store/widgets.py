@@ -4,6 +4,7 @@ import functools
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+import msgspec
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
@@ -18,6 +19,7 @@ from .bulk import insert_rows
 from .damage import any_text, is_damage
 from .engine import Transaction
 from .events import append_public
+from .revocations import list_revocations_of, revocation_from, save_revocation
 from .rows import (
     Draft,
     Row,
@@ -138,11 +140,11 @@ def _read(connection: Connection, query: sa.Select[Any]) -> Slice:
 
 
 def _sliced(connection: Connection, rows: Sequence[sa.Row[Any]]) -> Slice:
-    of = _versions_of(connection, [row.id for row in rows])
+    of = _parts_of(connection, [row.id for row in rows])
     found = Slice(rows[-1].id if rows else 0, [], {})
     for row in rows:
         try:
-            found.sound.append(_stored(row, of[row.id]))
+            found.sound.append(_stored(row, *of[row.id]))
         except DataDamaged as fault:
             found.damaged[row.id] = DamagedWidget(row.scope, row.name, fault.message)
     return found
@@ -247,6 +249,8 @@ def replace_widget(
             added.append((old.id, *version_row(new, version)))
         elif before != version:
             _update_version(tx, old.id, version_row(new, version))
+            if before.revocation != version.revocation:
+                save_revocation(tx, old.id, version)
     if known:
         raise ValueError(f"A published version is never removed: {', '.join(known)}")
     insert_rows(tx.connection, versions, added)
@@ -301,20 +305,29 @@ def _update_version(tx: Transaction, widget_id: int, row: Row) -> None:
 
 def _with_versions(connection: Connection, rows: Sequence[sa.Row[Any]]) -> list[StoredWidget]:
     """Raises DataDamaged if any row is not what was written."""
-    of = _versions_of(connection, [row.id for row in rows])
-    return [_stored(row, of[row.id]) for row in rows]
+    of = _parts_of(connection, [row.id for row in rows])
+    return [_stored(row, *of[row.id]) for row in rows]
 
 
-def _stored(row: sa.Row[Any], its_versions: Sequence[sa.Row[Any]]) -> StoredWidget:
+_Rows = list[sa.Row[Any]]
+
+
+def _stored(row: sa.Row[Any], its_versions: _Rows, revoked: _Rows) -> StoredWidget:
     check_widget(row)
     found = [version_from(row.scope, row.name, it) for it in its_versions]
+    if revoked:
+        why = {it.identity: revocation_from(it) for it in revoked}
+        found = [msgspec.structs.replace(it, revocation=why.get(it.identity)) for it in found]
     return StoredWidget(row.id, widget_from(row, found))
 
 
-def _versions_of(connection: Connection, ids: Sequence[int]) -> dict[int, list[sa.Row[Any]]]:
-    of: dict[int, list[sa.Row[Any]]] = {widget_id: [] for widget_id in ids}
+def _parts_of(connection: Connection, ids: Sequence[int]) -> dict[int, tuple[_Rows, _Rows]]:
+    """The rows of the versions and of the revocations of each of these widgets."""
+    of: dict[int, tuple[_Rows, _Rows]] = {widget_id: ([], []) for widget_id in ids}
     for start in range(0, len(ids), _KEYS_PER_QUERY):
         some = ids[start : start + _KEYS_PER_QUERY]
         for row in connection.execute(sa.select(versions).where(versions.c.widget_id.in_(some))):
-            of[row.widget_id].append(row)
+            of[row.widget_id][0].append(row)
+        for row in list_revocations_of(connection, some):
+            of[row.widget_id][1].append(row)
     return of

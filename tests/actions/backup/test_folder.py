@@ -22,9 +22,12 @@ from widget_catalog.actions.backup.layout import hash_of, list_snapshots
 from widget_catalog.actions.backup.making import back_up_to_file
 from widget_catalog.actions.backup.reading import check_backup
 from widget_catalog.actions.backup.restoring import restore_backup
+from widget_catalog.actions.revoke_version import revoke_version, withdraw_files
+from widget_catalog.domain.accounts import COMMAND_LINE
 from widget_catalog.domain.errors import BackupFailed, InvalidBackup, StoreUnavailable
 from widget_catalog.store.copying import ChangeWatch
 from widget_catalog.store.downloads import add_downloads
+from widget_catalog.store.revocations import list_revoked_files
 from widget_catalog.wiring import prepare_node
 
 
@@ -50,6 +53,27 @@ def test_what_is_restored_is_what_was_backed_up(data: Path, target: Path, tmp_pa
     assert files_of(tmp_path / "restored" / "bundles") == files_of(data / "bundles")
     # Keys that sign are made anew; the key of the authenticator apps has a place of its own.
     assert not any("key" in path for path in files_of(target))
+
+
+def test_a_revoked_version_and_its_files_are_in_the_backup(
+    data: Path, target: Path, tmp_path: Path
+) -> None:
+    node = prepare_node(data)
+    revoke_version(node.store, node.bundles, COMMAND_LINE, "acme/w0", "1.0.0", "Bad.")
+    node.store.close()
+
+    made = back_up(data, target)
+    restore_backup(target, tmp_path / "restored")
+
+    assert (made.manifest.bundles, made.manifest.missing) == (4, [])
+    assert exported(tmp_path / "restored") == exported(data)
+    node = prepare_node(tmp_path / "restored")
+    withdraw_files(node.store, node.bundles)  # A start does this.
+    with node.store.reading() as connection:
+        assert len(list(list_revoked_files(connection))) == 2
+    node.store.close()
+    assert files_of(tmp_path / "restored" / "bundles") == files_of(data / "bundles")
+    assert sum(it.endswith(".revoked") for it in files_of(data / "bundles")) == 2
 
 
 def test_the_list_of_hashes_is_one_that_sha256sum_checks(data: Path, target: Path) -> None:

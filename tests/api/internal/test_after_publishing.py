@@ -119,6 +119,7 @@ def test_the_operator_alone_says_what_is_official(village: Village) -> None:
         ("official", {"isOfficial": True}),
         ("versions/1.0.0/unyank", None),
         ("versions/1.0.0/undeprecate", None),
+        ("versions/1.0.0/unrevoke", None),
         ("list", None),
     ],
 )

@@ -36,6 +36,8 @@ BODIES: dict[tuple[str, str], Any] = {
     ("POST", "/api/widgets/publish"): lambda place: request_body(place, "9.9.9", action="check"),
     ("POST", "/api/widgets/{scope}/{name}/versions/{version}/yank"): {"reason": "Broken."},
     ("POST", "/api/widgets/{scope}/{name}/versions/{version}/unyank"): None,
+    ("POST", "/api/widgets/{scope}/{name}/versions/{version}/revoke"): {"reason": "Malware."},
+    ("POST", "/api/widgets/{scope}/{name}/versions/{version}/unrevoke"): None,
     ("POST", "/api/widgets/{scope}/{name}/versions/{version}/deprecate"): {"message": "Old."},
     ("POST", "/api/widgets/{scope}/{name}/versions/{version}/undeprecate"): None,
     ("POST", "/api/widgets/{scope}/{name}/list"): None,

@@ -67,7 +67,9 @@ def address_of(route: Route, value: str = "") -> str:
 
 
 def send(village: Village, route: Route, body: bytes, address: str = "") -> Answer:
-    person = village.olly if route.path.endswith(("official", "/api/audit")) else village.ann
+    person = (
+        village.olly if route.path.endswith(("official", "revoke", "/api/audit")) else village.ann
+    )
     kind = {"content_type": "application/json"}
     where = address or address_of(route)
     return village.site.request(route.method, where, body, **kind, **person.headers)

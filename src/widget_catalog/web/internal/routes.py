@@ -94,6 +94,8 @@ AFTERWARDS = (
     Route("GET", _WIDGET, widgets.get_widget, Right.VIEW),
     Route("POST", _VERSION + "/yank", widgets.post_yank, Right.YANK),
     Route("POST", _VERSION + "/unyank", widgets.post_unyank, Right.YANK),
+    Route("POST", _VERSION + "/revoke", widgets.post_revoke, Right.REVOKE),
+    Route("POST", _VERSION + "/unrevoke", widgets.post_unrevoke, Right.REVOKE),
     Route("POST", _VERSION + "/deprecate", widgets.post_deprecate, Right.DEPRECATE),
     Route("POST", _VERSION + "/undeprecate", widgets.post_undeprecate, Right.DEPRECATE),
     Route("POST", _WIDGET + "/list", widgets.post_list, Right.LIST),

@@ -16,6 +16,7 @@ from ...actions.change_widget import (
     unlist_widget,
     view_widget,
 )
+from ...actions.revoke_version import revoke_version, unrevoke_version
 from ...replica.rendering import render_detail
 from ..kit.call import Call, Services, done, reply
 from ..kit.http import Response
@@ -55,6 +56,19 @@ def post_yank(services: Services, call: Call) -> Response:
 
 def post_unyank(services: Services, call: Call) -> Response:
     unyank_version(services.store, call.actor, call.key, call.params["version"])
+    return done()
+
+
+def post_revoke(services: Services, call: Call) -> Response:
+    reason, version = call.json(ReasonBody).reason, call.params["version"]
+    store, bundles = services.store, services.bundles
+    sharing = revoke_version(store, bundles, call.actor, call.key, version, reason)
+    return reply({"success": True, "sameBundle": sharing})
+
+
+def post_unrevoke(services: Services, call: Call) -> Response:
+    version = call.params["version"]
+    unrevoke_version(services.store, services.bundles, call.actor, call.key, version)
     return done()
 
 

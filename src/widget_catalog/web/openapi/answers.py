@@ -68,6 +68,11 @@ def errors() -> dict[str, Answer]:
             "There is no bundle at /cdn/@acme/clock/9.9.9/index.js.",
             _OPEN,
         ),
+        "Revoked": _error(
+            "The version was revoked: its bundle must not run.",
+            "This version was revoked, and must not be used: It sends settings to a stranger.",
+            _OPEN,
+        ),
         "MethodNotAllowed": _error(
             "The address does not have the method you used. `Allow` names those it has.",
             "DELETE is not possible here; use GET, HEAD, OPTIONS.",
@@ -151,6 +156,17 @@ def search_examples(base_url: str) -> dict[str, tuple[str, object]]:
         "compatSdk": ("?q=clock&compatSdk=1.2.0", {"widgets": [compatible], **rest}),
         "nothing": ("?q=sundial", {"widgets": [], **rest, "total": 0}),
     }
+
+
+def example_revocations() -> Answer:
+    revoked = {
+        "sha256Hash": "c81c2bd9832ca040af0ae060b25d15fbfefc843b84375ce8b45f5eae30e71174",
+        "id": "catalog/clock",
+        "version": "2.0.0",
+        "reason": "It sends settings to a stranger.",
+        "at": "2026-02-09T09:15:00.000Z",
+    }
+    return {"revision": 4711, "revocations": [revoked]}
 
 
 def detail_example(base_url: str) -> Answer:

@@ -7,7 +7,8 @@ import json
 
 from ... import release
 from .answers import errors, headers
-from .paths import INTEGRATORS, OPERATIONS, parameters, paths
+from .operations import INTEGRATORS, OPERATIONS
+from .paths import parameters, paths
 from .schemas import schemas
 
 _ABOUT = """\

@@ -20,9 +20,8 @@ from .answers import (
     sent,
     shared,
 )
-
-INTEGRATORS = "Integrators"
-OPERATIONS = "Operations"
+from .integrating_paths import integrating_paths
+from .operations import OPERATIONS, operation, parameter
 
 _OPEN = ("ETag", "Vary", "Access-Control-Allow-Origin")
 _CLOSED = ("ETag", "Vary")
@@ -32,16 +31,17 @@ def paths(base_url: str) -> dict[str, object]:
     return {
         "/api/v1/widgets/search": {"get": _search(base_url)},
         "/api/v1/widgets/{scope}/{name}": {
-            "parameters": [_parameter("scope"), _parameter("name")],
+            "parameters": [parameter("scope"), parameter("name")],
             "get": _detail(base_url),
             "post": _count(base_url),
         },
+        **integrating_paths(base_url),
         "/api/widgets/{scope}/registry.json": {
-            "parameters": [_parameter("scope")],
+            "parameters": [parameter("scope")],
             "get": _registry(base_url),
         },
         "/cdn/@{scope}/{name}/{version}/index.js": {
-            "parameters": [_parameter("scope"), _parameter("name"), _parameter("version")],
+            "parameters": [parameter("scope"), parameter("name"), parameter("version")],
             "get": _bundle(base_url),
         },
         **_operational_paths(base_url),
@@ -49,7 +49,7 @@ def paths(base_url: str) -> dict[str, object]:
 
 
 def _search(base_url: str) -> Answer:
-    return _operation(
+    return operation(
         "searchWidgets",
         "Search widgets",
         "Finds listed widgets, the best match first. Without `q` all of them, the most installed "
@@ -73,12 +73,12 @@ def _search(base_url: str) -> Answer:
             "304": shared("NotModified"),
             "400": shared("InvalidQuery"),
         },
-        [_parameter(it) for it in ("q", "compatSdk", "scopeFilter", "official", "page", "limit")],
+        [parameter(it) for it in ("q", "compatSdk", "scopeFilter", "official", "page", "limit")],
     )
 
 
 def _detail(base_url: str) -> Answer:
-    return _operation(
+    return operation(
         "getWidget",
         "Read a widget",
         "A widget and every version of it. `latestVersion` is what to install when nothing speaks "
@@ -93,7 +93,7 @@ def _detail(base_url: str) -> Answer:
 
 
 def _count(base_url: str) -> Answer:
-    return _operation(
+    return operation(
         "countDownload",
         "Count an install",
         "Adds one to the widget's `downloadCount`. Dashboards call it when somebody installs the "
@@ -113,7 +113,7 @@ def _count(base_url: str) -> Answer:
 
 
 def _registry(base_url: str) -> Answer:
-    return _operation(
+    return operation(
         "getRegistry",
         "Fetch a scope’s registry",
         "All listed widgets of one scope with all their versions, in one document: for a "
@@ -145,7 +145,7 @@ def _bundle(base_url: str) -> Answer:
     }
     kept = ("ETag", "Cache-Control", "Accept-Ranges")
     open_to_all = ("Access-Control-Allow-Origin", "Cross-Origin-Resource-Policy")
-    return _operation(
+    return operation(
         "getBundle",
         "Load a bundle",
         "The JavaScript of a version, an ES module that any origin may `import()`. It never "
@@ -153,7 +153,7 @@ def _bundle(base_url: str) -> Answer:
         "for with `Range`.\n\n"
         "Go by a version's `bundleUrl` instead of building this address: an operator may keep "
         "bundles on a CDN of its own. Bundles of yanked versions and of unlisted widgets stay "
-        "available.",
+        "available; those of revoked versions do not.",
         f"curl -O '{base_url}/cdn/@catalog/clock/2.0.0/index.js'",
         {
             "200": {
@@ -168,6 +168,7 @@ def _bundle(base_url: str) -> Answer:
             },
             "304": shared("NotModified"),
             "404": shared("BundleNotFound"),
+            "410": shared("Revoked"),
             "416": shared("RangeNotSatisfiable"),
             "503": shared("BundleMissing"),
         },
@@ -206,8 +207,8 @@ def _operational_paths(base_url: str) -> dict[str, object]:
     ) -> dict[str, object]:
         curl = f"curl '{base_url}{address}'"
         answers["304"] = shared("NotModified")
-        operation = _operation(operation_id, summary, about, curl, answers, tag=OPERATIONS)
-        return {address: {"get": operation}}
+        told = operation(operation_id, summary, about, curl, answers, tag=OPERATIONS)
+        return {address: {"get": told}}
 
     return {
         **path(
@@ -332,36 +333,4 @@ def _in_query(name: str, about: str, schema: Answer, example: object) -> Answer:
         "description": about,
         "schema": schema,
         "example": example,
-    }
-
-
-def _parameter(name: str) -> Answer:
-    return {"$ref": f"#/components/parameters/{name}"}
-
-
-def _operation(
-    operation_id: str,
-    summary: str,
-    about: str,
-    curl: str,
-    answers: dict[str, Answer],
-    given: list[Answer] | None = None,
-    tag: str = INTEGRATORS,
-) -> Answer:
-    """An operation with its own answers, and those that every address may give."""
-    everywhere = {
-        "405": shared("MethodNotAllowed"),
-        "414": shared("AddressTooLong"),
-        "429": shared("TooManyRequests"),
-        "500": shared("InternalFault"),
-        "503": shared("Unreadable"),
-    }
-    return {
-        "tags": [tag],
-        "operationId": operation_id,
-        "summary": summary,
-        "description": about,
-        **({"parameters": given} if given else {}),
-        "responses": dict(sorted({**everywhere, **answers}.items())),
-        "x-codeSamples": [{"lang": "Shell", "label": "curl", "source": curl}],
     }

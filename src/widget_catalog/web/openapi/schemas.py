@@ -28,6 +28,8 @@ def schemas() -> dict[str, Schema]:
         wire.Size,
         wire.Registry,
         wire.RegistryWidget,
+        wire.Revocations,
+        wire.Revocation,
         wire.Counted,
         wire.Error,
     )

@@ -25,6 +25,7 @@ from .query import parse_search
 
 _WIDGETS_LENGTH = len(WIDGETS)
 _SEARCH = "search"
+_REVOCATIONS = "revocations"
 _STATS = "/api/stats"
 _REGISTRY_PREFIX = "/api/widgets/"
 _REGISTRY_SUFFIX = "/registry.json"
@@ -116,6 +117,10 @@ class PublicApi:
             return _PREFLIGHT
         if key == _SEARCH:
             return await self._search(request)
+        if key == _REVOCATIONS:
+            if method != "GET" and method != "HEAD":
+                return _wrong_method(request, _READ_OPEN, CORS)
+            return content_response(request, self._catalog.revocations(), _OPEN)
         if not _is_widget_key(key):
             return error(404, f"There is nothing at {path[:200]}.", CORS)
         if method == "GET" or method == "HEAD":

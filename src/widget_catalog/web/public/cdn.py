@@ -48,6 +48,10 @@ class Cdn:
         found = None if file is None else self._find(file)
         if file is None or found is None:
             return error(404, f"There is no bundle at {request.path[:200]}.", _CORS)
+        revoked = self._catalog.find_revocation(file.scope, file.name, file.version)
+        if revoked is not None:
+            sentence = f"This version was revoked, and must not be used: {revoked.reason}"
+            return error(410, sentence, ("cache-control", "no-store"), _CORS)
         path = self._bundles.local_path(found.sha256_hash, file.kind)
         if not _is_whole(path, found.size_bytes):
             _log.error("A bundle is missing or damaged; run doctor.", file=str(path))

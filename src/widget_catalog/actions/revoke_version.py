@@ -1,0 +1,86 @@
+"""Revoking a version, and taking that back. A revoked one counts as yanked and must not run.
+
+Its files are moved to where nobody is served from, and kept for inquiry, unless another version
+has the same bytes. They are moved after the commit, and moved back before it, so that a version
+which is not revoked never lacks its files; what a crash leaves undone, the next start does.
+"""
+
+import msgspec
+
+from ..bundles.contract import Bundles, Kind
+from ..domain.accounts import Actor, Right
+from ..domain.clock import from_ms
+from ..domain.events import Revoked, Unrevoked
+from ..domain.widgets import Revocation, Version
+from ..store.engine import Store, Transaction
+from ..store.revocations import is_needed, list_revoked_files, list_sharing
+from ..store.rows import StoredFile, StoredWidget
+from ..store.widgets import get_widget, replace_widget
+from .change_version import checked_reason, get_version, parse_key
+from .permissions import require
+
+
+def revoke_version(
+    store: Store, bundles: Bundles, actor: Actor, key: str, number: str, reason: str
+) -> list[str]:
+    """Gives the versions with the same bundle that are not revoked, as `scope/name version`."""
+    checked = checked_reason("reason", reason)
+    with store.publishing() as tx:
+        stored, old = _get(tx, actor, key, number)
+        if old.revocation is None or old.revocation.reason != checked:
+            _save(tx, actor, stored, old, Revocation(checked, from_ms(tx.at_ms)))
+    withdraw_files(store, bundles)
+    with store.reading() as connection:
+        return list_sharing(connection, old.sha256_hash)
+
+
+def unrevoke_version(store: Store, bundles: Bundles, actor: Actor, key: str, number: str) -> None:
+    with store.publishing() as tx:
+        stored, old = _get(tx, actor, key, number)
+        if old.revocation is not None:
+            if old.bundle_url is None:
+                bundles.restore(old.sha256_hash, "js")
+            if old.style is not None:
+                bundles.restore(old.style.sha256_hash, "css")
+            _save(tx, actor, stored, old, None)
+
+
+def withdraw_files(store: Store, bundles: Bundles) -> None:
+    """Move the files of revoked versions apart that are not there yet."""
+    with store.reading() as connection:
+        served = [it for it in list_revoked_files(connection) if bundles.stat(*_place(it))]
+    if not served:
+        return
+    with store.publishing() as tx:
+        revoked = {_place(it) for it in list_revoked_files(tx.connection)}
+        for file in served:
+            if _place(file) in revoked and not is_needed(tx.connection, file):
+                bundles.withdraw(*_place(file))
+
+
+def _place(file: StoredFile) -> tuple[str, Kind]:
+    return file.sha256_hash, "css" if file.kind == "css" else "js"
+
+
+def _get(tx: Transaction, actor: Actor, key: str, number: str) -> tuple[StoredWidget, Version]:
+    scope, name = parse_key(key)
+    require(tx.connection, actor, Right.REVOKE, scope, name)
+    stored = get_widget(tx.connection, scope, name)
+    return stored, get_version(stored.widget.versions, key, number)
+
+
+def _save(
+    tx: Transaction,
+    actor: Actor,
+    stored: StoredWidget,
+    old: Version,
+    revocation: Revocation | None,
+) -> None:
+    widget = stored.widget
+    new = msgspec.structs.replace(old, revocation=revocation)
+    changed = widget.with_versions([new if it is old else it for it in widget.versions])
+    subject = {"scope": widget.scope, "name": widget.name, "version": old.number}
+    event = (
+        Unrevoked(**subject) if revocation is None else Revoked(**subject, reason=revocation.reason)
+    )
+    replace_widget(tx, stored, changed, actor, event)

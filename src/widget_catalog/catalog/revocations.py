@@ -1,0 +1,52 @@
+"""Revocations in memory: they are few, and asked for with every bundle."""
+
+import msgspec
+
+from widget_contract.wire import Revocation
+
+from ..replica.documents import Documents
+from ..replica.rendering import RevokedVersion
+from ..replica.revocations import list_revocations
+from .content import Content
+
+
+class Revocations:
+    def __init__(self, documents: Documents) -> None:
+        self._documents = documents
+        self.clear()
+
+    def clear(self) -> None:
+        """They have changed; they are read when they are next asked for."""
+        self._by_version: dict[tuple[str, str, str], RevokedVersion] | None = None
+        self._entries = b""
+        self._content: Content | None = None
+        self._revision = -1
+
+    def find(self, scope: str, name: str, version: str) -> RevokedVersion | None:
+        """Why this version must not run, if so. `version` with its build metadata."""
+        return self._read().get((scope, name, version))
+
+    def answer(self, revision: int) -> Content:
+        """All of them, as of this number of the feed."""
+        if self._content is None or self._revision != revision:
+            self._read()
+            body = b'{"revision":%d,"revocations":%b}' % (revision, self._entries)
+            self._content, self._revision = Content(body), revision
+        return self._content
+
+    def _read(self) -> dict[tuple[str, str, str], RevokedVersion]:
+        if self._by_version is None:
+            rows = list_revocations(self._documents)
+            self._by_version = {(it.scope, it.name, it.revoked.version): it.revoked for it in rows}
+            entries = [
+                Revocation(
+                    revoked.sha256_hash,
+                    f"{scope}/{name}",
+                    revoked.version,
+                    revoked.reason,
+                    revoked.at,
+                )
+                for scope, name, revoked in rows
+            ]
+            self._entries = msgspec.json.encode(entries)
+        return self._by_version

@@ -1,0 +1,95 @@
+"""Revocations: versions that must not run, and the stored files that nobody else needs."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from ..domain.clock import from_ms, to_ms
+from ..domain.errors import DataDamaged
+from ..domain.widgets import Revocation, Version
+from .checksums import row_checksum
+from .engine import Transaction
+from .rows import StoredFile
+from .schema import revocations, versions, widgets
+
+_SAME = (versions.c.widget_id == revocations.c.widget_id) & (
+    versions.c.identity == revocations.c.identity
+)
+
+
+def list_revocations_of(connection: Connection, ids: Sequence[int]) -> Sequence[sa.Row[Any]]:
+    """The rows of these widgets, to be read with `revocation_from`."""
+    query = sa.select(revocations).where(revocations.c.widget_id.in_(ids))
+    return connection.execute(query).all()
+
+
+def revocation_from(row: sa.Row[Any]) -> Revocation:
+    """Raises DataDamaged if this is not what was written."""
+    values, written = row[:-1], row[-1]
+    if row_checksum(values) != written:
+        raise DataDamaged(
+            f"The database is damaged: the revocation of version {row.identity} of widget "
+            f"{row.widget_id} is not what was written. Restore it from a backup."
+        )
+    return Revocation(row.reason, from_ms(row.revoked_at))
+
+
+def save_revocation(tx: Transaction, widget_id: int, version: Version) -> None:
+    """Keep what is said of a version now: that it is revoked, or that it is not."""
+    is_it = (revocations.c.widget_id == widget_id) & (revocations.c.identity == version.identity)
+    tx.connection.execute(sa.delete(revocations).where(is_it))
+    if version.revocation is not None:
+        reason, revoked_at = version.revocation.reason, to_ms(version.revocation.revoked_at)
+        row = (widget_id, version.identity, reason, revoked_at)
+        values = dict(zip(revocations.columns.keys(), (*row, row_checksum(row)), strict=True))
+        tx.connection.execute(sa.insert(revocations).values(values))
+
+
+def is_revoked(connection: Connection, sha256_hash: str) -> bool:
+    """Whether a bundle with these bytes was revoked."""
+    query = sa.select(revocations.c.widget_id).join_from(revocations, versions, _SAME)
+    return (
+        connection.execute(query.where(versions.c.sha256_hash == sha256_hash)).first() is not None
+    )
+
+
+def list_sharing(connection: Connection, sha256_hash: str) -> list[str]:
+    """Versions that are stored here with these bytes and not revoked, as `scope/name version`."""
+    query = (
+        sa.select(widgets.c.scope, widgets.c.name, versions.c.version)
+        .join_from(versions, widgets)
+        .outerjoin(revocations, _SAME)
+        .where(versions.c.sha256_hash == sha256_hash, versions.c.bundle_url.is_(None))
+        .where(revocations.c.widget_id.is_(None))
+        .order_by(widgets.c.scope, widgets.c.name, versions.c.version)
+    )
+    return [f"{scope}/{name} {version}" for scope, name, version in connection.execute(query)]
+
+
+def list_revoked_files(connection: Connection) -> Iterator[StoredFile]:
+    """The files of revoked versions that are stored here, withdrawn or not."""
+    query = (
+        sa.select(widgets.c.scope, widgets.c.name, versions)
+        .join_from(revocations, versions, _SAME)
+        .join(widgets, widgets.c.id == versions.c.widget_id)
+    )
+    for row in connection.execute(query).all():
+        whose = (row.scope, row.name, row.version)
+        if row.bundle_url is None:
+            yield StoredFile(*whose, "js", row.sha256_hash, row.bundle_size)
+        if row.css_size is not None:
+            yield StoredFile(*whose, "css", row.css_sha256_hash, row.css_size)
+
+
+def is_needed(connection: Connection, file: StoredFile) -> bool:
+    """Whether a version that is not revoked has this file, too."""
+    if file.kind == "js":
+        return bool(list_sharing(connection, file.sha256_hash))
+    query = (
+        sa.select(versions.c.widget_id)
+        .join_from(versions, revocations, _SAME, isouter=True)
+        .where(versions.c.css_sha256_hash == file.sha256_hash, revocations.c.widget_id.is_(None))
+    )
+    return connection.execute(query.limit(1)).first() is not None

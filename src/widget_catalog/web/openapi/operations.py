@@ -1,0 +1,38 @@
+"""An operation of the OpenAPI document: what it says of itself, and the answers it gives."""
+
+from .answers import Answer, shared
+
+INTEGRATORS = "Integrators"
+OPERATIONS = "Operations"
+
+
+def parameter(name: str) -> Answer:
+    return {"$ref": f"#/components/parameters/{name}"}
+
+
+def operation(
+    operation_id: str,
+    summary: str,
+    about: str,
+    curl: str,
+    answers: dict[str, Answer],
+    given: list[Answer] | None = None,
+    tag: str = INTEGRATORS,
+) -> Answer:
+    """An operation with its own answers, and those that every address may give."""
+    everywhere = {
+        "405": shared("MethodNotAllowed"),
+        "414": shared("AddressTooLong"),
+        "429": shared("TooManyRequests"),
+        "500": shared("InternalFault"),
+        "503": shared("Unreadable"),
+    }
+    return {
+        "tags": [tag],
+        "operationId": operation_id,
+        "summary": summary,
+        "description": about,
+        **({"parameters": given} if given else {}),
+        "responses": dict(sorted({**everywhere, **answers}.items())),
+        "x-codeSamples": [{"lang": "Shell", "label": "curl", "source": curl}],
+    }

@@ -1,0 +1,192 @@
+"""Revoking a version: it must not run, nobody is served its bundle, and its bytes are kept."""
+
+import hashlib
+from typing import Any
+
+import pytest
+
+from support.site import Answer
+from support.village import Village
+from widget_catalog.actions.check_catalog import check_catalog
+from widget_catalog.actions.revoke_version import withdraw_files
+
+CLOCK = "/api/widgets/acme/clock"
+VERSION = f"{CLOCK}/versions/2.0.0"
+PUBLIC = "/api/v1/widgets/acme/clock"
+REVOCATIONS = "/api/v1/widgets/revocations"
+CDN = "/cdn/@acme/clock/2.0.0/index.js"
+BUNDLE = b"export function mount() { return 2; }\n"
+HASH = hashlib.sha256(BUNDLE).hexdigest()
+REASON = {"reason": "It sends settings to a stranger."}
+
+
+@pytest.fixture(autouse=True)
+def published(village: Village) -> None:
+    """A version whose bytes no other has."""
+    assert village.ann.publish("acme/clock", "2.0.0", BUNDLE).status == 200
+
+
+def told(answer: Answer) -> tuple[int, Any]:
+    return answer.status, answer.json()
+
+
+def revoked(village: Village) -> list[dict[str, Any]]:
+    answer = village.site.get(REVOCATIONS)
+    assert answer.status == 200
+    found: list[dict[str, Any]] = answer.json()["revocations"]
+    return found
+
+
+def stored_files(village: Village) -> list[str]:
+    folder = village.site.settings.data / "bundles"
+    return sorted(it.name[-14:] for it in folder.rglob("*") if HASH[2:] in it.name)
+
+
+def test_a_revoked_version_counts_as_yanked_and_its_bundle_is_gone(village: Village) -> None:
+    assert revoked(village) == []
+    assert village.site.get(CDN).status == 200
+
+    answer = village.olly.post(f"{VERSION}/revoke", REASON)
+
+    assert told(answer) == (200, {"success": True, "sameBundle": []})
+    detail = village.site.get(PUBLIC).json()
+    version = detail["versions"][0]
+    assert (version["yanked"], version["yankedReason"]) == (True, REASON["reason"])
+    assert detail["latestVersion"] == "1.0.0"
+    (entry,) = revoked(village)
+    at = entry.pop("at")
+    assert at.endswith("Z")
+    assert entry == {"sha256Hash": HASH, "id": "acme/clock", "version": "2.0.0", **REASON}
+    gone = village.site.get(CDN)
+    assert told(gone) == (
+        410,
+        {"error": f"This version was revoked, and must not be used: {REASON['reason']}"},
+    )
+    assert gone.headers["access-control-allow-origin"] == "*"
+    assert gone.headers["cache-control"] == "no-store"
+    assert [it.rpartition(".")[2] for it in stored_files(village)] == ["revoked"]
+
+
+def test_taking_it_back_leaves_all_as_it_was(village: Village) -> None:
+    village.abe.post(f"{VERSION}/yank", {"reason": "Old."})
+    before = village.site.get(PUBLIC).json()
+    village.olly.post(f"{VERSION}/revoke", REASON)
+    assert village.site.get(PUBLIC).json() != before
+
+    assert told(village.olly.post(f"{VERSION}/unrevoke")) == (200, {"success": True})
+
+    assert village.site.get(PUBLIC).json() == before
+    assert village.site.get(CDN).body == BUNDLE
+    assert revoked(village) == []
+    log = village.olly.get(f"{CLOCK}/audit?limit=3").json()["entries"]
+    assert [(it["action"], it["version"], it["details"]) for it in log] == [
+        ("unrevoke", "2.0.0", {}),
+        ("revoke", "2.0.0", REASON),
+        ("yank", "2.0.0", {"reason": "Old."}),
+    ]
+
+
+def test_only_the_operator_revokes_and_unyanking_does_not_take_it_back(village: Village) -> None:
+    refused = (403, {"error": "Only the operator revokes versions."})
+    assert told(village.ann.post(f"{VERSION}/revoke", REASON)) == refused
+    village.olly.post(f"{VERSION}/revoke", REASON)
+    assert told(village.ann.post(f"{VERSION}/unrevoke")) == refused
+
+    answer = village.ann.post(f"{VERSION}/unyank")
+
+    assert told(answer) == (
+        409,
+        {"error": "acme/clock 2.0.0 is revoked: only the operator can take that back."},
+    )
+    assert village.site.get(PUBLIC).json()["latestVersion"] == "1.0.0"
+
+
+def test_the_same_reason_again_changes_nothing_and_another_one_does(village: Village) -> None:
+    village.olly.post(f"{VERSION}/revoke", REASON)
+    before = village.site.get(REVOCATIONS)
+
+    village.olly.post(f"{VERSION}/revoke", REASON)
+    assert village.site.get(REVOCATIONS).body == before.body
+
+    village.olly.post(f"{VERSION}/revoke", {"reason": "Worse."})
+    assert [it["reason"] for it in revoked(village)] == ["Worse."]
+
+
+@pytest.mark.parametrize("body", [None, {}, {"reason": ""}, {"reason": 1}, {"reason": "x" * 501}])
+def test_a_reason_is_needed(village: Village, body: Any) -> None:
+    assert village.olly.post(f"{VERSION}/revoke", body).status == 400
+    assert revoked(village) == []
+
+
+def test_what_does_not_exist_cannot_be_revoked(village: Village) -> None:
+    for path in ("acme/clock/versions/9.9.9", "acme/none/versions/1.0.0"):
+        assert village.olly.post(f"/api/widgets/{path}/revoke", REASON).status == 404
+
+
+def test_bytes_that_another_version_has_stay_until_that_is_revoked_too(village: Village) -> None:
+    assert village.ann.publish("ann/copy", "1.0.0", BUNDLE).status == 200
+
+    answer = village.olly.post(f"{VERSION}/revoke", REASON).json()
+
+    assert answer["sameBundle"] == ["ann/copy 1.0.0"]
+    assert village.site.get(CDN).status == 410
+    assert village.site.get("/cdn/@ann/copy/1.0.0/index.js").body == BUNDLE
+    village.olly.post("/api/widgets/ann/copy/versions/1.0.0/revoke", REASON)
+    assert [it.rpartition(".")[2] for it in stored_files(village)] == ["revoked"]
+
+
+def test_revoked_bytes_cannot_be_published_again(village: Village) -> None:
+    village.olly.post(f"{VERSION}/revoke", REASON)
+
+    answer = village.ann.publish("acme/clock", "2.0.1", BUNDLE)
+
+    assert told(answer) == (
+        409,
+        {"error": "The operator has revoked this bundle: the same bytes cannot be published."},
+    )
+
+
+def test_an_unlisted_widget_is_still_told_of(village: Village) -> None:
+    village.olly.post(f"{VERSION}/revoke", REASON)
+    village.ann.post(f"{CLOCK}/unlist", {"reason": "Moved."})
+
+    assert [it["id"] for it in revoked(village)] == ["acme/clock"]
+    assert village.site.get(CDN).status == 410
+
+
+def test_the_answer_is_tagged_and_says_how_new_it_is(village: Village) -> None:
+    first = village.site.get(REVOCATIONS)
+    assert village.site.get(REVOCATIONS, if_none_match=first.headers["etag"]).status == 304
+    village.olly.post(f"{VERSION}/revoke", REASON)
+    second = village.site.get(REVOCATIONS)
+
+    assert second.headers["etag"] != first.headers["etag"]
+    assert second.json()["revision"] == first.json()["revision"] + 1
+    assert second.headers["access-control-allow-origin"] == "*"
+    assert village.site.request("HEAD", REVOCATIONS).status == 200
+    wrong = village.site.post(REVOCATIONS)
+    assert (wrong.status, wrong.headers["allow"]) == (405, "GET, HEAD, OPTIONS")
+    assert village.site.request("OPTIONS", REVOCATIONS).status == 204
+
+
+def test_doctor_is_content_and_moves_what_a_crash_left_in_place(village: Village) -> None:
+    node = village.site.node
+    village.olly.post(f"{VERSION}/revoke", REASON)
+    node.bundles.restore(HASH)  # As if the service had been killed before it moved the file.
+
+    findings = check_catalog(node.store, node.bundles, node.replica)
+
+    assert (findings.faults, findings.orphans, findings.mended) == ([], [], [])
+    assert [it.rpartition(".")[2] for it in stored_files(village)] == ["revoked"]
+    withdraw_files(node.store, node.bundles)
+    assert len(stored_files(village)) == 1
+
+
+def test_the_replica_made_anew_knows_it(village: Village) -> None:
+    village.olly.post(f"{VERSION}/revoke", REASON)
+    before = village.site.get(REVOCATIONS).body
+
+    village.site.node.replica.rebuild(village.site.node.store)
+
+    assert village.site.get(REVOCATIONS).body == before
+    assert village.site.get(CDN).status == 410
