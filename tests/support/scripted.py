@@ -104,6 +104,8 @@ def scripted_server() -> Iterator[ScriptedServer]:
         scripted.url = f"http://127.0.0.1:{server.server_address[1]}"
         thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()
-        yield scripted
-        server.shutdown()
-        thread.join()
+        try:
+            yield scripted
+        finally:
+            server.shutdown()
+            thread.join()

@@ -14,6 +14,8 @@ from .pages.preview.pages import PreviewPages
 from .public.api import PublicApi
 from .public.cdn import PREFIX as CDN_PREFIX
 from .public.cdn import Cdn
+from .public.client_files import PREFIX as CLIENT_PREFIX
+from .public.client_files import answer_client_file
 from .uploads import Uploads
 
 _log = structlog.get_logger("widget_catalog.web")
@@ -55,6 +57,8 @@ class Site:
                 return await self._api.answer(request, body)
             if path.startswith(CDN_PREFIX):
                 return self._cdn.answer(request)
+            if path.startswith(CLIENT_PREFIX):
+                return answer_client_file(request)
             if path.startswith(UPLOADS_PREFIX):
                 return await self._uploads.answer(request, body)
             if self._dispatcher.knows(path):

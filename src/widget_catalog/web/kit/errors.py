@@ -28,7 +28,7 @@ from .rendering import PageRenderer
 _log = structlog.get_logger("widget_catalog.faults")
 
 # What pages of other origins may read, errors included.
-_OPEN = (WIDGETS, "/cdn/")
+_OPEN = (WIDGETS, "/cdn/", "/client/")
 
 _JSON = ("content-type", "application/json; charset=utf-8")
 _OAUTH = [

@@ -1,0 +1,195 @@
+// The shapes of the public API. Generated from its OpenAPI document; do not edit.
+// ./dev run python -m widget_catalog.web.openapi.typescript > clients/js/api.d.ts
+
+/** What to search for; `Catalog.search` takes it. */
+export interface SearchQuery {
+  /**
+   * Text to look for. It is split at white space, and every term must occur in `displayName` or
+   * `description`: anywhere in a word, upper or lower case alike. `scope` and `name` are not
+   * searched. `%`, `*`, quotes and the like are ordinary characters. Over 256 characters is
+   * `400`; an empty text is the same as none.
+   */
+  q?: string;
+  /**
+   * Version of your dashboard's SDK: a full semantic version, no range, no `v`. It filters
+   * nothing: each result gets `latestCompatibleVersion`, which is `null` where no version fits.
+   * Prereleases count: `1.0.0-rc.1` is admitted by `^1.0.0`. Anything that is not a version,
+   * the empty text too, is `400`.
+   */
+  compatSdk?: string;
+  /**
+   * Only widgets of this scope, written exactly. A scope that does not exist, or could not, has
+   * no widgets; that is no error.
+   */
+  scope?: string;
+  /**
+   * `true`: only official widgets. `false`: only the others, those with `isOfficial: null`
+   * among them. Upper or lower case alike; anything else is `400`.
+   */
+  official?: boolean;
+  /**
+   * Which page, a whole number from 1. A page past the end is empty; anything that is not such
+   * a number is `400`.
+   */
+  page?: number;
+  /**
+   * How many results a page has, a whole number from 1. More than 100 is taken as 100, and the
+   * answer's `limit` says so; it is not an error. Anything that is not such a number is `400`.
+   */
+  limit?: number;
+}
+
+/** One page of search results. */
+export interface SearchResults {
+  /** The results on this page, best first. */
+  widgets: WidgetSummary[];
+  /** How many widgets match in all, on every page together. */
+  total: number;
+  /** The page this is, as asked for. */
+  page: number;
+  /** The page size that was used: what was asked for, but never more than 100. */
+  limit: number;
+}
+
+/** A widget as search shows it. */
+export interface WidgetSummary {
+  /** Who publishes it. */
+  scope: string;
+  /** Its name inside the scope. */
+  name: string;
+  /** Its name for people. */
+  displayName: string;
+  /** Short description. */
+  description: string | null;
+  /** Iconify identifier. */
+  icon: string | null;
+  /** Whether the operator of this service maintains it; `null` counts as `false`. */
+  isOfficial: boolean | null;
+  /** Installs so far, all versions together. */
+  downloadCount: number | null;
+  /**
+   * The newest version that is not yanked; `null` if there is none. *Newest* is the one
+   * published last, not the one with the highest number.
+   */
+  latestVersion: VersionEntry | null;
+  /**
+   * Only there when the request has `compatSdk`: the newest version, not yanked, whose
+   * `sdkVersion` range admits that SDK; `null` if none does.
+   */
+  latestCompatibleVersion?: VersionEntry | null;
+}
+
+/** A widget with all of its versions. */
+export interface WidgetDetail {
+  widget: Widget;
+  /** Every published version, newest first. Yanked ones are among them, marked. */
+  versions: VersionEntry[];
+  /** Number of the newest version that is not yanked; `null` if there is none. */
+  latestVersion: string | null;
+}
+
+/** A widget as its detail shows it. */
+export interface Widget {
+  /** Who publishes it. */
+  scope: string;
+  /** Its name inside the scope. */
+  name: string;
+  /** Its name for people. */
+  displayName: string;
+  /** Short description. */
+  description: string | null;
+  /** Iconify identifier. */
+  icon: string | null;
+  /** Whether the operator of this service maintains it. */
+  isOfficial: boolean;
+  /** Installs so far, all versions together. */
+  downloadCount: number;
+  /** When the widget was created. */
+  createdAt: string;
+}
+
+/**
+ * A published version. It never changes, except that it may be yanked or deprecated (and back
+ * again).
+ */
+export interface VersionEntry {
+  /** Same as the widget's. */
+  scope: string;
+  /** Same as the widget's. */
+  name: string;
+  /** Version number, by Semantic Versioning 2.0.0. */
+  version: string;
+  /** Where the JavaScript bundle is. Load this address; do not build your own. */
+  bundleUrl: string;
+  /** Size of the bundle in bytes, not compressed. */
+  bundleSize: number;
+  /** SHA-256 of the bundle, in hexadecimal: check what you have loaded against it. */
+  sha256Hash: string;
+  /** When the version was published. */
+  publishedAt: string;
+  /**
+   * Whether the version was withdrawn. A yanked version is never offered as the latest; its
+   * bundle stays where it is, so that running dashboards do not break.
+   */
+  yanked: boolean;
+  /** Why it was yanked, for people. */
+  yankedReason: string | null;
+  /** A warning to show to those who use this version. */
+  deprecationMessage: string | null;
+  /** What is new, for users. Often Markdown. */
+  releaseNotes: string | null;
+  /** Name for people, as of this version. */
+  displayName: string;
+  /** Short description, as of this version. */
+  description: string | null;
+  /** Iconify identifier, as of this version. */
+  icon: string | null;
+  /** Smallest size on the dashboard's grid. */
+  minSize: Size;
+  /** Largest size on the dashboard's grid. */
+  maxSize: Size;
+  /** Range of SDK versions the bundle works with, in npm's grammar. */
+  sdkVersion: string;
+  /** Version of the widget's settings, for migrations. */
+  configVersion: number | null;
+  /** What the widget asks to be allowed to do. */
+  permissions: string[];
+  /** License identifier, usually an SPDX one. */
+  license: string | null;
+}
+
+/** A size on the dashboard's grid, in cells. */
+export interface Size {
+  /** Width. */
+  w: number;
+  /** Height. */
+  h: number;
+}
+
+/** All bundles that must not run, of listed and unlisted widgets. */
+export interface Revocations {
+  /** Number of the newest change that this answer knows of: see `changes`. */
+  revision: number;
+  /** The newest first. */
+  revocations: Revocation[];
+}
+
+/** A bundle that must not run. */
+export interface Revocation {
+  /** SHA-256 of the bundle, in hexadecimal. Do not run what has it, wherever it is from. */
+  sha256Hash: string;
+  /** The widget, as `scope/name`. */
+  id: string;
+  /** The version that was revoked. */
+  version: string;
+  /** Why, for people. */
+  reason: string;
+  /** When it was revoked. */
+  at: string;
+}
+
+/** The download was counted. */
+export interface Counted {
+  /** Always `true`. */
+  success: true;
+}

@@ -1,0 +1,13 @@
+"""A real service with widgets that a client can load, find fault with, and see change."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from support.client import ClientCatalog, client_catalog
+
+
+@pytest.fixture(scope="module")
+def catalog(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ClientCatalog]:
+    with client_catalog(tmp_path_factory.mktemp("catalog")) as made:
+        yield made

@@ -1,0 +1,38 @@
+"""The npm package: what is in it, and that it can be used."""
+
+import json
+import subprocess
+import tarfile
+from pathlib import Path
+
+from support.client import CLIENT
+from support.npm import node_binary, run_npm
+from widget_catalog import release
+
+PACKAGE = json.loads((CLIENT / "package.json").read_text())
+
+
+def test_what_npm_packs_is_what_is_needed_and_can_be_imported(tmp_path: Path) -> None:
+    report = run_npm("pack", "--json", "--pack-destination", str(tmp_path), folder=CLIENT)
+    packed = json.loads(report)[0]
+    assert {it["path"] for it in packed["files"]} == {
+        "LICENSE",
+        "README.md",
+        "api.d.ts",
+        "client.d.ts",
+        "client.js",
+        "package.json",
+        "widget.d.ts",
+    }
+    with tarfile.open(tmp_path / packed["filename"]) as archive:
+        archive.extractall(tmp_path / "node_modules", filter="data")
+    (tmp_path / "node_modules" / "package").rename(tmp_path / "node_modules" / PACKAGE["name"])
+    code = "import('widget-catalog-client').then((it) => console.log(Object.keys(it).join()))"
+    command = [str(node_binary()), "-e", code]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert "Catalog,CatalogError," in done.stdout
+
+
+def test_it_has_the_number_of_the_release_and_no_dependencies() -> None:
+    assert PACKAGE["version"] == release.VERSION
+    assert not any(key.lower().endswith("dependencies") or key == "scripts" for key in PACKAGE)

@@ -1,0 +1,66 @@
+"""The catalog serves the client to every origin, and the page for integrators tells its hash."""
+
+import base64
+import hashlib
+import re
+from pathlib import Path
+
+import pytest
+
+from support.client import CLIENT
+from support.site import InProcessSite
+
+PAGE = (Path(__file__).parents[2] / "docs/integrating.md").read_text(encoding="utf-8")
+SCRIPT = (CLIENT / "client.js").read_bytes()
+DIGEST = hashlib.sha256(SCRIPT)
+PINNED = f"/client/v1/client.{DIGEST.hexdigest()[:16]}.js"
+
+
+@pytest.mark.parametrize(
+    ("path", "content_type", "caching"),
+    [
+        ("/client/v1/client.js", "text/javascript", "public, max-age=3600"),
+        (PINNED, "text/javascript", "public, max-age=31536000, immutable"),
+        ("/client/v1/client.d.ts", "text/plain", "public, max-age=3600"),
+        ("/client/v1/api.d.ts", "text/plain", "public, max-age=3600"),
+        ("/client/v1/widget.d.ts", "text/plain", "public, max-age=3600"),
+    ],
+)
+def test_every_file_of_the_client_is_served_to_every_origin(
+    site: InProcessSite, path: str, content_type: str, caching: str
+) -> None:
+    answer = site.get(path)
+    name = "client.js" if path == PINNED else path.rpartition("/")[2]
+    assert (answer.status, answer.body) == (200, (CLIENT / name).read_bytes())
+    etag = answer.headers.pop("etag")
+    assert answer.headers == {
+        "content-type": f"{content_type}; charset=utf-8",
+        "cache-control": caching,
+        "vary": "accept-encoding",
+        "cross-origin-resource-policy": "cross-origin",
+        "access-control-allow-origin": "*",
+        "x-content-type-options": "nosniff",
+    }
+    assert site.get(path, if_none_match=etag).status == 304
+
+
+def test_everything_else_below_client_is_refused_in_the_shape_of_errors(
+    site: InProcessSite,
+) -> None:
+    for path in ("/client/", "/client/v1/", "/client/v1/package.json", "/client/v2/client.js"):
+        missing = site.get(path)
+        assert missing.status == 404
+        assert missing.json() == {"error": f"There is no file of the client at {path}."}
+    refused = site.request("POST", "/client/v1/client.js")
+    assert (refused.status, refused.headers["allow"]) == (405, "GET, HEAD")
+
+
+def test_the_page_for_integrators_tells_the_pinned_address_and_its_integrity() -> None:
+    integrity = "sha256-" + base64.b64encode(DIGEST.digest()).decode()
+    assert set(re.findall(r"/client/v1/client\.[0-9a-f]+\.js", PAGE)) == {PINNED}
+    assert set(re.findall(r'integrity="([^"]+)"', PAGE)) == {integrity}
+
+
+def test_it_is_a_few_kilobytes_and_depends_on_nothing() -> None:
+    assert len(SCRIPT) < 16_000
+    assert not re.search(rb"^import\b|\bfrom\s+[\"']|require\(", SCRIPT, re.MULTILINE)

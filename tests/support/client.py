@@ -1,0 +1,137 @@
+"""A catalog for the JavaScript client, and where the client runs: Chromium, Node, Bun."""
+
+import contextlib
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from playwright.sync_api import Browser
+
+from support.folders import filled_folder
+from support.npm import bun_binary, node_binary
+from support.scripted import Scripted, ScriptedServer, scripted_server
+from support.service import Service, running_service
+from support.widgets import version_line, widget_line
+
+CLIENT = Path(__file__).parents[2] / "clients" / "js"
+SCENES = Path(__file__).parents[1] / "client" / "scenes.js"
+
+_JS = {"Content-Type": "text/javascript", "Access-Control-Allow-Origin": "*"}
+_PAGE = """<!doctype html>
+<title>Dashboard</title>
+<script type="module" src="/dashboard.js"></script>
+"""
+_DASHBOARD = """import * as client from "{catalog}/client/v1/client.js";
+import * as scenes from "/scenes.js";
+window.play = (scene, ...values) => scenes[scene](client, ...values);
+window.dispatchEvent(new Event("ready"));
+"""
+_RUNNER = """import * as client from {client};
+import * as scenes from {scenes};
+const [scene, ...values] = JSON.parse(process.argv[2]);
+console.log(JSON.stringify(await scenes[scene](client, ...values)));
+"""
+
+
+class ClientCatalog(NamedTuple):
+    service: Service
+    dashboard: ScriptedServer
+
+    @property
+    def url(self) -> str:
+        return self.service.url
+
+
+class Runtime(Protocol):
+    def __call__(self, scene: str, *values: object) -> Any:
+        """What a function of scenes.js returns, called with the client and these values."""
+
+
+@contextlib.contextmanager
+def client_catalog(folder: Path) -> Iterator[ClientCatalog]:
+    with scripted_server() as dashboard:
+        data = filled_folder(folder / "data", *_widgets(folder, dashboard.url), beside=folder)
+        with running_service(data) as service:
+            # What the client needs of a policy, and nothing else.
+            policy = (
+                f"default-src 'none'; script-src 'self' {service.url} blob:; "
+                f"connect-src {service.url} {dashboard.url}; require-trusted-types-for 'script'"
+            )
+            html = {"Content-Type": "text/html", "Content-Security-Policy": policy}
+            script = _DASHBOARD.format(catalog=service.url)
+            dashboard.on("GET", "/", Scripted(200, _PAGE.encode(), html))
+            dashboard.on("GET", "/dashboard.js", Scripted(200, script.encode(), _JS))
+            dashboard.on("GET", "/scenes.js", Scripted(200, SCENES.read_bytes(), _JS))
+            dashboard.on("GET", "/lie.js", Scripted(200, b"export const mount = 'evil';\n", _JS))
+            yield ClientCatalog(service, dashboard)
+
+
+def _widgets(folder: Path, dashboard: str) -> Iterator[dict[str, Any]]:
+    def version(number: str, sdk: str = "^1.0.0", code: str = "", **fields: Any) -> dict[str, Any]:
+        file = f"{len(list(folder.iterdir()))}.js"
+        code = code or f"export const mount = () => '{file} {number}';\n"
+        (folder / file).write_text(code)
+        here = {"bundleFile": file, "bundleUrl": None, "bundleSize": None, "sha256Hash": None}
+        day = len(number.encode()) + sum(map(int, number.split(".")))
+        at = f"2026-01-{day:02}T00:00:00.000Z"
+        return version_line(number, **here, sdkVersion=sdk, publishedAt=at, **fields)
+
+    (folder / "clock.css").write_text(".clock { color: red; }\n")
+    yield widget_line(
+        "acme/clock",
+        versions=[
+            version("2.0.0", "^2.0.0"),
+            version("1.1.0", cssFile="clock.css"),
+            version("1.0.0"),
+        ],
+    )
+    yield widget_line(
+        "acme/greedy", versions=[version("1.1.0", permissions=["network"]), version("1.0.0")]
+    )
+    yield widget_line("acme/broken", versions=[version("1.0.0", code="export const = 1;\n")])
+    yield widget_line("acme/bad", versions=[version("1.1.0"), version("1.0.0")])
+    lie = version_line("1.0.0", bundleUrl=f"{dashboard}/lie.js", bundleSize=29)
+    yield widget_line("acme/liar", versions=[lie])
+
+
+@contextlib.contextmanager
+def runtime_of(
+    name: str, catalog: ClientCatalog, folder: Path, browser: Browser
+) -> Iterator[Runtime]:
+    if name == "chromium":
+        with _chromium(catalog, browser) as page:
+            yield page
+        return
+    binary = {"node": node_binary, "bun": bun_binary}[name]()
+    runner = folder / "runner.mjs"
+    client, scenes = json.dumps(str(CLIENT / "client.js")), json.dumps(str(SCENES))
+    runner.write_text(_RUNNER.format(client=client, scenes=scenes))
+
+    def play(scene: str, *values: object) -> Any:
+        command = [str(binary), str(runner), json.dumps([scene, *values])]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    yield play
+
+
+@contextlib.contextmanager
+def _chromium(catalog: ClientCatalog, browser: Browser) -> Iterator[Runtime]:
+    """A page of another origin under a strict policy; it must complain about nothing."""
+    context = browser.new_context()
+    page = context.new_page()
+    complaints: list[str] = []
+    page.on("pageerror", lambda fault: complaints.append(str(fault)))
+    page.add_init_script("window.ready = new Promise((done) => addEventListener('ready', done));")
+    page.goto(catalog.dashboard.url)
+    page.evaluate("async () => { await ready; }")
+
+    def play(scene: str, *values: object) -> Any:
+        return page.evaluate("([scene, values]) => play(scene, ...values)", [scene, list(values)])
+
+    yield play
+    context.close()
+    assert complaints == []
