@@ -98,12 +98,18 @@ def _varied_requests(size: int) -> list[bytes]:
 def start(rig: Rig, size: int, most_s: float) -> list[Outcome]:
     """From the command to the first search answered; the files are in the page cache.
 
-    An import leaves the search index in its file; a restored backup has none, and builds it.
+    An import leaves the search index in its file, and a backup has it, too.
     """
     folder = ensure_folder(size)
+    backup, restored = rig.folder / "backup", rig.folder / "restored"
     DataFolder(folder).search_index.unlink(missing_ok=True)
     first = _start(rig, folder)
     later = [_start(rig, folder) for _ in range(_STARTS)]
+    _run("backup", str(backup), "--data", str(folder))
+    _run("restore", str(backup), "--data", str(restored))
+    from_backup = _start(rig, restored)
+    for made in (backup, restored):
+        shutil.rmtree(made)
     core_s = median(it.core_s for it in later)
     notes = [
         f"{_STARTS} starts, parent and worker on one core: "
@@ -116,6 +122,13 @@ def start(rig: Rig, size: int, most_s: float) -> list[Outcome]:
     return [
         Outcome(what, value, "s", at_most(most_s), notes, {"core_s": core_s}),
         Outcome(f"{what}, the index to be built", first.seconds, "s", None, [built]),
+        Outcome(
+            f"{what}, from a backup",
+            from_backup.seconds,
+            "s",
+            None,
+            [f"of it on the core {from_backup.core_s:.2f} s"],
+        ),
     ]
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from support.folders import filled_folder
 from support.widgets import version_line, widget_line
 from widget_catalog.actions.backup.making import Catalog, FolderBackup, Made
+from widget_catalog.actions.backup.replica_pool import ReplicaSource
 from widget_catalog.actions.export_catalog import export_catalog, linked_to
 from widget_catalog.bundles.local import LocalBundles
 from widget_catalog.wiring import DataFolder, prepare_node
@@ -33,8 +34,16 @@ def catalog_at(data: Path) -> Catalog:
     return Catalog(folder.path, folder.database, LocalBundles(folder.bundles))
 
 
-def back_up(data: Path, target: Path, keep: int = 10) -> Made:
-    backup = FolderBackup(target, catalog_at(data), keep)
+def catalog_with_replica_at(data: Path) -> Catalog:
+    """Small as it is, its read model is backed up."""
+    folder = DataFolder(data)
+    source = ReplicaSource(folder.replica, folder.search_index, least_widgets=1)
+    return catalog_at(data)._replace(replica=source)
+
+
+def back_up(data: Path, target: Path, keep: int = 10, *, with_replica: bool = False) -> Made:
+    catalog = catalog_with_replica_at(data) if with_replica else catalog_at(data)
+    backup = FolderBackup(target, catalog, keep)
     with backup.locked():
         return backup.add_snapshot()
 

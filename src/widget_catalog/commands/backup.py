@@ -27,6 +27,7 @@ _SHOWN = 20
 _OTHER_FILES = frozenset(
     ".7z .bak .bz2 .db .gz .rar .sql .sqlite .tar .tbz2 .tgz .txz .tzst .xz .zip .zst".split()
 )
+_MADE_ANEW = "The first start from this backup makes the read model anew."
 _UNITS_S = {"s": 1, "m": 60, "h": 3600}
 
 
@@ -50,6 +51,13 @@ def backup(
     keep: Annotated[
         int, typer.Option(metavar="N", min=1, help="How many snapshots to keep in a folder.")
     ] = _KEPT,
+    no_replica: Annotated[
+        bool,
+        typer.Option(
+            "--no-replica",
+            help="Leave out the read model: a smaller backup, and a slower first start from it.",
+        ),
+    ] = False,
     data: DataOption = None,
     config: ConfigOption = None,
 ) -> None:
@@ -58,7 +66,7 @@ def backup(
     A folder gets a snapshot of the database, and only those bundles that it does not have yet,
     or whose copies are damaged: the size of each is compared, and an eighth of them is hashed.
     A file is replaced as a whole. Both are verified before they count; an interrupted backup
-    leaves the last one as it was.
+    leaves the last one as it was. From 5,000 widgets on, the read model is in it, too.
 
     second-factor.key is not in it: keep a copy of that file elsewhere. Exit code 1: no backup
     was made, or stored bundles are missing from it.
@@ -69,7 +77,8 @@ def backup(
 
     settings = load_settings({"data": data}, config)
     require_catalog(settings)
-    catalog, path, bar = _catalog(settings), Path(target), partial(counting, say)
+    catalog = _catalog(settings, with_replica=not no_replica)
+    path, bar = Path(target), partial(counting, say)
     is_file = path.name.endswith(ARCHIVE_SUFFIX) and not path.is_dir()
     if path.is_file() and not is_file:
         fail(f"{path} is a file. Name a folder, or a file whose name ends in {ARCHIVE_SUFFIX}.")
@@ -93,6 +102,7 @@ def backup(
     if not is_file:
         report(f"Copied {_counted(made.bundles_copied, 'bundle')} that it did not have yet.")
     _tell_of_repairs(made)
+    _tell_of_replica(made)
     _warn_of_key(made.manifest, settings.data / "second-factor.key")
     _warn_of_missing(made.manifest)
     if made.manifest.missing:
@@ -168,6 +178,8 @@ def restore(
             f"The backup was made at {found.manifest.made_at} by release {found.manifest.release}."
         )
         _warn_of_key(found.manifest, settings.data / "second-factor.key", is_restored=True)
+        for it in found.replica_faults:
+            say.print(f"[yellow]Note:[/] {escape(it.sentence)} {_MADE_ANEW}")
     _warn_of_missing(found.manifest)
     if found.faults:
         _warn_of_damage(found, settings.data)
@@ -175,13 +187,15 @@ def restore(
         raise typer.Exit(1)
 
 
-def _catalog(settings: Settings) -> "Catalog":
+def _catalog(settings: Settings, *, with_replica: bool) -> "Catalog":
     from ..actions.backup.making import Catalog
+    from ..actions.backup.replica_pool import ReplicaSource
     from ..data_folder import DataFolder
     from ..opening import bundles_in
 
     folder = DataFolder(settings.data)
-    return Catalog(folder.path, folder.database, bundles_in(folder))
+    replica = ReplicaSource(folder.replica, folder.search_index) if with_replica else None
+    return Catalog(folder.path, folder.database, bundles_in(folder), replica)
 
 
 def _follow(folder: "FolderBackup", database: Path, every_s: float) -> None:
@@ -205,6 +219,7 @@ def _follow(folder: "FolderBackup", database: Path, every_s: float) -> None:
             f"{_counted(made.bundles_copied, 'new bundle')}, {took_s:.1f} s"
         )
         _tell_of_repairs(made)
+        _tell_of_replica(made)
         _warn_of_missing(made.manifest)
 
     def on_failure(error: "CatalogError") -> None:
@@ -250,6 +265,11 @@ def _warn_of_missing(manifest: "Manifest") -> None:
 def _tell_of_repairs(made: "Made") -> None:
     what = "was damaged in the backup, and was copied again."
     _print_some("Repaired:", [f"{it} {what}" for it in made.repaired])
+
+
+def _tell_of_replica(made: "Made") -> None:
+    if made.replica_fault is not None:
+        say.print(f"[yellow]Note:[/] {escape(made.replica_fault)} {_MADE_ANEW}")
 
 
 def _warn_of_damage(snapshot: "Snapshot", data: Path) -> None:

@@ -145,4 +145,4 @@ def _check_tables(store: Store, replica: Replica) -> list[str]:
             entries = [reading.stat(it)["entries"] for it in (file.keys, file.documents)]
     if max(entries) > count:
         return [f"{max(entries) - count} documents belonged to no widget, and were removed."]
-    return [] if are_scopes_sound(replica.path) else ["the table of scopes was damaged."]
+    return [] if are_scopes_sound(file) else ["the table of scopes was damaged."]

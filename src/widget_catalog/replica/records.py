@@ -8,7 +8,7 @@ bytes, and any number of them.
 
 import struct
 from collections.abc import Sequence
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import xxhash
@@ -123,9 +123,7 @@ def split_texts(record: bytes) -> list[bytes]:
 def listing_columns(records: Sequence[bytes]) -> ListingColumns:
     """Those of these listings that are listed, column by column. Raises DataDamaged."""
     try:
-        heads = np.frombuffer(b"".join([it[:_LISTING_BYTES] for it in records]), _LISTING_HEADS)
-        if [checksum(it[4:]) for it in records] != heads["checksum"].tolist():
-            raise damaged("a listing")
+        heads = _checked_heads(records)
         listed = heads["is_listed"] == 1
         if not listed.all():
             records = [
@@ -149,6 +147,21 @@ def listing_columns(records: Sequence[bytes]) -> ListingColumns:
         names,
         descriptions,
     )
+
+
+def count_listed(records: Sequence[bytes]) -> int:
+    """How many of these listings are listed. Raises DataDamaged."""
+    return int(np.count_nonzero(_checked_heads(records)["is_listed"] == 1))
+
+
+def _checked_heads(records: Sequence[bytes]) -> "np.ndarray[Any, np.dtype[np.void]]":
+    joined = b"".join([it[:_LISTING_BYTES] for it in records])
+    if len(joined) != _LISTING_BYTES * len(records):
+        raise damaged("a listing")
+    heads = np.frombuffer(joined, _LISTING_HEADS)
+    if [checksum(it[_CHECKSUM_BYTES:]) for it in records] != heads["checksum"].tolist():
+        raise damaged("a listing")
+    return heads
 
 
 def encode_document(number: int, it: Document) -> bytes:

@@ -4,18 +4,34 @@ LMDB believes its own pages: one that is damaged may end the process that reads 
 a child walk through all of them first, and so has a worker that follows one that died.
 """
 
-import os
-import warnings
+import operator
+from collections import Counter
+from collections.abc import Iterator
+from functools import partial
+from itertools import islice
 from pathlib import Path
+from typing import TypeAlias
+
+import lmdb
+import numpy as np
 
 from ..domain.errors import DataDamaged, StoreUnavailable
-from .documents import Documents, Reading
-from .file import ReplicaFile, find_current
-from .records import SCOPE, DocumentRecord, member_key, scope_checksum
+from . import child
+from .file import ReplicaFile, faults_named, find_current
+from .records import (
+    KEYS,
+    LISTED,
+    SCOPE,
+    DocumentRecord,
+    count_listed,
+    member_key,
+    scope_checksum,
+)
 
-_SOUND = 0
-_DAMAGED = 1
-_UNKNOWN = 2
+Reading: TypeAlias = "lmdb.Transaction[bytes]"
+
+_AT_ONCE = 10_000
+_SOUND, _DAMAGED, _UNKNOWN = range(3)
 
 
 def is_sound(folder: Path, *, is_thorough: bool = False) -> bool:
@@ -23,73 +39,78 @@ def is_sound(folder: Path, *, is_thorough: bool = False) -> bool:
 
     To be asked before this process opens the replica.
     """
-    if find_current(folder) is None:
+    path = find_current(folder)
+    if path is None:
         return True
-    with warnings.catch_warnings():
-        # Of threads that the child does not have: it needs none.
-        warnings.simplefilter("ignore", DeprecationWarning)
-        child = os.fork()
-    if child == 0:
-        _walk_and_exit(folder, is_thorough=is_thorough)
-    _, status = os.waitpid(child, 0)
-    return os.waitstatus_to_exitcode(status) in (_SOUND, _UNKNOWN)
+    code = child.wait(child.start(partial(_walk_all, path, is_thorough=is_thorough)))
+    return code in (_SOUND, _UNKNOWN)
 
 
-def _walk_and_exit(folder: Path, *, is_thorough: bool) -> None:
-    code = _DAMAGED
+def _walk_all(path: Path, *, is_thorough: bool) -> int:
     try:
-        documents = Documents(folder)
-        with documents.snapshot() as reading:
-            _walk(documents.file, reading, is_thorough=is_thorough)
-        documents.check_listings()
-        code = _SOUND
+        file = ReplicaFile(path)
+        with faults_named(), file.environment.begin() as reading:
+            _walk(file, reading, is_thorough=is_thorough)
     except (StoreUnavailable, OSError) as fault:
-        if not isinstance(fault, DataDamaged):  # A full disk, say.
-            code = _UNKNOWN
-    finally:
-        os._exit(code)
+        # A full disk, say, is not damage.
+        return _DAMAGED if isinstance(fault, DataDamaged) else _UNKNOWN
+    return _SOUND
 
 
 def _walk(file: ReplicaFile, reading: Reading, *, is_thorough: bool) -> None:
+    """Raises ValueError or DataDamaged. In chunks: a million keys take a second or two."""
     for table in file.tables:
         count, last = 0, b""
-        for key in reading.cursor(table).iternext(keys=True, values=False):
-            if not last < (last := bytes(key)):
-                raise ValueError(f"Two keys are in the wrong order: {last!r}.")
-            count += 1
+        for keys in _chunks(reading.cursor(table).iternext(keys=True, values=False)):
+            if not all(map(operator.lt, [last, *keys], keys)):
+                raise ValueError("Two keys are in the wrong order.")
+            count, last = count + len(keys), keys[-1]
         if count != reading.stat(table)["entries"]:
             raise ValueError("There are keys missing.")
     _check_scopes(file, reading)
+    _check_listings(file, reading)
     if is_thorough:
         for record in reading.cursor(file.documents).iternext(keys=False, values=True):
             it = DocumentRecord(record)
             _ = it.styles, it.outline, it.entries
 
 
-def are_scopes_sound(folder: Path) -> bool:
-    documents = Documents(folder)
+def are_scopes_sound(file: ReplicaFile) -> bool:
     try:
-        with documents.snapshot() as reading:
-            _check_scopes(documents.file, reading)
+        with faults_named(), file.environment.begin() as reading:
+            _check_scopes(file, reading)
     except ValueError:
         return False
-    finally:
-        documents.close()
     return True
 
 
 def _check_scopes(file: ReplicaFile, reading: Reading) -> None:
     """Raises ValueError if a scope does not have as many widgets as it says."""
-    counts: dict[bytes, int] = {}
-    for key in reading.cursor(file.keys).iternext(keys=True, values=False):
-        scope = bytes(key).partition(b"\0")[0]
-        counts[scope] = counts.get(scope, 0) + 1
-    for key, value in reading.cursor(file.scopes):
+    counts: Counter[bytes] = Counter()
+    for keys in _chunks(reading.cursor(file.keys).iternext(keys=True, values=False)):
+        counts.update([key[: key.index(0)] for key in keys])
+    for scope, value in reading.cursor(file.scopes):
         changed_at, count, written = SCOPE.unpack(value)
-        scope = bytes(key)
         if counts.pop(scope, 0) != count or scope_checksum(scope, changed_at, count) != written:
             raise ValueError(f"The scope {scope!r} is damaged.")
         if reading.get(member_key(scope), db=file.members) is None:
             raise ValueError(f"The scope {scope!r} is lost.")
     if counts:
         raise ValueError("A scope is missing.")
+
+
+def _check_listings(file: ReplicaFile, reading: Reading) -> None:
+    """Raises ValueError if not all is listed that should be, and DataDamaged."""
+    listed = 0
+    for records in _chunks(reading.cursor(file.listings).iternext(keys=False, values=True)):
+        listed += count_listed(records)
+    for values in _chunks(reading.cursor(file.keys).iternext(keys=False, values=True)):
+        flags = np.frombuffer(b"".join(values), KEYS)["flags"]
+        listed -= int(np.count_nonzero(flags & LISTED))
+    if listed:
+        raise ValueError("The table of names is damaged.")
+
+
+def _chunks(them: Iterator[bytes]) -> Iterator[list[bytes]]:
+    while some := list(islice(them, _AT_ONCE)):
+        yield some

@@ -112,6 +112,16 @@ def list_stored_names(path: Path) -> set[StoredName]:
         return {StoredName(*row) for row in database.execute(query)}
 
 
+def has_change(path: Path, change: tuple[int, int, str, int] | None) -> bool:
+    """Whether this very change is in the feed of a copy: its number, widget, scope and time."""
+    query = "SELECT seq, widget_id, scope, changed_at FROM changes WHERE seq = ?"
+    try:
+        with _opened(path, "immutable=1") as database:
+            return change is None or database.execute(query, change[:1]).fetchone() == change
+    except sqlite3.DatabaseError:  # An older release may have no such table.
+        return False
+
+
 class ChangeWatch:
     """Tells whether anybody has written to a database; asking costs some microseconds."""
 

@@ -5,6 +5,7 @@ import hashlib
 import io
 import tarfile
 from collections.abc import Iterator
+from pathlib import Path
 from typing import IO, Any
 
 import zstandard
@@ -28,9 +29,13 @@ class ArchiveWriter:
         self._at_s = at_s
 
     def add(self, path: str, content: bytes) -> None:
-        self.add_stream(path, io.BytesIO(content), len(content))
+        self._add_stream(path, io.BytesIO(content), len(content))
 
-    def add_stream(self, path: str, content: IO[bytes], size_bytes: int) -> None:
+    def add_file(self, path: str, file: Path) -> None:
+        with file.open("rb") as content:
+            self._add_stream(path, content, file.stat().st_size)
+
+    def _add_stream(self, path: str, content: IO[bytes], size_bytes: int) -> None:
         member = tarfile.TarInfo(path)
         member.size, member.mtime, member.mode = size_bytes, self._at_s, _MODE
         self._archive.addfile(member, content)
@@ -39,7 +44,7 @@ class ArchiveWriter:
 @contextlib.contextmanager
 def writing_archive(file: IO[bytes], at_s: int) -> Iterator[ArchiveWriter]:
     compressor = zstandard.ZstdCompressor(level=3, write_checksum=True)
-    hashed = _Hashed(file)
+    hashed = HashedFile(file)
     sink: Any = hashed  # These two are files in all that matters here.
     with compressor.stream_writer(sink, closefd=False) as packed:
         written: Any = packed
@@ -48,8 +53,8 @@ def writing_archive(file: IO[bytes], at_s: int) -> Iterator[ArchiveWriter]:
     file.write(_TRAILER + hashed.digest())
 
 
-class _Hashed(io.RawIOBase):
-    """Writes to a file, and knows the hash of what it wrote."""
+class HashedFile(io.RawIOBase):
+    """Writes to a file, and knows the hash of what was written."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file

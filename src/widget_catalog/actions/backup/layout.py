@@ -4,6 +4,8 @@
                                           manifest.json   what it is, and how much
                                           SHA256SUMS      the hash of every file that belongs to it
     bundles/ab/cdef….js                                   shared by all snapshots
+    replica/abcdef….mdb.zst                               a read model, if there are many widgets:
+    replica/abcdef….index.zst                             shared by the snapshots that it fits
 
 A file ending in `.tar.zst` holds the same tree, with one snapshot. `sha256sum -c` reads the list
 of hashes, from the top of the tree.
@@ -14,15 +16,17 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Annotated, Literal
 
 import msgspec
 
 from ...domain.errors import InvalidBackup
 
-FORMAT = 1
+# Without a read model in it, an older release restores it as well.
+FORMAT, FORMAT_WITH_REPLICA = 1, 2
 ARCHIVE_SUFFIX = ".tar.zst"
 
-SNAPSHOTS, BUNDLES = "snapshots", "bundles"
+SNAPSHOTS, BUNDLES, REPLICA = "snapshots", "bundles", "replica"
 DATABASE, MANIFEST, SUMS = "catalog.db", "manifest.json", "SHA256SUMS"
 # How the name of what is not complete begins.
 PARTIAL = ".partial-"
@@ -30,6 +34,31 @@ PARTIAL = ".partial-"
 _SNAPSHOT = re.compile(r"(\d{6,})-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ")
 _SUM = re.compile(r"([0-9a-f]{64})  (\S+)")
 _BUNDLE = re.compile(r"bundles/([0-9a-f]{2})/([0-9a-f]{62})\.(js|css)")
+_PACKED = re.compile(r"replica/([0-9a-f]{64})\.(mdb|index)\.zst")
+
+PackedKind = Literal["mdb", "index"]
+
+
+class ReplicaManifest(msgspec.Struct, rename="camel", kw_only=True, forbid_unknown_fields=True):
+    """A read model that belongs to a snapshot, of its instant or of one before: not the truth.
+
+    `applied` is the change of the feed that it has come to at least.
+    """
+
+    file: str
+    id: Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{1,64}\Z")]
+    format: int
+    applied: tuple[int, int, str, int] | None
+    index_file: str | None
+    index_seq: int | None
+
+    @property
+    def files(self) -> list[str]:
+        return [self.file] if self.index_file is None else [self.file, self.index_file]
+
+    @property
+    def seq(self) -> int:
+        return 0 if self.applied is None else self.applied[0]
 
 
 class Manifest(msgspec.Struct, rename="camel", kw_only=True, forbid_unknown_fields=True):
@@ -45,6 +74,7 @@ class Manifest(msgspec.Struct, rename="camel", kw_only=True, forbid_unknown_fiel
     bundle_bytes: int
     # Files that versions refer to and that were missing or damaged when the backup was made.
     missing: list[str]
+    replica: ReplicaManifest | msgspec.UnsetType = msgspec.UNSET
 
 
 class _AnyFormat(msgspec.Struct):
@@ -54,7 +84,7 @@ class _AnyFormat(msgspec.Struct):
 def decode_manifest(content: bytes) -> Manifest:
     try:
         found = msgspec.json.decode(content, type=_AnyFormat).format
-        if found > FORMAT:
+        if found > FORMAT_WITH_REPLICA:
             raise InvalidBackup(
                 [f"This backup was made by a newer release (its format is {found}). Use that one."]
             )
@@ -94,6 +124,22 @@ def bundle_hash(path: str) -> str | None:
     return None if found is None else found[1] + found[2]
 
 
+def packed_path(sha256_hash: str, kind: PackedKind) -> str:
+    return f"{REPLICA}/{sha256_hash}.{kind}.zst"
+
+
+def packed_kind(path: str) -> PackedKind | None:
+    """What of a read model this is; None if the path is not one of such a file."""
+    found = _PACKED.fullmatch(path)
+    return None if found is None else "mdb" if found[2] == "mdb" else "index"
+
+
+def hash_in_name(path: str) -> str:
+    """The hash of a file that snapshots share; nothing for the others."""
+    found = _PACKED.fullmatch(path)
+    return bundle_hash(path) or "" if found is None else found[1]
+
+
 def encode_sums(sums: Mapping[str, str]) -> bytes:
     return "".join(f"{sums[path]}  {path}\n" for path in sorted(sums)).encode()
 
@@ -103,8 +149,8 @@ def decode_sums(content: bytes) -> dict[str, str]:
     sums: dict[str, str] = {}
     for number, line in enumerate(content.decode(errors="replace").split("\n")[:-1], 1):
         found = _SUM.fullmatch(line)
-        # A bundle is named by its hash.
-        if found is None or bundle_hash(found[2]) not in (None, found[1]):
+        # What snapshots share is named by its hash.
+        if found is None or hash_in_name(found[2]) not in ("", found[1]):
             raise InvalidBackup([f"{SUMS} is damaged in line {number}."])
         sums[found[2]] = found[1]
     if encode_sums(sums) != content:

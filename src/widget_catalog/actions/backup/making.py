@@ -1,7 +1,8 @@
-"""Making backups: first the database of one instant, then the bundles that it refers to.
+"""Making backups: the read model, the database of one instant, then the bundles it refers to.
 
-Bundles are stored before the version that needs them, and never change. So whatever a copy of
-the database refers to is there to be copied afterwards.
+The read model is never ahead of the database: see replica_pool.py. Bundles are stored before the
+version that needs them, and never change. So whatever a copy of the database refers to is there to
+be copied afterwards.
 """
 
 import contextlib
@@ -18,12 +19,13 @@ import msgspec
 from ... import release
 from ...bundles.contract import Bundles
 from ...domain import clock
-from ...domain.errors import BackupFailed
+from ...domain.errors import BackupFailed, StoreUnavailable
 from ...store.copying import (
     StoredName,
     check_copy,
     check_rows,
     copy_database,
+    has_change,
     list_stored_names,
     require_known_schema,
 )
@@ -34,12 +36,16 @@ from .layout import (
     BUNDLES,
     DATABASE,
     FORMAT,
+    FORMAT_WITH_REPLICA,
     MANIFEST,
     PARTIAL,
+    REPLICA,
     SNAPSHOTS,
     SUMS,
     Manifest,
+    ReplicaManifest,
     encode_sums,
+    hash_in_name,
     hash_of,
     list_snapshots,
     number_of,
@@ -47,7 +53,8 @@ from .layout import (
     sync,
     write_file,
 )
-from .reading import Advance, Bar, check_backup, no_bar
+from .reading import Advance, Bar, check_backup, describe, no_bar
+from .replica_pool import ReplicaPool, ReplicaSource
 
 
 class Catalog(NamedTuple):
@@ -56,6 +63,7 @@ class Catalog(NamedTuple):
     folder: Path
     database: Path
     bundles: Bundles
+    replica: ReplicaSource | None = None
 
 
 class Made(NamedTuple):
@@ -66,6 +74,8 @@ class Made(NamedTuple):
     bundles_copied: int
     repaired: list[str]
     """Bundles whose copies in the backup were damaged, and that were copied again."""
+    replica_fault: str | None = None
+    """Why the read model is not in it, although it should be."""
 
 
 class FolderBackup:
@@ -77,6 +87,8 @@ class FolderBackup:
         self._keep = keep
         self._bar = bar
         self._pool = BundlePool(folder, catalog.bundles, bar)
+        source = catalog.replica
+        self._replicas = None if source is None else ReplicaPool(folder, source, bar)
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
@@ -95,6 +107,7 @@ class FolderBackup:
                 for leftover in (
                     *snapshots.glob(f"{PARTIAL}*"),
                     *self._folder.glob(f"{BUNDLES}/??/{PARTIAL}*"),
+                    *self._folder.glob(f"{REPLICA}/{PARTIAL}*"),
                 ):
                     _remove(leftover)
                 yield
@@ -126,9 +139,11 @@ class FolderBackup:
         return snapshot_name(number + 1, clock.iso(clock.now()))
 
     def _fill(self, draft: Path, name: str, *, is_thorough: bool) -> Made:
+        replica = _copy_replica(self._replicas, self._last_replica(), is_thorough=is_thorough)
         manifest, files = _copy_database(
             self._catalog, draft / DATABASE, self._bar, is_thorough=is_thorough
         )
+        _note_replica(manifest, replica.manifest, draft / DATABASE)
         copied = self._pool.add(files, number_of(name) or 0, is_thorough=is_thorough)
         manifest.missing += copied.missing
         _count(manifest, files)
@@ -138,7 +153,13 @@ class FolderBackup:
             if (draft / file).read_bytes() != written:
                 raise BackupFailed(f"{draft / file} is not what was written to it.")
         sync(draft)
-        return Made(self._folder / path, manifest, copied.new, copied.repaired)
+        return Made(self._folder / path, manifest, copied.new, copied.repaired, replica.fault)
+
+    def _last_replica(self) -> ReplicaManifest | None:
+        for manifest in reversed(describe(self._folder).values()):
+            if isinstance(manifest, Manifest):
+                return manifest.replica or None
+        return None
 
     def _forget_old(self) -> None:
         for name in list_snapshots(self._folder)[: -self._keep]:
@@ -147,6 +168,9 @@ class FolderBackup:
             draft = old.with_name(f"{PARTIAL}{name}")
             old.rename(draft)
             _remove(draft)
+        kept = describe(self._folder).values()
+        if self._replicas is not None and all(isinstance(it, Manifest) for it in kept):
+            self._replicas.keep_only([it for it in kept if isinstance(it, Manifest)])
 
 
 def back_up_to_file(target: Path, catalog: Catalog, bar: Bar = no_bar) -> Made:
@@ -163,35 +187,67 @@ def back_up_to_file(target: Path, catalog: Catalog, bar: Bar = no_bar) -> Made:
                 for leftover in folder.iterdir():
                     _remove(leftover)
                 draft = folder / f"backup{ARCHIVE_SUFFIX}"
-                manifest = _write_archive(draft, folder / DATABASE, catalog, bar)
+                manifest, fault = _write_archive(draft, folder, catalog, bar)
                 check_backup(draft, bar=bar, scratch=folder)
                 draft.replace(target)
                 sync(target.parent)
             finally:
                 _remove(folder)
-    return Made(target, manifest, manifest.bundles, [])
+    return Made(target, manifest, manifest.bundles, [], fault)
 
 
-def _write_archive(draft: Path, copy: Path, catalog: Catalog, bar: Bar) -> Manifest:
+def _write_archive(
+    draft: Path, scratch: Path, catalog: Catalog, bar: Bar
+) -> tuple[Manifest, str | None]:
+    """Gives also why the read model is not in it, if it should be."""
+    copy = scratch / DATABASE
+    pool = None if catalog.replica is None else ReplicaPool(scratch, catalog.replica, bar)
+    replica = _copy_replica(pool, None, is_thorough=True)
     manifest, files = _copy_database(catalog, copy, bar, is_thorough=True)
+    _note_replica(manifest, replica.manifest, copy)
     path = f"{SNAPSHOTS}/{snapshot_name(1, manifest.made_at)}"
     at_s = int(clock.now().timestamp())
     with draft.open("wb") as file, writing_archive(file, at_s) as archive:
-        with copy.open("rb") as content:
-            archive.add_stream(f"{path}/{DATABASE}", content, copy.stat().st_size)
+        archive.add_file(f"{path}/{DATABASE}", copy)
+        for it in manifest.replica.files if manifest.replica else ():
+            archive.add_file(it, scratch / it)
         with bar("Copying bundles", len(files)) as advance:
-            for it in sorted(files):
-                bundle = read_bundle(catalog.bundles, it)
+            for stored in sorted(files):
+                bundle = read_bundle(catalog.bundles, stored)
                 if bundle is None:
-                    manifest.missing.append(path_of(it))
+                    manifest.missing.append(path_of(stored))
                 else:
-                    archive.add(path_of(it), bundle)
+                    archive.add(path_of(stored), bundle)
                 advance(1)
         _count(manifest, files)
         for name, described in _described(path, manifest, copy, files):
             archive.add(f"{path}/{name}", described)
     sync(draft)
-    return manifest
+    return manifest, replica.fault
+
+
+class _CopiedReplica(NamedTuple):
+    manifest: ReplicaManifest | None = None
+    fault: str | None = None
+
+
+def _copy_replica(
+    pool: ReplicaPool | None, last: ReplicaManifest | None, *, is_thorough: bool
+) -> _CopiedReplica:
+    """It can be made anew: whatever is wrong with it, the backup goes on."""
+    if pool is None:
+        return _CopiedReplica()
+    try:
+        return _CopiedReplica(pool.add(last, is_thorough=is_thorough))
+    except StoreUnavailable as fault:
+        return _CopiedReplica(fault=fault.message)
+
+
+def _note_replica(manifest: Manifest, copied: ReplicaManifest | None, database: Path) -> None:
+    """It belongs to the snapshot if it was made from this very database."""
+    if copied is not None and has_change(database, copied.applied):
+        manifest.replica = copied
+        manifest.format = FORMAT_WITH_REPLICA
 
 
 def _copy_database(
@@ -250,6 +306,8 @@ def _described(
     sums = {path_of(it): it.sha256_hash for it in files}
     for missing in manifest.missing:
         del sums[missing]
+    if manifest.replica:
+        sums |= {it: hash_in_name(it) for it in manifest.replica.files}
     sums[f"{path}/{DATABASE}"] = hash_of(database)
     sums[f"{path}/{MANIFEST}"] = hashlib.sha256(content).hexdigest()
     return [(MANIFEST, content), (SUMS, encode_sums(sums))]

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 import msgspec
+import zstandard
 
 from ...domain.errors import InvalidBackup, StoreUnavailable
 from ...store.copying import (
@@ -29,8 +30,10 @@ from .layout import (
     bundle_path,
     decode_manifest,
     decode_sums,
+    hash_in_name,
     list_snapshots,
     number_of,
+    packed_kind,
 )
 
 Advance = Callable[[int], None]
@@ -38,8 +41,11 @@ Bar = Callable[[str, int], AbstractContextManager[Advance]]
 """Opens a progress bar: what is done, and how many steps it takes."""
 
 _CHUNK_BYTES = 1 << 20
+# All that is unpacked from so much is in memory at once.
+_PACKED_BYTES = 1 << 14
 
 _DESPITE_DAMAGE = "To restore everything else, use --despite-damage."
+_WITHOUT_REPLICA = "It can be restored all the same: the first start makes the read model anew."
 _OTHER_SNAPSHOT = "Another snapshot may be whole: --list lists them, --snapshot NAME takes one."
 
 Place = Callable[[str], Path | None]
@@ -56,6 +62,8 @@ class Fault(NamedTuple):
     sentence: str
     is_fatal: bool = True
     bundle: str | None = None
+    is_of_replica: bool = False
+    """It can be made anew."""
 
 
 class Snapshot(NamedTuple):
@@ -64,6 +72,8 @@ class Snapshot(NamedTuple):
     name: str
     manifest: Manifest
     faults: Sequence[Fault] = ()
+    """All but those of the read model."""
+    replica_faults: Sequence[Fault] = ()
 
     @property
     def lost(self) -> list[str]:
@@ -77,9 +87,13 @@ def check_backup(
     """Read all of a backup. Of a file, the database is unpacked for a while, into `scratch`."""
     with _faults_named(source):
         if source.is_dir():
-            return read_backup(source, name, None, lambda _: None, bar)
-        with tempfile.TemporaryDirectory(prefix="widget-catalog-", dir=scratch) as folder:
-            return read_backup(source, name, Path(folder) / DATABASE, lambda _: None, bar)
+            found = read_backup(source, name, None, lambda _: None, bar)
+        else:
+            with tempfile.TemporaryDirectory(prefix="widget-catalog-", dir=scratch) as folder:
+                found = read_backup(source, name, Path(folder) / DATABASE, lambda _: None, bar)
+    if found.replica_faults:
+        raise InvalidBackup([it.sentence for it in found.replica_faults], _WITHOUT_REPLICA)
+    return found
 
 
 def read_backup(
@@ -97,22 +111,24 @@ def read_backup(
 
     Raises InvalidBackup with everything that is wrong with it. What was copied is then of no use.
     `despite_damage`: not for bundles and rows of widgets; the damaged bundles are copied, too.
+    A damaged read model is no reason either: that can be made anew.
     """
     if source.is_dir():
         found = _read_folder(source, _chosen(source, name), database, place, bar)
     else:
         found = _read_file(source, name, database, place, bar)
     here = source / SNAPSHOTS / found.name / DATABASE if database is None else database
-    faults = found.faults()
+    of_replica = [it for it in found.faults() if it.is_of_replica]
+    faults = [it for it in found.faults() if not it.is_of_replica]
     if not any(it.is_fatal for it in faults):
         faults += _database_faults(found, here)
     is_fatal = any(it.is_fatal for it in faults)
     if is_fatal or (faults and not despite_damage):
-        sentences = [it.sentence for it in faults]
+        sentences = [it.sentence for it in (*faults, *of_replica)]
         raise InvalidBackup(sentences, None if is_fatal else _DESPITE_DAMAGE)
     if not faults:
-        return Snapshot(found.name, found.manifest)
-    return Snapshot(found.name, _without(found.manifest, faults, here), faults)
+        return Snapshot(found.name, found.manifest, (), of_replica)
+    return Snapshot(found.name, _without(found.manifest, faults, here), faults, of_replica)
 
 
 def _without(manifest: Manifest, faults: list[Fault], database: Path) -> Manifest:
@@ -157,6 +173,9 @@ class _Contents:
         if bundle_hash(path) is not None:
             self.hashes[path] = _copy(content, place(path))
             return
+        if packed_kind(path) is not None:
+            self.hashes[path] = _unpack(content, place(path))
+            return
         top, _, rest = path.partition("/")
         name, _, file = rest.partition("/")
         known = (DATABASE, MANIFEST, SUMS)
@@ -200,7 +219,9 @@ class _Contents:
         """Files that are missing, damaged, or too many."""
         sums = self.sums
         found = {path: it for path, it in self.hashes.items() if not path.endswith(f"/{SUMS}")}
-        needed = (f"{SNAPSHOTS}/{self.name}/{file}" for file in (DATABASE, MANIFEST))
+        needed = [f"{SNAPSHOTS}/{self.name}/{file}" for file in (DATABASE, MANIFEST)]
+        replica = self.manifest.replica
+        needed += replica.files if replica else []
         missing = [path for path in (*needed, *sums) if path not in found]
         damaged = [path for path, it in sums.items() if found.get(path, it) != it]
         return [
@@ -216,6 +237,8 @@ class _Contents:
 
 
 def _fault_of(path: str, sentence: str) -> Fault:
+    if packed_kind(path) is not None:
+        return Fault(sentence, is_fatal=False, is_of_replica=True)
     is_bundle = bundle_hash(path) is not None
     return Fault(sentence, is_fatal=not is_bundle, bundle=path if is_bundle else None)
 
@@ -273,7 +296,7 @@ def _read_folder(
     listed = [it for it in found.sums if it != f"{path}/{MANIFEST}"]
     with bar("Reading the backup", len(listed)) as advance:
         for it in listed:
-            if bundle_hash(it) is None and it != f"{path}/{DATABASE}":
+            if not hash_in_name(it) and it != f"{path}/{DATABASE}":
                 raise InvalidBackup([f"{SUMS} is damaged: it lists {it}."])
             try:
                 with (folder / it).open("rb") as content:
@@ -318,14 +341,29 @@ def _copy(content: IO[bytes], target: Path | None) -> str:
     return digest.hexdigest()
 
 
-def _chunks(content: IO[bytes]) -> Iterator[bytes]:
-    while chunk := _read(content):
+def _unpack(content: IO[bytes], target: Path | None) -> str:
+    """The same for a file that is packed: the hash is that of what was read."""
+    if target is None:
+        return _copy(content, None)
+    digest = hashlib.sha256()
+    frame = zstandard.ZstdDecompressor().decompressobj()
+    with target.open("xb") as file:
+        for chunk in _chunks(content, _PACKED_BYTES):
+            digest.update(chunk)
+            if not frame.eof:
+                with contextlib.suppress(zstandard.ZstdError):  # Its hash says so, too.
+                    file.write(frame.decompress(chunk))
+    return digest.hexdigest()
+
+
+def _chunks(content: IO[bytes], size_bytes: int = _CHUNK_BYTES) -> Iterator[bytes]:
+    while chunk := _read(content, size_bytes):
         yield chunk
 
 
-def _read(content: IO[bytes]) -> bytes:
+def _read(content: IO[bytes], size_bytes: int) -> bytes:
     try:
-        return content.read(_CHUNK_BYTES)
+        return content.read(size_bytes)
     except OSError as error:  # Of a bad disk; the error itself does not say in which file.
         error.filename = error.filename or getattr(content, "name", None)
         raise

@@ -9,8 +9,11 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+from ...data_folder import DataFolder
 from ...domain.errors import BackupFailed
-from .layout import BUNDLES, DATABASE, sync
+from ...replica.copying import adopt_copy
+from ...replica.records import FORMAT
+from .layout import BUNDLES, DATABASE, packed_kind, sync
 from .mark import MARK
 from .reading import Bar, Snapshot, no_bar, read_backup
 
@@ -59,12 +62,14 @@ def _fill(
     bundles: list[Path] = []
 
     def place(path: str) -> Path:
-        file = target / path
+        file = _unpacked(target, path) or target / path
         file.parent.mkdir(exist_ok=True)
-        bundles.append(file)
+        if packed_kind(path) is None:
+            bundles.append(file)
         return file
 
     restored = read_backup(source, name, draft, place, bar, despite_damage=despite_damage)
+    _adopt_replica(target, restored)
     lost = {target / it for it in restored.lost}
     for path in lost:
         path.unlink(missing_ok=True)
@@ -80,6 +85,32 @@ def _fill(
     (target / MARK).unlink()
     sync(target)
     return restored
+
+
+def _unpacked(target: Path, path: str) -> Path | None:
+    """Where a part of the read model waits until it is known whether it is of use."""
+    folder = DataFolder(target)
+    match packed_kind(path):
+        case "mdb":
+            return folder.replica / ".restored.mdb"
+        case "index":
+            return folder.search_index.with_suffix(".restored")
+        case _:
+            return None
+
+
+def _adopt_replica(target: Path, restored: Snapshot) -> None:
+    """Let the folder have the read model, if it is whole and of this release."""
+    folder, found = DataFolder(target), restored.manifest.replica
+    if found and found.format == FORMAT and not restored.replica_faults:
+        for path in found.files:
+            sync(_unpacked(target, path) or target)
+        adopt_copy(folder.replica / ".restored.mdb", folder.replica, found.id)
+        if found.index_file is not None:
+            folder.search_index.with_suffix(".restored").rename(folder.search_index)
+    else:
+        for made in (folder.replica, folder.search_index.parent):
+            shutil.rmtree(made, ignore_errors=True)
 
 
 def _require_empty(target: Path) -> None:

@@ -16,7 +16,7 @@ import sys
 import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 import msgspec
 import numpy as np
@@ -43,7 +43,7 @@ class Opened(NamedTuple):
     parts: IndexParts
 
 
-class _Head(msgspec.Struct):
+class IndexHead(msgspec.Struct):
     """What the file begins with. `arrays` are the types and lengths of what follows."""
 
     made_for: str
@@ -104,22 +104,29 @@ def check_index(replica: Path, path: Path) -> None:
         documents.close()
 
 
+def read_head(file: IO[bytes]) -> IndexHead | None:
+    """What it was made of, if it was made by this release."""
+    try:
+        head = msgspec.json.decode(file.readline(), type=IndexHead)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return None
+    return head if head.made_for == _made_for() else None
+
+
 def _load(documents: Documents, path: Path) -> Opened | None:
     """What the file holds, if it was made from this very replica by this release."""
     try:
         with path.open("rb") as file:
+            head, at = read_head(file), file.tell()
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except (OSError, ValueError):
         return None
-    try:
-        line = mapped[: mapped.find(b"\n") + 1]
-        head = msgspec.json.decode(line, type=_Head)
-    except msgspec.MsgspecError:
-        return None
     # Another replica, as of a restored database, may have come as far by another way.
-    if head.made_for != _made_for() or head.made_from != documents.identity:
+    if head is None or head.made_from != documents.identity:
         return None
-    arrays, at = [], len(line)
+    if head.made_at > documents.latest_seq():  # Whoever made it knew what this one does not.
+        return None
+    arrays = []
     for kind, length in head.arrays:
         at += -at % _ALIGNED
         try:
@@ -133,7 +140,7 @@ def _load(documents: Documents, path: Path) -> Opened | None:
 def _save(documents: Documents, path: Path, made: Opened) -> None:
     arrays = [np.ascontiguousarray(it) for it in made.parts.flat()]
     shapes = [(it.dtype.str, len(it)) for it in arrays]
-    head = _Head(_made_for(), documents.identity, made.seq, shapes)
+    head = IndexHead(_made_for(), documents.identity, made.seq, shapes)
     partial = path.with_suffix(".part")
     try:
         with partial.open("wb") as file:

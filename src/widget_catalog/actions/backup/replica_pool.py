@@ -1,0 +1,149 @@
+"""The read models of a backup: a start from it need not make them anew, which takes minutes.
+
+None is ever ahead of the database that it belongs to. The search index is copied first, then the
+replica that it was made from, then the database: each has all that those before it know of, since
+a replica only ever has what is committed. What it lacks, `Replica.apply` makes up for at the start.
+So one that was copied for an earlier snapshot does as well, while only few changes have come since.
+"""
+
+import contextlib
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+import zstandard
+
+from ...domain.errors import BackupFailed, StoreUnavailable
+from ...replica.copying import ReplicaFacts, copied_replica
+from ...replica.records import FORMAT
+from ...replica.search.file import IndexHead, read_head
+from .archive import HashedFile
+from .layout import (
+    PARTIAL,
+    REPLICA,
+    Manifest,
+    PackedKind,
+    ReplicaManifest,
+    hash_in_name,
+    hash_of,
+    packed_path,
+    sync,
+)
+from .reading import Bar
+
+# Fewer are rendered in a second or two.
+LEAST_WIDGETS = 5_000
+# So many changes are taken in at a start in a second.
+_MOST_BEHIND = 1_000
+_CHUNK_BYTES = 1 << 20
+_LEVEL = 1
+
+
+class ReplicaSource(NamedTuple):
+    """The replica's folder, and the file of the search index."""
+
+    folder: Path
+    index_file: Path
+    least_widgets: int = LEAST_WIDGETS
+
+
+class ReplicaPool:
+    """Only one process at a time writes to it."""
+
+    def __init__(self, folder: Path, source: ReplicaSource, bar: Bar) -> None:
+        self._folder = folder
+        self._source = source
+        self._bar = bar
+
+    def add(self, last: ReplicaManifest | None, *, is_thorough: bool) -> ReplicaManifest | None:
+        """Copy the replica, unless the `last` one will do. None: there is none to copy.
+
+        To be called before the database is copied. Raises StoreUnavailable if it cannot be read.
+        """
+        (self._folder / REPLICA).mkdir(exist_ok=True)
+        with contextlib.ExitStack() as stack:
+            index = _opened_index(self._source.index_file)
+            if index is not None:
+                stack.enter_context(index.file)
+            copy = stack.enter_context(copied_replica(self._source.folder))
+            if copy is None:
+                raise StoreUnavailable("The read model cannot be read.")
+            facts, content = copy
+            if facts.widgets < self._source.least_widgets or facts.format != FORMAT:
+                return None
+            if index is not None and index.head.made_from != facts.id:
+                index = None
+            index_seq = None if index is None else index.head.made_at
+            if last is not None and self._will_do(last, facts, index_seq, is_thorough=is_thorough):
+                return last
+            size_mb = facts.size_bytes // _CHUNK_BYTES
+            return ReplicaManifest(
+                file=self._pack(content, "mdb", size_mb),
+                id=facts.id,
+                format=facts.format,
+                applied=facts.applied,
+                index_file=None if index is None else self._pack(index.file, "index", 0),
+                index_seq=index_seq,
+            )
+
+    def keep_only(self, manifests: list[Manifest]) -> None:
+        """Remove what belongs to none of these."""
+        kept = {file for it in manifests if it.replica for file in it.replica.files}
+        for path in (self._folder / REPLICA).glob("*.zst"):
+            if f"{REPLICA}/{path.name}" not in kept:
+                path.unlink()
+
+    def _will_do(
+        self, last: ReplicaManifest, now: ReplicaFacts, index_seq: int | None, *, is_thorough: bool
+    ) -> bool:
+        seq = 0 if now.applied is None else now.applied.seq
+        if (last.id, last.format, last.index_seq) != (now.id, now.format, index_seq):
+            return False
+        return seq - last.seq <= _MOST_BEHIND and all(
+            self._is_whole(it, is_thorough=is_thorough) for it in last.files
+        )
+
+    def _is_whole(self, file: str, *, is_thorough: bool) -> bool:
+        path = self._folder / file
+        return path.is_file() and (not is_thorough or hash_of(path) == hash_in_name(file))
+
+    def _pack(self, content: IO[bytes], kind: PackedKind, size_mb: int) -> str:
+        """It gets its name when its copy was read back; gives its path in the backup."""
+        draft = self._folder / REPLICA / f"{PARTIAL}{kind}"
+        compressor = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True)
+        try:
+            with draft.open("wb") as file, self._bar("Copying the read model", size_mb) as advance:
+                hashed = HashedFile(file)
+                sink: Any = hashed  # It is a file in all that matters here.
+                with compressor.stream_writer(sink, closefd=False) as packed:
+                    while chunk := content.read(_CHUNK_BYTES):
+                        packed.write(chunk)
+                        advance(1)
+            sync(draft)
+            digest = hashed.digest().hex()
+            if hash_of(draft) != digest:
+                raise BackupFailed(f"{draft} is not what was written to it.")
+            path = packed_path(digest, kind)
+            draft.replace(self._folder / path)
+        finally:
+            draft.unlink(missing_ok=True)
+        sync(draft.parent)
+        return path
+
+
+class _Index(NamedTuple):
+    head: IndexHead
+    file: IO[bytes]
+
+
+def _opened_index(path: Path) -> _Index | None:
+    """Once opened it stays as it is: another one takes its name, not its place."""
+    try:
+        file = path.open("rb")
+    except OSError:
+        return None
+    head = read_head(file)
+    if head is None:
+        file.close()
+        return None
+    file.seek(0)
+    return _Index(head, file)

@@ -1,0 +1,28 @@
+"""A child process for work that may end the process which does it: LMDB believes its own pages."""
+
+import os
+import warnings
+from collections.abc import Callable
+
+_FAILED = 1
+
+
+def start(work: Callable[[], int]) -> int:
+    """Gives its process id. It ends with the exit code that `work` gives."""
+    with warnings.catch_warnings():
+        # Of threads that the child does not have: it needs none.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
+    if child == 0:
+        code = _FAILED
+        try:
+            code = work()
+        finally:
+            os._exit(code)
+    return child
+
+
+def wait(child: int) -> int:
+    """Its exit code; below zero if it was killed."""
+    _, status = os.waitpid(child, 0)
+    return os.waitstatus_to_exitcode(status)

@@ -1,0 +1,91 @@
+"""A copy of the replica, taken while others write to it; for backups.
+
+It is of one instant. What it has applied is in every state of the store from that instant on: so
+whoever copies the store afterwards has both, and `Replica.apply` brings this one up to that one.
+"""
+
+import contextlib
+import os
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import IO, NamedTuple
+
+import msgspec
+
+from ..domain.errors import StoreUnavailable
+from . import child
+from .file import ReplicaFile, find_current, make_current
+from .rows import FeedEntry
+
+_DONE, _FAILED = 0, 1
+
+
+class ReplicaFacts(msgspec.Struct, frozen=True):
+    """`applied` is the last change that is in it at least; more may have come since this was
+    looked at."""
+
+    id: str
+    format: int
+    widgets: int
+    size_bytes: int
+    applied: FeedEntry | None
+
+
+class ReplicaCopy(NamedTuple):
+    facts: ReplicaFacts
+    content: IO[bytes]
+
+
+@contextlib.contextmanager
+def copied_replica(folder: Path) -> Iterator[ReplicaCopy | None]:
+    """The replica in use, as a stream; None if there is none that can be read.
+
+    Raises StoreUnavailable at the end if the stream was not all of it. A child reads: a damaged
+    file must not end a backup.
+    """
+    path = find_current(folder)
+    if path is None:
+        yield None
+        return
+    reading, writing = os.pipe()
+    sender = child.start(partial(_send, path, reading, writing))
+    os.close(writing)
+    is_at_end = False
+    try:
+        with open(reading, "rb") as stream:  # noqa: PTH123
+            try:
+                facts = msgspec.json.decode(stream.readline(), type=ReplicaFacts)
+            except msgspec.MsgspecError:
+                yield None
+                return
+            yield ReplicaCopy(facts, stream)
+            is_at_end = not stream.read(1)
+    finally:
+        # One that is not wanted any more finds nobody at the other end.
+        code = child.wait(sender)
+    if is_at_end and code != _DONE:
+        raise StoreUnavailable("The read model cannot be copied.")
+
+
+def _send(path: Path, reading: int, writing: int) -> int:
+    os.close(reading)
+    try:
+        file = ReplicaFile(path)
+        with file.reading() as transaction:
+            state = file.state(transaction)
+            widgets = transaction.stat(file.listings)["entries"]
+        facts = ReplicaFacts(file.id, state.format, widgets, path.stat().st_size, state.applied)
+        os.write(writing, msgspec.json.encode(facts) + b"\n")
+        # As the file is, with the room that is free in it: that follows no page.
+        file.environment.copyfd(writing)
+    except Exception:
+        return _FAILED  # It says nothing: there may be nobody to hear it.
+    return _DONE
+
+
+def adopt_copy(copy: Path, folder: Path, replica_id: str) -> None:
+    """Let a copy be the replica of a folder that has none."""
+    path = folder / f"{replica_id}{copy.suffix}"
+    copy.rename(path)
+    make_current(path)
