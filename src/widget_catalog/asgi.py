@@ -17,7 +17,7 @@ def create_app() -> AsgiApp:
     os.umask(0o077)  # What we create is our user's alone, also in a folder that others can read.
     settings = load_settings()
     configure_logs(settings.log_format, settings.log_level)
-    node = prepare_node(settings.data)
+    node = prepare_node(settings.data, backends=settings.backends)
     node.store.close()
     finish_start = None if node.is_prepared else _prepare
     return AsgiApp(partial(build_worker, settings, finish_start=finish_start))

@@ -66,3 +66,11 @@ class DataFolder(NamedTuple):
     @property
     def writer_lock(self) -> Path:
         return self.path / "run" / "writer.lock"
+
+    @property
+    def node_status(self) -> Path:
+        return self.path / "run" / "node"
+
+    @property
+    def follower_lock(self) -> Path:
+        return self.path / "run" / "follower.lock"

@@ -26,7 +26,7 @@ from .commands.help import HELP_OPTIONS, build_command, examples
 from .commands.secrets import secrets
 from .commands.transfer import export, import_, import_file
 from .commands.widgets import versions, widgets
-from .domain.errors import InvalidImport, InvalidSettings
+from .domain.errors import DatabaseDown, InvalidImport, InvalidSettings
 from .settings import load_settings, passed_sockets
 
 if TYPE_CHECKING:
@@ -215,14 +215,19 @@ def serve(
         check_port(settings.host, settings.port, "--port")
     if settings.metrics_port:
         check_port(settings.metrics_host, settings.metrics_port, "--metrics-port")
-    if not new_database:
+    if not (new_database or settings.database):
         require_no_loss(folder)
     make_folder(folder)
     # Before the database is touched: another release may be using it.
     lock.take(settings.public_url, iso(clock.now()))
     bar = partial(counting, say, "Making the read model")
     node = prepare_node(
-        settings.data, checks_replica=True, bar=bar, may_begin_anew=new_database, on_wait=report
+        settings.data,
+        backends=settings.backends,
+        checks_replica=True,
+        bar=bar,
+        may_begin_anew=new_database,
+        on_wait=report,
     )
     for sentence in check_start(node):
         say.print(f"[yellow]Mended:[/] {escape(sentence)}")
@@ -284,7 +289,7 @@ def stats(data: DataOption = None, config: ConfigOption = None) -> None:
 
     settings = load_settings({"data": data}, config)
     require_catalog(settings)
-    print(count_catalog(open_to_read(settings.data)))  # noqa: T201
+    print(count_catalog(open_to_read(settings.data, settings.backends)))  # noqa: T201
 
 
 app.add_typer(accounts, rich_help_panel=_MANAGING)
@@ -304,6 +309,8 @@ def run() -> None:
         for fault in error.faults:
             say.print(f"[red]Setting[/] {escape(fault)}")
         sys.exit(2)
+    except DatabaseDown as error:
+        fail(f"The database cannot be used: {error.reason}")
     except CatalogError as error:
         fail(error.message)
     except sqlite3.Error as error:

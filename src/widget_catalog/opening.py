@@ -5,18 +5,31 @@ Apart from `wiring.py`, so that a command that only reads loads nothing of the r
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .actions.backup.mark import require_whole
 from .actions.lost_database import has_database, require_no_backup, require_no_traces
 from .bundles.local import LocalBundles
 from .data_folder import DataFolder
 from .domain.errors import DataDamaged, FolderUnusable, StoreUnavailable
+from .settings import Backends, Settings
 from .store.engine import Store, sqlite_reader
+from .store.keys import KeyFile, Keys, SharedKeys
 from .store.migrate import check_schema
+from .store.postgresql import postgresql_engine
+
+if TYPE_CHECKING:
+    from .actions.second_factor.secret_box import SecretBox
+
+_FOLDER = Backends()
 
 
-def open_to_read(path: Path) -> Store:
+def open_to_read(path: Path, backends: Backends = _FOLDER) -> Store:
     """Only the database of a data folder, which must be of this release; nothing is changed."""
+    if backends.database:
+        store = Store(postgresql_engine(backends.database))
+        check_schema(store)
+        return store
     try:
         store = Store(sqlite_reader(DataFolder(path).database))
     except OSError as error:
@@ -46,6 +59,23 @@ def require_no_loss(folder: DataFolder) -> None:
 
 def bundles_in(folder: DataFolder) -> LocalBundles:
     return LocalBundles(folder.bundles)
+
+
+def open_keys(folder: DataFolder, store: Store, settings: Settings) -> Keys:
+    """What this catalog signs with."""
+    if settings.secrets:
+        return SharedKeys(settings.secrets, store.now_ms)
+    return KeyFile(folder.keys, store.now_ms)
+
+
+def open_secret_box(folder: DataFolder, settings: Settings) -> "SecretBox":
+    """What the secrets of authenticator apps are sealed in."""
+    # Loaded only where it is used, as it takes a while.
+    from .actions.second_factor.secret_box import SecretBox, SharedSecretBox
+
+    if settings.secrets:
+        return SharedSecretBox(settings.secrets)
+    return SecretBox(folder.second_factor_key)
 
 
 def require_no_traces_of(folder: DataFolder) -> None:

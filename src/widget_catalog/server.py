@@ -23,6 +23,7 @@ from granian.log import LogLevels
 from widget_contract.errors import CatalogError
 
 from .logs import configure_logs
+from .replica.node_status import NodeStatus
 from .settings import Settings
 from .store.damage import DamageAlarm
 from .supervisor import DRAIN_SIGNAL, Supervisor, WorkerStatus, connection_limit
@@ -40,7 +41,7 @@ _SLOW_HEADERS_MS = 15_000
 _BUFFER_BYTES = 96 << 10
 _PR_SET_PDEATHSIG = 1
 _STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
-_OF_THE_PARENT = ("data", "host", "port", "workers", "metrics_host", "metrics_port")
+_OF_THE_PARENT = ("data", "database", "host", "port", "workers", "metrics_host", "metrics_port")
 
 
 class PortTaken(CatalogError):
@@ -125,9 +126,9 @@ def serve(
         folder = DataFolder(settings.data)
         prepare_metrics(folder.metrics)
         damage = DamageAlarm(folder.damage).current
-        server.on_startup(
-            partial(serve_metrics, settings.metrics_host, settings.metrics_port, status, damage)
-        )
+        where = (settings.metrics_host, settings.metrics_port)
+        node = NodeStatus(folder.node_status) if settings.database else None
+        server.on_startup(partial(serve_metrics, *where, status, damage, node))
     server.on_startup(lambda: _when_it_answers(settings, on_ready))
     _let_signals_end_a_starting_worker()
     try:

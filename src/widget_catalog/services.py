@@ -8,7 +8,6 @@ from . import release
 from .actions.oauth import OAuthConfig
 from .actions.quotas import Quotas
 from .actions.second_factor import FactorPolicy
-from .actions.second_factor.secret_box import SecretBox
 from .actions.sign_in import Lifetimes
 from .bundles.contract import Bundles
 from .bundles.uploads import LocalUploads
@@ -16,9 +15,9 @@ from .data_folder import DataFolder
 from .domain.accounts import reserved_names
 from .domain.oauth_clients import OWN_CLIENT, parse_clients
 from .domain.second_factor import RequiredOf, site_at
+from .opening import open_keys, open_secret_box
 from .settings import Settings
 from .store.engine import Store
-from .store.keys import KeyFile
 from .web.kit.call import Services
 from .web.kit.rendering import PageRenderer
 
@@ -34,7 +33,7 @@ def build_services(
     settings: Settings,
 ) -> Services:
     """Everything that handlers work with."""
-    keys = KeyFile(folder.keys, store.now_ms)
+    keys = open_keys(folder, store, settings)
     lifetimes = Lifetimes(
         idle_ms=settings.session_idle_hours * 3_600_000,
         most_ms=settings.session_max_days * 86_400_000,
@@ -56,7 +55,7 @@ def build_services(
         provider=_provider(settings),
         factor_policy=FactorPolicy(
             site_at(settings.public_url, settings.service_name),
-            SecretBox(folder.second_factor_key),
+            open_secret_box(folder, settings),
             RequiredOf(settings.second_factor_required),
         ),
         quotas=_quotas(settings),

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from widget_contract.semver import InvalidVersion, SemVer
@@ -34,18 +34,44 @@ _PATH_RULE = (
     "trust everything on that host."
 )
 _FIRST_PASSED = 3
+_DATABASE_RULE = (
+    "must be an address that PostgreSQL's own clients understand, such as "
+    "postgresql://user:password@host/name."
+)
+_SECRET_LENGTH = 32
+_SECRET_RULE = (
+    f"must have {_SECRET_LENGTH} characters or more where there is a database, without spaces, and "
+    "be the same on every node. Make one with: openssl rand -hex 32"
+)
 _LOG_FORMATS = ("console", "json")
 _REGISTRATION = ("closed", "invitation", "open")
 _LOG_LEVELS = ("debug", "info", "warning", "error")
 
 
-def _setting(default: Any, about: str) -> Any:
-    return field(default=default, metadata={"about": about})
+def _setting(default: Any, about: str, *, is_secret: bool = False) -> Any:
+    return field(default=default, metadata={"about": about}, repr=not is_secret)
+
+
+class Backends(NamedTuple):
+    """Where the truth is, if not in the data folder."""
+
+    database: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     data: Path = _setting(_DATA, "The folder that holds everything: database and bundles.")
+    database: str = _setting(
+        "",
+        "The PostgreSQL that nodes share, `postgresql://…`; empty: SQLite in the folder.",
+        is_secret=True,
+    )
+    secret_key: str = _setting(
+        "",
+        "With `database`: a secret of 32 characters or more, the same on every node; former ones "
+        "behind it.",
+        is_secret=True,
+    )
     host: str = _setting("127.0.0.1", "The address to listen on; `0.0.0.0` for all.")
     port: int = _setting(8080, "The port to listen on.")
     workers: int = _setting(1, "How many processes answer requests.")
@@ -117,6 +143,15 @@ class Settings:
     access_log: bool = _setting(False, "Log a line a request; it costs about half the speed.")
     metrics_host: str = _setting("127.0.0.1", "The address of the metrics port.")
     metrics_port: int = _setting(0, "The port of `/metrics` for Prometheus; 0: off.")
+
+    @property
+    def backends(self) -> Backends:
+        return Backends(self.database)
+
+    @property
+    def secrets(self) -> list[str]:
+        """What nodes that share a database sign and seal with; empty if this is not one."""
+        return self.secret_key.split() if self.database else []
 
     @property
     def public_url(self) -> str:
@@ -290,6 +325,11 @@ def _check(values: Mapping[str, Any], given: Mapping[str, tuple[Any, str]]) -> l
     except ValueError as error:
         require("reserved_names", False, str(error))
     require("host", bool(values["host"]), "must not be empty.")
+    if values["database"]:
+        require("database", _is_postgresql(values["database"]), _DATABASE_RULE)
+        secrets = values["secret_key"].split()
+        is_long = bool(secrets) and all(len(it) >= _SECRET_LENGTH for it in secrets)
+        require("secret_key", is_long, _SECRET_RULE)
     require("service_name", bool(values["service_name"].strip()), "must not be empty.")
     if values["rate_limit"]:
         from limits import parse_many  # Loaded only where there is a limit, as it takes a while.
@@ -311,6 +351,20 @@ def _is_url(text: str) -> bool:
     is_plain = text.isascii() and text.isprintable() and not set(text) & set(' "?#\\')
     has_host = _HOST_AND_PORT.fullmatch(parts.netloc) is not None
     return parts.scheme in ("http", "https") and has_host and has_port and is_plain
+
+
+def _is_postgresql(text: str) -> bool:
+    if not text.startswith(("postgresql://", "postgres://")):
+        return False
+    # Loaded only where it is used, as it takes a while.
+    import psycopg
+    from psycopg.conninfo import conninfo_to_dict
+
+    try:
+        conninfo_to_dict(text)
+    except psycopg.ProgrammingError:
+        return False
+    return True
 
 
 def passed_sockets(environment: Mapping[str, str] | None = None) -> list[socket.socket]:

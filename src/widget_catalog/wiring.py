@@ -19,7 +19,7 @@ from .bundles.uploads import LocalUploads
 from .data_folder import DataFolder as DataFolder
 from .domain import clock
 from .domain.clock import Clock, JumpWatch
-from .domain.errors import DataDamaged, FolderUnusable, StoreUnavailable
+from .domain.errors import DatabaseDown, DataDamaged, FolderUnusable, StoreUnavailable
 from .opening import (
     bundles_in,
     check_is_folder,
@@ -29,18 +29,21 @@ from .opening import (
     unusable,
 )
 from .replica.file import discard
+from .replica.node_status import NodeStatus
 from .replica.replica import Bar, Replica, no_bar
 from .replica.revision import Counts, Revision
 from .replica.soundness import is_sound
-from .settings import Settings
+from .settings import Backends, Settings
 from .store.damage import DamageAlarm
 from .store.engine import Store, sqlite_engine
-from .store.keys import KeyFile
 from .store.migrate import is_new, migrate
+from .store.postgresql import postgresql_engine, transaction_horizon
 from .store.writer_lock import COMMAND, DEDICATED, SERVICE, Patience
 
 if TYPE_CHECKING:
+    from .actions.tidy_uploads import Tidier
     from .catalog.catalog import Catalog
+    from .replica.following import Follower
     from .web.kit.http import Answer, Worker, WorkerCounts
 
 _log = structlog.get_logger("widget_catalog.start")
@@ -53,6 +56,9 @@ _APPLY_EVERY_S = 2
 _PRIVATE = 0o700
 
 
+_FOLDER = Backends()
+
+
 class Node(NamedTuple):
     """A data folder, opened: the store, its read model's shared parts, and the bundles."""
 
@@ -63,6 +69,8 @@ class Node(NamedTuple):
     counts: Counts
     bundles: LocalBundles
     uploads: LocalUploads
+    status: NodeStatus | None = None
+    """Of a node that shares its database with others."""
     is_prepared: bool = True
     """Whether the counts are as stored; not so if another process was writing."""
     is_replica_sound: bool = True
@@ -77,35 +85,55 @@ def open_node(
     is_watched: bool = False,
     patience: Patience = COMMAND,
     may_create: bool = False,
+    backends: Backends = _FOLDER,
+    applies: bool = True,
 ) -> Node:
     """Open a data folder whose database is already prepared, or `may_create` an empty one.
 
     `is_watched`: by a service, whose operator is told of damage; a command says it itself.
+    One that `applies` not has no read model, as commands that leave this to the nodes.
     """
     folder = DataFolder(path)
     revision, counts = Revision(folder.revision), Counts(folder.counts)
     on_damage = DamageAlarm(folder.damage).hears if is_watched else None
-    replica = Replica(folder, revision, counts, program=_program(), on_damage=on_damage)
-    engine = sqlite_engine(folder.database, is_durable=is_durable, may_create=may_create)
+    is_shared = bool(backends.database)
+    replica = Replica(
+        folder,
+        revision,
+        counts,
+        program=_program(),
+        on_damage=on_damage,
+        is_shared=is_shared,
+        applies=applies,
+    )
+    status = NodeStatus(folder.node_status) if is_shared else None
+    if is_shared:
+        engine = postgresql_engine(backends.database, _program())
+    else:
+        engine = sqlite_engine(folder.database, is_durable=is_durable, may_create=may_create)
     store = Store(
         engine,
-        folder.writer_lock,
+        None if is_shared else folder.writer_lock,
         replica,
         now,
         on_damage=on_damage,
         patience=patience,
         program=_program(),
+        run_folder=folder.writer_lock.parent,
+        is_up=status.is_database_up if status is not None and is_watched else _is_up,
     )
     bundles, uploads = bundles_in(folder), LocalUploads(folder.uploads)
-    return Node(folder, store, replica, revision, counts, bundles, uploads)
+    return Node(folder, store, replica, revision, counts, bundles, uploads, status)
 
 
-def open_keys(folder: DataFolder, store: Store) -> KeyFile:
-    return KeyFile(folder.keys, store.now_ms)
+def _is_up() -> bool:
+    return True
 
 
 def make_index_ready(node: Node) -> None:
     """After many changes: the next start, or a service that is running, need not wait for it."""
+    if not node.replica.applies:
+        return
     from .replica.search.file import keep_index
 
     keep_index(node.folder.replica, node.folder.search_index)
@@ -138,6 +166,8 @@ def prepare_node(
     bar: Bar = no_bar,
     may_begin_anew: bool = False,
     on_wait: Callable[[str], None] | None = None,
+    backends: Backends = _FOLDER,
+    applies: bool = True,
 ) -> Node:
     """Make the folder if need be, bring database and replica to this release, and open it.
 
@@ -146,6 +176,7 @@ def prepare_node(
     A replica that `checks_replica` finds damaged is made anew, as one that is missing is.
     """
     folder = DataFolder(path)
+    may_begin_anew = may_begin_anew or bool(backends.database)
     if not may_begin_anew:
         require_no_loss(folder)
     make_folder(folder)
@@ -155,7 +186,13 @@ def prepare_node(
         is_replica_sound = not checks_replica or is_sound(folder.replica)
         if not is_replica_sound:
             discard(folder.replica)
-        node = open_node(path, patience=COMMAND._replace(on_wait=on_wait), may_create=True)
+        node = open_node(
+            path,
+            patience=COMMAND._replace(on_wait=on_wait),
+            may_create=True,
+            backends=backends,
+            applies=applies,
+        )
     except OSError as error:
         raise unusable(path, error) from None
     check_writable(path)
@@ -163,10 +200,19 @@ def prepare_node(
         if not may_begin_anew and is_new(node.store):
             require_no_traces_of(folder)
         migrate(node.store)
+        if not applies:
+            return node
         node.replica.remove_leftovers()
         node.replica.apply(node.store, bar=bar)
+        if node.status is not None:
+            # Before the counts are read: what is counted meanwhile must not be missed.
+            node.status.counted = transaction_horizon(node.store)
+            node.status.database_answered(node.replica.applied_seq())
+            node.status.applied(node.replica.applied_seq())
         if states_counts or not had_counts:
             node = node._replace(is_prepared=node.replica.state_counts(node.store))
+    except DatabaseDown:
+        raise
     except StoreUnavailable as error:
         raise FolderUnusable(f"The data folder {path} cannot be used: {error.message}") from None
     return node._replace(is_replica_sound=is_replica_sound)
@@ -227,7 +273,11 @@ def build_worker(
     from .web.uploads import Uploads
 
     # Counts need to survive a killed process, not a power cut: no fsync a commit.
-    node = open_node(settings.data, is_durable=False, is_watched=True, patience=DEDICATED)
+    backends = settings.backends
+    node = open_node(
+        settings.data, is_durable=False, is_watched=True, patience=DEDICATED, backends=backends
+    )
+    following = _follow(settings, node)
     alarm = DamageAlarm(node.folder.damage)
     try:
         if status is not None and status.memory_faults:
@@ -239,14 +289,15 @@ def build_worker(
     counter = DownloadCounter(node.store)
     # What people do is on disk when they are told so.
     watch = JumpWatch(_report_jump, now)
-    durable = open_node(settings.data, now=watch, is_watched=True, patience=SERVICE).store
+    durable = open_node(
+        settings.data, now=watch, is_watched=True, patience=SERVICE, backends=backends
+    ).store
     services = build_services(node.folder, durable, node.bundles, node.uploads, settings)
     tidier = Tidier(
         partial(tidy_uploads, durable, node.bundles, node.uploads),
         partial(forget_successors, durable),
     )
     importing = watch_imports(durable)
-    applying = Tidier(partial(node.replica.apply, node.store), interval_s=_APPLY_EVERY_S)
     readers = ThreadPoolExecutor(_THREADS, thread_name_prefix="readers")
     writers = ThreadPoolExecutor(_THREADS, thread_name_prefix="writers")
     hashing = HashingPool()
@@ -256,7 +307,7 @@ def build_worker(
     api = PublicApi(
         catalog,
         counter,
-        durable.check,
+        durable.check if node.status is None else partial(_check_answers, node.status),
         node.bundles.check,
         durable.blocked_s,
         shown,
@@ -292,13 +343,40 @@ def build_worker(
         hashing.close()
         tidier.close()
         importing.close()
-        applying.close()
+        following.close()
         durable.close()
         counter.close()
         catalog.close()
         node.store.close()
 
     return Worker(answer, close)
+
+
+def _follow(settings: Settings, node: Node) -> "Tidier | Follower":
+    """Keeps the replica beside what other processes, or other nodes, write."""
+    if node.status is None:
+        from .actions.tidy_uploads import Tidier
+
+        return Tidier(partial(node.replica.apply, node.store), interval_s=_APPLY_EVERY_S)
+    from .replica.following import Follower
+    from .store.postgresql import Listening
+
+    # Its own, which does not depend on what it tells the others.
+    own = open_node(settings.data, backends=settings.backends)
+    return Follower(
+        node.folder.follower_lock,
+        node.status,
+        own.store,
+        own.replica,
+        own.counts,
+        partial(Listening, settings.database),
+    )
+
+
+def _check_answers(status: NodeStatus) -> None:
+    """Whether the database does, from memory: to ask it would make all others wait."""
+    if not status.is_database_up():
+        raise DatabaseDown
 
 
 def _make_sound(node: Node) -> None:

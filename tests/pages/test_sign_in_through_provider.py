@@ -17,7 +17,7 @@ from support.site import Answer, InProcessSite
 from widget_catalog.actions.manage_account import set_disabled
 from widget_catalog.actions.oidc import Newcomer
 from widget_catalog.actions.signed_values import sign_value
-from widget_catalog.wiring import open_keys
+from widget_catalog.opening import open_keys
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +87,7 @@ def _sealed(site: InProcessSite, username: str) -> str:
     """What a newcomer's browser keeps, sealed with the keys of this site's folder."""
     store = site.node.store
     newcomer = Newcomer("https://provider.example", "1", username, f"{username}@example.org")
-    keys = open_keys(site.node.folder, store)
+    keys = open_keys(site.node.folder, store, site.settings)
     return sign_value(keys.for_purpose("signing in"), newcomer, store.now_ms())
 
 

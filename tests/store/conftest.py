@@ -1,7 +1,6 @@
 """Every test here runs on SQLite and on a real PostgreSQL: one contract, two backends."""
 
 import itertools
-import os
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,8 +8,10 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from widget_catalog.store.engine import Store, postgresql_engine, sqlite_engine
+from support.postgresql import execute, new_database
+from widget_catalog.store.engine import Store, sqlite_engine
 from widget_catalog.store.migrate import migrate
+from widget_catalog.store.postgresql import postgresql_engine
 
 NOW = datetime(2026, 6, 1, 12, 0, tzinfo=UTC)
 
@@ -50,21 +51,12 @@ def migrated_sqlite(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 @pytest.fixture(scope="session")
 def postgresql_database(postgresql_url: str) -> str:
     """A database of this process's own: the writer lock is a database's."""
-    name = f"catalog_{os.getpid()}"
-    _execute(postgresql_url, f"CREATE DATABASE {name} TEMPLATE template0")
-    return sa.make_url(postgresql_url).set(database=name).render_as_string(hide_password=False)
+    return new_database(postgresql_url)
 
 
 def _fresh_schema(database_url: str) -> str:
     """A place without tables; to make a whole database would write 7 MB."""
     name = f"catalog_{next(_numbers)}"
-    _execute(database_url, f"CREATE SCHEMA {name}")
+    execute(database_url, f"CREATE SCHEMA {name}")
     address = sa.make_url(database_url).update_query_dict({"options": f"-csearch_path={name}"})
     return address.render_as_string(hide_password=False)
-
-
-def _execute(url: str, statement: str) -> None:
-    engine = postgresql_engine(url).execution_options(isolation_level="AUTOCOMMIT")
-    with engine.connect() as connection:
-        connection.execute(sa.text(statement))
-    engine.dispose()

@@ -1,18 +1,25 @@
 """The whole site in this process, without a socket: for the many tests of what is answered."""
 
 import asyncio
+import contextlib
 import json
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
 from support.folders import empty_folder
+from support.postgresql import database_of
 from support.widgets import add_old_widgets, import_widgets
 from widget_catalog.domain import clock
 from widget_catalog.domain.clock import Clock
 from widget_catalog.settings import Settings
 from widget_catalog.web.kit.http import FileBody, LargeBody, PlainRequest, Response, SentBody
 from widget_catalog.wiring import build_worker, open_node, prepare_node
+
+# The address of a server, if sites are to be on PostgreSQL, each with a database of its own.
+ON_POSTGRESQL = "SITES_ON_POSTGRESQL"
+SECRET_KEY = "0123456789abcdef" * 2
 
 # A request: method, address, body, headers.
 Sent = tuple[str, str, bytes, Mapping[str, str]]
@@ -46,13 +53,18 @@ class InProcessSite:
     ) -> None:
         """A folder that is not there is made; `is_prepared` spares the look at one that is."""
         given = {"base_url": "https://catalog.example", **settings}
+        self._cleaning = contextlib.ExitStack()
+        if server := os.environ.get(ON_POSTGRESQL):
+            database = self._cleaning.enter_context(database_of(data, server))
+            given = {"database": database, "secret_key": SECRET_KEY, **given}
         self.settings = Settings(data=data, **given)
         self._now = now
-        if not data.exists():
+        backends = self.settings.backends
+        if not data.exists() and not self.settings.database:
             empty_folder(data)
-        elif not is_prepared:
-            prepare_node(data).store.close()
-        self.node = open_node(data, now=now)
+        elif not is_prepared or self.settings.database:
+            prepare_node(data, backends=backends).store.close()
+        self.node = open_node(data, now=now, backends=backends)
 
     def __enter__(self) -> Self:
         self._loop = asyncio.new_event_loop()
@@ -63,6 +75,7 @@ class InProcessSite:
         self._worker.close()
         self.node.store.close()
         self._loop.close()
+        self._cleaning.close()
 
     async def _build(self) -> Any:
         return build_worker(self.settings, self._now)

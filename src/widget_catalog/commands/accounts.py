@@ -14,6 +14,7 @@ from .context import (
     DataOption,
     JsonOption,
     command_group,
+    command_node,
     existing_node,
     fail,
     open_existing,
@@ -54,7 +55,6 @@ def create(
     Widgets that were imported into that scope belong to the account from then on.
     """
     from ..actions.create_account import create_account
-    from ..wiring import prepare_node
 
     settings = load_settings({"data": data}, config)
     reserved = reserved_names(settings.reserved_names)
@@ -62,7 +62,7 @@ def create(
         fail(f"The name {name} is reserved. Choose another, or give it out with --allow-reserved.")
     password = _password(password_stdin)
     # The folder may be new: an operator may make accounts before the first start.
-    node = prepare_node(settings.data, on_wait=report)
+    node = command_node(settings)
     account = create_account(
         node.store, name, email, password, is_operator=operator, reserved=frozenset()
     )

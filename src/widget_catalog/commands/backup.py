@@ -11,7 +11,15 @@ import typer
 from rich.markup import escape
 
 from ..settings import Settings, load_settings
-from .context import ConfigOption, DataOption, fail, report, require_catalog, say
+from .context import (
+    ConfigOption,
+    DataOption,
+    fail,
+    report,
+    require_catalog,
+    require_folder,
+    say,
+)
 
 if TYPE_CHECKING:
     from widget_contract.errors import CatalogError
@@ -76,6 +84,7 @@ def backup(
     from ..progress import counting
 
     settings = load_settings({"data": data}, config)
+    require_folder(settings, "which has backups of its own: use pg_dump or PITR.")
     require_catalog(settings)
     catalog = _catalog(settings, with_replica=not no_replica)
     path, bar = Path(target), partial(counting, say)
@@ -155,6 +164,7 @@ def restore(
     from ..progress import counting
 
     settings = load_settings({"data": data}, config)
+    require_folder(settings, "and a backup is restored into a folder: leave out the database.")
     if not source.exists():
         fail(f"There is no backup {source}.")
     if list_:

@@ -60,12 +60,23 @@ def open_existing(data: Path | None, config: Path | None) -> "Node":
 
 
 def existing_node(settings: Settings) -> "Node":
-    from ..wiring import prepare_node
-
     require_catalog(settings)
-    node = prepare_node(settings.data, on_wait=report)
+    node = command_node(settings)
     finish_interrupted_import(node)
     return node
+
+
+def command_node(settings: Settings) -> "Node":
+    """The catalog, also if it is new. One that nodes share has no read model for commands: the
+    nodes follow what is changed."""
+    from ..wiring import prepare_node
+
+    return prepare_node(
+        settings.data,
+        backends=settings.backends,
+        applies=not settings.database,
+        on_wait=report,
+    )
 
 
 def finish_interrupted_import(node: "Node") -> None:
@@ -80,12 +91,20 @@ def require_catalog(settings: Settings) -> None:
     from ..data_folder import DataFolder
     from ..opening import check_is_folder, require_no_loss
 
+    if settings.database:
+        return
     if not settings.data.exists():
         fail(f"There is no data folder {settings.data}.")
     check_is_folder(settings.data)
     require_no_loss(DataFolder(settings.data))
     if not DataFolder(settings.data).database.exists():
         fail(f"There is no catalog in the folder {settings.data}.")
+
+
+def require_folder(settings: Settings, what: str) -> None:
+    """For commands that work on the files of a data folder alone."""
+    if settings.database:
+        fail(f"This catalog is in PostgreSQL, {what} See docs/scaling.md.")
 
 
 def fail(message: str) -> NoReturn:

@@ -58,24 +58,30 @@ def doctor(
     """
     from ..actions.check_catalog import check_catalog
     from ..actions.second_factor.managing import find_app_faults
-    from ..actions.second_factor.secret_box import SecretBox
     from ..greeting import counted
-    from ..opening import check_writable
+    from ..opening import check_writable, open_secret_box
     from ..progress import counting
     from ..store.damage import DamageAlarm
     from ..store.widgets import count_widgets
-    from ..wiring import DataFolder, prepare_node
+    from ..wiring import DataFolder, make_folder, prepare_node
     from .cleaning import clean_up, explain_orphans, forget_aside
 
     settings = load_settings({"data": data}, config)
     require_catalog(settings)
-    check_writable(settings.data)
     folder = DataFolder(settings.data)
-    was_discarded = _check_file(folder.database)
+    if settings.database:
+        make_folder(folder)
+    check_writable(settings.data)
+    was_discarded = not settings.database and _check_file(folder.database)
     bar = partial(counting, say, "Making the read model")
     # Counts are not stated anew on the way in: what is wrong must be seen to be reported.
     node = prepare_node(
-        settings.data, states_counts=False, checks_replica=True, bar=bar, on_wait=report
+        settings.data,
+        backends=settings.backends,
+        states_counts=False,
+        checks_replica=True,
+        bar=bar,
+        on_wait=report,
     )
     if rebuild:
         node.replica.rebuild(node.store, bar)
@@ -89,7 +95,7 @@ def doctor(
         findings.mended.insert(0, "pages of the database that hold nothing were damaged.")
     if not node.is_replica_sound:
         findings.mended.insert(0, "the whole read model was damaged, and was made anew.")
-    findings.faults += find_app_faults(node.store, SecretBox(node.folder.second_factor_key))
+    findings.faults += find_app_faults(node.store, open_secret_box(node.folder, settings))
     say.print(
         f"Looked at {counted(findings.widgets, 'widget')} and "
         f"{counted(findings.bundles, 'stored bundle')}."

@@ -1,6 +1,7 @@
 """`widget-catalog secrets …`: the keys that this catalog signs with."""
 
-from .context import ConfigOption, DataOption, command_group, open_existing, report
+from ..settings import load_settings
+from .context import ConfigOption, DataOption, command_group, existing_node, report
 
 secrets = command_group("secrets", "Manage the keys that this catalog signs with.")
 
@@ -15,10 +16,11 @@ def rotate(data: DataOption = None, config: ConfigOption = None) -> None:
     """
     from ..actions.rotate_secrets import rotate_secrets
     from ..domain.accounts import COMMAND_LINE
-    from ..wiring import open_keys
+    from ..opening import open_keys
 
-    node = open_existing(data, config)
-    rotate_secrets(node.store, open_keys(node.folder, node.store), COMMAND_LINE)
+    settings = load_settings({"data": data}, config)
+    node = existing_node(settings)
+    rotate_secrets(node.store, open_keys(node.folder, node.store, settings), COMMAND_LINE)
     report(
         "New signing keys are in use; no restart is needed. Sign-ins under way and upload "
         "addresses given out before must be begun again."

@@ -11,7 +11,15 @@ import typer
 from rich.markup import escape
 
 from ..settings import Settings, load_settings
-from .context import ConfigOption, DataOption, existing_node, fail, report, require_catalog, say
+from .context import (
+    ConfigOption,
+    DataOption,
+    command_node,
+    existing_node,
+    fail,
+    require_catalog,
+    say,
+)
 
 if TYPE_CHECKING:
     from ..actions.import_checks import ImportSummary
@@ -48,15 +56,16 @@ def import_(
     The service may be running. Exit code 1: the faults are listed, nothing was imported.
     """
     from ..greeting import counted
-    from ..wiring import prepare_node
 
     settings = load_settings({"data": data}, config)
     source = None if file == "-" else Path(file)
     if source is not None and not source.exists():
         fail(f"There is no file {source}.")
-    node = prepare_node(settings.data, on_wait=report)
+    node = command_node(settings)
     # A pipe may keep us waiting, and a service has others to serve: they must be able to write.
-    is_alone = source is not None and source.is_file() and not _is_served(node)
+    is_alone = (
+        source is not None and source.is_file() and not settings.database and not _is_served(node)
+    )
     summary = import_file(
         node, source, settings, into_owned=into_owned, is_lenient=lenient, is_alone=is_alone
     )
@@ -169,7 +178,7 @@ def _open_to_export(settings: Settings) -> tuple["Store", "Bundles"]:
     from ..data_folder import DataFolder
     from ..opening import bundles_in, open_to_read
 
-    if os.access(settings.data, os.W_OK):
+    if settings.database or os.access(settings.data, os.W_OK):
         node = existing_node(settings)
         return node.store, node.bundles
     require_catalog(settings)

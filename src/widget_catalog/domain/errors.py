@@ -107,6 +107,23 @@ class StoreUnavailable(CatalogError):
     """The catalog cannot be written (or read) just now: full disk, read-only folder, busy."""
 
 
+class DatabaseDown(StoreUnavailable):
+    """PostgreSQL does not answer, or refuses. Strangers are told no more than that: its own words
+    name hosts and users. The cause has them."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The catalog's database cannot be reached just now. Everything can be read; try again "
+            "soon."
+        )
+
+    @property
+    def reason(self) -> str:
+        """For operators."""
+        said = getattr(getattr(self.__cause__, "diag", None), "message_primary", None)
+        return " ".join(str(said or self.__cause__ or "it does not answer.").split())
+
+
 class DataDamaged(StoreUnavailable):
     """What was read is not what was written. It does not pass by waiting."""
 

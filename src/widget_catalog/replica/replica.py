@@ -12,17 +12,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-import numpy as np
 import structlog
 import xxhash
 
 from ..data_folder import DataFolder
 from ..domain.errors import DataDamaged, StoreUnavailable, WriterBusy
-from ..store import downloads, feed, widgets
+from ..store import feed, widgets
 from ..store.engine import Snapshot, Store, Transaction
 from ..store.feed import Change
 from ..store.file_lock import file_lock
 from ..store.pictures import PictureBatch
+from .counting import mend_shared_counts, wrong_counts
 from .file import (
     ReplicaFile,
     State,
@@ -33,7 +33,7 @@ from .file import (
 )
 from .rendering import Document, render
 from .revision import Counts, Revision
-from .source import change_times, entry_of, fits, is_importing, numbers, stream_slices
+from .source import change_times, entry_of, fits, is_importing, stream_slices
 from .writing import KEPT_CHANGES, Drawn, ReplicaWriter
 
 _log = structlog.get_logger("widget_catalog.replica")
@@ -68,7 +68,11 @@ class Replica:
         *,
         program: str = "",
         on_damage: Callable[[DataDamaged], object] | None = None,
+        is_shared: bool = False,
+        applies: bool = True,
     ) -> None:
+        """`is_shared`: other nodes write to the same store. One that `applies` nothing is for
+        commands beside them: it only draws."""
         self.path = folder.replica
         self._lock_file = folder.replica_lock
         self._rebuild_lock_file = folder.replica_lock.with_suffix(".rebuild")
@@ -76,6 +80,8 @@ class Replica:
         self._counts = counts
         self._program = program
         self._on_damage = on_damage
+        self._is_shared = is_shared
+        self.applies = applies
         self._opened: ReplicaFile | None = None
         self._mutex = threading.Lock()
         # Why the last try to apply has failed.
@@ -87,16 +93,24 @@ class Replica:
         self._counts.reserve(highest_id)
 
     def committing(self, tx: Transaction) -> None:
+        if self._is_shared:
+            return  # Somebody follows the feed all the time.
         if not tx.is_public and feed.latest_seq(tx.connection) != self.applied_seq():
             # A writer that was killed right after its commit has left this to the next one.
             tx.tells_readers()
 
     def committed(self, tx: Transaction) -> None:
-        if tx.counts:
+        if not tx.counts:
+            return
+        if self._is_shared:
+            self._counts.raise_to(tx.counts.items())
+        else:
             self._counts.record(tx.counts.items())
 
     def published(self, store: Store, pictures: Iterable[PictureBatch]) -> None:
         """What is committed is true, whatever happens here: the next `apply` makes up for it."""
+        if not self.applies:
+            return
         try:
             self.apply(store, pictures)
         except StoreUnavailable as fault:
@@ -296,9 +310,12 @@ class Replica:
     def state_counts(self, store: Store, *, waits: bool = False) -> bool:
         """Put the counts in memory right, and say whether that was possible: not if somebody else
         is writing, and this one `waits` not."""
+        if self._is_shared:
+            self.mend_counts(store)
+            return True
         try:
             with store.writing(waits=waits) as tx:
-                tx.counts |= self._wrong_counts(tx.connection)
+                tx.counts |= wrong_counts(self._counts, tx.connection)
         except WriterBusy:
             return False
         return True
@@ -310,28 +327,20 @@ class Replica:
         put right when there is the lock.
         """
         with store.reading() as connection:
-            self._counts.record(self._wrong_counts(connection).items())
+            self._counts.record(wrong_counts(self._counts, connection).items())
 
     def mend_counts(self, store: Store) -> int:
         """State the counts as stored where memory has others; gives how many those were."""
+        if self._is_shared:
+            return mend_shared_counts(self._counts, store)
         with store.reading() as connection:
-            if not self._wrong_counts(connection):
+            if not wrong_counts(self._counts, connection):
                 return 0
         # Counted just now, and not in memory yet? Under the lock there is no such moment.
         with store.writing() as tx:
-            wrong = self._wrong_counts(tx.connection)
+            wrong = wrong_counts(self._counts, tx.connection)
             tx.counts |= wrong
         return len(wrong)
-
-    def _wrong_counts(self, connection: Snapshot) -> dict[int, int]:
-        """The true counts of the widgets whose count in memory is another."""
-        highest = widgets.highest_id(connection)
-        self._counts.reserve(highest)
-        stored = np.zeros(highest + 1, dtype=np.uint64)
-        for ids, counts in downloads.stream_counts(connection):
-            stored[numbers(ids)] = numbers(counts)
-        wrong = np.flatnonzero(self._counts.array[1 : highest + 1] != stored[1:]) + 1
-        return dict(zip(wrong.tolist(), stored[wrong].tolist(), strict=True))
 
     # The file and its lock
 

@@ -3,10 +3,12 @@
 Both are files mapped into the memory of every process that serves this folder: looking
 costs 0.1 µs, and what one process writes the others see at once. They are never the truth:
 `serve` states the counts anew at every start. Whoever writes the word holds the replica's
-lock, and whoever writes counts the store's.
+lock, and whoever writes counts the store's; on PostgreSQL, which has no such lock, one of the
+counts' own.
 """
 
 import contextlib
+import fcntl
 import mmap
 import os
 import sys
@@ -76,6 +78,21 @@ class Counts:
         for widget_id, count in counts:
             slots[widget_id] = count
         slots[0] += 1
+
+    def raise_to(self, counts: Iterable[tuple[int, int]]) -> None:
+        """The same where several write at once, each after its commit: the larger count is the
+        later one, because counts only grow."""
+        with self.locked():
+            slots = self.slots
+            if larger := [it for it in counts if it[1] > slots[it[0]]]:
+                self.record(larger)
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """Be the only one on this machine who raises counts."""
+        with _opened(self._path) as descriptor:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield
 
 
 def allocate(descriptor: int, size: int) -> None:

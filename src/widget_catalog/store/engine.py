@@ -18,12 +18,13 @@ from sqlalchemy.engine import URL, Connection, Engine
 
 from ..domain import clock
 from ..domain.clock import Clock
-from ..domain.errors import DataDamaged, StoreUnavailable, WriterBusy
+from ..domain.errors import DatabaseDown, DataDamaged, StoreUnavailable, WriterBusy
 from ..domain.widgets import Widget
 from .advisory_lock import is_waiting_over, limit_waiting, take_advisory_lock
 from .damage import is_damage
 from .opened_file import OpenedFile
 from .pictures import PictureBatch, Pictures
+from .postgresql import notify
 from .rows import Draw, Row
 from .writer_lock import BUSY, COMMAND, Patience, WriterLock
 
@@ -119,8 +120,11 @@ class Store:
         on_damage: Callable[[DataDamaged], object] | None = None,
         patience: Patience = COMMAND,
         program: str = "",
+        run_folder: Path | None = None,
+        is_up: Callable[[], bool] = lambda: True,
     ) -> None:
-        """`program` is what others are told who wait for this one."""
+        """`program` is what others are told who wait for this one; `run_folder` is for locks and
+        files of what is under way; a database that is not `is_up` is not waited for."""
         self.engine = engine
         self._on_damage = on_damage
         self._lock_file = lock_file
@@ -130,15 +134,15 @@ class Store:
             else WriterLock(lock_file, program, patience, engine.url.database)
         )
         self._patience = patience
-        # Where the locks and other files of what is under way are.
-        self.run_folder = lock_file and lock_file.parent
+        self.run_folder = run_folder or (lock_file and lock_file.parent)
+        self._is_up = is_up
         self._listener = listener
         self._now = now
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[Connection]:
         """One consistent snapshot."""
-        with self._faults_named(), self.engine.connect() as connection:
+        with self._faults_named(), self._connected() as connection:
             _check_file(connection)
             with connection.begin():
                 yield connection
@@ -160,6 +164,11 @@ class Store:
         with self.reading() as connection:
             connection.execute(sa.text("SELECT 1"))
 
+    def _connected(self) -> Connection:
+        if not self._is_up():
+            raise DatabaseDown
+        return self.engine.connect()
+
     @contextlib.contextmanager
     def _transaction(self, *, waits: bool, is_publishing: bool) -> Iterator[Transaction]:
         """All or nothing; raises StoreUnavailable if the store cannot be written now, and above
@@ -176,7 +185,7 @@ class Store:
         self, pictures: Pictures, *, waits: bool, is_publishing: bool
     ) -> Iterator[Transaction]:
         turn = contextlib.nullcontext() if self._lock is None else self._lock.held(waits=waits)
-        with self._faults_named(), turn, self.engine.connect() as connection:
+        with self._faults_named(), turn, self._connected() as connection:
             _check_file(connection)
             is_postgresql = connection.dialect.name == "postgresql"
             if is_postgresql:
@@ -194,6 +203,8 @@ class Store:
                 )
                 yield tx
                 tx.committing()
+                if is_postgresql and tx.is_public:
+                    notify(writer)
             except BaseException:
                 transaction.rollback()
                 raise
@@ -347,13 +358,6 @@ def _is_in_wal_mode(path: Path) -> bool:
         return file.read(20)[18:20] == b"\x02\x02"
 
 
-def postgresql_engine(url: str) -> Engine:
-    address = sa.make_url(url).set(drivername="postgresql+psycopg")
-    return sa.create_engine(
-        address, pool_pre_ping=True, isolation_level="REPEATABLE READ", hide_parameters=True
-    )
-
-
 @contextlib.contextmanager
 def _faults_named() -> Iterator[None]:
     """Tell database and disk faults as one error of ours."""
@@ -363,6 +367,8 @@ def _faults_named() -> Iterator[None]:
         # The driver's error is the cause: SQLAlchemy's has the statement in its text.
         fault = error.orig or error
         raise _named(fault) from fault
+    except sa.exc.TimeoutError as error:
+        raise DatabaseDown from error
     except (sqlite3.Error, OSError) as error:
         raise _named(error) from error
 
@@ -376,6 +382,8 @@ def _named(fault: BaseException) -> StoreUnavailable:
         )
     if is_waiting_over(fault):
         return WriterBusy(BUSY)
+    if not isinstance(fault, sqlite3.Error | OSError):
+        return DatabaseDown()
     if getattr(fault, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY:
         return StoreUnavailable(
             "The catalog cannot be changed just now: another program has locked its database. "

@@ -2,6 +2,7 @@
 
 They are not in the database, so they are in no backup: whoever gets hold of one can sign
 nothing. Every use reads the file, so that a key made by another process counts at once.
+Nodes that share a database make them of a secret in their settings instead.
 """
 
 import contextlib
@@ -11,16 +12,20 @@ import os
 import secrets
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import msgspec
+
+from widget_contract.errors import CatalogError
 
 from ..domain.errors import StoreUnavailable
 
 # A key signs for a day. After that it is accepted as long as anything that it has signed may
 # live: an hour for an upload's address, with some to spare.
 _SIGNS_FOR_MS = 24 * 3_600_000
-_ACCEPTED_FOR_MS = _SIGNS_FOR_MS + 2 * 3_600_000
+_LIVES_FOR_MS = 2 * 3_600_000
+_ACCEPTED_FOR_MS = _SIGNS_FOR_MS + _LIVES_FOR_MS
+_SKEW_MS = 60_000
 _KEY_BYTES = 32
 
 
@@ -104,20 +109,68 @@ class KeyFile:
         return StoreUnavailable(f"The keys in {self._path} cannot be used: {error.strerror}.")
 
 
+class SharedKeys:
+    """The keys of nodes that share a database: made of secrets that all of them are given, one a
+    day. The first secret signs; what another one has signed is accepted as well."""
+
+    def __init__(self, secrets_given: Sequence[str], now_ms: Callable[[], int]) -> None:
+        self._secrets = [it.encode() for it in secrets_given]
+        self._now_ms = now_ms
+
+    def for_purpose(self, purpose: str) -> "SigningKey":
+        return SigningKey(self, purpose)
+
+    def newest(self) -> bytes:
+        return self._key(self._secrets[0], self._now_ms())
+
+    def accepted(self) -> list[bytes]:
+        now = self._now_ms()
+        # The clocks of two nodes differ a little; and what was signed before midnight lives on.
+        days = {at // _SIGNS_FOR_MS: at for at in (now + _SKEW_MS, now, now - _LIVES_FOR_MS)}
+        return [self._key(it, at) for it in self._secrets for at in days.values()]
+
+    def rotate(self) -> None:
+        raise FromSettings(
+            "The keys of these nodes are made of the setting secret_key. Put a new secret before "
+            "the present one, on every node, and replace the workers (SIGHUP)."
+        )
+
+    def _key(self, secret: bytes, at_ms: int) -> bytes:
+        return hmac.digest(secret, f"signing {at_ms // _SIGNS_FOR_MS}".encode(), "sha256")
+
+
+class FromSettings(CatalogError):
+    """Keys that no command can change."""
+
+
+class Keys(Protocol):
+    def for_purpose(self, purpose: str) -> "SigningKey":
+        """Keys that are of no use for another purpose."""
+
+    def newest(self) -> bytes:
+        """The key to sign with."""
+
+    def accepted(self) -> list[bytes]:
+        """The keys that a signature may be of, newest first."""
+
+    def rotate(self) -> None:
+        """Make a new key, and accept no other any more."""
+
+
 _LOCK_FLAGS = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
 
 
 class SigningKey(NamedTuple):
     """The keys for one purpose: what is signed for one is of no use for another."""
 
-    file: KeyFile
+    keys: Keys
     purpose: str
 
     def newest(self) -> bytes:
-        return self._derived(self.file.newest())
+        return self._derived(self.keys.newest())
 
     def accepted(self) -> list[bytes]:
-        return [self._derived(it) for it in self.file.accepted()]
+        return [self._derived(it) for it in self.keys.accepted()]
 
     def _derived(self, key: bytes) -> bytes:
         return hmac.digest(key, self.purpose.encode(), "sha256")

@@ -85,12 +85,9 @@ versions = Table(
 )
 
 # Whether anybody still refers to a stored bundle. What lies elsewhere is not in it.
-Index(
-    "ix_versions_stored",
-    versions.c.sha256_hash,
-    # PostgreSQL's has the same condition. Naming it here would load its dialect for every command.
-    sqlite_where=versions.c.bundle_url.is_(None),
-)
+# PostgreSQL's has the same condition. Naming it here would load its dialect for every command.
+_is_here = versions.c.bundle_url.is_(None)
+Index("ix_versions_stored", versions.c.sha256_hash, sqlite_where=_is_here)
 
 # Versions that must not run. Apart from their rows, which are written by imports in great numbers.
 revocations = Table(
@@ -103,13 +100,6 @@ revocations = Table(
     # Of the other columns.
     Column("checksum", BigInteger, nullable=False),
     sqlite_with_rowid=False,
-)
-
-downloads = Table(
-    "downloads",
-    metadata,
-    Column("widget_id", Number, ForeignKey("widgets.id"), primary_key=True, autoincrement=False),
-    Column("count", BigInteger, nullable=False),
 )
 
 # The spine: whoever serves reads follows this feed from the number it has.

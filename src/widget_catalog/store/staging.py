@@ -19,6 +19,7 @@ from .. import release
 from .bulk import insert_rows
 from .engine import Store, Transaction
 from .file_lock import flock_within
+from .postgresql import import_lock
 from .rows import Draft, StoredFile
 from .staged_tables import imports, staged_batches, staged_widgets
 
@@ -50,6 +51,10 @@ class Batch(NamedTuple):
 @contextlib.contextmanager
 def importing(store: Store, patience_s: float = 0) -> Iterator[bool]:
     """Be the only one who stages or carries out an import; False if another one still is."""
+    if store.engine.dialect.name == "postgresql":
+        with import_lock(store.engine, patience_s) as is_ours:
+            yield is_ours
+        return
     if store.run_folder is None:
         yield True
         return

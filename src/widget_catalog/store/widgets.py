@@ -16,6 +16,7 @@ from ..domain.events import Imported, PublicEvent, TextChanged
 from ..domain.widgets import Widget
 from . import downloads
 from .bulk import insert_rows
+from .count_table import downloads as counts
 from .damage import any_text, is_damage
 from .engine import Transaction
 from .events import append_public
@@ -32,7 +33,6 @@ from .rows import (
     widget_from,
     widget_row,
 )
-from .schema import downloads as counts
 from .schema import versions, widgets
 from .staging import list_staged_files
 

@@ -4,11 +4,14 @@ So a copy of the database alone does not compute anybody's codes. Whoever loses 
 the authenticator apps of all accounts, and nothing else: passkeys and recovery codes go on.
 """
 
+import base64
+import hmac
 import os
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
-from cryptography.fernet import Fernet, InvalidToken
+from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 
 from ...domain.errors import StoreUnavailable
 
@@ -33,7 +36,7 @@ class SecretBox:
         except (OSError, ValueError, InvalidToken):
             return None
 
-    def _fernet(self) -> Fernet:
+    def _fernet(self) -> Fernet | MultiFernet:
         return Fernet(self._key_file.read_bytes().strip())
 
     def _make_key(self) -> None:
@@ -54,3 +57,21 @@ class SecretBox:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+
+class SharedSecretBox(SecretBox):
+    """That of nodes which share a database: its key is made of secrets that all are given. The
+    first one seals; what another one has sealed can be opened as well."""
+
+    def __init__(self, secrets_given: Sequence[str]) -> None:
+        self._keys = MultiFernet([Fernet(_derived(it)) for it in secrets_given])
+
+    def _fernet(self) -> MultiFernet:
+        return self._keys
+
+    def _make_key(self) -> None:
+        pass
+
+
+def _derived(secret: str) -> bytes:
+    return base64.urlsafe_b64encode(hmac.digest(secret.encode(), b"second factors", "sha256"))

@@ -4,9 +4,14 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from ...replica.node_status import NodeStatus
 from ...replica.revision import allocate
 from .http import Request, WorkerCounts
+
+if TYPE_CHECKING:
+    from prometheus_client.core import Metric
 
 _BUCKETS_S = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5, 10)
 _FILE_BYTES = 1 << 19
@@ -21,7 +26,11 @@ def prepare_metrics(folder: Path) -> None:
 
 
 def serve_metrics(
-    host: str, port: int, counts: WorkerCounts, find_damage: Callable[[], str | None]
+    host: str,
+    port: int,
+    counts: WorkerCounts,
+    find_damage: Callable[[], str | None],
+    node: NodeStatus | None = None,
 ) -> None:
     """Serve `/metrics` from a thread of this process, which is the parent."""
     from prometheus_client import CollectorRegistry, start_http_server
@@ -46,11 +55,27 @@ def serve_metrics(
             )
             damage.add_metric([], 0 if find_damage() is None else 1)
             yield damage
+            if node is not None:
+                yield from _node_metrics(node)
 
     registry = CollectorRegistry()
     MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
     registry.register(Workers())
     start_http_server(port, addr=host, registry=registry)
+
+
+def _node_metrics(node: NodeStatus) -> Iterator["Metric"]:
+    """Of a node that shares its database with others."""
+    from prometheus_client.core import GaugeMetricFamily
+
+    for name, about, value in (
+        ("database_up", "1 while the database answers.", int(node.is_database_up())),
+        ("lag_changes", "Changes of the catalog that are not applied yet.", node.lag_changes),
+        ("lag_seconds", "For how long this node has been behind or cut off.", node.lag_s),
+    ):
+        metric = GaugeMetricFamily(f"widget_catalog_{name}", about)
+        metric.add_metric([], value)
+        yield metric
 
 
 class Metrics:

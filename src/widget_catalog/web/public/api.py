@@ -16,7 +16,7 @@ from widget_contract.wire import CliVersion, Counted, ServiceVersion, Settings, 
 from ... import release
 from ...catalog.catalog import Catalog
 from ...catalog.content import Content
-from ...domain.errors import DataDamaged, InvalidQuery, StoreUnavailable
+from ...domain.errors import DatabaseDown, DataDamaged, InvalidQuery, StoreUnavailable
 from ..kit.conditional import http_date
 from ..kit.content_response import content_response
 from ..kit.errors import error
@@ -41,6 +41,9 @@ _CLOSED: Headers = [_JSON, _VARY, NOSNIFF]
 _READ = "GET, HEAD"
 _READ_OPEN = "GET, HEAD, OPTIONS"
 _READ_COUNT_OPEN = "GET, HEAD, POST, OPTIONS"
+
+# What health calls it.
+_STATES: dict[type[StoreUnavailable], str] = {DataDamaged: "damaged", DatabaseDown: "down"}
 
 _PREFLIGHT = Response(
     204,
@@ -186,8 +189,7 @@ class PublicApi:
             self._catalog.check()
             self._store_check()
         except StoreUnavailable as fault:
-            is_damaged = isinstance(fault, DataDamaged)
-            checks["database"] = "damaged" if is_damaged else "failing"
+            checks["database"] = _STATES.get(type(fault), "failing")
             faults.append(fault.message)
         damage = self._find_damage()
         if damage and damage not in faults:

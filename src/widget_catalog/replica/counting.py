@@ -1,0 +1,47 @@
+"""The counts in memory beside those that are stored, also where other nodes count."""
+
+import numpy as np
+
+from ..store import downloads, widgets
+from ..store.engine import Snapshot, Store
+from ..store.postgresql import oldest_transaction
+from .revision import Counts
+from .source import numbers
+
+
+def wrong_counts(counts: Counts, connection: Snapshot) -> dict[int, int]:
+    """The true counts of the widgets whose count in memory is another."""
+    highest = widgets.highest_id(connection)
+    counts.reserve(highest)
+    stored = np.zeros(highest + 1, dtype=np.uint64)
+    for ids, some in downloads.stream_counts(connection):
+        stored[numbers(ids)] = numbers(some)
+    wrong = np.flatnonzero(counts.array[1 : highest + 1] != stored[1:]) + 1
+    return dict(zip(wrong.tolist(), stored[wrong].tolist(), strict=True))
+
+
+def mend_shared_counts(counts: Counts, store: Store) -> int:
+    """Where others write at the same time: gives how many were wrong.
+
+    A count that is too small is no fault: somebody may have counted just now. One that is too
+    large is, because memory is told after the commit.
+    """
+    with counts.locked(), store.reading() as connection:
+        found = wrong_counts(counts, connection)
+        too_large = sum(count < counts.slots[number] for number, count in found.items())
+        counts.record(found.items())
+    return too_large
+
+
+def follow_counts(counts: Counts, store: Store, since: int) -> int:
+    """Take in what other nodes have counted; gives from where to look the next time."""
+    with store.reading() as connection:
+        start = oldest_transaction(connection)
+        if since == 0:  # Nobody knows: all of them.
+            counted = list(wrong_counts(counts, connection).items())
+        else:
+            counted = downloads.list_counted(connection, since)
+    if counted:
+        counts.reserve(max(number for number, _ in counted))
+        counts.raise_to(counted)
+    return start

@@ -1,0 +1,128 @@
+"""Follower: keeps the replica of a node beside what all nodes write to one PostgreSQL.
+
+Every worker has one, and a lock decides whose is at work: one a node. If its process ends, the
+kernel frees the lock, and another worker's goes on. One thread listens, so that it is known at any
+time whether the database answers, and how far behind this node is; another applies.
+"""
+
+import fcntl
+import os
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import structlog
+
+from ..domain.errors import StoreUnavailable
+from ..store.engine import Store
+from ..store.postgresql import Listening
+from .counting import follow_counts
+from .node_status import NodeStatus
+from .replica import Replica
+from .revision import Counts
+
+_log = structlog.get_logger("widget_catalog.follower")
+
+# How often a follower that is not at work looks whether it should be.
+_RELIEF_S = 0.2
+# How often the database is asked, if it says nothing of itself.
+_BEAT_S = 0.5
+# How often changes and counts are looked for, if nobody has told of any.
+_POLL_S = 1.0
+_RETRY_S = 0.5
+
+
+class Follower:
+    def __init__(
+        self,
+        lock_file: Path,
+        status: NodeStatus,
+        store: Store,
+        replica: Replica,
+        counts: Counts,
+        listen: Callable[[], Listening],
+    ) -> None:
+        """`store` must not depend on this follower's saying that the database is up."""
+        self._lock_file = lock_file
+        self._status = status
+        self._store = store
+        self._replica = replica
+        self._counts = counts
+        self._listen = listen
+        self._ended = threading.Event()
+        self._woken = threading.Event()
+        self._threads = [threading.Thread(target=self._lead, name="follower", daemon=True)]
+        self._threads[0].start()
+
+    def close(self) -> None:
+        self._ended.set()
+        self._woken.set()
+        for it in self._threads:
+            it.join(timeout=_BEAT_S * 4)
+        self._store.close()
+
+    def _lead(self) -> None:
+        descriptor = os.open(self._lock_file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            while not self._ended.is_set():
+                try:
+                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    self._ended.wait(_RELIEF_S)
+                    continue
+                self._threads.append(
+                    threading.Thread(target=self._apply_forever, name="applying", daemon=True)
+                )
+                self._threads[-1].start()
+                self._listen_forever()
+        finally:
+            os.close(descriptor)
+
+    def _listen_forever(self) -> None:
+        is_failing = False
+        while not self._ended.is_set():
+            try:
+                with self._listen() as listening:
+                    if is_failing:
+                        _log.info("The database answers again.")
+                    is_failing = False
+                    while not self._ended.is_set():
+                        self._status.database_answered(listening.newest_seq())
+                        self._woken.set()
+                        listening.wait(_BEAT_S)
+            except Exception as fault:  # The driver's, or the network's.
+                self._status.database_failed()
+                if not is_failing:
+                    reason = " ".join(str(fault).split())
+                    _log.error("The database does not answer. Reads go on.", fault=reason)
+                is_failing = True
+                self._ended.wait(_RETRY_S)
+
+    def _apply_forever(self) -> None:
+        counted_at = 0.0
+        is_failing = False
+        while not self._ended.is_set():
+            self._woken.wait(_POLL_S)
+            self._woken.clear()
+            if self._ended.is_set():
+                return
+            try:
+                self._replica.apply(self._store)
+                self._status.applied(self._replica.applied_seq())
+                if time.monotonic() - counted_at >= _BEAT_S:
+                    counted_at = time.monotonic()
+                    self._status.counted = follow_counts(
+                        self._counts, self._store, self._status.counted
+                    )
+                is_failing = False
+            except StoreUnavailable as fault:
+                if not is_failing:
+                    _log.error(
+                        "What other nodes have changed cannot be shown.", fault=fault.message
+                    )
+                is_failing = True
+                self._ended.wait(_RETRY_S)
+            except Exception:
+                _log.exception("What other nodes have changed cannot be shown.")
+                self._ended.wait(_RETRY_S * 10)

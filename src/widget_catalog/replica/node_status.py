@@ -1,0 +1,86 @@
+"""NodeStatus: what the processes of a node know of the database they share with other nodes.
+
+A small file that all of them map. The one that follows the feed writes it; the others answer
+health checks and metrics from it, and do not wait for a database that is known to be down.
+"""
+
+import mmap
+import os
+import time
+from pathlib import Path
+
+from .revision import allocate
+
+# Nobody has heard of the database for so long: it is taken to be down.
+_SILENT_MS = 5_000
+# The follower asks it twice a second.
+_USUAL_MS = 1_500
+_ANSWERED_AT, _IS_UP, _NEWEST, _APPLIED, _BEHIND_SINCE, _COUNTED = range(6)
+_BYTES = 8 * 6
+
+
+class NodeStatus:
+    def __init__(self, path: Path) -> None:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            allocate(descriptor, _BYTES)
+            self._words = memoryview(mmap.mmap(descriptor, _BYTES)).cast("Q")
+        finally:
+            os.close(descriptor)
+
+    # What the follower tells
+
+    def database_answered(self, newest_seq: int) -> None:
+        self._words[_NEWEST] = newest_seq
+        self._note_lag()
+        self._words[_ANSWERED_AT] = _now_ms()
+        self._words[_IS_UP] = 1
+
+    def database_failed(self) -> None:
+        self._words[_IS_UP] = 0
+
+    def applied(self, seq: int) -> None:
+        self._words[_APPLIED] = max(0, seq)
+        self._note_lag()
+
+    def _note_lag(self) -> None:
+        if self.lag_changes == 0:
+            self._words[_BEHIND_SINCE] = 0
+        elif self._words[_BEHIND_SINCE] == 0:
+            self._words[_BEHIND_SINCE] = _now_ms()
+
+    # What the others ask
+
+    def is_database_up(self) -> bool:
+        return self._words[_IS_UP] == 1 and self._silent_ms() < _SILENT_MS
+
+    @property
+    def lag_changes(self) -> int:
+        """How many changes are known and not applied."""
+        return max(0, self._words[_NEWEST] - self._words[_APPLIED])
+
+    @property
+    def lag_s(self) -> float:
+        """For how long there are such, or for how long the database has been silent."""
+        since = self._words[_BEHIND_SINCE]
+        behind_ms = _now_ms() - since if since else 0
+        silent_ms = self._silent_ms()
+        return max(behind_ms, silent_ms if silent_ms > _USUAL_MS else 0) / 1000
+
+    def _silent_ms(self) -> int:
+        return _now_ms() - self._words[_ANSWERED_AT]
+
+    # From which transaction on counts of other nodes must be looked for: see store/downloads.py.
+
+    @property
+    def counted(self) -> int:
+        return self._words[_COUNTED]
+
+    @counted.setter
+    def counted(self, transaction: int) -> None:
+        self._words[_COUNTED] = transaction
+
+
+def _now_ms() -> int:
+    """The same clock in every process of this machine."""
+    return time.monotonic_ns() // 1_000_000

@@ -1,0 +1,147 @@
+"""PostgreSQL: how it is connected to, and how nodes hear of what others have written."""
+
+import contextlib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Self
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection, Engine
+
+if TYPE_CHECKING:
+    from .engine import Store
+
+# Where the address does not say otherwise. A host that does not answer is given up soon, and so
+# is a connection whose other end has gone; of several hosts, the one that takes writes is used.
+_DEFAULTS = {
+    "connect_timeout": "3",
+    "keepalives_idle": "5",
+    "keepalives_interval": "2",
+    "keepalives_count": "3",
+    "tcp_user_timeout": "6000",
+    "target_session_attrs": "read-write",
+}
+# A worker has eight threads that read and eight that write.
+_POOL = 16
+_POOL_PATIENCE_S = 5
+
+_CHANNEL = "widget_catalog"
+_IMPORTING = 0x696D706F7274  # "import"
+
+
+def connection_string(url: str, program: str = "") -> str:
+    """What libpq is given. Raises ValueError, without quoting any of it, if it is not one."""
+    # Loaded where PostgreSQL is used, as it takes a while.
+    import psycopg
+    from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+    try:
+        given = conninfo_to_dict(url)
+        defaults = _DEFAULTS | ({"application_name": program} if program else {})
+        return make_conninfo(url, **{k: v for k, v in defaults.items() if k not in given})
+    except psycopg.ProgrammingError:
+        raise ValueError("is not an address that PostgreSQL's own clients understand.") from None
+
+
+def postgresql_engine(url: str, program: str = "") -> Engine:
+    """The address goes to libpq as it is: it may name several hosts, and files for TLS."""
+    address = connection_string(url, program)
+    engine = sa.create_engine(
+        "postgresql+psycopg://",
+        pool_pre_ping=True,
+        pool_size=_POOL,
+        max_overflow=4,
+        pool_timeout=_POOL_PATIENCE_S,
+        pool_use_lifo=True,
+        isolation_level="REPEATABLE READ",
+        hide_parameters=True,
+    )
+
+    @sa.event.listens_for(engine, "do_connect")
+    def connect(_dialect: Any, _record: Any, arguments: list[str], _options: Any) -> None:
+        arguments[:] = [address]
+
+    return engine
+
+
+def notify(connection: Connection) -> None:
+    """Let all nodes know when this transaction is committed that there is something to apply."""
+    connection.execute(sa.text("SELECT pg_notify(:channel, '')"), {"channel": _CHANNEL})
+
+
+class Listening:
+    """A connection that hears of every change."""
+
+    def __init__(self, url: str) -> None:
+        import psycopg
+
+        address = connection_string(url, "widget-catalog follower")
+        self._connection: psycopg.Connection[Any] = psycopg.connect(address, autocommit=True)
+        self._connection.execute(f"LISTEN {_CHANNEL}")
+
+    def newest_seq(self) -> int:
+        """Where the feed ends now."""
+        row = self._connection.execute("SELECT coalesce(max(seq), 0) FROM changes").fetchone()
+        return 0 if row is None else int(row[0])
+
+    def wait(self, timeout_s: float) -> None:
+        """Return when something has changed, or after so long."""
+        for _ in self._connection.notifies(timeout=timeout_s, stop_after=1):
+            return
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def current_transaction(connection: Connection) -> int | None:
+    """The number of this transaction, by which others find what it has written; none on SQLite."""
+    if connection.dialect.name != "postgresql":
+        return None
+    return int(connection.execute(sa.text("SELECT pg_current_xact_id()::text")).scalar_one())
+
+
+def oldest_transaction(connection: Connection) -> int:
+    """Every transaction with a smaller number has ended, and this snapshot shows what it wrote."""
+    query = "SELECT pg_snapshot_xmin(pg_current_snapshot())::text"
+    return int(connection.execute(sa.text(query)).scalar_one())
+
+
+def next_transaction(connection: Connection) -> int:
+    """No transaction has this number or a larger one yet."""
+    query = "SELECT pg_snapshot_xmax(pg_current_snapshot())::text"
+    return int(connection.execute(sa.text(query)).scalar_one())
+
+
+def transaction_horizon(store: "Store") -> int:
+    """From which transaction on something may be written that nobody has read yet."""
+    with store.reading() as connection:
+        return oldest_transaction(connection)
+
+
+@contextlib.contextmanager
+def import_lock(engine: Engine, patience_s: float) -> Iterator[bool]:
+    """Be the only import on all nodes; False if another one still is after so long."""
+    with engine.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
+        connection.execute(
+            sa.text("SELECT set_config('lock_timeout', :limit, false)"),
+            {"limit": f"{max(1, round(patience_s * 1000))}ms"},
+        )
+        try:
+            connection.execute(sa.text("SELECT pg_advisory_lock(:key)"), {"key": _IMPORTING})
+        except sa.exc.OperationalError as error:
+            if getattr(error.orig, "sqlstate", None) != "55P03":
+                raise
+            yield False
+            return
+        finally:
+            connection.execute(sa.text("SELECT set_config('lock_timeout', '0', false)"))
+        try:
+            yield True
+        finally:
+            # Not back into the pool: with the connection, the lock ends in any case.
+            connection.invalidate()

@@ -1,0 +1,136 @@
+"""What one node takes in, every node shows; and every request can go to any node."""
+
+import os
+import signal
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import httpx
+
+from support.nodes import RunningNode, Traveller, environment_of
+from support.service import run_command, wait_for
+from support.widgets import ndjson, widget_line
+
+JS = b"export function mount() {}\n"
+# What is asked for is 250 ms, and 2 s for counts; the machine may be busy.
+SOON_S = 2.0
+COUNTED_S = 5.0
+
+
+def latest(node: RunningNode, key: str) -> str | None:
+    answer = node.client.get(f"/api/v1/widgets/{key}")
+    return answer.json()["latestVersion"] if answer.status_code == 200 else None
+
+
+def count(node: RunningNode, key: str) -> int:
+    return int(node.client.get(f"/api/v1/widgets/{key}").json()["widget"]["downloadCount"])
+
+
+def post(node: RunningNode, key: str) -> int:
+    return node.client.post(f"/api/v1/widgets/{key}").status_code
+
+
+def test_each_step_of_publishing_may_go_to_another_node(
+    nodes: list[RunningNode], ann: Traveller
+) -> None:
+    one, two = nodes
+
+    published = ann.publish("ann/clock", "1.0.0", JS, one, two, two)
+
+    assert published.status_code == 200, published.text
+    assert latest(two, "ann/clock") == "1.0.0"  # At once, where it was confirmed.
+    wait_for(lambda: latest(one, "ann/clock") == "1.0.0", SOON_S)
+    for node in nodes:
+        found = node.client.get("/cdn/@ann/clock/1.0.0/index.js")
+        assert (found.status_code, found.content) == (200, JS)
+        search = node.client.get("/api/v1/widgets/search?q=clock")
+        assert [it["name"] for it in search.json()["widgets"]] == ["clock"]
+
+
+def test_what_is_published_here_is_soon_shown_there(
+    nodes: list[RunningNode], ann: Traveller
+) -> None:
+    one, two = nodes
+    for number in range(5):
+        version = f"1.1.{number}"
+        assert ann.publish("ann/clock", version, JS, one).status_code == 200
+        assert latest(one, "ann/clock") == version
+        wait_for(lambda it=version: latest(two, "ann/clock") == it, SOON_S)
+
+
+def test_every_acknowledged_count_of_every_node_is_shown_by_all(
+    nodes: list[RunningNode], ann: Traveller
+) -> None:
+    for name in ("a", "b"):
+        assert ann.publish(f"ann/{name}", "1.0.0", JS, nodes[0]).status_code == 200
+        wait_for(lambda it=name: latest(nodes[1], f"ann/{it}"), SOON_S)
+
+    # In opposite orders: counts that were locked crosswise would end one another.
+    wanted = [(nodes[i % 2], "ann/a" if i // 2 % 2 else "ann/b") for i in range(200)]
+    with ThreadPoolExecutor(8) as threads:
+        assert set(threads.map(lambda it: post(*it), wanted)) == {200}
+
+    for node in nodes:
+        wait_for(lambda it=node: (count(it, "ann/a"), count(it, "ann/b")) == (100, 100), COUNTED_S)
+
+
+def test_an_acknowledged_count_is_shown_at_once_where_it_was_counted(
+    nodes: list[RunningNode], ann: Traveller
+) -> None:
+    ann.publish("ann/seen", "1.0.0", JS, nodes[0])
+    for number in range(1, 21):
+        assert post(nodes[0], "ann/seen") == 200
+        assert count(nodes[0], "ann/seen") == number
+
+
+def test_a_session_is_known_to_every_node_until_it_is_ended_at_one(
+    nodes: list[RunningNode],
+) -> None:
+    traveller = Traveller(nodes[0], "ann")
+    assert traveller.get(nodes[1], "/api/widgets/scopes").status_code == 200
+
+    assert traveller.post(nodes[1], "/api/auth/sign-out", {}).status_code == 200
+
+    assert traveller.get(nodes[0], "/api/widgets/scopes").status_code == 401
+
+
+def test_what_a_command_imports_is_shown_by_all_with_its_counts(
+    nodes: list[RunningNode], database: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "widgets.ndjson"
+    lines = [widget_line(f"acme/w{i}", downloadCount=i) for i in range(300)]
+    file.write_bytes(ndjson(*lines))
+
+    done = run_command(
+        *("import", str(file), "--data", str(tmp_path / "data")),
+        environment=environment_of(database),
+    )
+
+    assert done.returncode == 0, done.stderr
+    for node in nodes:
+        wait_for(lambda it=node: latest(it, "acme/w299") is not None, 5)
+        wait_for(lambda it=node: count(it, "acme/w299") == 299, COUNTED_S)
+        found = node.client.get("/api/v1/widgets/search?scope=acme&limit=1").json()
+        assert found["total"] == 300
+    assert not (tmp_path / "data" / "replica").exists()
+
+
+def test_a_node_whose_follower_died_goes_on_following(
+    nodes: list[RunningNode], ann: Traveller
+) -> None:
+    one, two = nodes
+    [worker] = two.service.worker_pids()
+
+    os.kill(worker, signal.SIGKILL)
+
+    assert ann.publish("ann/clock", "2.0.0", JS, one).status_code == 200
+    wait_for(lambda: _latest_or_none(two, "ann/clock") == "2.0.0", 30)
+    assert ann.publish("ann/clock", "2.0.1", JS, one).status_code == 200
+    wait_for(lambda: latest(two, "ann/clock") == "2.0.1", SOON_S)
+
+
+def _latest_or_none(node: RunningNode, key: str) -> str | None:
+    try:
+        return latest(node, key)
+    except httpx.HTTPError:
+        return None

@@ -1,0 +1,109 @@
+"""The database is gone: reads go on everywhere, writes say so, and all comes back by itself."""
+
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from support.nodes import RunningNode, Traveller
+from support.people import request_body
+from support.service import wait_for
+
+JS = b"export function mount() {}\n"
+CLOCK = "/api/v1/widgets/ann/clock"
+# What is asked for is 5 s; the machine may be busy.
+BACK_S = 10.0
+
+
+@pytest.fixture(autouse=True)
+def all_is_well(nodes: list[RunningNode], ann: Traveller) -> Iterator[None]:
+    if nodes[0].client.get(CLOCK).status_code == 404:
+        assert ann.publish("ann/clock", "1.0.0", JS, nodes[0]).status_code == 200
+        wait_for(lambda: nodes[1].client.get(CLOCK).status_code == 200, 5)
+    yield
+    for node in nodes:
+        node.relay.restore()
+        wait_for(lambda it=node: it.client.get("/api/health").status_code == 200, 30)
+
+
+def assert_reads_go_on(node: RunningNode) -> None:
+    for path in (
+        CLOCK,
+        "/api/v1/widgets/search?q=clock",
+        "/api/widgets/ann/registry.json",
+        "/api/stats",
+        "/cdn/@ann/clock/1.0.0/index.js",
+        "/",
+    ):
+        assert node.client.get(path).status_code == 200, path
+
+
+def test_reads_go_on_and_writes_say_when_to_try_again(
+    nodes: list[RunningNode], ann: Traveller
+) -> None:
+    for node in nodes:
+        node.relay.cut()
+
+    for node in nodes:
+        wait_for(lambda it=node: it.client.get("/api/health").status_code == 503, 10)
+        health = node.client.get("/api/health").json()
+        assert (health["status"], health["checks"]["database"]) == ("unavailable", "down")
+        assert_reads_go_on(node)
+        for refused in (
+            node.client.post(CLOCK),
+            ann.post(node, "/api/widgets/publish", request_body("ann/clock", "9.0.0", JS)),
+        ):
+            assert (refused.status_code, refused.headers["retry-after"]) == (503, "5")
+            # Neither hosts nor users are told to strangers.
+            assert list(refused.json()) == ["error"]
+            assert "127.0.0.1" not in refused.text
+            assert "postgres" not in refused.text.lower()
+
+
+def test_all_comes_back_by_itself(nodes: list[RunningNode], ann: Traveller) -> None:
+    one, two = nodes
+    for node in nodes:
+        node.relay.cut()
+    wait_for(lambda: one.client.post(CLOCK).status_code == 503, 10)
+    before = one.client.get(CLOCK).json()["widget"]["downloadCount"]
+
+    for node in nodes:
+        node.relay.restore()
+    began = time.monotonic()
+    wait_for(lambda: one.client.post(CLOCK).status_code == 200, BACK_S)
+    wait_for(lambda: two.client.get("/api/health").status_code == 200, BACK_S)
+
+    assert time.monotonic() - began < BACK_S
+    assert one.client.get(CLOCK).json()["widget"]["downloadCount"] == before + 1
+    assert ann.publish("ann/clock", "1.0.1", JS, two).status_code == 200
+    wait_for(lambda: one.client.get(CLOCK).json()["latestVersion"] == "1.0.1", 5)
+
+
+def test_a_node_that_was_cut_off_makes_up_for_what_it_missed(
+    nodes: list[RunningNode], ann: Traveller
+) -> None:
+    one, two = nodes
+    two.relay.cut()
+    wait_for(lambda: two.client.get("/api/health").status_code == 503, 10)
+
+    assert ann.publish("ann/clock", "1.2.0", JS, one).status_code == 200
+    assert one.client.post(CLOCK).status_code == 200
+    shown = one.client.get(CLOCK).json()
+    assert two.client.get(CLOCK).json()["latestVersion"] != "1.2.0"
+    two.relay.restore()
+
+    wait_for(lambda: two.client.get(CLOCK).json() == shown, BACK_S)
+
+
+def test_a_database_that_says_nothing_any_more_is_not_waited_for(
+    nodes: list[RunningNode],
+) -> None:
+    node = nodes[1]
+    node.relay.silence()
+
+    wait_for(lambda: node.client.get("/api/health").status_code == 503, 20)
+    assert_reads_go_on(node)
+    began = time.monotonic()
+    assert node.client.post(CLOCK).status_code == 503
+    assert node.client.get("/api/widgets/scopes", headers={"cookie": "x"}).status_code in (401, 503)
+    assert time.monotonic() - began < 10

@@ -1,0 +1,100 @@
+"""Nodes that share a PostgreSQL, each in a process of its own and through a relay of its own."""
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import httpx
+import sqlalchemy as sa
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from support.people import PASSWORD, request_body
+from support.relay import Relay
+from support.service import Service, running_service
+from support.site import SECRET_KEY
+
+# All nodes are reached at one address, behind a load balancer that is not here.
+PUBLIC = "http://catalog.example"
+
+
+class RunningNode(NamedTuple):
+    service: Service
+    relay: Relay
+    client: httpx.Client
+
+
+def relay_to(database: str) -> Relay:
+    given = conninfo_to_dict(database)
+    host, port = str(given.get("host", "127.0.0.1")), int(given.get("port", 5432) or 5432)
+    return Relay(f"{host}/.s.PGSQL.{port}" if host.startswith("/") else (host, port))
+
+
+def through(relay: Relay, database: str) -> str:
+    """The address of the database behind a relay."""
+    given = conninfo_to_dict(database)
+    address = sa.URL.create(
+        "postgresql",
+        username=str(given.get("user", "postgres")),
+        password=given.get("password") or None,
+        host="127.0.0.1",
+        port=relay.port,
+        database=str(given["dbname"]),
+        query={"sslmode": "disable"},
+    )
+    assert make_conninfo(address.render_as_string(hide_password=False))
+    return address.render_as_string(hide_password=False)
+
+
+def environment_of(database: str, **more: str) -> dict[str, str]:
+    settings = {"database": database, "secret_key": SECRET_KEY, "base_url": PUBLIC, **more}
+    return {f"WIDGET_CATALOG_{name.upper()}": value for name, value in settings.items()}
+
+
+@contextlib.contextmanager
+def a_node(folder: Path, database: str, *arguments: str, **settings: str) -> Iterator[RunningNode]:
+    """One whose bundles are in a folder that all nodes beside it share."""
+    folder.mkdir()
+    for name in ("bundles", "uploads"):
+        (folder.parent / name).mkdir(exist_ok=True)
+        (folder / name).symlink_to(folder.parent / name)
+    with relay_to(database) as relay:
+        environment = environment_of(through(relay, database), **settings)
+        with (
+            running_service(folder, *arguments, environment=environment) as service,
+            service.client() as client,
+        ):
+            yield RunningNode(service, relay, client)
+
+
+class Traveller:
+    """Somebody whose every request may go to another node."""
+
+    def __init__(self, node: RunningNode, username: str) -> None:
+        credentials = {"username": username, "password": PASSWORD}
+        session = node.client.post("/api/auth/sign-in", json=credentials)
+        assert session.status_code == 200, session.text
+        node.client.cookies.clear()
+        self.headers = {
+            "cookie": session.headers["set-cookie"].partition(";")[0],
+            "x-csrf-token": session.json()["csrfToken"],
+        }
+
+    def get(self, node: RunningNode, path: str) -> httpx.Response:
+        return node.client.get(path, headers=self.headers)
+
+    def post(self, node: RunningNode, path: str, body: object) -> httpx.Response:
+        return node.client.post(path, json=body, headers=self.headers)
+
+    def publish(self, key: str, version: str, js: bytes, *at: RunningNode) -> httpx.Response:
+        """Request, upload and confirm at these nodes; the answer of the first step that fails."""
+        asking, taking, confirming = at if len(at) == 3 else at * 3
+        requested = self.post(asking, "/api/widgets/publish", request_body(key, version, js))
+        if requested.status_code != 200:
+            return requested
+        url = requested.json()["uploadUrl"].replace(PUBLIC, taking.service.url)
+        uploaded = taking.client.put(url, content=js)
+        if uploaded.status_code != 200:
+            return uploaded
+        confirm = {"action": "confirm", "versionId": requested.json()["versionId"]}
+        return self.post(confirming, "/api/widgets/publish", confirm)

@@ -1,0 +1,83 @@
+"""A relay between a node and a server it needs, so that a test can come between them."""
+
+import contextlib
+import socket
+import threading
+from collections.abc import Iterator
+from typing import Self
+
+from support.service import free_port
+
+Address = str | tuple[str, int]
+"""Of a Unix socket, or a host and a port."""
+
+
+class Relay:
+    """Passes on what is sent. `cut` is a server that is down, `silence` one that hangs."""
+
+    def __init__(self, target: Address) -> None:
+        self._target = target
+        self.port = free_port()
+        self._speaks = threading.Event()
+        self._speaks.set()
+        self._open: set[socket.socket] = set()
+        self._listening: socket.socket | None = None
+        self.restore()
+
+    def restore(self) -> None:
+        self._speaks.set()
+        if self._listening is None:
+            self._listening = socket.create_server(("127.0.0.1", self.port))
+            threading.Thread(target=self._accept, args=(self._listening,), daemon=True).start()
+
+    def cut(self) -> None:
+        if self._listening is not None:
+            # A thread that waits in accept would keep it open.
+            with contextlib.suppress(OSError):
+                self._listening.shutdown(socket.SHUT_RDWR)
+            self._listening.close()
+            self._listening = None
+        for it in list(self._open):
+            with contextlib.suppress(OSError):
+                it.shutdown(socket.SHUT_RDWR)
+
+    def silence(self) -> None:
+        self._speaks.clear()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._speaks.set()
+        self.cut()
+
+    def _accept(self, listening: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                client, _ = listening.accept()
+                threading.Thread(target=self._serve, args=(client,), daemon=True).start()
+
+    def _serve(self, client: socket.socket) -> None:
+        with client, self._connected() as server:
+            self._open |= {client, server}
+            back = threading.Thread(target=self._pass_on, args=(server, client), daemon=True)
+            back.start()
+            self._pass_on(client, server)
+            back.join()
+            self._open -= {client, server}
+
+    @contextlib.contextmanager
+    def _connected(self) -> Iterator[socket.socket]:
+        is_local = isinstance(self._target, str)
+        with socket.socket(socket.AF_UNIX if is_local else socket.AF_INET) as server:
+            server.connect(self._target)
+            yield server
+
+    def _pass_on(self, source: socket.socket, target: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while chunk := source.recv(1 << 16):
+                self._speaks.wait()
+                target.sendall(chunk)
+        for it in (source, target):
+            with contextlib.suppress(OSError):
+                it.shutdown(socket.SHUT_RDWR)
