@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Sequence
-from itertools import combinations
+from itertools import combinations, permutations
 from string import ascii_lowercase
 from urllib.parse import quote_plus
 
@@ -14,6 +14,7 @@ ACCEPTS_COMPRESSED = {"Accept-Encoding": "gzip, deflate, br, zstd"}
 
 _SEED = 1
 _FREQUENT_WORDS = 1_000
+_EVER_NEW = 20_000
 
 
 def detail_target(number: int) -> str:
@@ -46,11 +47,16 @@ def everyday_searches() -> list[tuple[str, int]]:
 
 
 def ever_new_searches() -> list[tuple[str, int]]:
-    """Far more common searches than a worker remembers answers."""
-    searches = [(word, page) for word in COMMON for page in range(1, 10)]
-    searches += [(pair, page) for pair in _pairs(COMMON, 4_000) for page in (1, 2)]
-    random.Random(_SEED).shuffle(searches)
-    return searches
+    """Far more than a worker remembers answers: two of the commonest words, typed in part or
+    whole, pages 1 to 3."""
+    typed = {word[:stop]: 0 for word in COMMON[:30] for stop in range(3, len(word) + 1)}
+    searches = [
+        (f"{first} {second}", page)
+        for first, second in permutations(typed, 2)
+        if first[:3] != second[:3]
+        for page in (1, 2, 3)
+    ]
+    return random.Random(_SEED).sample(searches, _EVER_NEW)
 
 
 def terms_by_kind(widgets: int, most: int = 1_000) -> dict[str, list[str]]:

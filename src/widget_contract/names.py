@@ -6,6 +6,7 @@ from typing import Self
 from .errors import InvalidName
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}\Z")
+_KEY = re.compile(r"[a-z0-9][a-z0-9-]{0,63}/[a-z0-9][a-z0-9-]{0,63}\Z")
 
 
 class _Name(str):
@@ -41,3 +42,8 @@ class WidgetName(_Name):
 def is_name(text: str) -> bool:
     """Whether a text could be a scope or a widget name at all."""
     return _NAME.match(text) is not None
+
+
+def is_widget_key(text: str) -> bool:
+    """Whether a text could be `scope/name`."""
+    return _KEY.match(text) is not None

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from widget_catalog.replica.cache import ByteBoundedCache
+from widget_catalog.replica.cache import ByteBoundedCache, CacheRoom
 
 puts = st.tuples(st.integers(0, 9), st.integers(0, 40))
 
@@ -52,3 +52,37 @@ def test_cleared_it_has_all_its_room_again() -> None:
     for key in "abcd":
         cache.put(key, 2, 10)
     assert cache.items == dict.fromkeys("abcd", 2)
+
+
+@given(st.lists(st.tuples(st.booleans(), st.integers(0, 99), st.integers(0, 20)), max_size=80))
+def test_a_cache_borrows_what_the_other_leaves_and_gives_it_back(
+    puts: list[tuple[bool, int, int]],
+) -> None:
+    room = CacheRoom(100)
+    caches: tuple[ByteBoundedCache[int, int], ...]
+    caches = ByteBoundedCache(40, room=room), ByteBoundedCache(60, room=room)
+    for is_second, key, size in puts:
+        cache, other = caches[is_second], caches[not is_second]
+        others_before = sum(other.items.values())
+        cache.put(key, size, size)
+
+        assert key in cache.items
+        used = [sum(it.items.values()) for it in caches]
+        assert sum(used) == 100 - room.free_bytes <= 100
+        # Only what was borrowed is taken away, but for the last item that does not fit as a whole.
+        assert sum(other.items.values()) > min(others_before, (60, 40)[is_second]) - 20 or (
+            sum(other.items.values()) == others_before
+        )
+
+
+def test_one_that_is_alone_in_a_room_has_all_of_it() -> None:
+    room = CacheRoom(100)
+    busy: ByteBoundedCache[int, int] = ByteBoundedCache(40, room=room)
+    idle: ByteBoundedCache[int, int] = ByteBoundedCache(60, room=room)
+    for key in range(20):
+        busy.put(key, key, 10)
+    assert list(busy.items) == list(range(10, 20))
+
+    idle.put(0, 0, 30)
+
+    assert list(busy.items) == list(range(13, 20))

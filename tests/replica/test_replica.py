@@ -127,14 +127,14 @@ def test_what_could_not_be_applied_is_true_and_is_shown_later(
     with held_by_another_process(node.folder.replica_lock) as holder:
         import_widgets(node, widget_line("acme/later"))
 
-        assert documents.find_detail("acme", "later") is None
+        assert not _is_found(documents, "acme/later")
         assert node.replica.fault is not None
         assert f"process {holder.pid} " in node.replica.fault
         with pytest.raises(StoreUnavailable, match="The read model cannot be changed just now"):
             node.replica.apply(node.store)
     node.replica.apply(node.store)
 
-    assert documents.find_detail("acme", "later") is not None
+    assert _is_found(documents, "acme/later")
     assert node.replica.fault is None
     assert _differences(node) == 0
     documents.close()
@@ -249,3 +249,8 @@ def test_a_start_removes_what_a_killed_rebuild_has_left(node: Node) -> None:
     node.replica.close()
     prepare_node(node.folder.path).store.close()
     assert sorted(it.name for it in node.folder.replica.iterdir()) == before
+
+
+def _is_found(documents: Documents, key: str) -> bool:
+    with documents.snapshot() as reading:
+        return documents.find(reading, key) is not None

@@ -9,15 +9,15 @@ from typing import NamedTuple
 
 import msgspec
 
-from widget_contract.names import is_name
+from widget_contract.names import is_widget_key
 from widget_contract.semver import SemVer
 
 from ..domain import clock
 from ..domain.clock import Clock, iso
 from ..domain.events import Revoked, Unrevoked
-from ..replica.cache import ByteBoundedCache
+from ..replica.cache import ByteBoundedCache, CacheRoom
 from ..replica.documents import Documents
-from ..replica.rendering import Outline, RevokedVersion, is_stored_here, with_cdn
+from ..replica.rendering import Outline, RevokedVersion, is_stored_here
 from ..replica.revision import Counts, Revision
 from ..replica.search.follower import IndexFollower, IndexSource
 from ..replica.search.index import Query, SearchIndex
@@ -69,13 +69,13 @@ class Catalog:
         self._slots = counts.slots
         self._cdn_url = cdn_url
         self._now = now
-        share = cache_bytes // 16
+        share, room = cache_bytes // 16, CacheRoom(cache_bytes)
         self.packer = Packer()
-        self._details: ByteBoundedCache[str, Detail] = ByteBoundedCache(5 * share)
-        self._pages = SearchPages(documents, counts, self.packer, cdn_url, 5 * share)
-        self._registries: ByteBoundedCache[str, Registry] = ByteBoundedCache(share)
-        self._loader = Loader(documents, self.packer, max_bytes=5 * share)
-        self._bundles: ByteBoundedCache[tuple[str, str, str], BundleRef] = ByteBoundedCache(1 << 20)
+        self._details: ByteBoundedCache[str, Detail] = ByteBoundedCache(5 * share, room=room)
+        self._pages = SearchPages(documents, counts, self.packer, cdn_url, 5 * share, room)
+        self._registries: ByteBoundedCache[str, Registry] = ByteBoundedCache(share, room=room)
+        self._loader = Loader(documents, self.packer, 5 * share, room)
+        self._bundles: ByteBoundedCache[tuple[str, str], BundleRef] = ByteBoundedCache(1 << 20)
         self._revocations = Revocations(documents)
         self._stats: Content | None = None
         self._stats_at = (-1, -1)
@@ -103,9 +103,7 @@ class Catalog:
         detail = self._find(key)
         if detail is None or not detail.is_listed or detail.content is not None:
             return self.detail(key)
-        scope, _, name = key.partition("/")
-        read = partial(read_detail, scope, name, self._cdn_url)
-        loaded = await self._loader.load(key, read)
+        loaded = await self._loader.load(key, partial(read_detail, key, self._cdn_url))
         if not isinstance(loaded, LargeDetail):
             return None
         count = self._slots[loaded.id]
@@ -154,32 +152,32 @@ class Catalog:
 
     def find_bundle(self, scope: str, name: str, version: str) -> BundleRef | None:
         """The bundle of this version, if it is stored here; its widget may be unlisted."""
-        key = (scope, name, version)
-        found = self._bundles.items.get(key)
-        if found is None and is_name(scope) and is_name(name):
-            found = self._find_bundle(*key)
+        at = (f"{scope}/{name}", version)
+        found = self._bundles.items.get(at)
+        if found is None and is_widget_key(at[0]):
+            found = self._find_bundle(*at)
             if found is not None:
-                self._bundles.put(key, found, 500)
+                self._bundles.put(at, found, 500)
         return found
 
-    def _find_bundle(self, scope: str, name: str, version: str) -> BundleRef | None:
-        with self._documents.snapshot():
-            outlined = self._documents.find_outline(scope, name)
-            if outlined is None:
+    def _find_bundle(self, key: str, version: str) -> BundleRef | None:
+        with self._documents.snapshot() as reading:
+            record = self._documents.find(reading, key)
+            if record is None:
                 return None
-            widget_id, outline = outlined
-            for it in _decode_outline(outline):
+            for it in _decode_outline(record.outline):
                 if it.version == version:
-                    bundle = _decode_bundle(self._documents.read_entries(widget_id, it.place))
+                    bundle = _decode_bundle(record.entries_at(it.place))
                     if is_stored_here(bundle.bundle_url):
                         return BundleRef(bundle.sha256_hash, bundle.bundle_size)
         return None
 
     def find_style(self, scope: str, name: str, version: str) -> BundleRef | None:
         """The style sheet of this version, if it has one."""
-        if not (is_name(scope) and is_name(name)):
+        key = f"{scope}/{name}"
+        if not is_widget_key(key):
             return None
-        styles = self._documents.find_styles(scope, name)
+        styles = self._documents.find_styles(key)
         found = _decode_styles(styles).get(version) if styles else None
         return None if found is None else BundleRef(found[1], found[0])
 
@@ -231,20 +229,22 @@ class Catalog:
     def _find(self, key: str) -> Detail | None:
         if self._revision.current() != self._looked_at:
             self._follow()
-        detail = self._details.items.get(key)
-        if detail is None:
-            scope, _, name = key.partition("/")
-            if not (is_name(scope) and is_name(name)):
+        return self._details.items.get(key) or self._read(key)
+
+    def _read(self, key: str) -> Detail | None:
+        if not is_widget_key(key):
+            return None
+        with self._documents.snapshot() as reading:
+            record = self._documents.find(reading, key)
+            if record is None:
                 return None
-            row = self._documents.find_detail(scope, name)
-            if row is not None and row.entries is not None:
-                entries = with_cdn(row.entries, self._cdn_url)
-                detail = SmallDetail(row, entries, self._slots[row.id])
-                # Compressed forms come on top: most clients ask for the same one, a fourth of it.
-                self._details.put(key, detail, len(entries) + 2 * _OVERHEAD_BYTES)
-            elif row is not None:
-                detail = UnloadedDetail(row)
-                self._details.put(key, detail, _OVERHEAD_BYTES)
+            if record.is_large:
+                large = UnloadedDetail(record)
+                self._details.put(key, large, _OVERHEAD_BYTES)
+                return large
+            detail = SmallDetail(record, self._cdn_url, self._slots[record.id])
+        # With a compressed form: most clients ask for the same one, a fourth of it.
+        self._details.put(key, detail, detail.content.size * 5 // 4 + _OVERHEAD_BYTES)
         return detail
 
     def _follow(self) -> None:

@@ -24,13 +24,15 @@ class Content:
     def __init__(self, body: bytes, tag: str | None = None) -> None:
         self.body = body
         self.tag = tag or xxhash.xxh3_64_hexdigest(body)
-        self._encoded: dict[Encoding, bytes] = {}
+        self._encoded: dict[Encoding, bytes] | None = None
 
     @property
     def size(self) -> int:
         return len(self.body)
 
     def encoded(self, encoding: Encoding) -> bytes:
+        if self._encoded is None:
+            self._encoded = {}
         found = self._encoded.get(encoding)
         if found is None:
             found = self._encoded[encoding] = _compress(self.body, encoding)

@@ -1,12 +1,9 @@
 """Details in memory: documents around their download counts, which change all the time."""
 
-from collections.abc import Sequence
 from typing import Protocol
 
-import msgspec
-import xxhash
-
-from ..replica.rows import DetailRow
+from ..replica.records import DocumentRecord, full_hash
+from ..replica.rendering import with_cdn
 from .content import Content
 from .large_content import AnyContent, Bulk, LargeContent
 
@@ -31,19 +28,20 @@ class SmallDetail:
 
     __slots__ = ("content", "count", "id", "is_listed", "start", "stop", "tag")
 
-    def __init__(self, row: DetailRow, entries: bytes, count: int) -> None:
-        before, between, after = around(row)
-        rest = b"".join((between, entries, after))
-        hashing = xxhash.xxh3_64(before)
-        hashing.update(rest)
-        self.id = row.id
-        self.is_listed = row.is_listed
-        self.tag = hashing.hexdigest()
+    def __init__(self, record: DocumentRecord, cdn_url: str, count: int) -> None:
+        before, rest = record.text
+        tag = record.hash
+        if record.is_marked:
+            rest = with_cdn(bytes(rest), cdn_url)
+            tag = full_hash(b"".join((before, rest)))
+        digits = b"%d" % count
+        self.id = record.id
+        self.is_listed = record.is_listed
+        self.tag = f"{tag:016x}"
         self.count = count
         self.start = len(before)
-        body = b"%b%d%b" % (before, count, rest)
-        self.stop = len(body) - len(rest)
-        self.content = Content(body, f"{self.tag}-{count:x}")
+        self.stop = self.start + len(digits)
+        self.content = Content(b"".join((before, digits, rest)), f"{self.tag}-{count:x}")
 
     def show(self, count: int) -> None:
         body = self.content.body
@@ -60,9 +58,9 @@ class LargeDetail:
 
     __slots__ = ("_before", "_bulk", "_tag", "content", "count", "id", "is_listed")
 
-    def __init__(self, row: DetailRow, bulk: Bulk, before: bytes, tag: str) -> None:
-        self.id = row.id
-        self.is_listed = row.is_listed
+    def __init__(self, record: DocumentRecord, bulk: Bulk, before: bytes, tag: str) -> None:
+        self.id = record.id
+        self.is_listed = record.is_listed
         self._before = before
         self._bulk = bulk
         self._tag = tag
@@ -82,24 +80,9 @@ class UnloadedDetail:
     content = None
     count = -1
 
-    def __init__(self, row: DetailRow) -> None:
-        self.id = row.id
-        self.is_listed = row.is_listed
+    def __init__(self, record: DocumentRecord) -> None:
+        self.id = record.id
+        self.is_listed = record.is_listed
 
     def show(self, count: int) -> None:
         pass
-
-
-def around(row: DetailRow) -> Sequence[bytes]:
-    """A detail without its count and entries: what stands before, between and after the two."""
-    # Here alone it is never null: the fields of a detail keep their types.
-    head = row.head.removesuffix(b"null") + b"false" if row.head.endswith(b"null") else row.head
-    return (
-        b'{"widget":' + head + b',"downloadCount":',
-        b',"createdAt":"%b"},"versions":' % row.created_at.encode(),
-        b',"latestVersion":%b}' % json_text(row.latest_version),
-    )
-
-
-def json_text(text: str | None) -> bytes:
-    return msgspec.json.encode(text)

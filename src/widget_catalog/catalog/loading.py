@@ -11,12 +11,13 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import NamedTuple, TypeAlias
 
+import msgspec
+
 from ..domain.clock import from_ms, iso
-from ..replica.cache import ByteBoundedCache
-from ..replica.documents import Documents
+from ..replica.cache import ByteBoundedCache, CacheRoom
+from ..replica.documents import Documents, Reading
 from ..replica.rendering import CDN_MARK, with_cdn
-from ..replica.rows import DetailRow, RegistryRow
-from .details import LargeDetail, around, json_text
+from .details import LargeDetail
 from .large_content import (
     PIECE_BYTES,
     WHOLE_BYTES,
@@ -29,6 +30,8 @@ from .large_content import (
 )
 
 _OVERHEAD_BYTES = 2000
+
+_json_text = msgspec.json.Encoder().encode
 
 
 class Registry(NamedTuple):
@@ -45,13 +48,15 @@ _InUse: TypeAlias = tuple[Callable[[], LargeContent | None], int]
 _NOTHING: _InUse = (lambda: None, 0)
 
 MakeBulk: TypeAlias = Callable[[Iterable[bytes]], Bulk]
-Read: TypeAlias = Callable[[Documents, MakeBulk], Loaded | None]
+Read: TypeAlias = Callable[[Documents, Reading, MakeBulk], Loaded | None]
 
 
 class Loader:
     """Its keys are `scope/name` for a detail, and a scope for its registry."""
 
-    def __init__(self, documents: Documents, packer: Packer, max_bytes: int) -> None:
+    def __init__(
+        self, documents: Documents, packer: Packer, max_bytes: int, room: CacheRoom
+    ) -> None:
         self._path = documents.path
         self._packer = packer
         # One thread, so that its connection is never used by two.
@@ -60,7 +65,7 @@ class Loader:
         self._loading: dict[str, asyncio.Future[Loaded | None]] = {}
         # A large registry and its compressed form may have all the room there is.
         self._kept: ByteBoundedCache[str, Loaded] = ByteBoundedCache(
-            max_bytes, max_item_bytes=max_bytes
+            max_bytes, max_item_bytes=max_bytes, room=room
         )
         # Registries that may no longer be kept, but are still being sent: all share one copy.
         self._in_use: dict[str, _InUse] = {}
@@ -111,8 +116,8 @@ class Loader:
         if self._documents is None:
             self._documents = Documents(self._path)
         self._documents.look()
-        with self._documents.snapshot():
-            return read(self._documents, partial(self._bulk, key))
+        with self._documents.snapshot() as reading:
+            return read(self._documents, reading, partial(self._bulk, key))
 
     def _bulk(self, key: str, pieces: Iterable[bytes]) -> Bulk:
         return Bulk(list(coalesced(pieces)), self._packer, partial(self._keep, key))
@@ -139,19 +144,19 @@ class Loader:
 
 
 def read_detail(
-    scope: str, name: str, cdn_url: str, documents: Documents, make_bulk: MakeBulk
+    key: str, cdn_url: str, documents: Documents, reading: Reading, make_bulk: MakeBulk
 ) -> Loaded | None:
-    row = documents.find_detail(scope, name)
-    if row is None or not row.is_listed:
+    record = documents.find(reading, key)
+    if record is None or not record.is_listed:
         return None
-    before, between, after = around(row)
-    entries = with_cdn_in_pieces(_entries(documents, row), cdn_url)
+    before, between, after = record.around
+    entries = with_cdn_in_pieces(record.stream_entries(PIECE_BYTES), cdn_url)
     bulk = make_bulk((between, *entries, after))
-    return Loaded(LargeDetail(row, bulk, before, hash_of((before, *bulk.pieces))), bulk)
+    return Loaded(LargeDetail(record, bulk, before, hash_of((before, *bulk.pieces))), bulk)
 
 
 def read_registry(
-    scope: str, cdn_url: str, documents: Documents, make_bulk: MakeBulk
+    scope: str, cdn_url: str, documents: Documents, _: Reading, make_bulk: MakeBulk
 ) -> Loaded | None:
     changed_at = documents.find_scope_change(scope)
     if changed_at is None:
@@ -165,28 +170,21 @@ def registry_pieces(
 ) -> Iterator[bytes]:
     """All listed widgets of a scope. Inside a snapshot."""
     yield b'{"version":1,"scope":%b,"generatedAt":%b,"baseUrl":%b,"widgets":[' % (
-        json_text(scope),
-        json_text(iso(from_ms(changed_at))),
-        json_text(cdn_url + "/"),
+        _json_text(scope),
+        _json_text(iso(from_ms(changed_at))),
+        _json_text(cdn_url + "/"),
     )
     comma = b""
-    for row in documents.stream_registry(scope):
-        yield b'%b%b,"latestVersion":%b,"versions":' % (
-            comma,
-            row.head,
-            json_text(row.latest_version),
-        )
-        if row.entries is None:
-            yield from with_cdn_in_pieces(_entries(documents, row), cdn_url)
+    for record in documents.stream_registry(scope):
+        head, latest = record.head, record.latest_version
+        yield b'%b%b,"latestVersion":%b,"versions":' % (comma, head, latest)
+        if record.is_large:
+            yield from with_cdn_in_pieces(record.stream_entries(PIECE_BYTES), cdn_url)
         else:
-            yield with_cdn(row.entries, cdn_url)
+            yield with_cdn(record.entries, cdn_url)
         yield b"}"
         comma = b","
     yield b"]}"
-
-
-def _entries(documents: Documents, row: DetailRow | RegistryRow) -> Iterator[bytes]:
-    return documents.stream_entries(row.id, PIECE_BYTES, row.entries_checksum)
 
 
 def with_cdn_in_pieces(pieces: Iterable[bytes], cdn_url: str) -> Iterator[bytes]:

@@ -12,8 +12,9 @@ import msgspec
 from widget_contract.semver import SemVer
 
 from ..domain.widgets import runs_on
-from ..replica.cache import ByteBoundedCache
+from ..replica.cache import ByteBoundedCache, CacheRoom
 from ..replica.documents import Documents
+from ..replica.records import DocumentRecord
 from ..replica.rendering import Outline, with_cdn
 from ..replica.revision import Counts
 from ..replica.rows import SummaryRow
@@ -94,15 +95,23 @@ class _Answer:
 
 class SearchPages:
     def __init__(
-        self, documents: Documents, counts: Counts, packer: Packer, cdn_url: str, max_bytes: int
+        self,
+        documents: Documents,
+        counts: Counts,
+        packer: Packer,
+        cdn_url: str,
+        max_bytes: int,
+        room: CacheRoom,
     ) -> None:
         self._documents = documents
         self._counts = counts
         self._slots = counts.slots
         self._packer = packer
         self._cdn_url = cdn_url
-        self._summaries: ByteBoundedCache[int, _Summary] = ByteBoundedCache(max_bytes * 3 // 5)
-        self._answers: ByteBoundedCache[Asked, _Answer] = ByteBoundedCache(max_bytes * 2 // 5)
+        for_summaries, for_answers = max_bytes * 3 // 5, max_bytes * 2 // 5
+        self._summaries: ByteBoundedCache[int, _Summary]
+        self._summaries = ByteBoundedCache(for_summaries, room=room)
+        self._answers: ByteBoundedCache[Asked, _Answer] = ByteBoundedCache(for_answers, room=room)
 
     def answer(self, index: SearchIndex, asked: Asked, *, is_kept: bool) -> AnyContent:
         """What the index finds now. `is_kept`: nothing of the catalog is missing in the index."""
@@ -174,11 +183,10 @@ class SearchPages:
         new = [(widget_id, it) for widget_id, it in each if sdk not in it.compatible]
         found: dict[int, bytes | None] = {}
         if new:
-            with self._documents.snapshot():
-                outlines = self._documents.list_outlines([widget_id for widget_id, _ in new])
+            with self._documents.snapshot() as reading:
                 for widget_id, it in new:
-                    outline = outlines[widget_id]
-                    found[widget_id] = self._find_compatible(widget_id, it, outline, sdk)
+                    record = self._documents.document(reading, widget_id)
+                    found[widget_id] = self._find_compatible(record, it, sdk)
         # Remembered, for few SDKs are asked for often.
         for widget_id, it in new:
             entry = found[widget_id]
@@ -193,14 +201,14 @@ class SearchPages:
         return [it.latest if entry is None else entry for it, entry in entries]
 
     def _find_compatible(
-        self, widget_id: int, summary: _Summary, outline: bytes, sdk: SemVer
+        self, record: DocumentRecord, summary: _Summary, sdk: SemVer
     ) -> bytes | None:
         """None: it is the latest version, as nearly always."""
-        for it in _decode_outline(outline):
+        for it in _decode_outline(record.outline):
             if runs_on(sdk, sdk_version=it.sdk_version, is_yanked=it.is_yanked):
                 if it.place == summary.place:
                     return None
-                entry = with_cdn(self._documents.read_entries(widget_id, it.place), self._cdn_url)
+                entry = with_cdn(record.entries_at(it.place), self._cdn_url)
                 # It need not be in memory twice.
                 return None if entry == summary.latest else entry
         return b"null"

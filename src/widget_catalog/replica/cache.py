@@ -1,35 +1,53 @@
-"""A cache bounded by bytes. What came in first goes out first: cheap, and good enough here."""
+"""Caches bounded by bytes. What came in first goes out first: cheap, and good enough here."""
 
 from collections import OrderedDict
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 K = TypeVar("K")
 V = TypeVar("V")
 
 
+class CacheRoom:
+    """Memory for several caches. What one leaves free of its share the others may use."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self.free_bytes = max_bytes
+        self.caches: list[ByteBoundedCache[Any, Any]] = []
+
+
 class ByteBoundedCache(Generic[K, V]):
     """Reading is a plain dict look-up on `items`; writing goes through `put` and `drop`."""
 
-    def __init__(self, max_bytes: int, max_item_bytes: int | None = None) -> None:
-        """One giant must not drive out everything else: by default, an item has half the room."""
+    def __init__(
+        self, max_bytes: int, max_item_bytes: int | None = None, room: CacheRoom | None = None
+    ) -> None:
+        """In a `room`, `max_bytes` is the share that this cache can have at any time.
+
+        One giant must not drive out everything else: by default, an item has half the share.
+        """
         self.items: dict[K, V] = {}
         # Ordered, because a plain dict steps over all that was deleted to find its first key.
         self._sizes: OrderedDict[K, int] = OrderedDict()
         self._max_bytes = max_bytes
         self._max_item_bytes = max_bytes // 2 if max_item_bytes is None else max_item_bytes
         self._bytes = 0
+        self._room = CacheRoom(max_bytes) if room is None else room
+        self._room.caches.append(self)
 
     def put(self, key: K, value: V, size_bytes: int) -> None:
         self.drop(key)
         if size_bytes > self._max_item_bytes:
             return
-        while self._bytes + size_bytes > self._max_bytes:
-            oldest, its_bytes = self._sizes.popitem(last=False)
-            del self.items[oldest]
-            self._bytes -= its_bytes
+        room = self._room
+        while size_bytes > room.free_bytes:
+            if self._bytes + size_bytes > self._max_bytes:
+                self.drop_oldest()
+            else:
+                max(room.caches, key=ByteBoundedCache.borrowed_bytes).drop_oldest()
         self.items[key] = value
         self._sizes[key] = size_bytes
         self._bytes += size_bytes
+        room.free_bytes -= size_bytes
 
     def grow(self, key: K, value: V, more_bytes: int) -> bool:
         """Say that an item has become larger. False: it is not here, or there is no room for it."""
@@ -44,9 +62,23 @@ class ByteBoundedCache(Generic[K, V]):
     def drop(self, key: K) -> None:
         if key in self.items:
             del self.items[key]
-            self._bytes -= self._sizes.pop(key)
+            self._give_back(self._sizes.pop(key))
 
     def clear(self) -> None:
         self.items.clear()
         self._sizes.clear()
-        self._bytes = 0
+        self._give_back(self._bytes)
+
+    def drop_oldest(self) -> None:
+        """There must be one."""
+        key, size_bytes = self._sizes.popitem(last=False)
+        del self.items[key]
+        self._give_back(size_bytes)
+
+    def _give_back(self, size_bytes: int) -> None:
+        self._bytes -= size_bytes
+        self._room.free_bytes += size_bytes
+
+    def borrowed_bytes(self) -> int:
+        """How much it has more than its share, or less."""
+        return self._bytes - self._max_bytes

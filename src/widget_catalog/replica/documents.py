@@ -15,7 +15,6 @@ import lmdb
 import numpy as np
 
 from ..domain.errors import StoreUnavailable
-from ..store.checksums import RunningChecksum
 from .file import ReplicaFile, State, find_current, named, open_current
 from .ordinals import Array
 from .records import (
@@ -29,22 +28,14 @@ from .records import (
     Listing,
     damaged,
     decode_listing,
+    full_hash,
     key_of,
     listing_columns,
     member_key,
     number_key,
     scope_checksum,
 )
-from .rendering import Place
-from .rows import (
-    MAX_INLINE_BYTES,
-    ChangeRow,
-    DetailRow,
-    ListingColumns,
-    ListingRow,
-    RegistryRow,
-    SummaryRow,
-)
+from .rows import MAX_INLINE_BYTES, ChangeRow, ListingColumns, ListingRow, SummaryRow
 
 Reading: TypeAlias = "lmdb.Transaction[memoryview]"
 
@@ -93,76 +84,37 @@ class Documents:
         """Raises StoreUnavailable if the file cannot be read."""
         self.state()
 
-    def find_detail(self, scope: str, name: str) -> DetailRow | None:
-        with self._snapshot as reading:
-            it = self._find(reading, scope, name)
-            if it is None:
-                return None
-            is_large = it.entries_length > MAX_INLINE_BYTES
-            return DetailRow(
-                it.id,
-                it.is_listed,
-                it.head,
-                it.created_at,
-                it.latest_version,
-                it.entries_checksum,
-                None if is_large else it.entries,
-            )
+    def find(self, reading: Reading, key: str) -> DocumentRecord | None:
+        """The document of the widget with this `scope/name`; None if there is no such widget.
 
-    def find_outline(self, scope: str, name: str) -> tuple[int, bytes] | None:
-        """A widget's number, and where its versions stand among its entries."""
-        with self._snapshot as reading:
-            it = self._find(reading, scope, name)
-            return None if it is None else (it.id, it.outline)
-
-    def find_styles(self, scope: str, name: str) -> bytes:
-        """The style sheets of a widget's versions as JSON; nothing if there are none."""
-        with self._snapshot as reading:
-            it = self._find(reading, scope, name)
-            return b"" if it is None else it.styles
-
-    def read_entries(self, widget_id: int, place: Place) -> bytes:
-        """A part of a widget's entries."""
-        if not place.length:
-            return b""
-        with self._snapshot as reading:
-            return self._document(reading, widget_id).entries_at(place)
-
-    def stream_entries(self, widget_id: int, piece_bytes: int, written: int) -> Iterator[bytes]:
-        """All of a widget's entries, piece by piece. Inside a snapshot.
-
-        They are checked at the end: nothing of them may be used before.
+        It is a view of the file, for as long as the snapshot lasts.
         """
-        running = RunningChecksum()
-        with self._snapshot as reading:
-            pieces = self._document(reading, widget_id).stream_entries(piece_bytes)
-            yield from running.passing(map(bytes, pieces))
-        if running.value != written:
-            raise damaged(f"the document of widget {widget_id}")
-
-    def _find(self, reading: Reading, scope: str, name: str) -> DocumentRecord | None:
-        """A widget's document; None if there is no such widget."""
         file = self.file
-        key = key_of(scope, name)
-        found = reading.get(key, db=file.keys)
+        name = key.replace("/", "\0").encode()
+        found = reading.get(name, db=file.keys)
         if found is None:
-            self._require_unknown(reading, key, f"the document of {scope}/{name}")
+            self._require_unknown(reading, name, f"the document of {key}")
             return None
         widget_id, flags = KEY.unpack(found)
-        it = self._document(reading, widget_id)
+        it = self.document(reading, widget_id)
         # A damaged table would lead to another widget's document.
-        if it.is_listed != bool(flags & LISTED) or not it.head.startswith(
-            f'{{"scope":"{scope}","name":"{name}",'.encode()
-        ):
-            raise damaged(f"the document of {scope}/{name}")
+        if it.is_listed != bool(flags & LISTED) or it.key_hash != full_hash(name):
+            raise damaged(f"the document of {key}")
         return it
+
+    def find_styles(self, key: str) -> bytes:
+        """The style sheets of a widget's versions as JSON; nothing if there are none."""
+        with self._snapshot as reading:
+            it = self.find(reading, key)
+            return b"" if it is None else it.styles
 
     def _require_unknown(self, reading: Reading, key: bytes, what: str) -> None:
         """What is not found is nobody's, or lost; every key is known in two tables."""
         if reading.get(member_key(key), db=self.file.members) is not None:
             raise damaged(what)
 
-    def _document(self, reading: Reading, widget_id: int) -> DocumentRecord:
+    def document(self, reading: Reading, widget_id: int) -> DocumentRecord:
+        """The same by number, of a widget that is known to be there."""
         found = reading.get(number_key(widget_id), db=self.file.documents)
         it = None if found is None else DocumentRecord(found)
         if it is None or it.id != widget_id:
@@ -172,15 +124,10 @@ class Documents:
     def list_summaries(self, ids: Sequence[int]) -> list[SummaryRow]:
         """Of all these widgets."""
         with self._snapshot as reading:
-            found = [self._document(reading, it) for it in ids]
+            found = [self.document(reading, it) for it in ids]
             return [SummaryRow(it.id, it.head, it.entries_at(it.place), it.place) for it in found]
 
-    def list_outlines(self, ids: Sequence[int]) -> dict[int, bytes]:
-        """Of all these widgets, by their numbers."""
-        with self._snapshot as reading:
-            return {it: self._document(reading, it).outline for it in ids}
-
-    def stream_registry(self, scope: str) -> Iterator[RegistryRow]:
+    def stream_registry(self, scope: str) -> Iterator[DocumentRecord]:
         """The listed widgets of a scope, by name. Inside a snapshot."""
         with self._snapshot as reading:
             count = 0
@@ -189,15 +136,7 @@ class Documents:
                 if flags & LOST:
                     raise damaged(f"the registry of {scope}")
                 if flags & LISTED:
-                    it = self._document(reading, widget_id)
-                    is_large = it.entries_length > MAX_INLINE_BYTES
-                    yield RegistryRow(
-                        widget_id,
-                        it.head,
-                        it.latest_version,
-                        it.entries_checksum,
-                        None if is_large else it.entries,
-                    )
+                    yield self.document(reading, widget_id)
             known = self._scope(reading, scope)
             if known is None or count != known[1]:
                 raise damaged(f"the registry of {scope}")

@@ -7,21 +7,25 @@ bytes, and any number of them.
 """
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
+import msgspec
 import numpy as np
 import xxhash
 
 from ..domain.errors import DataDamaged
 from ..store.checksums import checksum
-from .rendering import Document, Place
-from .rows import TEXT_SEPARATOR, ListingColumns
+from .rendering import CDN_MARK, Document, Place
+from .rows import MAX_INLINE_BYTES, TEXT_SEPARATOR, ListingColumns
 
 # Counted up whenever the records or the rendering change: the replica is then made anew.
-FORMAT = 8
+FORMAT = 9
 
 Bytes: TypeAlias = bytes | memoryview
+
+# Not cut to a checksum's length: the tag of a detail is made of it.
+full_hash = xxhash.xxh3_64_intdigest
 
 # Checksum of the rest, number, time of the last change, how many versions, two flags.
 _LISTING = struct.Struct("<IqqIBB")
@@ -40,17 +44,26 @@ _OFFICIAL: tuple[bool | None, ...] = (None, False, True)
 # Instead of a description there may be none, which is not the same as an empty one.
 _NO_DESCRIPTION = b"\1"
 
-# Checksum of all up to the head's end; number, is_listed, lengths of the six parts; where the
-# latest version stands among the entries, and its checksum; those of the last three parts.
-_DOCUMENT = struct.Struct("<IqBBHIIIIIIIIII")
+# Of a document: its header, the text of its detail without the count, style sheets, outline.
+# What every reader needs: the checksum of all up to the count's place, number, flags, the key's
+# hash, the text's hash, lengths of the text and of what stands before the count.
+_DOCUMENT = struct.Struct("<IqBQQII")
+# Lengths of what stands between the count and the entries, of the entries, and of the style sheets;
+# where the latest version stands among the entries; checksums of it, style sheets and outline.
+_PARTS = struct.Struct("<IIIIIIII")
 _CHECKSUM_BYTES = 4
-_COPIED_BYTES = 1 << 16
-
+_TEXT_AT = _DOCUMENT.size + _PARTS.size
+_BEFORE_HEAD, _BEFORE_COUNT = b'{"widget":', b',"downloadCount":'
+_BEFORE_CREATED, _BEFORE_ENTRIES = b',"createdAt":"', b'"},"versions":'
+_BEFORE_LATEST = b',"latestVersion":'
+_NULL = b"null"
 
 # What leads to a widget: its number, and whether it is listed, or damaged in the store.
 KEY = struct.Struct("<qB")
 KEYS = np.dtype([("id", "<i8"), ("flags", "u1")])
 LISTED, LOST = 1, 2
+# Flags of a document beside: it holds marks for the CDN's address; nobody says if it is official.
+_MARKED, _NULL_OFFICIAL = 4, 8
 # A scope: when it last changed, how many widgets it has, and the checksum of both with its name.
 SCOPE = struct.Struct("<qII")
 CHANGE = struct.Struct("<qq")
@@ -165,113 +178,162 @@ def _checked_heads(records: Sequence[bytes]) -> "np.ndarray[Any, np.dtype[np.voi
 
 
 def encode_document(number: int, it: Document) -> bytes:
-    created_at, latest_version = it.created_at.encode(), (it.latest_version or "").encode()
-    head = _DOCUMENT.pack(
-        0,
-        number,
-        it.is_listed,
-        len(created_at),
-        len(latest_version),
-        len(it.head),
-        len(it.styles),
-        len(it.outline),
+    # In a detail alone it is never null: the fields of a detail keep their types.
+    is_null = it.head.endswith(_NULL)
+    head = it.head.removesuffix(_NULL) + b"false" if is_null else it.head
+    before = b"%b%b%b" % (_BEFORE_HEAD, head, _BEFORE_COUNT)
+    between = b"%b%b%b" % (_BEFORE_CREATED, it.created_at.encode(), _BEFORE_ENTRIES)
+    after = b"%b%b}" % (_BEFORE_LATEST, msgspec.json.encode(it.latest_version))
+    text = b"".join((before, between, it.entries, after))
+    flags = it.is_listed * LISTED | is_null * _NULL_OFFICIAL
+    flags |= (CDN_MARK in it.entries) * _MARKED
+    key = key_of(it.scope, it.name)
+    header = _DOCUMENT.pack(
+        0, number, flags, full_hash(key), full_hash(text), len(text), len(before)
+    )[_CHECKSUM_BYTES:] + _PARTS.pack(
+        len(between),
         len(it.entries),
+        len(it.styles),
         it.latest_start,
         it.latest_length,
         it.latest_checksum,
         it.styles_checksum,
         it.outline_checksum,
-        it.entries_checksum,
     )
-    shown = b"".join((head[_CHECKSUM_BYTES:], created_at, latest_version, it.head))
-    written = checksum(shown).to_bytes(_CHECKSUM_BYTES, "little")
-    return b"".join((written, shown, it.styles, it.outline, it.entries))
+    written = checksum(header + before).to_bytes(_CHECKSUM_BYTES, "little")
+    return b"".join((written, header, text, it.styles, it.outline))
 
 
 class DocumentRecord:
-    """A document as it is stored: checked up to its head, the other parts when they are read."""
+    """A document as it is stored. It is checked up to the count's place, the rest when it is read.
 
-    __slots__ = ("_checksums", "_ends", "_record", "_texts", "head", "id", "is_listed", "place")
+    It is a view of the file: not to be used after its transaction.
+    """
+
+    __slots__ = ("_count_at", "_end", "_flags", "_record", "hash", "id", "key_hash")
 
     def __init__(self, record: Bytes) -> None:
         """Raises DataDamaged if this is not what was written."""
-        size = len(record)
-        if size < _DOCUMENT.size:
+        if len(record) < _TEXT_AT:
             raise damaged("a document")
-        if size <= _COPIED_BYTES:
-            record = bytes(record)  # To slice a view costs twice as much.
         fields: tuple[int, ...] = _DOCUMENT.unpack_from(record)
-        written, self.id, is_listed, created, latest, head, styles, outline, entries = fields[:9]
-        latest_at = _DOCUMENT.size + created
-        head_at = latest_at + latest
-        end = head_at + head
-        outline_at = end + styles
-        entries_at = outline_at + outline
-        if size != entries_at + entries or checksum(record[_CHECKSUM_BYTES:end]) != written:
-            raise damaged(f"the document of widget {self.id}")
+        written, self.id, self._flags, self.key_hash, self.hash, text, before = fields
+        self._count_at = _TEXT_AT + before
+        self._end = _TEXT_AT + text
         self._record = record
-        self._texts = (_DOCUMENT.size, latest_at, head_at)
-        self._ends = (end, outline_at, entries_at, size)
-        self._checksums = fields[12:]
-        self.is_listed = is_listed == 1
-        self.head = bytes(record[head_at:end])
-        self.place = Place(*fields[9:12])
+        if checksum(record[_CHECKSUM_BYTES : self._count_at]) != written:
+            raise self._damaged()
+
+    @property
+    def is_listed(self) -> bool:
+        return self._flags & LISTED != 0
+
+    @property
+    def is_marked(self) -> bool:
+        """Whether the CDN's address is to be filled in."""
+        return self._flags & _MARKED != 0
+
+    @property
+    def is_large(self) -> bool:
+        """Whether the event loop should not read all of it."""
+        return self._end - self._count_at > MAX_INLINE_BYTES
+
+    @property
+    def text(self) -> "tuple[Bytes, Bytes]":
+        """The detail: what stands before the count, and what stands behind it."""
+        record = self._record
+        if full_hash(record[_TEXT_AT : self._end]) != self.hash:
+            raise self._damaged()
+        return record[_TEXT_AT : self._count_at], record[self._count_at : self._end]
+
+    @property
+    def around(self) -> tuple[bytes, bytes, bytes]:
+        """The detail but for the count and the entries; of the last two parts, not checked."""
+        start, stop = self._entries_place
+        places = ((_TEXT_AT, self._count_at), (self._count_at, start), (stop, self._end))
+        before, between, after = [bytes(self._record[start:stop]) for start, stop in places]
+        return before, between, after
+
+    @property
+    def head(self) -> bytes:
+        """The widget's own fields, as search and registry show them."""
+        start, stop = _TEXT_AT + len(_BEFORE_HEAD), self._count_at - len(_BEFORE_COUNT)
+        head = bytes(self._record[start:stop])
+        is_null = self._flags & _NULL_OFFICIAL
+        return head.removesuffix(b"false") + _NULL if is_null else head
 
     @property
     def created_at(self) -> str:
-        start, stop, _ = self._texts
-        return str(self._record[start:stop], "ascii")
+        _, between, _ = self.around
+        return between[len(_BEFORE_CREATED) : -len(_BEFORE_ENTRIES)].decode()
 
     @property
-    def latest_version(self) -> str | None:
-        _, start, stop = self._texts
-        return str(self._record[start:stop], "ascii") or None
+    def latest_version(self) -> bytes:
+        """As JSON."""
+        _, _, after = self.around
+        return after[len(_BEFORE_LATEST) : -1]
 
     @property
-    def styles(self) -> bytes:
-        return self._part(0)
-
-    @property
-    def outline(self) -> bytes:
-        return self._part(1)
+    def place(self) -> Place:
+        """Of the latest version."""
+        return Place(*self._parts[3:6])
 
     @property
     def entries(self) -> bytes:
-        return self._part(2)
-
-    @property
-    def entries_length(self) -> int:
-        return self._ends[3] - self._ends[2]
-
-    @property
-    def entries_checksum(self) -> int:
-        return self._checksums[2]
+        _, rest = self.text
+        start, stop = self._entries_place
+        return bytes(rest[start - self._count_at : stop - self._count_at])
 
     def entries_at(self, place: Place) -> bytes:
         """A part of the entries."""
-        start = self._ends[2] + place.start
-        part = bytes(self._record[start : start + place.length])
-        if len(part) != place.length or checksum(part) != place.checksum:
-            raise damaged(f"the document of widget {self.id}")
+        start = self._entries_place[0] + place.start
+        return self._part(start, start + place.length, place.checksum)
+
+    def stream_entries(self, piece_bytes: int) -> Iterator[bytes]:
+        """All entries, piece by piece. All is checked at the end: nothing may be used before."""
+        start, stop = self._entries_place
+        hashing = xxhash.xxh3_64(self._record[_TEXT_AT:start])
+        for at in range(start, stop, piece_bytes):
+            piece = bytes(self._record[at : min(at + piece_bytes, stop)])
+            hashing.update(piece)
+            yield piece
+        hashing.update(self._record[stop : self._end])
+        if hashing.intdigest() != self.hash:
+            raise self._damaged()
+
+    @property
+    def styles(self) -> bytes:
+        return self._part(self._end, self._end + self._parts[2], self._parts[6])
+
+    @property
+    def outline(self) -> bytes:
+        return self._part(self._end + self._parts[2], len(self._record), self._parts[7])
+
+    @property
+    def _parts(self) -> tuple[int, ...]:
+        return _PARTS.unpack_from(self._record, _DOCUMENT.size)
+
+    @property
+    def _entries_place(self) -> tuple[int, int]:
+        between, entries, *_ = self._parts
+        start = self._count_at + between
+        return start, start + entries
+
+    def _part(self, start: int, stop: int, written: int) -> bytes:
+        part = bytes(self._record[start:stop])
+        if len(part) != stop - start or checksum(part) != written:
+            raise self._damaged()
         return part
 
-    def stream_entries(self, piece_bytes: int) -> "list[memoryview]":
-        """All entries in pieces, which are not checked."""
-        whole = memoryview(self._record)[self._ends[2] : self._ends[3]]
-        return [whole[at : at + piece_bytes] for at in range(0, len(whole), piece_bytes)]
-
-    def _part(self, number: int) -> bytes:
-        ends = self._ends
-        part = bytes(self._record[ends[number] : ends[number + 1]])
-        if checksum(part) != self._checksums[number]:
-            raise damaged(f"the document of widget {self.id}")
-        return part
+    def _damaged(self) -> DataDamaged:
+        return damaged(f"the document of widget {self.id}")
 
     def to_document(
         self, listing: Listing, revocations: bytes, manifests: tuple[tuple[str, str], ...]
     ) -> Document:
         """All that is known of the widget. Raises DataDamaged if any part is not sound."""
-        styles_checksum, outline_checksum, entries_checksum = self._checksums
+        entries = self.entries  # First: so all of the text is checked.
+        styles_checksum, outline_checksum = self._parts[6:]
         return Document(
             listing.scope,
             listing.name,
@@ -281,17 +343,16 @@ class DocumentRecord:
             listing.display_name,
             listing.description,
             self.created_at,
-            self.latest_version,
+            msgspec.json.decode(self.latest_version),
             *self.place,
             styles_checksum,
             outline_checksum,
-            entries_checksum,
             self.head,
             self.styles,
             revocations,
             manifests,
             self.outline,
-            self.entries,
+            entries,
         )
 
 

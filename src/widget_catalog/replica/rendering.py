@@ -47,7 +47,6 @@ class Document(NamedTuple):
     latest_checksum: int
     styles_checksum: int
     outline_checksum: int
-    entries_checksum: int
     head: bytes
     styles: bytes
     revocations: bytes
@@ -131,7 +130,6 @@ def render(widget: Widget) -> Document:
         latest_checksum=place[2],
         styles_checksum=checksum(styles),
         outline_checksum=checksum(encoded_outline),
-        entries_checksum=checksum(encoded_entries),
         head=_encode(head)[:-1],
         styles=styles,
         revocations=_revocations(widget),

@@ -34,33 +34,11 @@ class ChangeRow(NamedTuple):
     version: str | None
 
 
-class DetailRow(NamedTuple):
-    """`entries` is None where they are large: they are read with `stream_entries`."""
-
-    id: int
-    is_listed: bool
-    head: bytes
-    created_at: str
-    latest_version: str | None
-    entries_checksum: int
-    entries: bytes | None
-
-
 class SummaryRow(NamedTuple):
     id: int
     head: bytes
     latest: bytes
     place: Place
-
-
-class RegistryRow(NamedTuple):
-    """`entries` is None where they are large."""
-
-    id: int
-    head: bytes
-    latest_version: str | None
-    entries_checksum: int
-    entries: bytes | None
 
 
 class ListingRow(NamedTuple):

@@ -3,7 +3,7 @@
 32 bits: a damaged row is taken for a sound one once in four billion times.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -22,19 +22,3 @@ def checksum(data: bytes | memoryview) -> int:
 def row_checksum(values: Sequence[Any]) -> int:
     """Of numbers, texts, booleans and None: the same for a row of SQLite and of PostgreSQL."""
     return _hash(_encode(values)) & _BITS
-
-
-class RunningChecksum:
-    """The checksum of data that comes in pieces."""
-
-    def __init__(self) -> None:
-        self._state = xxhash.xxh3_64()
-
-    def passing(self, pieces: Iterable[bytes]) -> Iterable[bytes]:
-        for piece in pieces:
-            self._state.update(piece)
-            yield piece
-
-    @property
-    def value(self) -> int:
-        return self._state.intdigest() & _BITS

@@ -10,7 +10,7 @@ import msgspec
 
 from widget_contract.addresses import CLI_VERSION, WIDGETS
 from widget_contract.errors import CatalogError
-from widget_contract.names import is_name
+from widget_contract.names import is_name, is_widget_key
 from widget_contract.wire import CliVersion, Counted, ServiceVersion, Settings, Shape
 
 from ... import release
@@ -124,7 +124,7 @@ class PublicApi:
             if method != "GET" and method != "HEAD":
                 return _wrong_method(request, _READ_OPEN, CORS)
             return content_response(request, self._catalog.revocations(), _OPEN)
-        if not _is_widget_key(key):
+        if not is_widget_key(key):
             return error(404, f"There is nothing at {path[:200]}.", CORS)
         if method == "GET" or method == "HEAD":
             content = await self._catalog.load_detail(key)
@@ -237,8 +237,3 @@ def _wrong_method(request: Request, allowed: str, *headers: tuple[str, str]) -> 
 
 def _no_widget(key: str) -> Response:
     return error(404, f"There is no widget {key!r}.", CORS)
-
-
-def _is_widget_key(key: str) -> bool:
-    scope, _, name = key.partition("/")
-    return is_name(scope) and is_name(name)
