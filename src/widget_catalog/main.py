@@ -204,7 +204,7 @@ def serve(
         "rate_limit": rate_limit, "metrics_port": metrics_port,
     }  # fmt: skip
     others = dict(_name_and_value(given) for given in set_ or [])
-    defaults = {"data": _DEMO_FOLDER} if demo else None
+    defaults = {"data": _DEMO_FOLDER, "dashboard": True} if demo else None
     read_settings = partial(load_settings, flags, config, others, defaults=defaults)
     settings = read_settings()
     folder = DataFolder(settings.data)

@@ -50,7 +50,9 @@ def build_services(
             issuer=settings.public_url,
             grant_ms=settings.oauth_max_days * 86_400_000,
         ),
-        renderer=PageRenderer(settings.service_name, settings.public_url),
+        renderer=PageRenderer(
+            settings.service_name, settings.public_url, has_dashboard=settings.dashboard
+        ),
         signing_key=keys.for_purpose("signing in"),
         provider=_provider(settings),
         factor_policy=FactorPolicy(

@@ -81,6 +81,9 @@ class Settings:
     )
     cdn_base_url: str = _setting("", "Where bundles are fetched from; default: `{base_url}/cdn`.")
     service_name: str = _setting("Widget Catalog", "The name shown to people.")
+    dashboard: bool = _setting(
+        False, "Offer `/dashboard`, where visitors try widgets together; on with `--demo`."
+    )
     max_bundle_bytes: int = _setting(2_097_152, "The largest bundle that is taken in.")
     max_document_bytes: int = _setting(
         2_097_152, "What a widget's detail may weigh with one more version; 0: no limit."

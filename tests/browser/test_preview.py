@@ -117,6 +117,13 @@ MODULES = {
       const show = (config) => { element.textContent = JSON.stringify(config); };
       show(context.config);
       return { update: show, unmount() {} }; }""",
+    "form": """export function mount(element) {
+      const form = document.createElement("form");
+      form.append(document.createElement("input"), document.createElement("button"));
+      form.lastChild.textContent = "Send";
+      form.action = "{evil}/form";
+      form.onsubmit = ({ submitter }) => element.append(submitter.textContent + "!");
+      element.append(form); }""",
     "offers": """export function mount(element, context) {
       element.textContent = Object.keys(context).sort().join(" "); }""",
 }
@@ -320,6 +327,19 @@ def test_an_error_of_a_running_widget_is_shown(context: BrowserContext, service:
     page = opened(context, service, "trial/fails-later/1.0.0")
     sentence = "The widget reported an error. It says: Uncaught Error: Later."
     expect(status(page)).to_have_text(sentence)
+
+
+def test_forms_of_widgets_work_and_send_nothing(
+    context: BrowserContext, service: Service, evil: Listener
+) -> None:
+    evil.heard.clear()
+    page = opened(context, service, "trial/form/1.0.0")
+    place = page.frame_locator("iframe").locator("#place")
+    place.get_by_role("button").click()
+    expect(place).to_have_text("SendSend!")
+    place.get_by_role("textbox").press("Enter")
+    expect(place).to_have_text("SendSend!Send!")
+    assert evil.heard == []
 
 
 def test_a_widget_gets_what_it_declares_and_no_more(

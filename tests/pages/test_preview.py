@@ -141,3 +141,17 @@ def test_names_never_become_markup(tmp_path: Path) -> None:
         page = site.get("/preview/acme/clock/1.0.0").body
         assert hostile.encode() not in page
         assert panel(page)["displayName"] == hostile
+
+
+def test_the_dashboard_is_there_where_it_is_switched_on(
+    demo_site: InProcessSite, tmp_path: Path
+) -> None:
+    assert demo_site.get("/dashboard").status == 404
+    assert "/dashboard" not in Html(demo_site.get("/").body).links
+    with InProcessSite(tmp_path / "data", dashboard=True) as site:
+        page = site.get("/dashboard")
+        assert (page.status, Html(page.body).open_at_end) == (200, [])
+        assert 'data-dashboard="/api/v1/widgets/"' in page.body.decode()
+        assert "/dashboard" in Html(site.get("/").body).links
+        policy = page.headers["content-security-policy"]
+        assert policy == demo_site.get(CLOCK).headers["content-security-policy"]

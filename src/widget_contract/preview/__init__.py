@@ -6,6 +6,7 @@ around it. They find each other by relative addresses, so they are served from o
 
 import base64
 import hashlib
+from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 from typing import NamedTuple
@@ -38,16 +39,15 @@ class PreviewFile(NamedTuple):
 @cache
 def preview_files() -> dict[str, PreviewFile]:
     folder = resources.files(__package__)
-    return {name: _described(name, (folder / name).read_bytes()) for name in NAMES}
+    return {name: preview_file(name, (folder / name).read_bytes()) for name in NAMES}
 
 
-@cache
-def preview_tag() -> str:
+def preview_tag(files: Mapping[str, PreviewFile]) -> str:
     """Another one when any file, or what is said about it, changes."""
-    return hashlib.sha256(repr(sorted(preview_files().items())).encode()).hexdigest()[:16]
+    return hashlib.sha256(repr(sorted(files.items())).encode()).hexdigest()[:16]
 
 
-def _described(name: str, content: bytes) -> PreviewFile:
+def preview_file(name: str, content: bytes) -> PreviewFile:
     headers = [("content-type", _TYPES[name.rpartition(".")[2]])]
     headers.append(("x-content-type-options", "nosniff"))
     if name == "frame.html":

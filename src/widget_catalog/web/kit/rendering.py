@@ -6,7 +6,7 @@ from urllib.parse import quote, urlsplit
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from widget_contract.preview import preview_files, preview_tag
+from widget_contract.preview import preview_file, preview_files, preview_tag
 
 from ... import release
 from ...catalog.content import Content
@@ -41,14 +41,18 @@ def safety(form_targets: str = "'self'", *, has_script: bool = False, more: str 
 
 
 class PageRenderer:
-    def __init__(self, service_name: str, public_url: str) -> None:
+    def __init__(self, service_name: str, public_url: str, *, has_dashboard: bool = False) -> None:
         self.service_name = service_name
         self.public_url = public_url
         self.style = (STATIC / "site.css").read_bytes() + preview_files()["preview.css"].content
         self.style_path = f"/static/site.{Content(self.style).tag}.css"
         self.script = (STATIC / "passkeys.js").read_bytes()
         self.script_path = f"/static/passkeys.{Content(self.script).tag}.js"
-        self.preview_path = f"/static/preview-{preview_tag()}"
+        dashboard = preview_file("dashboard.js", (STATIC / "dashboard.js").read_bytes())
+        # They find each other by relative addresses, so all have one folder, whose name changes.
+        self.preview_files = preview_files() | {"dashboard.js": dashboard}
+        self.preview_path = f"/static/preview-{preview_tag(self.preview_files)}"
+        self.has_dashboard = has_dashboard
         # Where the service is reached under a path of its own, links begin with that path.
         self.root = urlsplit(public_url).path.rstrip("/")
         self.templates = _environment(
@@ -56,6 +60,7 @@ class PageRenderer:
             style_url=self.root + self.style_path,
             script_url=self.root + self.script_path,
             preview_url=self.root + self.preview_path,
+            has_dashboard="yes" if has_dashboard else "",
             service_name=service_name,
             public_url=public_url,
             release=release.VERSION,

@@ -1,9 +1,8 @@
-"""`/preview/{scope}/{name}/{version}`: a version running, on a page of its own; and the files of
-all previews, under an address that changes with them."""
+"""`/preview/{scope}/{name}/{version}`: a version running, on a page of its own; `/dashboard`:
+several; and the files of all previews, under an address that changes with them."""
 
 from collections.abc import Mapping
 
-from widget_contract.preview import preview_files
 from widget_contract.wire import VersionEntry
 
 from ....catalog.catalog import Catalog
@@ -14,6 +13,7 @@ from ...kit.rendering import HTML, PageRenderer
 from .panel import panel_of, panel_safety
 
 _PREFIX = "/preview/"
+_DASHBOARD = "/dashboard"
 _FOR_GOOD = ("cache-control", "public, max-age=31536000, immutable")
 _REVALIDATED = ("cache-control", "no-cache")
 _VARY = ("vary", "accept-encoding")
@@ -30,23 +30,31 @@ class PreviewPages:
                 catalog.packer.content([file.content]),
                 [*file.headers, _VARY, _FOR_GOOD],
             )
-            for name, file in preview_files().items()
+            for name, file in renderer.preview_files.items()
         }
 
     async def answer(self, request: Request) -> Response | None:
         """None: there is no such page."""
         found = self._files.get(request.path)
         if found is None:
-            version = await self._find_version(request.path)
-            if version is None:
+            page = await self._render(request.path)
+            if page is None:
                 return None
-            page = self._renderer.render("preview/page.html", **self._shown(version))
             found = self._catalog.packer.content([page]), self._html
         if request.method not in ("GET", "HEAD"):
             sentence = "Only GET and HEAD are allowed at this address."
             allowed = ("allow", "GET, HEAD")
             return self._renderer.message(405, "Method not allowed", sentence, allowed, NOSNIFF)
         return content_response(request, *found)
+
+    async def _render(self, path: str) -> bytes | None:
+        if path == _DASHBOARD:
+            is_there = self._renderer.has_dashboard
+            return self._renderer.render("preview/dashboard.html") if is_there else None
+        version = await self._find_version(path)
+        if version is None:
+            return None
+        return self._renderer.render("preview/page.html", **self._shown(version))
 
     async def _find_version(self, path: str) -> VersionEntry | None:
         if not path.startswith(_PREFIX):

@@ -1,0 +1,233 @@
+// A small dashboard, kept in this browser alone. It uses the public API as any other would:
+// search, count an install, and run the bundle in a sandboxed frame (widget-frame.js).
+import { WidgetFrame } from "./widget-frame.js";
+
+const SDK = "2.1.0"; // What the frames offer to widgets.
+const KEY = "widget-catalog-dashboard";
+const CELL_PX = 96;
+const GAP_PX = 12;
+
+const page = document.querySelector("[data-dashboard]");
+const api = page.dataset.dashboard; // The address of the API, with a slash at its end.
+const grid = page.querySelector(".dash-grid");
+const results = page.querySelector(".dash-results");
+const none = page.querySelector(".dash-none");
+const status = page.querySelector("[role=status]");
+const state = read();
+const tiles = new Map(); // By their elements.
+
+function read() {
+  const usual = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+  try {
+    const { scheme, tiles: kept } = JSON.parse(localStorage.getItem(KEY));
+    return { scheme: scheme === "dark" ? "dark" : "light", tiles: kept.filter((it) => it.version) };
+  } catch {
+    return { scheme: usual, tiles: [] };
+  }
+}
+
+function save() {
+  state.tiles = [...grid.children].map((element) => tiles.get(element).saved);
+  page.classList.toggle("is-empty", state.tiles.length === 0);
+  try {
+    localStorage.setItem(KEY, JSON.stringify(state));
+  } catch {
+    tell("This browser does not keep the dashboard: its storage is full or switched off.");
+  }
+}
+
+async function search(text) {
+  const query = new URLSearchParams({ q: text, compatSdk: SDK, limit: 12 });
+  const answer = await fetch(`${api}search?${query}`);
+  if (!answer.ok) throw new Error((await answer.json()).error);
+  return (await answer.json()).widgets;
+}
+
+async function showResults(text) {
+  const found = await search(text).catch((fault) => tell(`The search failed: ${fault.message}`));
+  if (!found || text !== input.value.trim()) return; // Somebody has typed on.
+  results.replaceChildren(...found.map(card));
+  none.hidden = found.length > 0;
+}
+
+function card(widget) {
+  const version = widget.latestCompatibleVersion;
+  const add = make("button", { type: "button", textContent: "Add", disabled: version === null });
+  add.setAttribute("aria-label", `Add ${widget.displayName}`);
+  add.addEventListener("click", () => install(widget, version));
+  const about = version === null ? `Nothing of it runs on SDK ${SDK}.` : widget.description ?? "";
+  return make("li", {}, [
+    make("strong", { textContent: widget.displayName, dir: "auto" }),
+    make("code", { textContent: `${widget.scope}/${widget.name}` }),
+    make("p", { textContent: about, dir: "auto" }), add,
+  ]);
+}
+
+function install({ scope, name }, version) {
+  fetch(`${api}${scope}/${name}`, { method: "POST", keepalive: true }).catch(() => {});
+  const { minSize, maxSize } = version;
+  const size = (axis, usual) => Math.min(maxSize[axis], Math.max(minSize[axis], usual));
+  const tile = new Tile({ version, w: size("w", 3), h: size("h", 3), kept: {} });
+  grid.append(tile.element);
+  save();
+  tile.run();
+  tile.element.scrollIntoView({ block: "nearest" });
+  tell(`${version.displayName} was added.`);
+}
+
+class Tile {
+  constructor(saved) {
+    this.saved = saved;
+    const name = saved.version.displayName;
+    this.handle = make("button", { type: "button", className: "dash-handle" });
+    this.handle.append(make("span", { textContent: name, dir: "auto" }));
+    this.handle.setAttribute("aria-label", `Move ${name}`);
+    this.handle.setAttribute("aria-describedby", "dash-keys");
+    const remove = make("button", { type: "button", className: "dash-remove", textContent: "×" });
+    remove.setAttribute("aria-label", `Remove ${name}`);
+    remove.addEventListener("click", () => this.remove());
+    this.place = make("div", { className: "dash-place" });
+    this.note = make("p", { className: "dash-note" });
+    const corner = make("span", { className: "dash-corner" });
+    this.element = make("li", {}, [
+      make("div", { className: "dash-bar" }, [this.handle, remove]), this.place, this.note, corner,
+    ]);
+    this.frame = new WidgetFrame(this.place, {
+      onState: (now, sentence) => {
+        this.note.textContent = now === "failed" ? sentence : "";
+        this.element.dataset.state = now;
+      },
+      onKeep: (key, text) => {
+        this.saved.kept[key] = text;
+        save();
+      },
+    });
+    this.handle.addEventListener("keydown", (event) => this.#onKey(event));
+    follow(this.handle, this.element, (event) => this.#drag(event));
+    follow(corner, this.element, (event) => this.#stretch(event));
+    tiles.set(this.element, this);
+    this.resize(saved.w, saved.h);
+  }
+
+  run() {
+    const { version, kept } = this.saved;
+    this.frame.run({
+      ...version, title: version.displayName, scheme: state.scheme, kept: Object.entries(kept ?? {}),
+    });
+  }
+
+  remove() {
+    const next = this.element.nextElementSibling ?? this.element.previousElementSibling;
+    this.frame.stop();
+    this.element.remove();
+    save();
+    (tiles.get(next)?.handle ?? input).focus();
+    tell(`${this.saved.version.displayName} was removed.`);
+  }
+
+  resize(w, h) {
+    const { minSize, maxSize } = this.saved.version;
+    this.saved.w = Math.min(maxSize.w, Math.max(minSize.w, w));
+    this.saved.h = Math.min(maxSize.h, Math.max(minSize.h, h));
+    this.element.style.setProperty("--w", this.saved.w);
+    this.element.style.setProperty("--h", this.saved.h);
+  }
+
+  /** In front of another tile, or at the end. Frames go on where the browser can move them. */
+  move(before) {
+    if (grid.moveBefore) grid.moveBefore(this.element, before);
+    else grid.insertBefore(this.element, before);
+  }
+
+  #onKey(event) {
+    const { previousElementSibling: last, nextElementSibling: next } = this.element;
+    const across = { ArrowLeft: -1, ArrowRight: 1 }[event.key] ?? 0;
+    const down = { ArrowUp: -1, ArrowDown: 1 }[event.key] ?? 0;
+    if (across === 0 && down === 0) return;
+    event.preventDefault();
+    if (event.shiftKey) this.resize(this.saved.w + across, this.saved.h + down);
+    else if (across + down < 0 && last) this.move(last);
+    else if (across + down > 0 && next) this.move(next.nextElementSibling);
+    this.handle.focus();
+    save();
+    const place = [...grid.children].indexOf(this.element) + 1;
+    tell(`Place ${place} of ${grid.children.length}, ${this.saved.w} by ${this.saved.h} cells.`);
+  }
+
+  #drag({ clientX: x, clientY: y }) {
+    const over = [...grid.children].find((it) => {
+      const { left, right, top, bottom } = it.getBoundingClientRect();
+      return it !== this.element && x > left && x < right && y > top && y < bottom;
+    });
+    if (!over) return;
+    const { left, width } = over.getBoundingClientRect();
+    const before = x < left + width / 2 ? over : over.nextElementSibling;
+    if (before !== this.element && before !== this.element.nextElementSibling) this.move(before);
+  }
+
+  #stretch({ clientX: x, clientY: y }) {
+    const { left, top } = this.element.getBoundingClientRect();
+    const cells = (pixels) => Math.round((pixels + GAP_PX) / (CELL_PX + GAP_PX));
+    this.resize(cells(x - left), cells(y - top));
+  }
+}
+
+/** Calls `onMove` while a pointer that went down on the handle moves, then saves. */
+function follow(handle, element, onMove) {
+  handle.addEventListener("pointerdown", (event) => {
+    if (event.button !== 0) return;
+    handle.setPointerCapture(event.pointerId);
+    page.classList.add("is-arranging");
+    element.classList.add("is-held");
+    handle.addEventListener("pointermove", onMove);
+    handle.addEventListener("lostpointercapture", () => {
+      page.classList.remove("is-arranging");
+      element.classList.remove("is-held");
+      handle.removeEventListener("pointermove", onMove);
+      save();
+    }, { once: true });
+  });
+}
+
+function show(scheme) {
+  state.scheme = document.documentElement.dataset.scheme = scheme;
+  for (const tile of tiles.values()) tile.frame.show(scheme);
+}
+
+function tell(sentence) {
+  status.textContent = sentence;
+}
+
+function make(tag, properties = {}, children = []) {
+  const node = Object.assign(document.createElement(tag), properties);
+  node.append(...children);
+  return node;
+}
+
+const input = page.querySelector("input[type=search]");
+let typing = 0;
+input.addEventListener("input", () => {
+  clearTimeout(typing);
+  typing = setTimeout(() => showResults(input.value.trim()), 150);
+});
+input.form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  showResults(input.value.trim());
+});
+for (const choice of page.querySelectorAll("input[name=scheme]")) {
+  choice.checked = choice.value === state.scheme;
+  choice.addEventListener("change", () => {
+    show(choice.value);
+    save();
+  });
+}
+new ResizeObserver(([{ contentRect: { width } }]) => {
+  const columns = Math.floor((width + GAP_PX) / (CELL_PX + GAP_PX));
+  grid.style.setProperty("--columns", Math.max(1, columns));
+}).observe(grid);
+show(state.scheme);
+grid.append(...state.tiles.map((saved) => new Tile(saved).element));
+for (const tile of tiles.values()) tile.run();
+save();
+page.hidden = false;
+showResults("");

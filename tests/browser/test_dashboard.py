@@ -1,0 +1,128 @@
+"""The dashboard in a real browser: added with a click, arranged by pointer and keyboard, kept."""
+
+from collections.abc import Iterator
+from typing import Literal
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from browser.test_pages import POOR_CONTRAST
+from support.service import Service
+
+NAMES = ["Clock", "Météo", "To-do list"]
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    made = browser.new_context(viewport={"width": 1280, "height": 1000}, locale="en-GB")
+    yield made
+    made.close()
+
+
+def opened(context: BrowserContext, service: Service) -> Page:
+    page = context.new_page()
+    page.goto(f"{service.url}/dashboard")
+    page.get_by_role("button", name="Add Clock").wait_for()
+    return page
+
+
+def order(page: Page) -> list[str]:
+    return [it.strip() for it in page.locator(".dash-handle").all_inner_texts()]
+
+
+def test_three_widgets_are_added_arranged_kept_and_removed(
+    context: BrowserContext, demo_service: Service
+) -> None:
+    page = context.new_page()
+    complaints: list[str] = []
+    asked: list[str] = []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("request", lambda request: asked.append(f"{request.method} {request.url}"))
+    page.goto(f"{demo_service.url}/dashboard")
+    with demo_service.client() as client:
+        before = client.get("/api/v1/widgets/home/todo").json()["widget"]["downloadCount"]
+    for name in NAMES[:2]:
+        page.get_by_role("button", name=f"Add {name}").click()
+    page.get_by_label("Find a widget").fill("write down")
+    page.get_by_role("button", name="Add To-do list").click()
+    expect(page.get_by_role("status")).to_have_text("To-do list was added.")
+    expect(page.frame_locator("iframe >> nth=1").get_by_role("group")).to_contain_text("14°")
+    todo = page.frame_locator("iframe[title='To-do list']")
+    todo.get_by_label("New item").fill("Buy bread")
+    todo.get_by_role("button", name="Add").click()
+    expect(todo.get_by_role("group")).to_contain_text("Buy bread")
+    with demo_service.client() as client:
+        after = client.get("/api/v1/widgets/home/todo").json()["widget"]["downloadCount"]
+    assert after == before + 1
+
+    page.get_by_role("button", name="Move Clock", exact=True).focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("status")).to_have_text("Place 2 of 3, 3 by 3 cells.")
+    page.keyboard.press("Shift+ArrowRight")
+    expect(page.get_by_role("status")).to_have_text("Place 2 of 3, 4 by 3 cells.")
+    assert order(page) == ["Météo", "Clock", "To-do list"]
+
+    page.get_by_role("button", name="Move To-do list", exact=True).hover()
+    page.mouse.down()
+    page.get_by_role("button", name="Move Météo", exact=True).hover(position={"x": 5, "y": 5})
+    page.mouse.up()
+    assert order(page) == ["To-do list", "Météo", "Clock"]
+    expect(todo.get_by_role("group")).to_contain_text("Buy bread")  # It was not loaded anew.
+
+    page.get_by_label("Dark").check(force=True)
+    page.reload()
+    assert page.evaluate("document.documentElement.dataset.scheme") == "dark"
+    assert order(page) == ["To-do list", "Météo", "Clock"]
+    expect(todo.get_by_role("group")).to_contain_text("Buy bread")
+    page.get_by_role("button", name="Remove Météo").click()
+    assert order(page) == ["To-do list", "Clock"]
+    assert page.evaluate("document.activeElement.ariaLabel") == "Move Clock"
+
+    assert complaints == []
+    own = (f"{demo_service.url}/", "blob:")
+    assert all(it.partition(" ")[2].startswith(own) for it in asked), asked
+    assert [it for it in asked if it.startswith("POST")] == [
+        f"POST {demo_service.url}/api/v1/widgets/{key}"
+        for key in ("catalog/clock", "home/weather", "home/todo")
+    ]
+    sandboxes = page.locator("iframe").evaluate_all("all => all.map((it) => it.sandbox.value)")
+    assert sandboxes == ["allow-scripts"] * 2
+
+
+def test_a_corner_is_dragged_within_the_sizes_of_the_widget(
+    context: BrowserContext, demo_service: Service
+) -> None:
+    page = opened(context, demo_service)
+    page.get_by_role("button", name="Add Clock").click()
+    page.locator(".dash-corner").hover()
+    page.mouse.down()
+    page.mouse.move(1200, 980, steps=4)
+    page.mouse.move(1270, 1400, steps=2)
+    page.mouse.up()
+    sizes = "JSON.parse(localStorage['widget-catalog-dashboard']).tiles.map((it) => [it.w, it.h])"
+    assert page.evaluate(sizes) == [[6, 6]]
+
+
+@pytest.mark.parametrize("kept", ["not JSON", "null", '{"tiles": 7}', '{"tiles": [{}]}'])
+def test_a_spoilt_memory_begins_anew(
+    context: BrowserContext, demo_service: Service, kept: str
+) -> None:
+    page = opened(context, demo_service)
+    page.evaluate("(text) => localStorage.setItem('widget-catalog-dashboard', text)", kept)
+    page.reload()
+    expect(page.get_by_text("Nothing here yet.")).to_be_visible()
+    expect(page.get_by_role("button", name="Add Clock")).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [320, 390, 1440])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_dashboard_fits_its_window_and_can_be_read(
+    browser: Browser, demo_service: Service, width: int, scheme: Literal["light", "dark"]
+) -> None:
+    context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
+    page = opened(context, demo_service)
+    page.get_by_role("button", name="Add Clock").click()
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    assert page.evaluate(POOR_CONTRAST) == []
+    context.close()
