@@ -166,6 +166,90 @@ export interface Size {
   h: number;
 }
 
+/** Everything about one version. */
+export interface VersionDetail {
+  widget: Widget;
+  version: VersionEntry;
+  /**
+   * The manifest as it was published, with keys that this catalog does not know. `null` for
+   * versions that were imported without one.
+   */
+  manifest: Record<string, unknown> | null;
+  /** The bundle, and the style sheet if there is one. */
+  files: PublishedFile[];
+  /** What it asks for and `previousVersion` did not. */
+  permissionsAdded: string[];
+  /** What `previousVersion` asked for and this does not. */
+  permissionsRemoved: string[];
+  /** The version published before it that is not yanked, if any. */
+  previousVersion: string | null;
+  /** Set if the bundle must not run; `null` otherwise. */
+  revoked: RevokedState | null;
+}
+
+/** A file of a version. */
+export interface PublishedFile {
+  /** Its name. */
+  path: string;
+  /** Where it is. */
+  url: string;
+  /** Its size in bytes, not compressed. */
+  size: number;
+  /** Its SHA-256, in hexadecimal. */
+  sha256Hash: string;
+  /** The same for an `integrity` attribute. */
+  integrity: string;
+  /** Its media type. */
+  contentType: string;
+}
+
+/** Why and when a version was revoked: its bundle must not run. */
+export interface RevokedState {
+  /** Why, for people. */
+  reason: string;
+  /** When. */
+  at: string;
+}
+
+/** What to do about every widget that was asked for. */
+export interface Resolved {
+  /** The SDK, as asked. */
+  sdk: string;
+  /** Number of the newest change that this answer knows of: see `changes`. */
+  revision: number;
+  /** In the order asked. */
+  results: ResolveResult[];
+}
+
+/** What to do about one widget. */
+export interface ResolveResult {
+  /** The widget, as asked. */
+  id: string;
+  /**
+   * `current`: what is installed is what would be offered. `update`: there is another version
+   * to go to. `install`: nothing is installed, and there is an offer. `incompatible`: nothing
+   * fits the SDK and the range. `yanked`: what is installed was taken back. `revoked`: what is
+   * installed must not run; unload it. `unlisted`: the widget is no longer listed. `unknown`:
+   * there is no such widget.
+   */
+  status: "current" | "update" | "install" | "incompatible" | "yanked" | "revoked" | "unlisted" | "unknown";
+  /** What is installed, if the catalog knows it. */
+  installed: VersionEntry | null;
+  /**
+   * The newest version that fits: compatible, neither yanked nor revoked, in the range, old
+   * enough.
+   */
+  offer: VersionEntry | null;
+  /** Number of the newest version that is not yanked, whether it fits or not. */
+  latestVersion: string | null;
+  /** What the offer asks for and the installed version does not. */
+  permissionsAdded: string[];
+  /** What the installed version asks for and the offer does not. */
+  permissionsRemoved: string[];
+  /** A sentence for a person. */
+  message: string;
+}
+
 /** All bundles that must not run, of listed and unlisted widgets. */
 export interface Revocations {
   /** Number of the newest change that this answer knows of: see `changes`. */
@@ -192,4 +276,24 @@ export interface Revocation {
 export interface Counted {
   /** Always `true`. */
   success: true;
+}
+
+/** What a dashboard runs, and what it has. Other keys are ignored. */
+export interface ResolveRequest {
+  /** Version of the SDK: the one that runs, or one to upgrade to. */
+  sdk: string;
+  /** At most 500. */
+  widgets: InstalledWidget[];
+  /** Offer no version that was published within so many days. What is installed stays. */
+  minAgeDays?: number | null;
+}
+
+/** A widget that a dashboard has, or wants. */
+export interface InstalledWidget {
+  /** The widget, as `scope/name`. */
+  id: string;
+  /** The version that is installed, if any. */
+  installed?: string | null;
+  /** Only versions in this range, in npm's grammar. */
+  range?: string | null;
 }

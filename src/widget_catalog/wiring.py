@@ -225,7 +225,7 @@ def _program() -> str:
     return f"{'widget-catalog' if name == '__main__.py' else name} {command}".strip()[:80]
 
 
-def open_catalog(node: Node, settings: Settings) -> "Catalog":
+def open_catalog(node: Node, settings: Settings, now: Clock = clock.now) -> "Catalog":
     """A reader of this node's catalog, with an index and caches of its own."""
     from .catalog.catalog import Catalog
     from .replica.documents import Documents
@@ -239,6 +239,7 @@ def open_catalog(node: Node, settings: Settings) -> "Catalog":
         node.counts,
         settings.cdn_url,
         cache_bytes,
+        now,
         index_source=IndexSource(node.folder.replica, node.folder.search_index),
     )
 
@@ -282,7 +283,7 @@ def build_worker(
     try:
         if status is not None and status.memory_faults:
             _make_sound(node)  # A damaged file ends those who read it.
-        catalog = open_catalog(node, settings)
+        catalog = open_catalog(node, settings, now)
     except DataDamaged as fault:
         alarm.hears(fault)
         raise

@@ -4,7 +4,7 @@ what decides."""
 NAME = r"^[a-z0-9][a-z0-9-]*$"
 NAME_MAX_LENGTH = 64
 
-WIDGET_ID = r"^[a-z0-9][a-z0-9-]*/[a-z0-9][a-z0-9-]*$"
+WIDGET_ID = r"^[a-z0-9][a-z0-9-]{0,63}/[a-z0-9][a-z0-9-]{0,63}$"
 
 # Semantic Versioning 2.0.0, strict: no leading `v`, no missing part, no leading zero.
 _IDENTIFIER = r"(?:0|[1-9][0-9]*|[0-9]*[a-zA-Z-][0-9a-zA-Z-]*)"
@@ -17,5 +17,6 @@ COMPAT_SDK = f"^{_NUMBERS.replace('*', '{0,14}')}{_SUFFIXES}$"
 SEMVER_MAX_LENGTH = 256
 
 SHA256 = "^[0-9a-f]{64}$"
+INTEGRITY = "^sha256-[A-Za-z0-9+/]{43}=$"
 TIMESTAMP = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$"
 API_VERSION = "^v[1-9][0-9]*$"

@@ -1,4 +1,5 @@
-"""The shapes of the wire: every JSON object of the public API and of publishing, once.
+"""The shapes of the wire: every JSON object of the public API and of publishing, once. Those of
+one version, `resolve`, `changes` and `revocations` are in `wire_running.py`.
 
 The order of the fields is their order on the wire, where names are in camel case. The service
 writes these shapes, the OpenAPI document is generated from them, and clients read them.
@@ -12,7 +13,7 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from .described import count_field, described, name_field, time_field, url_field, version_field
-from .patterns import API_VERSION, SHA256, WIDGET_ID
+from .patterns import API_VERSION, SHA256
 
 
 class Shape(Struct, frozen=True, rename="camel"):
@@ -204,35 +205,6 @@ class Registry(Shape, frozen=True):
     widgets: Annotated[
         tuple[RegistryWidget, ...], described("The scope's listed widgets, ordered by `name`.")
     ]
-
-
-class Revocation(Shape, frozen=True):
-    """A bundle that must not run."""
-
-    sha256_hash: Annotated[
-        str,
-        described(
-            "SHA-256 of the bundle, in hexadecimal. Do not run what has it, wherever it is from.",
-            "c81c2bd9832ca040af0ae060b25d15fbfefc843b84375ce8b45f5eae30e71174",
-            pattern=SHA256,
-        ),
-    ]
-    id: Annotated[
-        str, described("The widget, as `scope/name`.", "catalog/clock", pattern=WIDGET_ID)
-    ]
-    version: Annotated[str, version_field("The version that was revoked.")]
-    reason: Annotated[str, described("Why, for people.", "It sends settings to a stranger.")]
-    at: Annotated[str, time_field("When it was revoked.")]
-
-
-class Revocations(Shape, frozen=True):
-    """All bundles that must not run, of listed and unlisted widgets."""
-
-    revision: Annotated[
-        int,
-        count_field("Number of the newest change that this answer knows of: see `changes`.", 4711),
-    ]
-    revocations: Annotated[tuple[Revocation, ...], described("The newest first.")]
 
 
 class Counted(Shape, frozen=True):

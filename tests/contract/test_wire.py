@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from widget_contract import wire
+from widget_contract import wire, wire_running
 from widget_contract.addresses import (
     FileKind,
     PublishedFile,
@@ -18,7 +18,7 @@ from widget_contract.manifests import Declared, declared, parse_manifest
 
 SHAPES = [
     it
-    for it in vars(wire).values()
+    for it in (vars(wire) | vars(wire_running)).values()
     if isinstance(it, type) and issubclass(it, wire.Shape) and it is not wire.Shape
 ]
 

@@ -4,6 +4,7 @@ Before each answer the shared revision word is looked at; if it moved, what is n
 feed is dropped from the caches and, at the next search, taken into the index.
 """
 
+import asyncio
 from functools import partial
 from typing import NamedTuple
 
@@ -25,8 +26,10 @@ from .content import Content
 from .details import Detail, LargeDetail, SmallDetail, UnloadedDetail
 from .large_content import AnyContent, Packer
 from .loading import Loader, Registry, read_detail, read_registry, registry_pieces
+from .resolving import Resolve, Resolver
 from .revocations import Revocations
 from .search_pages import Asked, SearchPages
+from .version_details import VersionDetails
 
 
 class _Bundle(msgspec.Struct, rename="camel"):
@@ -43,6 +46,8 @@ class BundleRef(NamedTuple):
 # What an object costs in memory beside its bytes.
 _OVERHEAD_BYTES = 600
 _MANY_CHANGES = 10_000
+# Some two milliseconds.
+_RESOLVED_AT_ONCE = 100
 _REVOKING = frozenset({Revoked.kind, Unrevoked.kind})
 
 _decode_bundle = msgspec.json.Decoder(_Bundle).decode
@@ -69,7 +74,8 @@ class Catalog:
         self._slots = counts.slots
         self._cdn_url = cdn_url
         self._now = now
-        share, room = cache_bytes // 16, CacheRoom(cache_bytes)
+        share = cache_bytes // 16
+        room = CacheRoom(cache_bytes + share)
         self.packer = Packer()
         self._details: ByteBoundedCache[str, Detail] = ByteBoundedCache(5 * share, room=room)
         self._pages = SearchPages(documents, counts, self.packer, cdn_url, 5 * share, room)
@@ -77,6 +83,10 @@ class Catalog:
         self._loader = Loader(documents, self.packer, 5 * share, room)
         self._bundles: ByteBoundedCache[tuple[str, str], BundleRef] = ByteBoundedCache(1 << 20)
         self._revocations = Revocations(documents)
+        self._versions = VersionDetails(
+            documents, self._revocations, self.packer, cdn_url, share, room
+        )
+        self._resolver = Resolver(documents, self._revocations, cdn_url)
         self._stats: Content | None = None
         self._stats_at = (-1, -1)
         self._follower = IndexFollower(documents, counts, index_source)
@@ -110,6 +120,27 @@ class Catalog:
         if count != loaded.count:
             loaded.show(count)
         return loaded.content
+
+    def version(self, key: str) -> AnyContent | None:
+        """Everything about the version with this `scope/name/version`, of a listed widget."""
+        self._follow()
+        return self._versions.answer(key, self._slots)
+
+    async def resolve(self, asked: Resolve) -> AnyContent:
+        """What to do about each of these widgets."""
+        self._follow()
+        revision, now = self._seen, self._now()
+        results: list[bytes] = []
+        for start in range(0, len(asked.widgets), _RESOLVED_AT_ONCE):
+            if start:
+                await asyncio.sleep(0)  # Others come in between.
+            some = asked.widgets[start : start + _RESOLVED_AT_ONCE]
+            results += self._resolver.results(asked, some, now)
+        head = b'{"sdk":%b,"revision":%d,"results":[' % (
+            msgspec.json.encode(asked.sdk.text),
+            revision,
+        )
+        return self.packer.content([head, b",".join(results), b"]}"])
 
     def find_id(self, key: str) -> int | None:
         """The number of the widget with this `scope/name`, listed or not."""
@@ -269,6 +300,7 @@ class Catalog:
                 cache.clear()
             self._bundles.clear()
             self._revocations.clear()
+            self._versions.clear()
             return
         self._follower.note(changes)
         for seq, widget_id, scope, name, _, kind, _ in changes:
@@ -278,6 +310,7 @@ class Catalog:
             self._pages.forget(widget_id)
             self._registries.drop(scope)
             self._details.drop(f"{scope}/{name}")
+            self._versions.drop(f"{scope}/{name}")
             self._loader.drop(scope)
             self._loader.drop(f"{scope}/{name}")
         self._seen = max(self._seen, newest)

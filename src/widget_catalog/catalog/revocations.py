@@ -2,7 +2,7 @@
 
 import msgspec
 
-from widget_contract.wire import Revocation
+from widget_contract.wire_running import Revocation
 
 from ..replica.documents import Documents
 from ..replica.rendering import RevokedVersion

@@ -118,8 +118,12 @@ def route_of(path: str) -> str:
     match path.split("/")[1:]:
         case ["api", "v1", "widgets", "search"]:
             return "search"
+        case ["api", "v1", "widgets", "changes" | "resolve" | "revocations" as route]:
+            return route
         case ["api", "v1", "widgets", _, _]:
             return "detail"
+        case ["api", "v1", "widgets", _, _, _]:
+            return "version"
         case ["api", "widgets", _, "registry.json"]:
             return "registry"
         case ["api", "health" | "version" | "stats" | "settings"] | [

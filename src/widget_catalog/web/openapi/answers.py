@@ -62,6 +62,21 @@ def errors() -> dict[str, Answer]:
             "There is no widget 'acme/sundial'.",
             _OPEN,
         ),
+        "VersionNotFound": _error(
+            "There is no such version, or its widget is unlisted.",
+            "There is no version '9.9.9' of acme/clock.",
+            _OPEN,
+        ),
+        "InvalidBody": _error(
+            "The body breaks its rules; every fault is named.",
+            "sdk: must be a semantic version, such as 1.2.0.",
+            _OPEN,
+        ),
+        "BodyTooLarge": _error(
+            "The body has more than 64 KB.",
+            "The body is too large: at most 65,536 bytes are taken here.",
+            _OPEN,
+        ),
         "ScopeNotFound": _error("There is no such scope.", "There is no scope 'nobody'."),
         "BundleNotFound": _error(
             "There is no such version, or its bundle is kept elsewhere: go by its `bundleUrl`.",
@@ -156,17 +171,6 @@ def search_examples(base_url: str) -> dict[str, tuple[str, object]]:
         "compatSdk": ("?q=clock&compatSdk=1.2.0", {"widgets": [compatible], **rest}),
         "nothing": ("?q=sundial", {"widgets": [], **rest, "total": 0}),
     }
-
-
-def example_revocations() -> Answer:
-    revoked = {
-        "sha256Hash": "c81c2bd9832ca040af0ae060b25d15fbfefc843b84375ce8b45f5eae30e71174",
-        "id": "catalog/clock",
-        "version": "2.0.0",
-        "reason": "It sends settings to a stranger.",
-        "at": "2026-02-09T09:15:00.000Z",
-    }
-    return {"revision": 4711, "revocations": [revoked]}
 
 
 def detail_example(base_url: str) -> Answer:

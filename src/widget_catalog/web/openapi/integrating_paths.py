@@ -1,15 +1,63 @@
-"""Operations for those who run widgets: what must not run any more."""
+"""Operations for those who run widgets: one version, what to do about many, what must not run."""
 
-from .answers import Answer, example_revocations, json_answer, shared
-from .operations import operation
+from .answers import Answer, json_answer, shared
+from .examples import resolve_examples, revocations_example, version_example
+from .fields import ref
+from .operations import operation, parameter
 
 _OPEN = ("ETag", "Vary", "Access-Control-Allow-Origin")
 
 
 def integrating_paths(base_url: str) -> dict[str, object]:
     return {
+        "/api/v1/widgets/{scope}/{name}/{version}": {
+            "parameters": [parameter("scope"), parameter("name"), parameter("version")],
+            "get": _version(base_url),
+        },
+        "/api/v1/widgets/resolve": {"post": _resolve(base_url)},
         "/api/v1/widgets/revocations": {"get": _revocations(base_url)},
     }
+
+
+def _version(base_url: str) -> Answer:
+    return operation(
+        "getWidgetVersion",
+        "Read a version",
+        "Everything about one published version: its whole manifest, its files with their hashes, "
+        "the style sheet too, and which permissions it asks for that the version before it did "
+        "not. Build metadata in the version is ignored.",
+        f"curl '{base_url}/api/v1/widgets/catalog/clock/2.0.0'",
+        {
+            "200": json_answer("The version.", "VersionDetail", version_example(base_url), *_OPEN),
+            "304": shared("NotModified"),
+            "404": shared("VersionNotFound"),
+        },
+    )
+
+
+def _resolve(base_url: str) -> Answer:
+    asked, answered = resolve_examples(base_url)
+    return operation(
+        "resolveWidgets",
+        "Resolve widgets",
+        "What should a dashboard do about the widgets it has, on the SDK it runs? Ask for all of "
+        "them at once. With an SDK that you do not run yet, the answer is the forecast of an "
+        "upgrade.\n\n"
+        "`offer` is the newest version that is compatible, neither yanked nor revoked, inside "
+        "`range`, and at least `minAgeDays` old. The body has at most 64 KB and 500 widgets; all "
+        "that is wrong with it is told at once.",
+        f"curl -X POST '{base_url}/api/v1/widgets/resolve' -H 'Content-Type: application/json' "
+        '-d \'{"sdk":"2.1.0","widgets":[{"id":"catalog/clock","installed":"1.1.0"}]}\'',
+        {
+            "200": json_answer("What to do about each.", "Resolved", answered, *_OPEN),
+            "400": shared("InvalidBody"),
+            "413": shared("BodyTooLarge"),
+        },
+        body={
+            "required": True,
+            "content": {"application/json": {"schema": ref("ResolveRequest"), "example": asked}},
+        },
+    )
 
 
 def _revocations(base_url: str) -> Answer:
@@ -23,7 +71,7 @@ def _revocations(base_url: str) -> Answer:
         "back: what is not in the list may run.",
         f"curl '{base_url}/api/v1/widgets/revocations'",
         {
-            "200": json_answer("All of them.", "Revocations", example_revocations(), *_OPEN),
+            "200": json_answer("All of them.", "Revocations", revocations_example(), *_OPEN),
             "304": shared("NotModified"),
         },
     )

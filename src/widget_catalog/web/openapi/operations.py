@@ -18,6 +18,7 @@ def operation(
     answers: dict[str, Answer],
     given: list[Answer] | None = None,
     tag: str = INTEGRATORS,
+    body: Answer | None = None,
 ) -> Answer:
     """An operation with its own answers, and those that every address may give."""
     everywhere = {
@@ -33,6 +34,7 @@ def operation(
         "summary": summary,
         "description": about,
         **({"parameters": given} if given else {}),
+        **({"requestBody": body} if body else {}),
         "responses": dict(sorted({**everywhere, **answers}.items())),
         "x-codeSamples": [{"lang": "Shell", "label": "curl", "source": curl}],
     }

@@ -10,11 +10,11 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import fields
 
-from widget_contract import wire
+from widget_contract import wire, wire_running
 
 from .fields import Schema, exact, ref, text
 
-_TYPES: dict[Any, str] = {str: "string", int: "integer", bool: "boolean"}
+_TYPES: dict[Any, str] = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
 
 def schemas() -> dict[str, Schema]:
@@ -28,18 +28,27 @@ def schemas() -> dict[str, Schema]:
         wire.Size,
         wire.Registry,
         wire.RegistryWidget,
-        wire.Revocations,
-        wire.Revocation,
+        wire_running.VersionDetail,
+        wire_running.PublishedFile,
+        wire_running.RevokedState,
+        wire_running.Resolved,
+        wire_running.ResolveResult,
+        wire_running.Revocations,
+        wire_running.Revocation,
         wire.Counted,
         wire.Error,
     )
     operational = (wire.ServiceVersion, wire.CliVersion, wire.Stats)
     return {
         **{it.__name__: object_schema(it) for it in shapes},
+        **{
+            it.__name__: _open(it)
+            for it in (wire_running.ResolveRequest, wire_running.InstalledWidget)
+        },
         "Health": _health(),
         "HealthFault": _health_fault(),
         **{it.__name__: object_schema(it) for it in operational},
-        "Settings": {**object_schema(wire.Settings), "additionalProperties": True},
+        "Settings": _open(wire.Settings),
     }
 
 
@@ -48,6 +57,11 @@ def object_schema(shape: type[Struct]) -> Schema:
     optional = tuple(it.encode_name for it in fields(shape) if it.default is UNSET)
     properties = {it.encode_name: _schema(it.type) for it in fields(shape)}
     return exact(" ".join((shape.__doc__ or "").split()), properties, optional)
+
+
+def _open(shape: type[Struct]) -> Schema:
+    """An object that may have other fields besides."""
+    return {**object_schema(shape), "additionalProperties": True}
 
 
 def _schema(annotation: Any) -> Schema:
@@ -65,8 +79,10 @@ def _type_schema(type_: Any) -> Schema:
         (one,) = (it for it in arguments if it not in (NoneType, UnsetType))
         return _or_null(_type_schema(one)) if NoneType in arguments else _type_schema(one)
     if origin is Literal:
-        (value,) = arguments
-        return {"type": _TYPES[type(value)], "const": value}
+        first = {"type": _TYPES[type(arguments[0])]}
+        return first | ({"enum": list(arguments)} if arguments[1:] else {"const": arguments[0]})
+    if origin is dict:
+        return {"type": "object"}
     if origin is tuple:
         return {"type": "array", "items": _schema(arguments[0])}
     if type_ in _TYPES:

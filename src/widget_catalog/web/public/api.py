@@ -3,6 +3,7 @@
 There is no route table on the hot path: a detail is recognised by its prefix.
 """
 
+import asyncio
 from collections.abc import Callable
 from typing import Protocol
 
@@ -19,19 +20,33 @@ from ...catalog.content import Content
 from ...domain.errors import DatabaseDown, DataDamaged, InvalidQuery, StoreUnavailable
 from ..kit.conditional import http_date
 from ..kit.content_response import content_response
-from ..kit.errors import error
-from ..kit.http import CORS, NOSNIFF, Answer, Body, Headers, Request, Response, WorkerCounts
+from ..kit.dispatcher import read_whole
+from ..kit.errors import TooLarge, error
+from ..kit.http import (
+    CORS,
+    NOSNIFF,
+    Answer,
+    Body,
+    Headers,
+    PlainRequest,
+    Request,
+    Response,
+    WorkerCounts,
+)
 from .query import parse_search
+from .resolve_request import MAX_BODY_BYTES, parse_resolve
 
 _WIDGETS_LENGTH = len(WIDGETS)
 _SEARCH = "search"
 _REVOCATIONS = "revocations"
+_RESOLVE = "resolve"
 _STATS = "/api/stats"
 _REGISTRY_PREFIX = "/api/widgets/"
 _REGISTRY_SUFFIX = "/registry.json"
 _MAX_PATH_AND_QUERY = 8192
 # A large import or doctor may write for some seconds; what takes longer is not healthy.
 _TOO_LONG_S = 10
+_BODY_WITHIN_S = 30
 
 _JSON = ("content-type", "application/json; charset=utf-8")
 _VARY = ("vary", "accept-encoding")
@@ -124,6 +139,10 @@ class PublicApi:
             if method != "GET" and method != "HEAD":
                 return _wrong_method(request, _READ_OPEN, CORS)
             return content_response(request, self._catalog.revocations(), _OPEN)
+        if key == _RESOLVE:
+            return await self._resolve(request, body)
+        if key.count("/") == 2:
+            return self._version(request, key)
         if not is_widget_key(key):
             return error(404, f"There is nothing at {path[:200]}.", CORS)
         if method == "GET" or method == "HEAD":
@@ -142,6 +161,33 @@ class PublicApi:
             return error(400, fault.message, CORS)
         await self._catalog.catch_up()
         return content_response(request, self._catalog.search(*wanted), _OPEN)
+
+    def _version(self, request: Request, key: str) -> Response:
+        widget, _, version = key.rpartition("/")
+        if not (is_widget_key(widget) and version):
+            return error(404, f"There is nothing at {request.path[:200]}.", CORS)
+        if request.method != "GET" and request.method != "HEAD":
+            return _wrong_method(request, _READ_OPEN, CORS)
+        content = self._catalog.version(key)
+        if content is None:
+            return error(404, f"There is no version {version[:80]!r} of {widget}.", CORS)
+        return content_response(request, content, _OPEN)
+
+    async def _resolve(self, request: Request, body: Body) -> Response:
+        if request.method != "POST":
+            return _wrong_method(request, "POST, OPTIONS", CORS)
+        try:
+            sent = await asyncio.wait_for(read_whole(body, MAX_BODY_BYTES), _BODY_WITHIN_S)
+            content = await self._catalog.resolve(parse_resolve(sent))
+        except TooLarge as fault:
+            return error(413, fault.message, CORS)
+        except TimeoutError:
+            return error(408, "The body did not come in time.", CORS, ("connection", "close"))
+        except InvalidQuery as fault:
+            return error(400, fault.message, CORS)
+        # What is posted is not looked up: no tag of an earlier answer counts.
+        accepted = {"accept-encoding": request.headers.get("accept-encoding") or ""}
+        return content_response(PlainRequest("POST", "", "", accepted), content, _OPEN)
 
     async def _count(self, key: str) -> Response:
         widget_id = self._catalog.find_id(key)

@@ -1,0 +1,173 @@
+"""Versions in memory: everything about one version, around the download count of its widget."""
+
+import base64
+from collections.abc import Sequence
+
+import msgspec
+import xxhash
+
+from widget_contract.addresses import file_path
+from widget_contract.names import is_widget_key
+from widget_contract.wire_running import PublishedFile, RevokedState
+
+from ..replica.cache import ByteBoundedCache, CacheRoom
+from ..replica.documents import Documents
+from ..replica.rendering import RevokedVersion, with_cdn
+from ..replica.rows import MAX_INLINE_BYTES
+from ..replica.versions import StyleRow, VersionRow, find_version
+from .content import Content
+from .details import SmallDetail
+from .large_content import AnyContent, Packer
+from .revocations import Revocations
+
+_OVERHEAD_BYTES = 1_200
+_JS, _CSS = "text/javascript", "text/css"
+
+
+class _Bundle(msgspec.Struct, rename="camel"):
+    version: str
+    bundle_url: str
+    bundle_size: int
+    sha256_hash: str
+    permissions: tuple[str, ...]
+
+
+_decode_bundle = msgspec.json.Decoder(_Bundle).decode
+
+
+class VersionDetail(SmallDetail):
+    """A version's own tag and count work as those of its widget do."""
+
+    __slots__ = ()
+
+    def __init__(self, widget_id: int, before: bytes, rest: bytes, count: int) -> None:
+        hashing = xxhash.xxh3_64(before)
+        hashing.update(rest)
+        self.id = widget_id
+        self.is_listed = True
+        self.tag = hashing.hexdigest()
+        self.count = count
+        self.start = len(before)
+        body = b"%b%d%b" % (before, count, rest)
+        self.stop = len(body) - len(rest)
+        self.content = Content(body, f"{self.tag}-{count:x}")
+
+
+class VersionDetails:
+    """Kept by widget, so that all of a widget that has changed are forgotten at once."""
+
+    def __init__(
+        self,
+        documents: Documents,
+        revocations: Revocations,
+        packer: Packer,
+        cdn_url: str,
+        max_bytes: int,
+        room: CacheRoom,
+    ) -> None:
+        self._documents = documents
+        self._revocations = revocations
+        self._packer = packer
+        self._cdn_url = cdn_url
+        self._kept: ByteBoundedCache[str, dict[str, VersionDetail]] = ByteBoundedCache(
+            max_bytes, room=room
+        )
+
+    def answer(self, key: str, slots: Sequence[int]) -> AnyContent | None:
+        """The version with this `scope/name/version`; None if there is none that is listed."""
+        widget, _, version = key.rpartition("/")
+        known = self._kept.items.get(widget)
+        detail = None if known is None else known.get(version)
+        if detail is None:
+            if not is_widget_key(widget):
+                return None
+            identity = version.partition("+")[0]
+            row = find_version(self._documents, widget, identity)
+            if row is None:
+                return None
+            before, rest = row.before, self._render(widget, row)
+            count = slots[row.widget_id]
+            if len(before) + len(rest) > MAX_INLINE_BYTES:
+                return self._packer.content([b"%b%d" % (before, count), rest])
+            detail = VersionDetail(row.widget_id, before, rest, count)
+            if version == row.number or version == identity:
+                self._keep(widget, version, detail, len(rest) + _OVERHEAD_BYTES)
+        count = slots[detail.id]
+        if count != detail.count:
+            detail.show(count)
+        return detail.content
+
+    def _keep(self, widget: str, version: str, detail: VersionDetail, size_bytes: int) -> None:
+        known = self._kept.items.get(widget)
+        if known is None:
+            self._kept.put(widget, {version: detail}, size_bytes)
+        elif self._kept.grow(widget, known, size_bytes):
+            known[version] = detail
+
+    def drop(self, widget: str) -> None:
+        """This widget, `scope/name`, has changed."""
+        self._kept.drop(widget)
+
+    def clear(self) -> None:
+        self._kept.clear()
+
+    def _render(self, widget: str, row: VersionRow) -> bytes:
+        """What stands after the count."""
+        scope, _, name = widget.partition("/")
+        entry = with_cdn(row.entry, self._cdn_url)
+        bundle = _decode_bundle(entry)
+        previous = None if row.previous is None else _decode_bundle(row.previous)
+        allowed = () if previous is None else previous.permissions
+        revoked = self._revocations.find(scope, name, row.number)
+        parts = (
+            b',"createdAt":"%b"},"version":' % row.created_at.encode(),
+            entry,
+            b',"manifest":',
+            _manifest(row.manifest),
+            b',"files":',
+            msgspec.json.encode(self._files(scope, name, bundle, row.style)),
+            b',"permissionsAdded":',
+            msgspec.json.encode(missing_in(allowed, bundle.permissions)),
+            b',"permissionsRemoved":',
+            msgspec.json.encode(missing_in(bundle.permissions, allowed)),
+            b',"previousVersion":',
+            msgspec.json.encode(None if previous is None else previous.version),
+            b',"revoked":',
+            msgspec.json.encode(_revoked(revoked)),
+            b"}",
+        )
+        return b"".join(parts)
+
+    def _files(
+        self, scope: str, name: str, bundle: _Bundle, style: StyleRow | None
+    ) -> list[PublishedFile]:
+        size, sha256_hash = bundle.bundle_size, bundle.sha256_hash
+        files = [_file("index.js", bundle.bundle_url, size, sha256_hash, _JS)]
+        if style is not None:
+            url = self._cdn_url + file_path(scope, name, bundle.version, "css")
+            files.append(_file("index.css", url, style.size_bytes, style.sha256_hash, _CSS))
+        return files
+
+
+def missing_in(some: Sequence[str], others: Sequence[str]) -> list[str]:
+    """Those of the others that are not among some, each once."""
+    return [it for it in dict.fromkeys(others) if it not in some]
+
+
+def _file(path: str, url: str, size: int, sha256_hash: str, content_type: str) -> PublishedFile:
+    digest = base64.b64encode(bytes.fromhex(sha256_hash)).decode()
+    return PublishedFile(path, url, size, sha256_hash, f"sha256-{digest}", content_type)
+
+
+def _manifest(text: bytes | None) -> bytes:
+    """As it was published. What an import has brought may be no JSON object: it is left out."""
+    if text is None:
+        return b"null"
+    try:
+        return text if isinstance(msgspec.json.decode(text), dict) else b"null"
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return b"null"
+
+
+def _revoked(it: RevokedVersion | None) -> RevokedState | None:
+    return None if it is None else RevokedState(it.reason, it.at)

@@ -1,0 +1,60 @@
+"""Reading one version of a widget, with the manifest that it was published with."""
+
+from typing import NamedTuple
+
+import msgspec
+
+from .documents import Documents
+from .records import unseal, version_key
+from .rendering import Outline
+
+_decode_outline = msgspec.json.Decoder(list[Outline]).decode
+_decode_styles = msgspec.json.Decoder(dict[str, tuple[int, str]]).decode
+
+
+class StyleRow(NamedTuple):
+    size_bytes: int
+    sha256_hash: str
+
+
+class VersionRow(NamedTuple):
+    """A version of a listed widget. `entry` and `previous` are entries as in its detail, the
+    latter of the version published before it that is not yanked, if there is one."""
+
+    widget_id: int
+    before: bytes
+    """What stands before the download count in the widget's detail."""
+    created_at: str
+    number: str
+    entry: bytes
+    previous: bytes | None
+    style: StyleRow | None
+    manifest: bytes | None
+
+
+def find_version(documents: Documents, key: str, identity: str) -> VersionRow | None:
+    """None also where the widget is unlisted."""
+    with documents.snapshot() as reading:
+        it = documents.find(reading, key)
+        if it is None or not it.is_listed:
+            return None
+        outline = _decode_outline(it.outline)
+        versions = iter(outline)
+        found = next((one for one in versions if one.version.partition("+")[0] == identity), None)
+        if found is None:
+            return None
+        # Those after it in the list were published before it.
+        before = next((one for one in versions if not one.is_yanked), None)
+        styles = _decode_styles(it.styles) if it.styles else {}
+        style = styles.get(found.version)
+        manifest = reading.get(version_key(it.id, identity), db=documents.file.manifests)
+        return VersionRow(
+            it.id,
+            bytes(it.text[0]),
+            it.created_at,
+            found.version,
+            it.entries_at(found.place),
+            None if before is None else it.entries_at(before.place),
+            None if style is None else StyleRow(*style),
+            None if manifest is None else unseal(manifest, f"the manifest of {key} {identity}"),
+        )

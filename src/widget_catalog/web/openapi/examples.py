@@ -1,0 +1,68 @@
+"""Worked examples of the answers for those who run widgets."""
+
+from .answers import Answer, detail_example
+
+_HASH = "c81c2bd9832ca040af0ae060b25d15fbfefc843b84375ce8b45f5eae30e71174"
+
+
+def version_example(base_url: str) -> Answer:
+    detail = detail_example(base_url)
+    entry = detail["versions"][0]
+    file = {
+        "path": "index.js",
+        "url": entry["bundleUrl"],
+        "size": entry["bundleSize"],
+        "sha256Hash": entry["sha256Hash"],
+        "integrity": "sha256-yBwr2YMsoECvCuBgsl0V+/78hDuEN1zotF9erjDnEXQ=",
+        "contentType": "text/javascript",
+    }
+    return {
+        "widget": detail["widget"],
+        "version": entry,
+        "manifest": {"name": "clock", "displayName": "Clock", "version": entry["version"]},
+        "files": [file],
+        "permissionsAdded": [],
+        "permissionsRemoved": [],
+        "previousVersion": "1.1.0",
+        "revoked": None,
+    }
+
+
+def resolve_examples(base_url: str) -> tuple[Answer, Answer]:
+    """What is sent, and what is answered."""
+    offer = detail_example(base_url)["versions"][0]
+    asked = {"sdk": "2.1.0", "widgets": [{"id": "catalog/clock"}, {"id": "acme/sundial"}]}
+    nothing: Answer = {"permissionsAdded": [], "permissionsRemoved": []}
+    number = offer["version"]
+    results = [
+        {
+            "id": "catalog/clock",
+            "status": "install",
+            "installed": None,
+            "offer": offer,
+            "latestVersion": number,
+            **nothing,
+            "message": f"catalog/clock {number} can be installed.",
+        },
+        {
+            "id": "acme/sundial",
+            "status": "unknown",
+            "installed": None,
+            "offer": None,
+            "latestVersion": None,
+            **nothing,
+            "message": "This catalog does not know acme/sundial.",
+        },
+    ]
+    return asked, {"sdk": "2.1.0", "revision": 4711, "results": results}
+
+
+def revocations_example() -> Answer:
+    revoked = {
+        "sha256Hash": _HASH,
+        "id": "catalog/clock",
+        "version": "2.0.0",
+        "reason": "It sends settings to a stranger.",
+        "at": "2026-02-09T09:15:00.000Z",
+    }
+    return {"revision": 4711, "revocations": [revoked]}

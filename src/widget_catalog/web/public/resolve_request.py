@@ -1,0 +1,98 @@
+"""The body of `resolve`: every rule of it, and all that is wrong with it at once."""
+
+import math
+
+import msgspec
+
+from widget_contract.names import is_name
+from widget_contract.semver import InvalidRange, InvalidVersion, Range, SemVer
+
+from ...catalog.resolving import Installed, Resolve
+from ...domain.errors import InvalidQuery
+
+MAX_BODY_BYTES = 1 << 16
+MAX_WIDGETS = 500
+_MAX_AGE_DAYS = 36_500
+_SHOWN = 20
+
+_decode = msgspec.json.Decoder().decode
+
+
+def parse_resolve(body: bytes) -> Resolve:
+    """What is asked for, or InvalidQuery naming every fault."""
+    try:
+        given = _decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
+        reason = str(fault) if isinstance(fault, msgspec.DecodeError) else "it cannot be read"
+        raise InvalidQuery(f"The body must be JSON: {reason}.") from None
+    if not isinstance(given, dict):
+        raise InvalidQuery("The body must be a JSON object.")
+    reader = _Reader()
+    sdk = reader.version("sdk", given.get("sdk"))
+    age = reader.age(given.get("minAgeDays"))
+    widgets = reader.widgets(given.get("widgets"))
+    if reader.faults or sdk is None:
+        more = len(reader.faults) - _SHOWN
+        end = f" There are {more} more faults." if more > 0 else ""
+        raise InvalidQuery(" ".join(reader.faults[:_SHOWN]) + end)
+    return Resolve(sdk, age, widgets)
+
+
+class _Reader:
+    """Collects what is wrong."""
+
+    def __init__(self) -> None:
+        self.faults: list[str] = []
+
+    def version(self, at: str, value: object) -> SemVer | None:
+        if not isinstance(value, str):
+            self.faults.append(f"{at}: must be a semantic version, such as 1.2.0.")
+            return None
+        try:
+            return SemVer.parse(value)
+        except InvalidVersion as fault:
+            self.faults.append(f"{at}: {fault}")
+            return None
+
+    def age(self, value: object) -> float:
+        if value is None:
+            return 0
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if is_number and math.isfinite(value) and 0 <= value <= _MAX_AGE_DAYS:  # type: ignore[arg-type,operator]
+            return float(value)  # type: ignore[arg-type]
+        self.faults.append(f"minAgeDays: must be a number from 0 to {_MAX_AGE_DAYS:,}.")
+        return 0
+
+    def widgets(self, value: object) -> list[Installed]:
+        if not isinstance(value, list):
+            self.faults.append("widgets: must be a list.")
+            return []
+        if len(value) > MAX_WIDGETS:
+            self.faults.append(
+                f"widgets: {len(value):,} are too many; at most {MAX_WIDGETS} are taken."
+            )
+            return []
+        return [self._widget(f"widgets[{i}]", it) for i, it in enumerate(value)]
+
+    def _widget(self, at: str, value: object) -> Installed:
+        if not isinstance(value, dict):
+            self.faults.append(f"{at}: must be an object.")
+            return Installed("", "", None, None)
+        key, installed, wanted = value.get("id"), value.get("installed"), value.get("range")
+        scope, _, name = key.partition("/") if isinstance(key, str) else ("", "", "")
+        if not (is_name(scope) and is_name(name)):
+            self.faults.append(f"{at}.id: must be a scope and a name, such as acme/clock.")
+        version = None if installed is None else self.version(f"{at}.installed", installed)
+        return Installed(scope, name, version, self._range(f"{at}.range", wanted))
+
+    def _range(self, at: str, value: object) -> Range | None:
+        if value is None:
+            return None
+        if not isinstance(value, str):
+            self.faults.append(f"{at}: must be a version range, such as ^1.2.0.")
+            return None
+        try:
+            return Range.parse(value)
+        except InvalidRange as fault:
+            self.faults.append(f"{at}: {fault}")
+            return None

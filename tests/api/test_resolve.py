@@ -1,0 +1,213 @@
+"""POST /api/v1/widgets/resolve: what to do about the widgets that a dashboard has."""
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from support.site import Answer, InProcessSite
+from support.widgets import version_line, widget_line
+from widget_catalog.actions.revoke_version import revoke_version
+from widget_catalog.domain.accounts import COMMAND_LINE
+
+RESOLVE = "/api/v1/widgets/resolve"
+MANY_FAULTS = (
+    b'{"sdk":1,"minAgeDays":-1,"widgets":[1,{"id":"x"},'
+    b'{"id":"a/b","installed":"v1","range":"wrong"},{"id":"a/b","range":7}]}'
+)
+NOW = datetime(2026, 2, 10, tzinfo=UTC)
+
+
+def _version(number: str, day: int, **fields: Any) -> dict[str, Any]:
+    return version_line(number, publishedAt=f"2026-02-{day:02}T00:00:00Z", **fields)
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessSite]:
+    with InProcessSite(tmp_path_factory.mktemp("shop") / "data", lambda: NOW) as site:
+        site.add(
+            widget_line(
+                "acme/clock",
+                versions=[
+                    _version("1.0.0", 1, permissions=["network"]),
+                    _version("1.1.0", 2, permissions=["network", "storage"]),
+                    _version("1.2.0", 3, yanked=True, yankedReason="Bad."),
+                    _version("2.0.0", 4, sdkVersion="^2.0.0", permissions=["camera"]),
+                    _version("1.3.0+b", 9, permissions=["storage"]),
+                ],
+            ),
+            widget_line("acme/bad", versions=[_version("1.0.0", 1), _version("1.1.0", 2)]),
+            widget_line("acme/hidden", listed=False, versions=[_version("1.0.0", 1)]),
+            widget_line("acme/lost", listed=False, versions=[_version("1.0.0", 1)]),
+            widget_line("acme/empty", versions=[]),
+        )
+        store, bundles = site.node.store, site.node.bundles
+        for key in ("acme/bad", "acme/lost"):
+            revoke_version(store, bundles, COMMAND_LINE, key, "1.0.0", "Malware.")
+        yield site
+
+
+def ask(shop: InProcessSite, body: object) -> Answer:
+    return shop.request("POST", RESOLVE, json.dumps(body).encode())
+
+
+def result(shop: InProcessSite, sdk: str = "1.5.0", age: float | None = None, **widget: Any) -> Any:
+    answer = ask(shop, {"sdk": sdk, "minAgeDays": age, "widgets": [{"id": "acme/clock", **widget}]})
+    assert answer.status == 200, answer.body
+    (only,) = answer.json()["results"]
+    return only
+
+
+def brief(it: Any) -> tuple[str, str | None, str | None]:
+    def number(entry: Any) -> str | None:
+        return None if entry is None else entry["version"]
+
+    return it["status"], number(it["installed"]), number(it["offer"])
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        ({}, ("install", None, "1.3.0+b")),
+        ({"installed": "1.3.0"}, ("current", "1.3.0+b", "1.3.0+b")),
+        ({"installed": "1.3.0+other"}, ("current", "1.3.0+b", "1.3.0+b")),
+        ({"installed": "1.0.0"}, ("update", "1.0.0", "1.3.0+b")),
+        ({"installed": "1.2.0"}, ("yanked", "1.2.0", "1.3.0+b")),
+        ({"installed": "9.9.9"}, ("update", None, "1.3.0+b")),
+        ({"sdk": "2.1.0"}, ("install", None, "2.0.0")),
+        ({"sdk": "2.1.0", "installed": "1.3.0"}, ("update", "1.3.0+b", "2.0.0")),
+        ({"sdk": "3.0.0", "installed": "1.3.0"}, ("incompatible", "1.3.0+b", None)),
+        ({"sdk": "3.0.0"}, ("incompatible", None, None)),
+        ({"sdk": "3.0.0", "installed": "1.2.0"}, ("yanked", "1.2.0", None)),
+        ({"range": "~1.1.0"}, ("install", None, "1.1.0")),
+        ({"range": "~1.1.0", "installed": "1.1.0"}, ("current", "1.1.0", "1.1.0")),
+        ({"range": "~1.1.0", "installed": "1.3.0"}, ("update", "1.3.0+b", "1.1.0")),
+        ({"range": "^7.0.0", "installed": "1.1.0"}, ("incompatible", "1.1.0", None)),
+        ({"range": "*"}, ("install", None, "1.3.0+b")),
+        ({"age": 3}, ("install", None, "1.1.0")),
+        ({"age": 1}, ("install", None, "1.3.0+b")),
+        ({"age": 1.5}, ("install", None, "1.1.0")),
+        ({"age": 3, "installed": "1.3.0"}, ("current", "1.3.0+b", "1.3.0+b")),
+        ({"age": 30}, ("incompatible", None, None)),
+        ({"id": "acme/none"}, ("unknown", None, None)),
+        ({"id": "acme/hidden"}, ("unlisted", None, None)),
+        ({"id": "acme/hidden", "installed": "1.0.0"}, ("unlisted", None, None)),
+        ({"id": "acme/lost", "installed": "1.0.0"}, ("revoked", "1.0.0", None)),
+        ({"id": "acme/bad", "installed": "1.0.0"}, ("revoked", "1.0.0", "1.1.0")),
+        ({"id": "acme/bad", "installed": "1.0.0", "sdk": "9.0.0"}, ("revoked", "1.0.0", None)),
+        ({"id": "acme/bad"}, ("install", None, "1.1.0")),
+        ({"id": "acme/empty"}, ("incompatible", None, None)),
+    ],
+)
+def test_every_status(
+    shop: InProcessSite, asked: dict[str, Any], expected: tuple[str, str | None, str | None]
+) -> None:
+    found = result(shop, **asked)
+
+    assert brief(found) == expected
+    assert found["message"].endswith(".")
+    assert asked.get("id", "acme/clock") in found["message"]
+
+
+def test_entries_are_those_of_the_detail_and_permissions_are_compared(shop: InProcessSite) -> None:
+    versions = {
+        it["version"]: it for it in shop.get("/api/v1/widgets/acme/clock").json()["versions"]
+    }
+    found = result(shop, installed="1.0.0")
+
+    assert list(found) == [
+        "id", "status", "installed", "offer", "latestVersion", "permissionsAdded",
+        "permissionsRemoved", "message",
+    ]  # fmt: skip
+    assert (found["installed"], found["offer"]) == (versions["1.0.0"], versions["1.3.0+b"])
+    assert (found["permissionsAdded"], found["permissionsRemoved"]) == (["storage"], ["network"])
+    assert found["latestVersion"] == "1.3.0+b"
+    assert found["message"] == "acme/clock can be updated from 1.0.0 to 1.3.0+b."
+    installing = result(shop, range="~1.1.0")
+    assert installing["permissionsAdded"] == ["network", "storage"]
+    older = result(shop, range="~1.1.0", installed="1.3.0")
+    assert older["message"] == "acme/clock 1.3.0 does not fit; 1.1.0, an older version, does."
+
+
+def test_results_come_in_the_order_asked(shop: InProcessSite) -> None:
+    ids = ["acme/none", "acme/clock", "acme/clock", "acme/bad"] * 60
+    answer = ask(shop, {"sdk": "1.0.0-rc.1", "widgets": [{"id": it} for it in ids]})
+
+    body = answer.json()
+    assert [it["id"] for it in body["results"]] == ids
+    assert (body["sdk"], body["revision"]) == (
+        "1.0.0-rc.1",
+        shop.get("/api/v1/widgets/revocations").json()["revision"],
+    )
+    assert ask(shop, {"sdk": "1.0.0", "widgets": []}).json()["results"] == []
+
+
+@pytest.mark.parametrize(
+    ("body", "faults"),
+    [
+        (b"", ["The body must be JSON"]),
+        (b"{", ["The body must be JSON"]),
+        (b"\xff", ["The body must be JSON"]),
+        (b"[" * 30_000, ["The body must be JSON"]),
+        (b"[]", ["The body must be a JSON object."]),
+        (b"{}", ["sdk: must be", "widgets: must be a list."]),
+        (b'{"sdk":"1","widgets":{}}', ['sdk: "1" is not', "widgets: must be a list."]),
+        (
+            MANY_FAULTS,
+            ["sdk: must", "minAgeDays: must", "widgets[0]: must", "widgets[1].id: must",
+             'widgets[2].installed: "v1"', 'widgets[2].range: "wrong"', "widgets[3].range: must"],
+        ),
+        (b'{"sdk":"1.0.0","widgets":[' + b"1," * 500 + b"1]}", ["widgets: 501 are too many"]),
+        (b'{"sdk":"1.0.0","widgets":[' + b"1," * 99 + b"1]}", ["There are 80 more faults."]),
+        (b'{"sdk":"1.0.0","minAgeDays":true,"widgets":[]}', ["minAgeDays: must"]),
+        (b'{"sdk":"1.0.0","minAgeDays":1e308,"widgets":[]}', ["minAgeDays: must"]),
+    ],
+)  # fmt: skip
+def test_every_fault_of_a_body_is_named(
+    shop: InProcessSite, body: bytes, faults: list[str]
+) -> None:
+    answer = shop.request("POST", RESOLVE, body)
+
+    assert answer.status == 400
+    assert list(answer.json()) == ["error"]
+    for fault in faults:
+        assert fault in answer.json()["error"]
+    assert answer.headers["access-control-allow-origin"] == "*"
+
+
+def test_a_body_has_64_kb_at_most(shop: InProcessSite) -> None:
+    body = json.dumps({"sdk": "1.0.0", "widgets": []}).encode()
+    assert shop.request("POST", RESOLVE, body.ljust(65_536)).status == 200
+    answer = shop.request("POST", RESOLVE, body.ljust(65_537))
+    assert answer.status == 413
+    assert "65,536 bytes" in answer.json()["error"]
+
+
+@settings(max_examples=40)
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=9),
+        lambda it: st.lists(it, max_size=4)
+        | st.dictionaries(st.sampled_from(["sdk", "widgets", "id", "installed", "range",
+                                           "minAgeDays"]), it, max_size=6),
+    )
+)  # fmt: skip
+def test_any_json_gets_an_answer(shop: InProcessSite, body: Any) -> None:
+    answer = ask(shop, body)
+    assert answer.status in (200, 400)
+
+
+def test_other_methods_and_encodings(shop: InProcessSite) -> None:
+    body = json.dumps({"sdk": "1.0.0", "widgets": [{"id": "acme/clock"}]}).encode()
+    plain = shop.request("POST", RESOLVE, body, if_none_match="*")
+    assert plain.status == 200
+    packed = shop.request("POST", RESOLVE, body, accept_encoding="gzip")
+    assert packed.headers["content-encoding"] == "gzip"
+    for method in ("GET", "HEAD", "PUT"):
+        answer = shop.request(method, RESOLVE)
+        assert (answer.status, answer.headers["allow"]) == (405, "POST, OPTIONS")
+    assert shop.request("OPTIONS", RESOLVE).status == 204
