@@ -266,6 +266,7 @@ def build_worker(
     from .web.kit.middleware import access_logged, metered, rate_limited
     from .web.kit.routing import Routes
     from .web.pages.account.routes import ACCOUNT_PAGES
+    from .web.pages.author.routes import AUTHOR_PAGES
     from .web.pages.preview.pages import PreviewPages
     from .web.pages.public.pages import PublicPages
     from .web.public.api import PublicApi
@@ -302,7 +303,7 @@ def build_worker(
     readers = ThreadPoolExecutor(_THREADS, thread_name_prefix="readers")
     writers = ThreadPoolExecutor(_THREADS, thread_name_prefix="writers")
     hashing = HashingPool()
-    routes = Routes((*ROUTES.all, *ACCOUNT_PAGES))
+    routes = Routes((*ROUTES.all, *ACCOUNT_PAGES, *AUTHOR_PAGES))
     dispatcher = Dispatcher(services, routes, readers, writers, hashing)
     shown = public_settings(settings)
     api = PublicApi(

@@ -1,13 +1,14 @@
 """The site with the demo catalog, for tests that only read; and one where anybody can join."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from support.demo import import_demo
 from support.passwords import quick_passwords
 from support.site import InProcessSite
-from support.village import MovableClock
+from support.village import BuiltVillage, MovableClock, Village, build_village
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -33,3 +34,15 @@ def open_house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessSi
 @pytest.fixture
 def clock() -> MovableClock:
     return MovableClock()
+
+
+@pytest.fixture(scope="session")
+def built_village(tmp_path_factory: pytest.TempPathFactory) -> BuiltVillage:
+    with quick_passwords():
+        return build_village(tmp_path_factory.mktemp("village") / "data")
+
+
+@pytest.fixture
+def village(built_village: BuiltVillage, tmp_path: Path) -> Iterator[Village]:
+    with Village(built_village, tmp_path / "data") as made:
+        yield made

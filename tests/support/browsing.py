@@ -4,7 +4,7 @@ from typing import Self
 from urllib.parse import urlencode
 
 from support.html import Html
-from support.people import PASSWORD
+from support.people import PASSWORD, Person
 from support.site import Answer, InProcessSite
 
 _FORM = "application/x-www-form-urlencoded"
@@ -100,3 +100,11 @@ class Browsing:
             self.cookies.pop(name, None)
         else:
             self.cookies[name] = value
+
+
+def browser_of(person: Person) -> Browsing:
+    """The person's session, in a browser."""
+    browsing = Browsing(person.site)
+    name, _, value = person.headers["cookie"].partition("=")
+    browsing.cookies[name.removeprefix("__Host-")] = value
+    return browsing

@@ -82,6 +82,20 @@ def list_widgets_in(connection: Connection, scope: Scope) -> list[StoredWidget]:
     return _with_versions(connection, connection.execute(query).all())
 
 
+def list_widgets_page(
+    connection: Connection, scopes: Sequence[str], page: int, limit: int
+) -> tuple[list[StoredWidget], int]:
+    """A page of the widgets of these scopes, by scope and name; and how many there are."""
+    query = sa.select(widgets).where(widgets.c.scope.in_(scopes))
+    total = connection.execute(
+        sa.select(sa.func.count()).select_from(widgets).where(widgets.c.scope.in_(scopes))
+    ).scalar_one()
+    rows = connection.execute(
+        query.order_by(widgets.c.scope, widgets.c.name).limit(limit).offset((page - 1) * limit)
+    ).all()
+    return _with_versions(connection, rows), total
+
+
 def get_widget(connection: Connection, scope: Scope, name: WidgetName) -> StoredWidget:
     found = find_widget(connection, scope, name)
     if found is None:

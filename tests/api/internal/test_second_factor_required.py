@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from support.authenticator import Authenticator
-from support.browsing import Browsing
+from support.browsing import Browsing, browser_of
 from support.people import Person, request_body, with_oauth, with_token
 from support.second_factor import HERE, add_app, add_passkey
 from support.site import Answer
@@ -15,6 +15,7 @@ from support.village import BuiltVillage, Village, join
 from widget_catalog.web.internal.routes import ROUTES
 from widget_catalog.web.kit.routing import AuthMode, Route, Who
 from widget_catalog.web.pages.account.routes import ACCOUNT_PAGES
+from widget_catalog.web.pages.author.routes import AUTHOR_PAGES
 
 VALUES = {"scope": "acme", "name": "clock", "version": "1.0.0", "slug": "acme", "id": "0" * 24}
 SENTENCE = (
@@ -29,22 +30,17 @@ def strict(built_village: BuiltVillage, tmp_path: Path) -> Iterator[Village]:
         yield made
 
 
-def browsing_as(person: Person) -> Browsing:
-    """The person's session, in a browser."""
-    browsing = Browsing(person.site)
-    name, _, value = person.headers["cookie"].partition("=")
-    browsing.cookies[name.removeprefix("__Host-")] = value
-    return browsing
-
-
 def signed_in_again(person: Person) -> Browsing:
     """A session that was confirmed just now."""
     return Browsing(person.site).sign_in(person.username)
 
 
+def address_of(route: Route) -> str:
+    return re.sub(r"{(\w+)}", lambda it: {**VALUES, "username": "mia"}[it[1]], route.path)
+
+
 def ask(route: Route, person: Person) -> Answer:
-    address = re.sub(r"{(\w+)}", lambda it: {**VALUES, "username": "mia"}[it[1]], route.path)
-    return person.send(route.method, address)
+    return person.send(route.method, address_of(route))
 
 
 def test_without_one_an_operator_reaches_nothing_by_whatever_means(strict: Village) -> None:
@@ -72,13 +68,15 @@ def test_what_is_open_even_so(strict: Village) -> None:
 
 
 def test_every_other_page_leads_to_setting_one_up_and_back(strict: Village) -> None:
-    browsing = browsing_as(strict.olly)
-    closed = [it for it in ACCOUNT_PAGES if it.needs is Who.PERSON and not it.without_factor]
+    browsing = browser_of(strict.olly)
+    pages = (*ACCOUNT_PAGES, *AUTHOR_PAGES)
+    closed = [it for it in pages if it.needs is not Who.ANYONE and not it.without_factor]
     assert {it.path for it in closed} >= {"/account", "/device", "/invitation"}
     for route in closed:
         if route.method == "GET":
-            answer = browsing.get(f"{route.path}?a=b")
-            wanted = f"{HERE}?next={route.path.replace('/', '%2F')}%3Fa%3Db"
+            path = address_of(route)
+            answer = browsing.get(f"{path}?a=b")
+            wanted = f"{HERE}?next={path.replace('/', '%2F')}%3Fa%3Db"
             assert (answer.status, answer.headers["location"]) == (302, wanted), route
     answer = browsing.get("/sign-in?next=/device")
     assert answer.headers["location"] == f"{HERE}?next=%2Fsign-in%3Fnext%3D%2Fdevice"
@@ -115,7 +113,7 @@ def test_with_one_everything_is_open_again_for_tokens_too(strict: Village) -> No
     assert strict.olly.get("/api/audit").json() == {
         "error": "Confirm with your second factor that it is you, then try again."
     }
-    answer = browsing_as(strict.olly).get("/account")
+    answer = browser_of(strict.olly).get("/account")
     assert answer.headers["location"] == "/account/confirm?next=%2Faccount"
 
 

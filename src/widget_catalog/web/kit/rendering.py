@@ -44,7 +44,8 @@ class PageRenderer:
     def __init__(self, service_name: str, public_url: str, *, has_dashboard: bool = False) -> None:
         self.service_name = service_name
         self.public_url = public_url
-        self.style = (STATIC / "site.css").read_bytes() + preview_files()["preview.css"].content
+        styles = [(STATIC / f"{it}.css").read_bytes() for it in ("site", "people")]
+        self.style = b"".join([*styles, preview_files()["preview.css"].content])
         self.style_path = f"/static/site.{Content(self.style).tag}.css"
         self.script = (STATIC / "passkeys.js").read_bytes()
         self.script_path = f"/static/passkeys.{Content(self.script).tag}.js"

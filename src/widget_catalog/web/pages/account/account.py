@@ -10,20 +10,25 @@ from ....actions.manage_account import (
 )
 from ....actions.read_audit import read_own_audit
 from ....actions.second_factor.managing import list_factors
+from ....actions.view_own import list_own_widgets
 from ...kit.call import Call, Services
 from ...kit.http import Response
 from .own_page import own_page
 
 _ENTRIES = 20
+_DONE = {"password": "Your password is changed. You are signed out everywhere else."}
 
 
 def get_account(services: Services, call: Call) -> Response:
     current = call.visitor.session
+    _, widgets = list_own_widgets(services.store, call.actor, None, 1, 1)
     return own_page(
         services,
         call,
         "account.html",
         account=call.actor.account,
+        has_widgets=widgets > 0,
+        done=_DONE.get(call.query().get("done", "")),
         current_id=current.id if current is not None else None,
         provider=services.provider.name if services.provider is not None else None,
         has_factor=list_factors(services.store, call.visitor).has_any,

@@ -10,7 +10,11 @@ from ...kit.rendering import Header
 def own_page(
     services: Services, call: Call, template: str, *headers: Header, **values: Any
 ) -> Response:
-    who: dict[str, Any] = {"username": call.actor.name, "csrf_token": call.csrf_token}
+    who: dict[str, Any] = {
+        "username": call.actor.name,
+        "csrf_token": call.csrf_token,
+        "is_operator": call.actor.is_operator,
+    }
     return services.renderer.page(template, *headers, **who, **values)
 
 

@@ -4,11 +4,13 @@ from ...kit.call import OAUTH_BASE
 from ...kit.routing import AuthMode, Handler, Route, Who
 from . import (
     account,
+    closing,
     confirm,
     consent,
     devices,
     invitations,
     join,
+    password,
     provider,
     second_factor,
     second_step,
@@ -92,6 +94,10 @@ PROVIDER = (
 ACCOUNT = (
     _page("GET", "/account", account.get_account, Who.PERSON),
     _page("POST", "/account", account.post_account, Who.PERSON),
+    _page("GET", "/account/password", password.get_password, Who.PERSON),
+    _page("POST", "/account/password", password.post_password, Who.PERSON, hashes=True),
+    _page("GET", "/account/close", closing.get_close, Who.PERSON),
+    _page("POST", "/account/close", closing.post_close, Who.PERSON, hashes=True),
     _page("GET", "/account/token", tokens.get_token_request, Who.PERSON),
     _page("POST", "/account/token", tokens.post_token_request, Who.PERSON),
     _page("GET", "/invitation", invitations.get_invitation, Who.ANYONE),

@@ -1,0 +1,95 @@
+"""What a person looks after: their scopes, the widgets in them, and what they may do with each."""
+
+from typing import NamedTuple
+
+from ..domain.accounts import Actor, Right, Role, is_allowed
+from ..domain.widgets import Version, Widget
+from ..store.downloads import get_counts
+from ..store.engine import Snapshot, Store
+from ..store.organizations import (
+    Member,
+    find_organization,
+    list_members,
+    list_memberships,
+    list_publishers,
+    standing_of,
+)
+from ..store.widgets import get_widget, list_widgets_page
+from .change_version import get_version, parse_key
+from .permissions import require, require_person
+
+
+class OwnScope(NamedTuple):
+    name: str
+    display_name: str
+    role: Role
+    is_organization: bool
+
+
+class OwnWidget(NamedTuple):
+    widget: Widget
+    downloads: int
+
+
+class WidgetCare(NamedTuple):
+    """A widget with all that the page needs to look after it."""
+
+    widget: Widget
+    downloads: int
+    rights: frozenset[Right]
+    """What the person may do with it now; every action asks again."""
+    publishers: list[str]
+    members: list[Member] | None
+    """None in a personal scope."""
+
+
+def list_own_scopes(store: Store, actor: Actor) -> list[OwnScope]:
+    """The personal scope, then the organizations."""
+    account = require_person(actor)
+    with store.reading() as connection:
+        memberships = list_memberships(connection, account.id)
+    own = OwnScope(str(account.username), str(account.username), Role.OWNER, False)
+    return [
+        own,
+        *(OwnScope(it.slug, it.display_name, role, True) for it, role in memberships),
+    ]
+
+
+def list_own_widgets(
+    store: Store, actor: Actor, scope: str | None, page: int, limit: int
+) -> tuple[list[OwnWidget], int]:
+    """Of one scope, or of all that are the person's, listed or not; and how many there are."""
+    scopes = [scope] if scope is not None else [it.name for it in list_own_scopes(store, actor)]
+    with store.reading() as connection:
+        for name in scopes:
+            require(connection, actor, Right.VIEW, name)
+        found, total = list_widgets_page(connection, scopes, page, limit)
+        counts = get_counts(connection, [it.id for it in found])
+    return [OwnWidget(it.widget, counts.get(it.id, 0)) for it in found], total
+
+
+def view_widget_care(store: Store, actor: Actor, key: str) -> WidgetCare:
+    scope, name = parse_key(key)
+    with store.reading() as connection:
+        require(connection, actor, Right.VIEW, scope, name)
+        stored = get_widget(connection, scope, name)
+        organization = find_organization(connection, scope)
+        return WidgetCare(
+            stored.widget,
+            get_counts(connection, [stored.id]).get(stored.id, 0),
+            _rights(connection, actor, scope, name),
+            list_publishers(connection, scope, name),
+            list_members(connection, organization.id) if organization is not None else None,
+        )
+
+
+def view_version_care(
+    store: Store, actor: Actor, key: str, number: str
+) -> tuple[WidgetCare, Version]:
+    care = view_widget_care(store, actor, key)
+    return care, get_version(care.widget.versions, key, number)
+
+
+def _rights(connection: Snapshot, actor: Actor, scope: str, name: str) -> frozenset[Right]:
+    standing = standing_of(connection, actor.account, scope, name)
+    return frozenset(it for it in Right if is_allowed(actor, it, standing, scope, name))

@@ -1,0 +1,67 @@
+"""A form that was sent: done, and on to a page that says so; or refused, and shown once more."""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+from widget_contract.errors import CatalogError, InvalidName
+
+from ....domain.errors import Conflict, InvalidAccount, InvalidRequest
+from ...kit.call import Call, Services
+from ...kit.errors import headers_of, status_of
+from ...kit.http import Headers, Response
+
+# What the person can put right in the form itself.
+CORRECTABLE = (InvalidRequest, InvalidName, InvalidAccount, Conflict)
+
+
+class SentForm(NamedTuple):
+    """Which form of a page was refused, what was typed in it, and why. By default, none was."""
+
+    name: str = ""
+    fields: Mapping[str, str] = MappingProxyType({})
+    fault: CatalogError | None = None
+
+    def faults(self, form: str) -> list[str]:
+        """What to say beside a form of the page."""
+        if self.fault is None or form != self.name:
+            return []
+        return (
+            list(self.fault.faults)
+            if isinstance(self.fault, InvalidAccount)
+            else [self.fault.message]
+        )
+
+    def typed(self, form: str, field: str, default: str = "") -> str:
+        return self.fields.get(field, default) if form == self.name else default
+
+    @property
+    def status(self) -> int:
+        return 200 if self.fault is None else status_of(self.fault)
+
+    @property
+    def headers(self) -> Headers:
+        return [] if self.fault is None else headers_of(self.fault)
+
+
+NOT_SENT = SentForm()
+Page = Callable[[Services, Call, SentForm], Response]
+
+
+def take_form(
+    services: Services,
+    call: Call,
+    name: str,
+    change: Callable[[Mapping[str, str]], object],
+    page: Page,
+    next_: str,
+    *,
+    correctable: tuple[type[CatalogError], ...] = CORRECTABLE,
+) -> Response:
+    """Make the change; `next_` is told as `done` which form it was."""
+    fields = call.form()
+    try:
+        change(fields)
+    except correctable as fault:
+        return page(services, call, SentForm(name, fields, fault))
+    return services.renderer.redirect(f"{next_}?done={name}")

@@ -1,0 +1,32 @@
+"""Every page for authors, by what one looks after."""
+
+from ....domain.accounts import Right
+from ...kit.routing import AuthMode, Handler, Route, Who
+from . import versions, widgets
+
+_WIDGET = widgets.WIDGETS + "/{scope}/{name}"
+_VERSION = _WIDGET + "/versions/{version}"
+
+
+def _page(method: str, path: str, handler: Handler, needs: Who | Right) -> Route:
+    return Route(method, path, handler, needs, auth=AuthMode.PAGE)
+
+
+WIDGETS = (
+    _page("GET", widgets.WIDGETS, widgets.get_widgets, Who.PERSON),
+    _page("GET", _WIDGET, widgets.get_widget, Right.VIEW),
+    _page("POST", _WIDGET + "/list", widgets.post_list, Right.LIST),
+    _page("POST", _WIDGET + "/unlist", widgets.post_unlist, Right.LIST),
+    _page("POST", _WIDGET + "/official", widgets.post_official, Right.MAKE_OFFICIAL),
+    _page("POST", _WIDGET + "/publishers", widgets.post_publishers, Right.NAME_PUBLISHERS),
+    _page("GET", _WIDGET + "/audit", widgets.get_audit, Right.READ_AUDIT),
+    _page("GET", _VERSION, versions.get_version, Right.VIEW),
+    _page("POST", _VERSION + "/yank", versions.post_yank, Right.YANK),
+    _page("POST", _VERSION + "/unyank", versions.post_unyank, Right.YANK),
+    _page("POST", _VERSION + "/deprecate", versions.post_deprecate, Right.DEPRECATE),
+    _page("POST", _VERSION + "/undeprecate", versions.post_undeprecate, Right.DEPRECATE),
+    _page("POST", _VERSION + "/revoke", versions.post_revoke, Right.REVOKE),
+    _page("POST", _VERSION + "/unrevoke", versions.post_unrevoke, Right.REVOKE),
+)
+
+AUTHOR_PAGES = WIDGETS

@@ -1,0 +1,107 @@
+"""The page of one version, to look after it: yank, deprecate, and for operators revoke."""
+
+from collections.abc import Callable, Mapping
+
+from ....actions.change_version import (
+    deprecate_version,
+    undeprecate_version,
+    unyank_version,
+    yank_version,
+)
+from ....actions.revoke_version import revoke_version, unrevoke_version
+from ....actions.view_own import view_version_care
+from ...kit.call import Call, Services
+from ...kit.http import Response
+from ..account.own_page import own_page
+from ..account.sent_form import NOT_SENT, SentForm, take_form
+from .widgets import place_of
+
+_DONE = {
+    "yank": "The version is yanked: it is no longer offered. Dashboards that have it keep it.",
+    "unyank": "The version is offered again.",
+    "deprecate": "Its users are warned now.",
+    "undeprecate": "Its users are no longer warned.",
+    "revoke": "The version is revoked: its bundle is no longer served.",
+    "unrevoke": "The version is no longer revoked: its bundle is served again.",
+}
+
+
+def get_version(services: Services, call: Call) -> Response:
+    return _page(services, call, NOT_SENT)
+
+
+def post_yank(services: Services, call: Call) -> Response:
+    def change(fields: Mapping[str, str]) -> None:
+        reason = fields.get("reason", "")
+        yank_version(services.store, call.actor, call.key, call.params["version"], reason)
+
+    return _take(services, call, "yank", change)
+
+
+def post_unyank(services: Services, call: Call) -> Response:
+    def change(_fields: Mapping[str, str]) -> None:
+        unyank_version(services.store, call.actor, call.key, call.params["version"])
+
+    return _take(services, call, "unyank", change)
+
+
+def post_deprecate(services: Services, call: Call) -> Response:
+    def change(fields: Mapping[str, str]) -> None:
+        message = fields.get("message", "")
+        deprecate_version(services.store, call.actor, call.key, call.params["version"], message)
+
+    return _take(services, call, "deprecate", change)
+
+
+def post_undeprecate(services: Services, call: Call) -> Response:
+    def change(_fields: Mapping[str, str]) -> None:
+        undeprecate_version(services.store, call.actor, call.key, call.params["version"])
+
+    return _take(services, call, "undeprecate", change)
+
+
+def post_revoke(services: Services, call: Call) -> Response:
+    def change(fields: Mapping[str, str]) -> None:
+        store, bundles = services.store, services.bundles
+        reason, version = fields.get("reason", ""), call.params["version"]
+        revoke_version(store, bundles, call.actor, call.key, version, reason)
+
+    return _take(services, call, "revoke", change)
+
+
+def post_unrevoke(services: Services, call: Call) -> Response:
+    def change(_fields: Mapping[str, str]) -> None:
+        store, bundles, version = services.store, services.bundles, call.params["version"]
+        unrevoke_version(store, bundles, call.actor, call.key, version)
+
+    return _take(services, call, "unrevoke", change)
+
+
+def _take(
+    services: Services, call: Call, form: str, change: Callable[[Mapping[str, str]], None]
+) -> Response:
+    return take_form(services, call, form, change, _page, _place(call))
+
+
+def _place(call: Call) -> str:
+    identity = call.params["version"].partition("+")[0]
+    return f"{place_of(call)}/versions/{identity}"
+
+
+def _page(services: Services, call: Call, sent: SentForm) -> Response:
+    number = call.params["version"]
+    care, version = view_version_care(services.store, call.actor, call.key, number)
+    return own_page(
+        services,
+        call,
+        "author/version.html",
+        *sent.headers,
+        status=sent.status,
+        widget=care.widget,
+        version=version,
+        may={it.name for it in care.rights},
+        widget_place=place_of(call),
+        place=_place(call),
+        sent=sent,
+        done=_DONE.get(call.query().get("done", "")),
+    )

@@ -1,0 +1,124 @@
+"""The pages of one's own widgets: all of them, one to look after, and its audit log."""
+
+from collections.abc import Callable, Mapping
+
+from ....actions.change_widget import list_widget, name_publishers, set_official, unlist_widget
+from ....actions.read_audit import read_widget_audit
+from ....actions.view_own import list_own_scopes, list_own_widgets, view_widget_care
+from ...kit.call import Call, Services
+from ...kit.http import Response
+from ..account.own_page import own_page
+from ..account.sent_form import NOT_SENT, SentForm, take_form
+from .paging import Paging
+
+WIDGETS = "/account/widgets"
+_PER_PAGE = 20
+_VERSIONS_PER_PAGE = 50
+_ENTRIES_PER_PAGE = 50
+_DONE = {
+    "list": "The widget is listed: everybody finds it.",
+    "unlist": "The widget is unlisted. Dashboards that have it keep it.",
+    "publishers": "Who may publish is saved.",
+    "official": "The widget is official.",
+    "unofficial": "The widget is no longer official.",
+}
+
+
+def get_widgets(services: Services, call: Call) -> Response:
+    scope = call.query().get("scope") or None
+    page, _ = call.page()
+    widgets, total = list_own_widgets(services.store, call.actor, scope, page, _PER_PAGE)
+    return own_page(
+        services,
+        call,
+        "author/widgets.html",
+        scopes=list_own_scopes(services.store, call.actor),
+        scope=scope,
+        widgets=widgets,
+        total=total,
+        paging=Paging.of(call, page, _PER_PAGE, total),
+    )
+
+
+def get_widget(services: Services, call: Call) -> Response:
+    return _widget_page(services, call, NOT_SENT)
+
+
+def post_list(services: Services, call: Call) -> Response:
+    def change(_fields: Mapping[str, str]) -> None:
+        list_widget(services.store, call.actor, call.key)
+
+    return _take(services, call, "list", change)
+
+
+def post_unlist(services: Services, call: Call) -> Response:
+    def change(fields: Mapping[str, str]) -> None:
+        reason = fields.get("reason", "").strip() or None
+        unlist_widget(services.store, call.actor, call.key, reason)
+
+    return _take(services, call, "unlist", change)
+
+
+def post_publishers(services: Services, call: Call) -> Response:
+    def change(fields: Mapping[str, str]) -> None:
+        names = fields.get("publishers", "").replace(",", " ").replace("@", " ").split()
+        name_publishers(services.store, call.actor, call.key, names)
+
+    return _take(services, call, "publishers", change)
+
+
+def post_official(services: Services, call: Call) -> Response:
+    is_official = call.form().get("official") == "yes"
+
+    def change(_fields: Mapping[str, str]) -> None:
+        set_official(services.store, call.actor, call.key, is_official)
+
+    return _take(services, call, "official" if is_official else "unofficial", change)
+
+
+def get_audit(services: Services, call: Call) -> Response:
+    page, _ = call.page()
+    found = read_widget_audit(services.store, call.actor, call.key, page, _ENTRIES_PER_PAGE)
+    entries, total = found
+    return own_page(
+        services,
+        call,
+        "author/audit.html",
+        key=call.key,
+        place=place_of(call),
+        entries=entries,
+        total=total,
+        paging=Paging.of(call, page, _ENTRIES_PER_PAGE, total),
+    )
+
+
+def place_of(call: Call) -> str:
+    """The page of the widget that the path names."""
+    return f"{WIDGETS}/{call.key}"
+
+
+def _take(
+    services: Services, call: Call, form: str, change: Callable[[Mapping[str, str]], None]
+) -> Response:
+    return take_form(services, call, form, change, _widget_page, place_of(call))
+
+
+def _widget_page(services: Services, call: Call, sent: SentForm) -> Response:
+    care = view_widget_care(services.store, call.actor, call.key)
+    page, _ = call.page()
+    first = (page - 1) * _VERSIONS_PER_PAGE
+    return own_page(
+        services,
+        call,
+        "author/widget.html",
+        *sent.headers,
+        status=sent.status,
+        care=care,
+        widget=care.widget,
+        may={it.name for it in care.rights},
+        place=place_of(call),
+        versions=care.widget.versions[first : first + _VERSIONS_PER_PAGE],
+        paging=Paging.of(call, page, _VERSIONS_PER_PAGE, len(care.widget.versions)),
+        sent=sent,
+        done=_DONE.get(call.query().get("done", "")),
+    )

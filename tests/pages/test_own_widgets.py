@@ -1,0 +1,204 @@
+"""The pages where authors look after their widgets and versions."""
+
+import pytest
+
+from support.browsing import PERSONAL, Browsing, browser_of
+from support.people import a_person
+from support.site import InProcessSite
+from support.village import Village
+
+ACME = "/account/widgets/acme/clock"
+VERSION = f"{ACME}/versions/1.0.0"
+
+
+def detail(village: Village, key: str = "acme/clock") -> dict[str, object]:
+    answer = village.ann.get(f"/api/widgets/{key}")
+    assert answer.status == 200
+    shown: dict[str, object] = answer.json()
+    return shown
+
+
+def version_of(village: Village) -> dict[str, object]:
+    versions = detail(village)["versions"]
+    assert isinstance(versions, list)
+    found: dict[str, object] = versions[0]
+    return found
+
+
+def section_ids(browsing: Browsing) -> set[str | None]:
+    return {it.attributes["aria-labelledby"] for it in browsing.page.all("section")}
+
+
+def note(browsing: Browsing) -> str:
+    return browsing.page.one("p", role="status").text
+
+
+def test_widgets_of_all_scopes_are_shown_and_of_one(village: Village) -> None:
+    ann = browser_of(village.ann)
+    village.ann.post("/api/widgets/acme/clock/unlist", {"reason": "For now."})
+
+    answer = ann.get("/account/widgets")
+
+    assert (answer.status, ann.title) == (200, "Your widgets")
+    assert PERSONAL.items() <= answer.headers.items()
+    rows = [it.text for it in ann.page.all("li")]
+    assert rows == [
+        "Clock unlisted acme/clock 1.0.0 0 installs",
+        "Clock ann/clock 1.0.0 0 installs",
+    ]
+    ann.get("/account/widgets?scope=ann")
+    assert [it.text for it in ann.page.all("li")] == ["Clock ann/clock 1.0.0 0 installs"]
+    assert browser_of(village.eve).get("/account/widgets?scope=acme").status == 403
+    assert ann.get("/account/widgets?page=0").status == 400
+
+
+def test_whoever_has_none_is_told_how_to_publish(village: Village) -> None:
+    eve = browser_of(village.eve)
+    for address in ("/account", "/account/widgets"):
+        eve.get(address)
+        assert eve.page.one("h2", id="first").text == "Publish your first widget"
+        assert "widget login https://catalog.example" in eve.page.one("main").text
+    ann = browser_of(village.ann)
+    ann.get("/account")
+    assert "first" not in section_ids(ann)
+
+
+def test_a_version_is_yanked_and_offered_again(village: Village) -> None:
+    ann = browser_of(village.ann)
+    assert ann.get(VERSION).status == 200
+
+    answer = ann.submit(f"{VERSION}/yank", reason="Shows <b>nothing</b>.")
+
+    assert (answer.status, answer.headers["location"]) == (303, f"{VERSION}?done=yank")
+    yanked = version_of(village)
+    assert (yanked["yanked"], yanked["yankedReason"]) == (True, "Shows <b>nothing</b>.")
+    ann.get(f"{VERSION}?done=yank")
+    assert note(ann).startswith("The version is yanked")
+    assert "Reason: Shows <b>nothing</b>." in ann.page.one("main").text
+    assert ann.submit(f"{VERSION}/unyank").headers["location"] == f"{VERSION}?done=unyank"
+    assert version_of(village)["yanked"] is False
+
+
+def test_a_version_is_deprecated_with_another_message_and_not_any_more(village: Village) -> None:
+    abe = browser_of(village.abe)
+    for message in ("Use 2.0.0.", "Use 3.0.0."):
+        abe.get(VERSION)
+        abe.submit(f"{VERSION}/deprecate", message=message)
+        assert version_of(village)["deprecationMessage"] == message
+    abe.get(VERSION)
+    abe.submit(f"{VERSION}/undeprecate")
+    assert version_of(village)["deprecationMessage"] is None
+
+
+@pytest.mark.parametrize(("form", "field"), [("yank", "reason"), ("deprecate", "message")])
+def test_a_fault_is_told_beside_the_form_with_what_was_typed(
+    village: Village, form: str, field: str
+) -> None:
+    ann = browser_of(village.ann)
+    ann.get(VERSION)
+    typed = "much too long " * 50
+
+    answer = ann.submit(f"{VERSION}/{form}", **{field: typed})
+
+    assert answer.status == 400
+    assert len(ann.faults) == 1
+    assert ann.page.one("div", role="alert").attributes["id"] == f"faults-{form}"
+    box = ann.page.one("input", id=f"{form}-{field}")
+    assert (box.attributes["value"], box.attributes["aria-describedby"]) == (
+        typed,
+        f"faults-{form}",
+    )
+    assert version_of(village)["yanked"] is False
+
+
+def test_operators_revoke_and_take_it_back(village: Village) -> None:
+    olly, ann = browser_of(village.olly), browser_of(village.ann)
+    ann.get(VERSION)
+    assert "revoke" not in section_ids(ann)
+    olly.get(VERSION)
+
+    olly.submit(f"{VERSION}/revoke", reason="Steals passwords.")
+
+    assert village.site.get("/cdn/@acme/clock/1.0.0/index.js").status == 410
+    ann.get(VERSION)
+    assert "Steals passwords." in ann.page.one("div", class_="notice").text
+    olly.get(VERSION)
+    olly.submit(f"{VERSION}/unrevoke")
+    assert village.site.get("/cdn/@acme/clock/1.0.0/index.js").status == 200
+
+
+def test_a_widget_is_unlisted_with_a_reason_and_listed_again(village: Village) -> None:
+    ann = browser_of(village.ann)
+    ann.get(ACME)
+    ann.submit(f"{ACME}/unlist", reason="")
+    assert detail(village)["listed"] is False
+    ann.get(f"{ACME}?done=unlist")
+    assert note(ann) == "The widget is unlisted. Dashboards that have it keep it."
+    ann.submit(f"{ACME}/list")
+    assert detail(village)["listed"] is True
+    ann.get(ACME)
+    ann.submit(f"{ACME}/unlist", reason="Out of season.")
+    ann.get(f"{ACME}/audit")
+    first = ann.page.all("li")[0].text
+    assert first.startswith("unlist acme/clock reason: Out of season.")
+    assert first.endswith("by ann from 127.0.0.1")
+
+
+def test_publishers_are_named_and_strangers_are_refused(village: Village) -> None:
+    abe = browser_of(village.abe)
+    abe.get(ACME)
+    assert abe.page.one("input", name="publishers").attributes["value"] == "pia"
+
+    assert abe.submit(f"{ACME}/publishers", publishers="@mia, pia").status == 303
+    assert village.ann.get("/api/widgets/acme/clock/publishers").json()["publishers"] == [
+        "mia",
+        "pia",
+    ]
+    abe.get(ACME)
+    answer = abe.submit(f"{ACME}/publishers", publishers="mia eve")
+    assert (answer.status, abe.faults) == (400, ["Not a member of acme: eve."])
+
+
+def test_operators_give_and_take_the_official_mark(village: Village) -> None:
+    olly = browser_of(village.olly)
+    for answer, is_official in (("yes", True), ("no", False)):
+        olly.get(ACME)
+        olly.submit(f"{ACME}/official", official=answer)
+        shown = detail(village)["widget"]
+        assert isinstance(shown, dict)
+        assert shown["isOfficial"] is is_official
+
+
+def test_members_see_a_widget_and_no_form(village: Village) -> None:
+    mia = browser_of(village.mia)
+    for address in (ACME, VERSION):
+        assert mia.get(address).status == 200
+        assert [it.attributes["action"] for it in mia.page.all("form")] == []
+
+
+def test_what_does_not_exist_is_not_found(village: Village) -> None:
+    ann = browser_of(village.ann)
+    for address in (f"{ACME}/versions/9.9.9", "/account/widgets/acme/nothing"):
+        assert ann.get(address).status == 404
+
+
+def test_build_metadata_in_the_address_leads_to_the_version(village: Village) -> None:
+    ann = browser_of(village.ann)
+    assert ann.get(f"{VERSION}+%C3%A9").status == 200
+    answer = ann.post(
+        f"{VERSION}+%C3%A9/yank", {**ann.hidden_fields(f"{VERSION}/yank"), "reason": "Broken."}
+    )
+    assert answer.headers["location"] == f"{VERSION}?done=yank"
+
+
+def test_many_versions_are_shown_page_by_page(tmp_path_factory: pytest.TempPathFactory) -> None:
+    with InProcessSite(tmp_path_factory.mktemp("many") / "data") as site:
+        ann = a_person(site, "ann")
+        for minor in range(51):
+            assert ann.publish("ann/clock", f"1.{minor}.0").status == 200
+        browsing = browser_of(ann)
+        answer = browsing.get("/account/widgets/ann/clock")
+        assert "?page=2" in browsing.page.links
+        assert len(answer.body) < 60_000
+        browsing.get("/account/widgets/ann/clock?page=2")
+        assert "/account/widgets/ann/clock/versions/1.0.0" in browsing.page.links
