@@ -119,7 +119,8 @@ class SearchPages:
         index.refresh()
         answer = self._answers.items.get(asked)
         if answer is not None and index.still_finds(answer.found):
-            if answer.revision == revision:
+            # Where the order is exact, nobody was counted who is found.
+            if index.is_exact or answer.revision == revision:
                 return answer.content
             found = answer.found
         else:

@@ -164,7 +164,8 @@ def find_current(folder: Path) -> Path | None:
     except (OSError, ValueError):
         return None
     path = folder / name
-    return path if path.parent == folder and path.suffix == _SUFFIX and path.is_file() else None
+    is_one = "/" not in name and name.endswith(_SUFFIX) and path.is_file()
+    return path if is_one else None
 
 
 def new_path(folder: Path) -> Path:

@@ -125,8 +125,13 @@ class SearchIndex:
         return Found(self._popularity.ids_of(shown), total, mark)
 
     def still_finds(self, found: Found) -> bool:
-        """Whether `find` would find the same again."""
+        """Whether `find` would find the same again; if the order is exact, with the same counts."""
         return self._popularity.holds(found.mark)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the order follows every count."""
+        return self._popularity.is_exact
 
     def totals(self) -> Totals:
         if self._scope_count is None:

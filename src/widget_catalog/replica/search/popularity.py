@@ -78,7 +78,7 @@ class Popularity:
         revision = self._counts.revision()
         if revision == self._revision:
             return
-        if self._is_exact:
+        if self.is_exact:
             self._revision = revision
             counts = self._counts.array[: len(self._seen)].copy()
             # Slot 0 is no widget's.
@@ -97,7 +97,7 @@ class Popularity:
 
     def mark(self, among: BitMap, shown: list[int]) -> Mark:
         """To ask later whether the page that shows these, of those who take part, is the same."""
-        if not self._is_exact or not shown:
+        if not self.is_exact or not shown:
             among = BitMap()
         return Mark(among, shown, self._counted)
 
@@ -146,7 +146,7 @@ class Popularity:
         return [self._id_at[it] for it in ordinals]
 
     @property
-    def _is_exact(self) -> bool:
+    def is_exact(self) -> bool:
         return len(self._order) <= _EXACT_UP_TO
 
     def _add(self, places: Sequence[Place]) -> None:
@@ -181,7 +181,7 @@ class Popularity:
         self._revision = self._counts.revision()
         self._refreshed_at = time.monotonic()
         self._seen = self._counts.array[: int(self.ids.max(initial=0)) + 1]
-        if self._is_exact:
+        if self.is_exact:
             self._seen = self._seen.copy()
         counts = self._seen[self.ids[self._order]].astype(np.int64)
         ranks = self._ranks[self._order]
