@@ -1,6 +1,7 @@
 // The client of Widget Catalog for browsers, Node and Bun. client.d.ts says what it does.
 
 const CACHE_NAME = "widget-catalog-1";
+const REVOCATIONS_FRESH_MS = 10_000;
 
 export class CatalogError extends Error {
   constructor(message, { cause, ...details } = {}) {
@@ -11,6 +12,10 @@ export class CatalogError extends Error {
 }
 export class InvalidRequest extends CatalogError {}
 export class NotFound extends CatalogError {}
+export class Incompatible extends CatalogError {}
+export class Revoked extends CatalogError {}
+export class IntegrityError extends CatalogError {}
+export class ImportFailed extends CatalogError {}
 export class Unavailable extends CatalogError {}
 export class Offline extends Unavailable {}
 
@@ -18,6 +23,9 @@ export class Catalog {
   #fetch;
   #cache;
   #timeoutMs;
+  #counted = new Set();
+  #modules = new Map(); // By SHA-256: one bundle is one module, however often it is loaded.
+  #revocations = { at: -Infinity, list: null };
 
   constructor(baseUrl, { fetch, cache, timeoutMs = 10_000 } = {}) {
     this.baseUrl = String(baseUrl).replace(/\/+$/, "");
@@ -34,8 +42,155 @@ export class Catalog {
     return this.#read(pathOf(id), { signal, isKept: true });
   }
 
+  async version(id, version, { signal } = {}) {
+    return this.#read(`${pathOf(id)}/${encodeURIComponent(version)}`, { signal, isKept: true });
+  }
+
   async revocations({ signal } = {}) {
     return this.#read("revocations", { signal, isKept: true });
+  }
+
+  async resolve(request, { signal } = {}) {
+    const answer = await this.#ask(this.#address("resolve"), {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(request),
+      signal,
+    });
+    return readJson(answer, signal);
+  }
+
+  async load(id, options = {}) {
+    return this.#load(pathOf(id), options, (fetched, plan) => this.#import(fetched, plan));
+  }
+
+  async fetchFiles(id, options = {}) {
+    return this.#load(pathOf(id), options, (fetched) => fetched);
+  }
+
+  async #load(id, options, finish) {
+    const { sdk, installed, isCounted = true, signal } = options;
+    const planAddress = this.#address(`${id}?plan`);
+    const kept = await this.#findJson(planAddress);
+    const revocations = this.#recentRevocations();
+    let plan = kept;
+    const run = async () => {
+      refuseRevoked(id, plan, await revocations);
+      return finish(await this.#fetchFiles(plan, signal), plan);
+    };
+    try {
+      let loaded;
+      let isOffline = false;
+      try {
+        plan = await this.#choose(id, options, kept);
+        loaded = await run();
+      } catch (error) {
+        if (!(error instanceof Unavailable) || kept?.sdk !== sdk) throw error;
+        [plan, isOffline] = [kept, true]; // What was loaded last is what there is.
+        loaded = await run();
+      }
+      await this.#cached("put", planAddress, new Response(JSON.stringify(plan)));
+      if (kept) await this.#forget(kept, plan);
+      if (installed === undefined && isCounted) this.#count(id);
+      return { id, ...plan, ...loaded, isOffline };
+    } catch (error) {
+      if (error instanceof Revoked) {
+        await revocations; // Kept by now: it is refused without a connection as well.
+        if (plan) await this.#forget(plan);
+      }
+      throw error;
+    }
+  }
+
+  /** Which version to run, with its files. `kept` is what was loaded last, if anything. */
+  async #choose(id, { sdk, installed, range, minAgeDays, acceptPermissions, signal }, kept) {
+    const widgets = [{ id, installed, range }];
+    // Whether the installed version itself runs on this SDK.
+    if (installed) widgets.push({ id, range: installed });
+    const { results } = await this.resolve({ sdk, minAgeDays, widgets }, { signal });
+    const [{ status, offer, permissionsAdded, permissionsRemoved, message }, alone] = results;
+    const said = { sdk, status, message, permissionsAdded, permissionsRemoved };
+    if (status === "unlisted" && installed && kept?.version.version === installed) {
+      return { ...kept, ...said, update: null }; // It goes on working where it is installed.
+    }
+    const current = results[0].installed;
+    const needsConsent = current && permissionsAdded.length > 0 && !acceptPermissions;
+    let version = needsConsent ? null : offer;
+    if (version === null && status === "update" && alone.offer) version = current;
+    if (version === null && status === "yanked") version = current;
+    if (version === null) throw refusal(status, message, { id, sdk, offer, permissionsAdded });
+    const { files } = await this.version(id, version.version, { signal });
+    return { ...said, version, files, update: version === offer ? null : offer };
+  }
+
+  /** The list, asked for once where many widgets are loaded together. */
+  #recentRevocations() {
+    if (Date.now() - this.#revocations.at > REVOCATIONS_FRESH_MS) {
+      const list = this.revocations().then(
+        (it) => it.revocations,
+        () => [], // Not reached, and never heard of one.
+      );
+      this.#revocations = { at: Date.now(), list };
+    }
+    return this.#revocations.list;
+  }
+
+  async #fetchFiles({ files }, signal) {
+    const [bundle, style] = await Promise.all(
+      ["index.js", "index.css"].map((path) => {
+        const file = files.find((it) => it.path === path);
+        return file ? this.#verified(file, signal) : null;
+      }),
+    );
+    return { bundle, css: style && new TextDecoder().decode(style) };
+  }
+
+  async #import({ bundle, css }, { version: { sha256Hash, bundleUrl } }) {
+    let imported = this.#modules.get(sha256Hash);
+    if (imported === undefined) {
+      imported = importBytes(bundle, bundleUrl);
+      this.#modules.set(sha256Hash, imported);
+      imported.catch(() => this.#modules.delete(sha256Hash));
+    }
+    const module = await imported;
+    let styleSheet = null;
+    if (css !== null && typeof CSSStyleSheet === "function") {
+      styleSheet = new CSSStyleSheet({ baseURL: new URL("index.css", bundleUrl).href });
+      styleSheet.replaceSync(css);
+    }
+    return { module, bundle, css, styleSheet };
+  }
+
+  /** The bytes of a file that are what the catalog says: from the cache, or from its address. */
+  async #verified({ url, sha256Hash }, signal) {
+    const kept = await this.#cached("match", url).then((it) => it?.arrayBuffer());
+    if (kept !== undefined && (await sha256(kept)) === sha256Hash) return kept;
+    const answer = await this.#ask(url, { signal, gone: Revoked });
+    const bytes = await answer.arrayBuffer().catch((cause) => {
+      throw new Offline(`${url} was not received whole.`, { cause });
+    });
+    const actual = await sha256(bytes);
+    if (actual !== sha256Hash) {
+      throw new IntegrityError(`${url} is not what the catalog described.`, {
+        url,
+        expected: sha256Hash,
+        actual,
+      });
+    }
+    await this.#cached("put", url, new Response(bytes));
+    return bytes;
+  }
+
+  async #count(id) {
+    const address = this.#address(pathOf(id));
+    const mark = `${address}?counted`;
+    if (this.#counted.has(id)) return;
+    this.#counted.add(id);
+    if (await this.#cached("match", mark)) return;
+    await this.#ask(address, { method: "POST", keepalive: true }).then(
+      () => this.#cached("put", mark, new Response("")),
+      () => this.#counted.delete(id), // Another load tries again.
+    );
   }
 
   async #read(path, { signal, isKept = false }) {
@@ -44,17 +199,17 @@ export class Catalog {
       const answer = await this.#ask(address, { signal });
       const kept = isKept ? answer.clone() : null;
       const value = await readJson(answer, signal);
-      if (kept) await this.#keep(address, kept);
+      if (kept) await this.#cached("put", address, kept);
       return value;
     } catch (error) {
-      const kept = isKept && error instanceof Unavailable && (await this.#find(address));
+      const kept = isKept && error instanceof Unavailable && (await this.#findJson(address));
       if (!kept) throw error;
-      return kept.json();
+      return kept;
     }
   }
 
   /** The answer to a request, unless it is an error. */
-  async #ask(address, { signal, ...request } = {}) {
+  async #ask(address, { gone = NotFound, signal, ...request } = {}) {
     const signals = [signal, AbortSignal.timeout(this.#timeoutMs)].filter(Boolean);
     let answer;
     try {
@@ -68,6 +223,7 @@ export class Catalog {
     const { error } = await answer.json().catch(() => ({}));
     const message = error ?? `${address} answered ${status}.`;
     if (status === 404) throw new NotFound(message, { status });
+    if (status === 410) throw new gone(message, { status });
     if (status < 500 && status !== 429) throw new InvalidRequest(message, { status });
     const retryAfterSeconds = Number(answer.headers.get("retry-after")) || null;
     throw new Unavailable(message, { status, retryAfterSeconds });
@@ -77,20 +233,23 @@ export class Catalog {
     return `${this.baseUrl}/api/v1/widgets/${path}`;
   }
 
-  async #find(address) {
+  /** A cache that is full, or fails, is as good as none. */
+  async #cached(method, ...values) {
     try {
-      return await (await this.#cache)?.match(address);
+      return await (await this.#cache)?.[method](...values);
     } catch {
       return undefined;
     }
   }
 
-  async #keep(address, answer) {
-    try {
-      await (await this.#cache)?.put(address, answer);
-    } catch {
-      // A cache that is full, or fails, is as good as none.
-    }
+  async #findJson(address) {
+    return (await this.#cached("match", address))?.json().catch(() => undefined);
+  }
+
+  /** Drop the files of a plan that another one does not need. */
+  async #forget({ files }, other = { files: [] }) {
+    const needed = new Set(other.files.map((it) => it.url));
+    for (const { url } of files) if (!needed.has(url)) await this.#cached("delete", url);
   }
 }
 
@@ -105,12 +264,46 @@ function queryString(values) {
   return given.length ? `?${new URLSearchParams(given)}` : "";
 }
 
+function refuseRevoked(id, { version: { version }, files }, revocations) {
+  const found = revocations.find((it) => files.some((file) => file.sha256Hash === it.sha256Hash));
+  if (found) throw new Revoked(`${id} ${version} was revoked: ${found.reason}`, { id });
+}
+
+function refusal(status, message, details) {
+  if (status === "revoked") return new Revoked(message, details);
+  if (status === "unknown" || status === "unlisted") return new NotFound(message, details);
+  return new Incompatible(message, details);
+}
+
 async function readJson(answer, signal) {
   try {
     return await answer.json();
   } catch (cause) {
     if (signal?.aborted) throw signal.reason;
     throw new Unavailable(`${answer.url} did not answer with JSON.`, { cause });
+  }
+}
+
+async function sha256(bytes) {
+  if (!globalThis.crypto?.subtle) {
+    throw new CatalogError("Bundles can be checked in secure contexts only: https or localhost.");
+  }
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+  return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** Import these very bytes. Node imports no blob: addresses; only browsers need them for a CSP. */
+async function importBytes(bytes, url) {
+  const isBrowser = typeof process !== "object" || !process.versions?.node;
+  const address = isBrowser
+    ? URL.createObjectURL(new Blob([bytes], { type: "text/javascript" }))
+    : `data:text/javascript;base64,${Buffer.from(bytes).toString("base64")}`;
+  try {
+    return await import(/* @vite-ignore */ /* webpackIgnore: true */ address);
+  } catch (cause) {
+    throw new ImportFailed(`${url} cannot be imported: ${cause?.message ?? cause}`, { cause });
+  } finally {
+    if (isBrowser) URL.revokeObjectURL(address);
   }
 }
 

@@ -16,7 +16,7 @@ export async function reading(client, base) {
   return {
     found: [total, widgets[0].latestVersion.version, widgets[0].latestCompatibleVersion.version],
     versions: versions.map((it) => it.version),
-    revocations,
+    revocations: Array.isArray(revocations),
     unknown: await fails(catalog.detail("acme/nobody")),
     notAnId: await fails(catalog.detail("../../etc")),
     invalid: await fails(catalog.search({ page: 0 })),
@@ -24,3 +24,87 @@ export async function reading(client, base) {
     offline: await fails(elsewhere.search()),
   };
 }
+
+const tell = ({ version, module, css, styleSheet, status, update, isOffline }) => ({
+  version: version.version,
+  mounted: module.mount().split(" ")[0],
+  style: styleSheet?.cssRules[0].cssText ?? css?.trim() ?? null,
+  status,
+  update: update?.version ?? null,
+  isOffline,
+});
+
+export async function loading(client, base) {
+  const catalog = new client.Catalog(base);
+  const load = (id, options) => catalog.load(`acme/${id}`, options);
+  const fails = (promise) => failure(client, promise);
+  const countOf = async () => (await catalog.detail("acme/clock")).widget.downloadCount;
+  const before = await countOf();
+  const [clock, again] = await Promise.all([
+    load("clock", { sdk: "1.2.0" }),
+    load("clock", { sdk: "1.2.0" }),
+  ]);
+  const grown = await load("greedy", { sdk: "1.0.0", installed: "1.0.0", acceptPermissions: true });
+  const { module, bundle } = await catalog.fetchFiles("acme/broken", { sdk: "1.0.0" });
+  const found = {
+    clock: tell(clock),
+    fetched: [typeof module, new TextDecoder().decode(bundle)],
+    isOneModule: clock.module === again.module,
+    newSdk: tell(await catalog.load("@acme/clock", { sdk: "2.0.0", installed: "1.1.0" })),
+    inRange: tell(await load("clock", { sdk: "1.0.0", range: "1.0.x", isCounted: false })),
+    current: tell(await load("clock", { sdk: "1.0.0", installed: "1.1.0" })),
+    needsConsent: tell(await load("greedy", { sdk: "1.0.0", installed: "1.0.0" })),
+    hasConsent: [grown.version.version, grown.permissionsAdded],
+    incompatible: await fails(load("clock", { sdk: "9.0.0" })),
+    unknown: await fails(load("nobody", { sdk: "1.0.0" })),
+    invalid: await fails(load("clock", { sdk: "one" })),
+    lie: await fails(load("liar", { sdk: "1.0.0" })),
+    broken: (await fails(load("broken", { sdk: "1.0.0" })))[0],
+  };
+  for (let tries = 0; tries < 50 && (await countOf()) === before; tries++) await pause(100);
+  await pause(200);
+  return { ...found, counted: (await countOf()) - before };
+}
+
+export async function example(_, address) {
+  await import(address);
+  return document.body.lastElementChild.textContent.split(" ")[0];
+}
+
+/** `place`: where Node and Bun find the cache that the documentation shows, and its folder. */
+export async function offline(client, base, bad, place) {
+  const cache = place
+    ? new (await import(place.module)).FolderCache(place.folder)
+    : await caches.open("widget-catalog-1");
+  const online = new client.Catalog(base, place ? { cache } : {});
+  const loaded = await online.load("acme/clock", { sdk: "1.2.0", isCounted: false });
+  await online.load(bad, { sdk: "1.0.0", isCounted: false });
+  const catalog = cutOff(client, base, cache);
+  const fails = (promise) => failure(client, promise);
+  const found = {
+    clock: tell(await catalog.load("acme/clock", { sdk: "1.2.0" })),
+    otherSdk: (await fails(catalog.load("acme/clock", { sdk: "2.0.0" })))[0],
+    neverLoaded: (await fails(catalog.load("acme/liar", { sdk: "1.0.0" })))[0],
+  };
+  await cache.put(loaded.version.bundleUrl, new Response("export const mount = 'evil';"));
+  found.tampered = (await fails(catalog.load("acme/clock", { sdk: "1.2.0" })))[0];
+  return found;
+}
+
+/** After `offline`, and after the version was revoked. */
+export async function revoked(client, base, bad, place) {
+  const cache = place && new (await import(place.module)).FolderCache(place.folder);
+  const catalog = new client.Catalog(base, place ? { cache } : {});
+  const options = { sdk: "1.0.0", installed: "1.0.0" };
+  return {
+    online: await failure(client, catalog.load(bad, options)),
+    offline: await failure(client, cutOff(client, base, cache ?? undefined).load(bad, options)),
+  };
+}
+
+function cutOff({ Catalog }, base, cache) {
+  const fetch = () => Promise.reject(new TypeError("There is no network."));
+  return new Catalog(base, { cache, fetch });
+}
+
+const pause = (ms) => new Promise((done) => setTimeout(done, ms));

@@ -33,6 +33,10 @@ def test_what_npm_packs_is_what_is_needed_and_can_be_imported(tmp_path: Path) ->
     assert "Catalog,CatalogError," in done.stdout
 
 
+def test_the_license_is_that_of_the_repository() -> None:
+    assert (CLIENT / "LICENSE").read_bytes() == (CLIENT.parents[1] / "LICENSE").read_bytes()
+
+
 def test_it_has_the_number_of_the_release_and_no_dependencies() -> None:
     assert PACKAGE["version"] == release.VERSION
     assert not any(key.lower().endswith("dependencies") or key == "scripts" for key in PACKAGE)

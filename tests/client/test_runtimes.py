@@ -1,23 +1,40 @@
 """The client in Chromium (from another origin, under a strict policy), in Node and in Bun."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser
 
-from support.client import ClientCatalog, Runtime, runtime_of
+from support.client import JAVASCRIPT, RUNTIMES, ClientCatalog, Runtime, js_blocks, runtime_of
+from support.scripted import Scripted
+from support.service import run_command
 
 
-@pytest.fixture(scope="module", params=["chromium", "node", "bun"])
-def play(
-    request: pytest.FixtureRequest,
-    catalog: ClientCatalog,
-    browser: Browser,
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[Runtime]:
-    folder = tmp_path_factory.mktemp(request.param)
-    with runtime_of(request.param, catalog, folder, browser) as made:
+@pytest.fixture(scope="module", params=RUNTIMES)
+def name(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def folder(name: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp(name)
+
+
+@pytest.fixture(scope="module")
+def play(name: str, catalog: ClientCatalog, browser: Browser, folder: Path) -> Iterator[Runtime]:
+    with runtime_of(name, catalog, folder, browser) as made:
         yield made
+
+
+@pytest.fixture(scope="module")
+def place(name: str, folder: Path) -> dict[str, str] | None:
+    """Where Node and Bun keep what they have loaded, by the class that the page shows."""
+    if name == "chromium":
+        return None
+    (code,) = [it for it in js_blocks() if "class FolderCache" in it]
+    (folder / "folder-cache.mjs").write_text(code)
+    return {"module": str(folder / "folder-cache.mjs"), "folder": str(folder / "cache")}
 
 
 def test_what_can_be_read_is_read_and_failures_have_their_class(
@@ -26,10 +43,76 @@ def test_what_can_be_read_is_read_and_failures_have_their_class(
     assert play("reading", catalog.url) == {
         "found": [1, "2.0.0", "1.1.0"],
         "versions": ["2.0.0", "1.1.0", "1.0.0"],
-        "revocations": [],
+        "revocations": True,
         "unknown": ["NotFound", "There is no widget 'acme/nobody'."],
         "notAnId": ["InvalidRequest", "../../etc is not a widget: write scope/name."],
         "invalid": ["InvalidRequest", "page must be a whole number of at least 1."],
         "aborted": "stopped",
         "offline": ["Offline", "http://127.0.0.1:1/api/v1/widgets/search cannot be reached."],
     }
+
+
+def loaded(
+    version: str, status: str, *, style: str | None = None, update: str | None = None
+) -> dict[str, object]:
+    described = {"version": version, "mounted": version, "status": status, "style": style}
+    return {**described, "update": update, "isOffline": False}
+
+
+def test_the_version_that_fits_is_checked_imported_and_counted_once(
+    play: Runtime, catalog: ClientCatalog
+) -> None:
+    style = ".clock { color: red; }"
+    assert play("loading", catalog.url) == {
+        "clock": loaded("1.1.0", "install", style=style),
+        "fetched": ["undefined", "export const = 1;\n"],
+        "isOneModule": True,
+        "newSdk": loaded("2.0.0", "update"),
+        "inRange": loaded("1.0.0", "install"),
+        "current": loaded("1.1.0", "current", style=style),
+        "needsConsent": loaded("1.0.0", "update", update="1.1.0"),
+        "hasConsent": ["1.1.0", ["network"]],
+        "incompatible": ["Incompatible", "No version of acme/clock runs on SDK 9.0.0."],
+        "unknown": ["NotFound", "This catalog does not know acme/nobody."],
+        "invalid": [
+            "InvalidRequest",
+            'sdk: "one" is not a semantic version: write three numbers, such as 1.0.0.',
+        ],
+        "lie": [
+            "IntegrityError",
+            f"{catalog.dashboard.url}/lie.js is not what the catalog described.",
+        ],
+        "broken": "ImportFailed",
+        "counted": 1,
+    }
+
+
+def test_without_a_connection_it_starts_from_what_it_has_unless_that_was_revoked(
+    play: Runtime, name: str, place: dict[str, str] | None, catalog: ClientCatalog
+) -> None:
+    bad = f"acme/bad-{name}"
+    clock = loaded("1.1.0", "install", style=".clock { color: red; }")
+    assert play("offline", catalog.url, bad, place) == {
+        "clock": {**clock, "isOffline": True},
+        "otherSdk": "Offline",
+        "neverLoaded": "Offline",
+        "tampered": "Offline",
+    }
+    arguments = (bad, "1.0.0", "--reason", "It is bad.", "--data", str(catalog.service.data))
+    assert run_command("version", "revoke", *arguments).returncode == 0
+    assert play("revoked", catalog.url, bad, place) == {
+        "online": [
+            "Revoked",
+            f"{bad} 1.0.0 was revoked: unload it. There is no other version that fits.",
+        ],
+        "offline": ["Revoked", f"{bad} 1.0.0 was revoked: It is bad."],
+    }
+
+
+@pytest.mark.parametrize("name", ["chromium"], indirect=True, scope="module")
+def test_the_example_of_the_page_mounts_a_widget(play: Runtime, catalog: ClientCatalog) -> None:
+    (example,) = [it for it in js_blocks() if "clock.module.mount(" in it]
+    code = example.replace("widget-catalog-client", f"{catalog.url}/client/v1/client.js")
+    code = code.replace("http://127.0.0.1:8080", catalog.url).replace("catalog/clock", "acme/clock")
+    catalog.dashboard.on("GET", "/example.js", Scripted(200, code.encode(), JAVASCRIPT))
+    assert play("example", "/example.js") == "2.0.0"

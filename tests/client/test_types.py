@@ -1,25 +1,26 @@
 """The client's types are what the API's document says, and what the client does."""
 
 import json
-import re
 import shutil
 from pathlib import Path
 
 import pytest
 
-from support.client import CLIENT
+from support.client import CLIENT, js_blocks
 from support.npm import check_types
 from widget_catalog.web.openapi import openapi
 from widget_catalog.web.openapi.typescript import typescript
 
 COMMAND = "./dev run python -m widget_catalog.web.openapi.typescript > clients/js/api.d.ts"
-PAGE = (Path(__file__).parents[2] / "docs/integrating.md").read_text(encoding="utf-8")
-# Every export, method and parameter that is declared is there: both have one shape.
+# The client has every export, method and parameter that is declared, and no other export.
 CONFORMS = """\
 import * as declared from "widget-catalog-client";
 import * as made from "./made.js";
 
-export const client: typeof declared = made;
+type Errors = Exclude<keyof typeof declared, "Catalog">;
+export const catalog: typeof declared.Catalog = made.Catalog;
+export const errors: Record<Errors, new (message: string) => Error> = made;
+export const exported: Record<keyof typeof made, unknown> = declared;
 """
 FAULTS = """\
 import { Catalog, NotFound } from "widget-catalog-client";
@@ -33,6 +34,15 @@ await catalog.search({ text: "clock" });
 const { widgets } = await catalog.search({ compatSdk: "1.0.0" });
 // @ts-expect-error It may be null.
 widgets[0].latestCompatibleVersion.version;
+const { module, update } = await catalog.load("acme/clock", { sdk: "2.1.0" });
+module.mount(document.body, { locale: "en-GB" });
+// @ts-expect-error It may be null.
+update.version;
+// @ts-expect-error An SDK must be given.
+await catalog.load("acme/clock", { installed: "1.0.0" });
+const { results } = await catalog.resolve({ sdk: "2.1.0", widgets: [{ id: "acme/clock" }] });
+// @ts-expect-error There is no such status.
+results[0].status === "fine";
 export const isMissing = (fault: unknown) => fault instanceof NotFound && fault.status === 404;
 export const mount: Mount = (element, { locale } = {}) => {
   element.textContent = locale ?? "";
@@ -72,16 +82,10 @@ def test_types_fit_the_client_and_find_faults_of_those_who_use_it(project: Path)
     shutil.copy(CLIENT / "client.js", project / "made.js")
     (project / "conforms.ts").write_text(CONFORMS)
     (project / "faults.ts").write_text(FAULTS)
-    for number, example in enumerate(client_examples()):
+    examples = [it for it in js_blocks() if "widget-catalog-client" in it]
+    assert len(examples) >= 2
+    for number, example in enumerate(examples):
         (project / f"example{number}.ts").write_text(f"{example}\nexport {{}};\n")
     assert check_types(project) == ""
     (project / "wrong.ts").write_text("export const wrong: number = 'text';\n")
     assert "wrong.ts(1,14): error TS2322" in check_types(project)
-
-
-def client_examples() -> list[str]:
-    """The examples that the page shows with the client."""
-    blocks = re.findall(r"^```js\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-    found = [it for it in blocks if "widget-catalog-client" in it]
-    assert found
-    return found

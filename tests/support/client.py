@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,9 +17,14 @@ from support.service import Service, running_service
 from support.widgets import version_line, widget_line
 
 CLIENT = Path(__file__).parents[2] / "clients" / "js"
+PAGE = Path(__file__).parents[2] / "docs" / "integrating.md"
 SCENES = Path(__file__).parents[1] / "client" / "scenes.js"
 
-_JS = {"Content-Type": "text/javascript", "Access-Control-Allow-Origin": "*"}
+RUNTIMES = ("chromium", "node", "bun")
+
+JAVASCRIPT = {"Content-Type": "text/javascript", "Access-Control-Allow-Origin": "*"}
+_MOUNT = """export const mount = (element = {{}}) => (element.textContent = "{text}");
+"""
 _PAGE = """<!doctype html>
 <title>Dashboard</title>
 <script type="module" src="/dashboard.js"></script>
@@ -49,6 +55,13 @@ class Runtime(Protocol):
         """What a function of scenes.js returns, called with the client and these values."""
 
 
+def js_blocks() -> list[str]:
+    """The examples of the pages for integrators."""
+    pages = [PAGE, PAGE.parent / "loading-widgets-safely.md"]
+    text = "\n".join(it.read_text(encoding="utf-8") for it in pages)
+    return re.findall(r"^```js\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
 @contextlib.contextmanager
 def client_catalog(folder: Path) -> Iterator[ClientCatalog]:
     with scripted_server() as dashboard:
@@ -62,20 +75,21 @@ def client_catalog(folder: Path) -> Iterator[ClientCatalog]:
             html = {"Content-Type": "text/html", "Content-Security-Policy": policy}
             script = _DASHBOARD.format(catalog=service.url)
             dashboard.on("GET", "/", Scripted(200, _PAGE.encode(), html))
-            dashboard.on("GET", "/dashboard.js", Scripted(200, script.encode(), _JS))
-            dashboard.on("GET", "/scenes.js", Scripted(200, SCENES.read_bytes(), _JS))
-            dashboard.on("GET", "/lie.js", Scripted(200, b"export const mount = 'evil';\n", _JS))
+            dashboard.on("GET", "/dashboard.js", Scripted(200, script.encode(), JAVASCRIPT))
+            dashboard.on("GET", "/scenes.js", Scripted(200, SCENES.read_bytes(), JAVASCRIPT))
+            dashboard.on(
+                "GET", "/lie.js", Scripted(200, b"export const mount = 'evil';\n", JAVASCRIPT)
+            )
             yield ClientCatalog(service, dashboard)
 
 
 def _widgets(folder: Path, dashboard: str) -> Iterator[dict[str, Any]]:
     def version(number: str, sdk: str = "^1.0.0", code: str = "", **fields: Any) -> dict[str, Any]:
         file = f"{len(list(folder.iterdir()))}.js"
-        code = code or f"export const mount = () => '{file} {number}';\n"
+        code = code or _MOUNT.format(text=f"{number} of {file}")
         (folder / file).write_text(code)
         here = {"bundleFile": file, "bundleUrl": None, "bundleSize": None, "sha256Hash": None}
-        day = len(number.encode()) + sum(map(int, number.split(".")))
-        at = f"2026-01-{day:02}T00:00:00.000Z"
+        at = f"2026-0{number[0]}-0{int(number[2]) + 1}T00:00:00.000Z"
         return version_line(number, **here, sdkVersion=sdk, publishedAt=at, **fields)
 
     (folder / "clock.css").write_text(".clock { color: red; }\n")
@@ -91,7 +105,8 @@ def _widgets(folder: Path, dashboard: str) -> Iterator[dict[str, Any]]:
         "acme/greedy", versions=[version("1.1.0", permissions=["network"]), version("1.0.0")]
     )
     yield widget_line("acme/broken", versions=[version("1.0.0", code="export const = 1;\n")])
-    yield widget_line("acme/bad", versions=[version("1.1.0"), version("1.0.0")])
+    for runtime in RUNTIMES:
+        yield widget_line(f"acme/bad-{runtime}", versions=[version("1.0.0")])
     lie = version_line("1.0.0", bundleUrl=f"{dashboard}/lie.js", bundleSize=29)
     yield widget_line("acme/liar", versions=[lie])
 

@@ -113,6 +113,13 @@ def test_no_file_belongs_to_two_wheels(wheels: dict[str, Path]) -> None:
     }
 
 
+def test_the_service_brings_the_javascript_client_along(wheels: dict[str, Path]) -> None:
+    """It is in the package through a link."""
+    with zipfile.ZipFile(wheels["widget_catalog"]) as wheel:
+        packed = wheel.read("widget_catalog/web/static/client/client.js")
+    assert packed == (ROOT / "clients" / "js" / "client.js").read_bytes()
+
+
 @pytest.mark.parametrize("package", ["widget_cli", "widget_contract"])
 def test_the_license_is_that_of_the_repository(package: str) -> None:
     """A copy and no link: what is built for others keeps links to files as they are."""
