@@ -1,14 +1,14 @@
 """Fixtures every layer shares. All of them go through the real code."""
 
 import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
 
+from support.chromium import find_chromium, running_browser
 from support.folders import empty_folder
 from support.postgresql import start_postgresql
 from support.service import Service, running_service
@@ -78,14 +78,8 @@ def browser() -> Iterator[Browser]:
 
     It lives for one module only: while playwright runs, no other event loop can in this process.
     """
-    names = ("chromium", "chromium-browser", "google-chrome")
-    path = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
-    if path is None:
+    program = find_chromium()
+    if program is None:
         pytest.fail("No Chromium found: install it (apt install chromium) or set $CHROMIUM.")
-    with sync_playwright() as driver:
-        # The sandbox needs rights that root and most containers lack; the pages are our own.
-        launched = driver.chromium.launch(
-            executable_path=path, args=["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
-        )
+    with running_browser(program) as launched:
         yield launched
-        launched.close()

@@ -28,6 +28,10 @@ class DataFolder(NamedTuple):
         return self.path / "second-factor.key"
 
     @property
+    def icons(self) -> Path:
+        return self.path / "icons"
+
+    @property
     def revision(self) -> Path:
         return self.path / "run" / "revision"
 

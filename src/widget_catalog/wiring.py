@@ -268,6 +268,7 @@ def build_worker(
     from .web.pages.account.routes import ACCOUNT_PAGES
     from .web.pages.author.routes import AUTHOR_PAGES
     from .web.pages.preview.pages import PreviewPages
+    from .web.pages.public.icons import Icons
     from .web.pages.public.pages import PublicPages
     from .web.public.api import PublicApi
     from .web.public.cdn import Cdn
@@ -319,7 +320,7 @@ def build_worker(
         settings.min_cli_version,
         status,
     )
-    pages = PublicPages(catalog, services.renderer)
+    pages = PublicPages(catalog, services.renderer, settings.cdn_url, Icons(node.folder.icons))
     previews = PreviewPages(catalog, services.renderer, settings.cdn_url)
     uploads = Uploads(services)
     cdn = Cdn(catalog, node.bundles)

@@ -10,7 +10,7 @@ from replica.histories import Add, Count, Played, Yank, adds, changes, crowds, p
 from widget_catalog.catalog.catalog import Catalog
 from widget_catalog.replica.documents import Documents
 from widget_catalog.replica.search import popularity
-from widget_catalog.replica.search.index import Query
+from widget_catalog.replica.search.index import Order, Query
 from widget_contract.semver import SemVer
 
 
@@ -31,6 +31,9 @@ asks = st.builds(
         st.sampled_from(["", "a", "b", "a b", "ss"]),
         st.sampled_from([None, None, "a"]),
         st.sampled_from([None, None, True]),
+        runs_on=st.none() | st.none() | st.just(SemVer.parse("1.2.0")),
+        permission=st.none() | st.none() | st.just("network"),
+        order=st.sampled_from(Order),
     ),
     st.sampled_from([None, None, "1.0.0", "3.0.0"]),
     st.sampled_from(["1", "1", "2"]),

@@ -49,6 +49,8 @@ _MANY_CHANGES = 10_000
 # Some two milliseconds.
 _RESOLVED_AT_ONCE = 100
 _REVOKING = frozenset({Revoked.kind, Unrevoked.kind})
+# So many widgets are in a part, where all are listed.
+PART_OF_ALL = 1_000
 
 _decode_bundle = msgspec.json.Decoder(_Bundle).decode
 _decode_styles = msgspec.json.Decoder(dict[str, tuple[int, str]]).decode
@@ -147,12 +149,53 @@ class Catalog:
         detail = self._find(key)
         return None if detail is None else detail.id
 
+    def count_of(self, widget_id: int) -> int:
+        """The downloads of the widget with this number."""
+        return int(self._slots[widget_id])
+
     def search(self, query: Query, sdk: SemVer | None, page: str, limit: int) -> AnyContent:
         """A page of results. `page` is decimal digits, however many."""
         self._follow()
         index = self._current_index()
         asked = Asked(query, sdk, page, limit)
         return self._pages.answer(index, asked, is_kept=not self._follower.is_behind)
+
+    def named(self, scope: str | None, name: str, most: int) -> bytes:
+        """The listed widgets of this name, in any scope if none is given, as search results: a
+        JSON array, most installed first."""
+        self._follow()
+        if scope is not None:
+            detail = self._find(f"{scope}/{name}")
+            ids = [detail.id] if detail is not None and detail.is_listed else []
+        else:
+            index = self._current_index()
+            index.refresh()
+            ids = index.list_named(name)[:most]
+        return self._pages.summaries(ids)
+
+    @property
+    def revision(self) -> int:
+        """Another number whenever anything but a count has changed."""
+        self._follow()
+        return self._seen
+
+    def list_permissions(self) -> list[str]:
+        self._follow()
+        return self._current_index().list_permissions()
+
+    def like(self, text: str, most: int) -> bytes:
+        """Listed widgets whose names look like this text, as search results: a JSON array."""
+        self._follow()
+        return self._pages.summaries(self._current_index().list_like(text, most))
+
+    def list_addresses(self, part: int) -> list[tuple[str, str, int]]:
+        """Of the listed widgets of a part of all, by number: scope, name, latest release."""
+        first = part * PART_OF_ALL + 1
+        rows = self._documents.list_listings(range(first, first + PART_OF_ALL))
+        return [(it.scope, it.name, it.released_ms or it.created_ms) for it in rows]
+
+    def count_parts(self) -> int:
+        return -(-self._documents.highest_id() // PART_OF_ALL)
 
     def registry(self, scope: str) -> Registry | None:
         """All listed widgets of a scope; None if there is no such scope.

@@ -136,6 +136,12 @@ class SearchPages:
             self._answers.put(asked, answer, size)
         return content
 
+    def summaries(self, ids: Sequence[int]) -> bytes:
+        """These listed widgets as a JSON array of search results."""
+        shown = zip(ids, self._summaries_of(ids), strict=True)
+        texts = b"".join(it.show(self._slots[widget_id]) for widget_id, it in shown)
+        return b"[" + texts[:-1] + b"]"
+
     def forget(self, widget_id: int) -> None:
         """This widget has changed: any answer may be another now."""
         self._summaries.drop(widget_id)

@@ -5,17 +5,20 @@ from typing import Generic, NamedTuple, TypeVar
 
 import msgspec
 
+from widget_contract.names import is_name
 from widget_contract.semver import SemVer
-from widget_contract.wire import SearchResults, Stats, WidgetDetail
+from widget_contract.wire import SearchResults, Stats, WidgetDetail, WidgetSummary
 
 from ..replica.search.index import Query
-from .catalog import Catalog
+from ..replica.search.words import normal
+from .catalog import BundleRef, Catalog
 from .large_content import AnyContent
 
 T = TypeVar("T")
 
 _decode_stats = msgspec.json.Decoder(Stats).decode
 _decode_results = msgspec.json.Decoder(SearchResults).decode
+_decode_summaries = msgspec.json.Decoder(tuple[WidgetSummary, ...]).decode
 _decode_detail = msgspec.json.Decoder(WidgetDetail).decode
 
 
@@ -52,3 +55,47 @@ class Views:
         """The listed widget with this `scope/name`, however large it is."""
         content = await self._catalog.load_detail(key)
         return None if content is None else View(content, _decode_detail)
+
+    def revision(self) -> int:
+        """Another number whenever anything but a count has changed."""
+        return self._catalog.revision
+
+    def list_named(self, text: str, most: int) -> tuple[WidgetSummary, ...]:
+        """The listed widgets that a text names exactly: by `scope/name`, `@scope/name`, or the
+        name alone."""
+        scope, slash, name = text.strip().lower().removeprefix("@").partition("/")
+        if not slash:
+            scope, name = "", scope
+        if not is_name(name) or (slash and not is_name(scope)):
+            return ()
+        return _decode_summaries(self._catalog.named(scope or None, name, most))
+
+    def list_like(self, text: str, most: int) -> tuple[WidgetSummary, ...]:
+        """Widgets whose names look like a text that finds nothing."""
+        return _decode_summaries(self._catalog.like(normal(text), most))
+
+    def permissions(self) -> list[str]:
+        """What any widget asks for, most frequent first."""
+        return self._catalog.list_permissions()
+
+    def find_manifest(self, scope: str, name: str, version: str) -> str | None:  # noqa: ARG002
+        """The manifest of this version, if it was published with one."""
+        return None
+
+    def find_count(self, number: int) -> int:
+        """The installs of the widget with this number."""
+        return self._catalog.count_of(number)
+
+    def find_number(self, key: str) -> int | None:
+        """The number of the widget with this `scope/name`, listed or not."""
+        return self._catalog.find_id(key)
+
+    def find_style(self, scope: str, name: str, version: str) -> BundleRef | None:
+        return self._catalog.find_style(scope, name, version)
+
+    def list_addresses(self, part: int) -> list[tuple[str, str, int]]:
+        """Scope, name and time of the last change of the listed widgets of a part of all."""
+        return self._catalog.list_addresses(part)
+
+    def count_parts(self) -> int:
+        return self._catalog.count_parts()

@@ -31,6 +31,7 @@ from .records import (
     full_hash,
     key_of,
     listing_columns,
+    listing_row,
     member_key,
     number_key,
     scope_checksum,
@@ -242,19 +243,7 @@ class Documents:
         """Of those of these widgets that are listed."""
         with self._snapshot as reading:
             found = (self.find_listing(reading, it) for it in ids)
-            return [
-                ListingRow(
-                    it.id,
-                    it.scope,
-                    it.name,
-                    it.is_official,
-                    it.version_count,
-                    it.display_name,
-                    it.description or "",
-                )
-                for it in found
-                if it is not None and it.is_listed
-            ]
+            return [listing_row(it) for it in found if it is not None and it.is_listed]
 
     def find_listing(self, reading: Reading, widget_id: int) -> Listing | None:
         found = reading.get(number_key(widget_id), db=self.file.listings)

@@ -95,6 +95,10 @@ class Groups:
     def add(self, name: str, ordinal: int) -> None:
         self._recent.setdefault(name, []).append(ordinal)
 
+    def names(self) -> list[str]:
+        """Of all groups; some may have no member left."""
+        return [*self._numbers, *(it for it in self._recent if it not in self._numbers)]
+
     def of(self, name: str) -> BitMap:
         """The members of this group."""
         found = BitMap(self._recent.get(name, ()))

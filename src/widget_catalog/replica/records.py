@@ -17,24 +17,27 @@ import xxhash
 from ..domain.errors import DataDamaged
 from ..store.checksums import checksum
 from .rendering import CDN_MARK, Document, Place
-from .rows import MAX_INLINE_BYTES, TEXT_SEPARATOR, ListingColumns
+from .rows import MAX_INLINE_BYTES, TEXT_SEPARATOR, ListingColumns, ListingRow
 
 # Counted up whenever the records or the rendering change: the replica is then made anew.
-FORMAT = 9
+FORMAT = 10
 
 Bytes: TypeAlias = bytes | memoryview
 
 # Not cut to a checksum's length: the tag of a detail is made of it.
 full_hash = xxhash.xxh3_64_intdigest
 
-# Checksum of the rest, number, time of the last change, how many versions, two flags.
-_LISTING = struct.Struct("<IqqIBB")
+# Checksum of the rest, number, time of the last change, when the widget was created and its
+# latest version released, how many versions, two flags.
+_LISTING = struct.Struct("<IqqqqIBB")
 _LISTING_BYTES = _LISTING.size
 _LISTING_HEADS = np.dtype(
     [
         ("checksum", "<u4"),
         ("id", "<i8"),
         ("changed_at", "<i8"),
+        ("created_ms", "<i8"),
+        ("released_ms", "<i8"),
         ("version_count", "<u4"),
         ("is_listed", "u1"),
         ("is_official", "u1"),
@@ -88,20 +91,31 @@ def scope_checksum(scope: bytes, changed_at: int, count: int) -> int:
 class Listing(NamedTuple):
     id: int
     changed_at: int
+    created_ms: int
+    released_ms: int
     version_count: int
     is_listed: bool
     is_official: bool | None
     scope: str
     name: str
     display_name: str
+    sdk_ranges: str
+    permissions: str
     description: str | None
 
 
 def encode_listing(number: int, changed_at: int, it: Document) -> bytes:
-    texts = (it.scope, it.name, it.display_name)
+    texts = (it.scope, it.name, it.display_name, it.sdk_ranges, it.permissions)
     description = _NO_DESCRIPTION if it.description is None else it.description.encode()
     rest = _LISTING.pack(
-        0, number, changed_at, it.version_count, it.is_listed, _OFFICIAL.index(it.is_official)
+        0,
+        number,
+        changed_at,
+        it.created_ms,
+        it.released_ms,
+        it.version_count,
+        it.is_listed,
+        _OFFICIAL.index(it.is_official),
     )[_CHECKSUM_BYTES:] + b"\0".join((*(text.encode() for text in texts), description))
     return checksum(rest).to_bytes(_CHECKSUM_BYTES, "little") + rest
 
@@ -109,27 +123,50 @@ def encode_listing(number: int, changed_at: int, it: Document) -> bytes:
 def decode_listing(record: bytes) -> Listing:
     """Raises DataDamaged if this is not what was written."""
     try:
-        written, number, changed_at, count, is_listed, official = _LISTING.unpack_from(record)
-        scope, name, display_name, description = split_texts(record)
+        written, number, changed_at, created, released, count, is_listed, official = (
+            _LISTING.unpack_from(record)
+        )
+        *texts, description = split_texts(record)
+        scope, name, display_name, ranges, permissions = (it.decode() for it in texts)
         if checksum(record[_CHECKSUM_BYTES:]) != written:
             raise ValueError
         return Listing(
             number,
             changed_at,
+            created,
+            released,
             count,
             bool(is_listed),
             _OFFICIAL[official],
-            scope.decode(),
-            name.decode(),
-            display_name.decode(),
+            scope,
+            name,
+            display_name,
+            ranges,
+            permissions,
             None if description == _NO_DESCRIPTION else description.decode(),
         )
     except (struct.error, ValueError, IndexError):
         raise damaged("a listing") from None
 
 
+def listing_row(it: Listing) -> ListingRow:
+    return ListingRow(
+        it.id,
+        it.scope,
+        it.name,
+        it.is_official,
+        it.version_count,
+        it.display_name,
+        it.description or "",
+        it.created_ms,
+        it.released_ms,
+        it.sdk_ranges,
+        it.permissions,
+    )
+
+
 def split_texts(record: bytes) -> list[bytes]:
-    """Scope, name, display name and description of a listing. No text holds a NUL."""
+    """Scope, name, display name, SDK ranges, permissions, description. No text holds a NUL."""
     return record[_LISTING_BYTES:].split(b"\0")
 
 
@@ -148,8 +185,9 @@ def listing_columns(records: Sequence[bytes]) -> ListingColumns:
         separator = TEXT_SEPARATOR.encode()
         names = separator.join([it[2] for it in texts]).decode()
         descriptions = separator.join(
-            [it[3].removeprefix(_NO_DESCRIPTION) for it in texts]
+            [it[5].removeprefix(_NO_DESCRIPTION) for it in texts]
         ).decode()
+        facets = [[it[i].decode() for it in texts] for i in (1, 3, 4)]
     except (ValueError, IndexError):
         raise damaged("a listing") from None
     return ListingColumns(
@@ -159,6 +197,9 @@ def listing_columns(records: Sequence[bytes]) -> ListingColumns:
         heads["version_count"].astype(np.int64),
         names,
         descriptions,
+        heads["created_ms"].astype(np.int64),
+        heads["released_ms"].astype(np.int64),
+        *facets,
     )
 
 
@@ -342,6 +383,10 @@ class DocumentRecord:
             listing.version_count,
             listing.display_name,
             listing.description,
+            listing.created_ms,
+            listing.released_ms,
+            listing.sdk_ranges,
+            listing.permissions,
             self.created_at,
             msgspec.json.decode(self.latest_version),
             *self.place,

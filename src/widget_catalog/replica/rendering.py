@@ -13,7 +13,7 @@ from widget_contract.addresses import file_path
 from widget_contract.manifests import Declared
 from widget_contract.wire import VersionEntry, WidgetHead
 
-from ..domain.clock import iso
+from ..domain.clock import iso, to_ms
 from ..domain.widgets import Version, Widget
 from ..store.checksums import checksum
 
@@ -21,6 +21,10 @@ from ..store.checksums import checksum
 # An encoded NUL cannot come from anybody's text, which holds none.
 _CDN = "\0"
 CDN_MARK = b'"\\u0000/'
+
+
+# Between the items of a list in a listing; it is in nobody's text.
+FACET_SEPARATOR = "\1"
 
 
 class Document(NamedTuple):
@@ -31,6 +35,9 @@ class Document(NamedTuple):
     `revocations` are its revoked versions: JSON, an array of `RevokedVersion`, or nothing.
     `manifests` are the manifests that versions were published with, by the version's identity.
     `outline` says where each version stands in `entries`: JSON, an array of `Outline`.
+    `created_ms`, `released_ms` (the latest version's), `sdk_ranges` (of versions not yanked) and
+    `permissions` (the latest version's) are what people sort and filter by; the lists are joined
+    by FACET_SEPARATOR.
     """
 
     scope: str
@@ -40,6 +47,10 @@ class Document(NamedTuple):
     version_count: int
     display_name: str
     description: str | None
+    created_ms: int
+    released_ms: int
+    sdk_ranges: str
+    permissions: str
     created_at: str
     latest_version: str | None
     latest_start: int
@@ -123,6 +134,12 @@ def render(widget: Widget) -> Document:
         version_count=len(entries),
         display_name=widget.display_name,
         description=widget.description,
+        created_ms=to_ms(widget.created_at),
+        released_ms=0 if latest is None else to_ms(latest.published_at),
+        sdk_ranges=FACET_SEPARATOR.join(
+            dict.fromkeys(it.sdk_version for it in widget.versions if not it.is_yanked)
+        ),
+        permissions="" if latest is None else FACET_SEPARATOR.join(latest.permissions),
         created_at=iso(widget.created_at),
         latest_version=None if latest is None else latest.number,
         latest_start=place[0],

@@ -51,6 +51,10 @@ class ListingRow(NamedTuple):
     version_count: int
     display_name: str
     description: str
+    created_ms: int
+    released_ms: int
+    sdk_ranges: str
+    permissions: str
 
 
 class ListingColumns(NamedTuple):
@@ -62,3 +66,8 @@ class ListingColumns(NamedTuple):
     version_counts: Array
     display_names: str
     descriptions: str
+    created_ms: Array
+    released_ms: Array
+    names: list[str]
+    sdk_ranges: list[str]
+    permissions: list[str]

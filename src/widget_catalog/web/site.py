@@ -22,7 +22,7 @@ _log = structlog.get_logger("widget_catalog.web")
 
 
 class Pages(Protocol):
-    def answer(self, request: Request) -> Response:
+    async def answer(self, request: Request) -> Response:
         """A page, if only the one that says that there is none."""
 
 
@@ -63,7 +63,7 @@ class Site:
                 return await self._uploads.answer(request, body)
             if self._dispatcher.knows(path):
                 return await self._dispatcher.answer(request, body)
-            return await self._previews.answer(request) or self._pages.answer(request)
+            return await self._previews.answer(request) or await self._pages.answer(request)
         except (sqlite3.Error, StoreUnavailable) as fault:
             if self._alarm.hears(fault):
                 return damaged(path)

@@ -26,7 +26,7 @@ from ..records import FORMAT as DOCUMENTS_FORMAT
 from .parts import IndexParts, build_parts
 
 # Counted up whenever the parts of the index change.
-FORMAT = 2
+FORMAT = 3
 # Below this, building the index takes a moment, and no file is kept.
 LEAST_WIDGETS = 20_000
 # So many changes are taken into a mapped index rather than all built anew.

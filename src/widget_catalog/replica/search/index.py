@@ -6,17 +6,21 @@ one and its old one is dead, so that nothing need be taken out of the postings.
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
+from enum import StrEnum
 from sys import getsizeof
 from typing import NamedTuple
 
 import numpy as np
 from pyroaring import BitMap
 
+from widget_contract.semver import SemVer
+
 from ..cache import ByteBoundedCache
 from ..documents import Documents
-from ..ordinals import Groups, Rows, members_of, set_of
+from ..ordinals import Array, Groups, Rows, members_of, set_of
 from ..revision import Counts
 from ..rows import ListingRow
+from .facets import Facets
 from .parts import IndexParts, build_parts
 from .popularity import Mark, Place, Popularity
 from .texts import Texts, starting_with
@@ -31,14 +35,33 @@ _REBUILD_OVER, _REBUILD_AT_LATEST = 2_000, 20_000
 _MOST_AT_ONCE = 2_000
 # Up to this many names are kept as objects, and found ten times as fast as in flat arrays.
 _MOST_KEY_OBJECTS = 20_000
+# So many names are compared with a text that nobody's name or description holds.
+_MOST_COMPARED = 50_000
+
+
+class Order(StrEnum):
+    """How results are ordered. Those that are alike come by scope and name."""
+
+    RELEVANCE = "relevance"
+    INSTALLS = "installs"
+    NEWEST = "newest"
+    UPDATED = "updated"
+    NAME = "name"
 
 
 class Query(NamedTuple):
-    """What is searched for. The text is in normal form; an empty one matches all."""
+    """What is searched for. The text is in normal form; an empty one matches all.
+
+    `runs_on`: a version that is not yanked admits this SDK. `permission`: the latest version
+    asks for it.
+    """
 
     text: str = ""
     scope: str | None = None
     official: bool | None = None
+    runs_on: SemVer | None = None
+    permission: str | None = None
+    order: Order = Order.RELEVANCE
 
 
 class Found(NamedTuple):
@@ -94,6 +117,8 @@ class SearchIndex:
         keys = Texts(parts.keys, parts.key_starts)
         self._keys: Sequence[bytes] = keys if size > _MOST_KEY_OBJECTS else list(keys)
         self._key_ordinals = parts.key_ordinals
+        self._facets = Facets(parts.facets)
+        self._places: Array | None = None
         self._popularity = Popularity(self._counts, parts.ids, parts.ranks)
         self._remembered: ByteBoundedCache[str, _Holders] = ByteBoundedCache(_REMEMBERED_BYTES)
         self._scope_count: int | None = None
@@ -106,10 +131,14 @@ class SearchIndex:
         """The widgets in this window of the results."""
         terms, matching = self._matching(query)
         total = len(matching)
+        if query.order not in (Order.RELEVANCE, Order.INSTALLS):
+            return self._find_in_order(query.order, matching, offset, limit)
         positions: list[int] = []
         before = 0
         tier = better = None
-        for tier in self._nested(query.text, terms, matching) if offset < total else ():
+        by_text = query.order is Order.RELEVANCE
+        tiers = self._nested(query.text, terms, matching) if by_text else (matching,)
+        for tier in tiers if offset < total else ():
             size = len(tier) - before
             if size and offset < before + size:
                 start = max(offset - before, 0)
@@ -123,6 +152,67 @@ class SearchIndex:
         shown = self._popularity.ordinals_at(positions)
         mark = self._popularity.mark(tier or matching, shown)
         return Found(self._popularity.ids_of(shown), total, mark)
+
+    def _find_in_order(self, order: Order, matching: BitMap, offset: int, limit: int) -> Found:
+        """The same where the order has nothing to do with popularity."""
+        ordinals = members_of(matching).astype(np.int64)
+        match order:
+            case Order.NAME:
+                keys = self._name_places()[ordinals]
+            case Order.NEWEST:
+                keys = -self._facets.created_ms()[ordinals]
+            case _:
+                keys = -self._facets.released_ms()[ordinals]
+        stop = offset + limit
+        if stop < len(keys) >> 2:  # Only those that may be in the window have to be sorted.
+            is_early = keys <= np.partition(keys, stop)[stop]
+            ordinals, keys = ordinals[is_early], keys[is_early]
+        sorting = np.lexsort((self._popularity.ranks[ordinals], keys))
+        shown = ordinals[sorting[offset:stop]].tolist()
+        mark = self._popularity.mark(BitMap(), shown)
+        return Found(self._popularity.ids_of(shown), len(matching), mark)
+
+    def _name_places(self) -> Array:
+        """For each ordinal, where its name comes among all; a new one is between two of the old."""
+        if self._places is None:
+            self._places = np.empty(len(self._old_ids), np.float64)
+            self._places[self._key_ordinals] = _first_of_equal(self._keys)
+        new = self._new_keys[len(self._places) - len(self._old_ids) :]
+        if new:
+            # A name that none of the old has comes halfway; new ones among themselves by name.
+            names = sorted(set(self._new_keys))
+            step = 0.5 / (len(names) + 1)
+            order = {name: number * step for number, name in enumerate(names)}
+            places = []
+            for name in self._new_keys:
+                at = bisect_left(self._keys, name.encode())
+                is_old = at < len(self._keys) and self._keys[at] == name.encode()
+                places.append(at if is_old else at - 0.75 + order[name])
+            self._places = np.append(self._places[: len(self._old_ids)], places)
+        return self._places
+
+    def list_named(self, name: str) -> list[int]:
+        """The numbers of the listed widgets of this name, in any scope, most popular first."""
+        among = self._facets.named(name) & self._all
+        positions = self._popularity.window(among, 0, len(among))
+        return self._popularity.ids_of(self._popularity.ordinals_at(positions))
+
+    def list_permissions(self) -> list[str]:
+        """What any widget asks for, most frequent first."""
+        return self._facets.permissions(self._all)
+
+    def list_like(self, text: str, most: int) -> list[int]:
+        """The numbers of listed widgets whose names look like this text, in normal form."""
+        from rapidfuzz import fuzz, process  # Few texts are looked for in vain.
+
+        keys = [it.decode() for it in self._keys[:_MOST_COMPARED]]
+        own, named = self._facets.list_names(_MOST_COMPARED)
+        texts = [*keys, *self._new_keys, *own]
+        new = range(len(self._old_ids), len(self._old_ids) + len(self._new_keys))
+        ordinals = [*self._key_ordinals[: len(keys)].tolist(), *new, *named]
+        found = process.extract(text, texts, scorer=fuzz.WRatio, limit=4 * most, score_cutoff=72)
+        living = dict.fromkeys(ordinals[at] for _, _, at in found if ordinals[at] in self._all)
+        return self._popularity.ids_of(list(living)[:most])
 
     def still_finds(self, found: Found) -> bool:
         """Whether `find` would find the same again; if the order is exact, with the same counts."""
@@ -181,6 +271,7 @@ class SearchIndex:
         self._new_version_counts.append(row.version_count)
         self._versions += row.version_count
         self._scopes.add(row.scope, ordinal)
+        self._facets.add(row, ordinal)
         self._all.add(ordinal)
         if row.is_official:
             self._official.add(ordinal)
@@ -205,6 +296,10 @@ class SearchIndex:
         if query.official is not None:
             is_in = query.official
             matching = matching & self._official if is_in else matching - self._official
+        if query.runs_on is not None:
+            matching = matching & self._facets.running_on(query.runs_on)
+        if query.permission is not None:
+            matching = matching & self._facets.permitted(query.permission)
         terms: list[_Holders] = []
         # Longest first: the rarest come early, and what no widget has ends the work.
         for term in sorted(set(query.text.split()), key=len, reverse=True):
@@ -258,3 +353,12 @@ class SearchIndex:
         is_name.update(equal)
         starts_name.update(new)
         return [is_name, starts_name]
+
+
+def _first_of_equal(keys: Sequence[bytes]) -> Array:
+    """The place of each sorted key; of equal ones, the first of these."""
+    places = np.arange(len(keys), dtype=np.float64)
+    for i in range(1, len(keys)):
+        if keys[i] == keys[i - 1]:
+            places[i] = places[i - 1]
+    return places

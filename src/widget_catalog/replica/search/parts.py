@@ -9,6 +9,7 @@ import numpy as np
 from ...domain.errors import DataDamaged
 from ..documents import Documents
 from ..ordinals import Array, Groups
+from .facets import FacetParts, FacetsBuilder
 from .texts import Texts
 from .words import WordsBuilder, WordsParts
 
@@ -33,23 +34,24 @@ class IndexParts(NamedTuple):
     key_ordinals: Array
     names: WordsParts
     descriptions: WordsParts
+    facets: FacetParts
 
     def flat(self) -> Iterator[Array]:
         for part in self:
-            yield from part if isinstance(part, WordsParts) else (part,)
+            yield from part if isinstance(part, tuple) else (part,)
 
     @staticmethod
     def from_flat(arrays: Sequence[Array]) -> "IndexParts":
         """The inverse of `flat`."""
         each = iter(arrays)
-        plain = list(islice(each, len(IndexParts._fields) - 2))
+        plain = list(islice(each, len(IndexParts._fields) - 3))
         words = [WordsParts(*islice(each, len(WordsParts._fields))) for _ in range(2)]
-        return IndexParts._make([*plain, *words])
+        return IndexParts._make([*plain, *words, FacetParts(*each)])
 
 
 def build_parts(documents: Documents) -> IndexParts:
     """Read every listing. To be called inside a snapshot."""
-    names, descriptions = WordsBuilder(), WordsBuilder()
+    names, descriptions, facets = WordsBuilder(), WordsBuilder(), FacetsBuilder()
     ids, version_counts = [np.empty(0, np.int32)], [np.empty(0, np.int32)]
     is_official = [np.empty(0, np.bool_)]
     scopes: list[str] = []
@@ -61,6 +63,7 @@ def build_parts(documents: Documents) -> IndexParts:
         scopes += some.scopes
         keys += names.add(some.display_names)
         descriptions.add(some.descriptions)
+        facets.add(some)
     by_name = documents.list_ids_by_name()
     all_ids = np.concatenate(ids)
     if not np.array_equal(np.sort(by_name), all_ids):
@@ -85,4 +88,5 @@ def build_parts(documents: Documents) -> IndexParts:
         np.array(by_key, dtype=np.uint32),
         names.build(),
         descriptions.build(),
+        facets.build(),
     )

@@ -59,7 +59,7 @@ class Popularity:
         """Begin with these widgets: by ordinal, their numbers and their ranks by name."""
         self._counts = counts
         self.ids = ids
-        self._ranks = ranks
+        self.ranks = ranks
         self._order: Array = np.arange(len(ids), dtype=np.int32)
         self._counted: list[int] = []
         self._revision = 0
@@ -157,12 +157,12 @@ class Popularity:
         ranks = np.zeros(len(places), np.int32)
         for i, (_, replaced, before) in enumerate(places):
             if replaced is not None:
-                ranks[i] = self._ranks[replaced]
+                ranks[i] = self.ranks[replaced]
                 continue
             if before is None:
                 slot = 0
             elif before < old_size:
-                slot = int(self._ranks[before]) + 1
+                slot = int(self.ranks[before]) + 1
             else:
                 behind = before - old_size
                 slot = int(ranks[behind]) + (places[behind].replaced is not None)
@@ -170,11 +170,11 @@ class Popularity:
             slots.append(slot)
             new.append(i)
         self.ids = np.append(self.ids, np.array([it.widget_id for it in places], np.int32))
-        self._ranks = np.append(self._ranks, ranks)
+        self.ranks = np.append(self.ranks, ranks)
         self._order = np.append(self._order, np.arange(old_size, len(self.ids), dtype=np.int32))
         # Everybody moves on by how many new ones come before; those by their own number.
-        self._ranks += np.searchsorted(slots, self._ranks, side="right").astype(np.int32)
-        self._ranks[[old_size + i for i in new]] = np.add(slots, np.arange(len(slots)))
+        self.ranks += np.searchsorted(slots, self.ranks, side="right").astype(np.int32)
+        self.ranks[[old_size + i for i in new]] = np.add(slots, np.arange(len(slots)))
 
     def _begin_anew(self) -> None:
         self._counted = []
@@ -184,7 +184,7 @@ class Popularity:
         if self.is_exact:
             self._seen = self._seen.copy()
         counts = self._seen[self.ids[self._order]].astype(np.int64)
-        ranks = self._ranks[self._order]
+        ranks = self.ranks[self._order]
         most, count = int(counts.max(initial=0)), int(ranks.max(initial=0)) + 1
         if most * count < 1 << 62:
             sorting = np.argsort((most - counts) * count + ranks, kind="stable")
@@ -203,7 +203,7 @@ class Popularity:
 
     def _move_up(self, ordinal: int) -> None:
         """Put it where its count, which has grown, belongs."""
-        order, at, ids, ranks = self._order, self._order_at, self._id_at, self._ranks.data
+        order, at, ids, ranks = self._order, self._order_at, self._id_at, self.ranks.data
         counts, old = self._seen.data, self._position_at[ordinal]
         if not len(at) or at[old] != ordinal:  # It is dead.
             return

@@ -1,6 +1,7 @@
 """PageRenderer: templates, style and the headers of a page; what all pages have in common."""
 
 import re
+from datetime import datetime
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
@@ -44,11 +45,13 @@ class PageRenderer:
     def __init__(self, service_name: str, public_url: str, *, has_dashboard: bool = False) -> None:
         self.service_name = service_name
         self.public_url = public_url
-        styles = [(STATIC / f"{it}.css").read_bytes() for it in ("site", "people")]
+        styles = [(STATIC / f"{it}.css").read_bytes() for it in ("site", "people", "browse")]
         self.style = b"".join([*styles, preview_files()["preview.css"].content])
         self.style_path = f"/static/site.{Content(self.style).tag}.css"
         self.script = (STATIC / "passkeys.js").read_bytes()
         self.script_path = f"/static/passkeys.{Content(self.script).tag}.js"
+        self.site_script = (STATIC / "site.js").read_bytes()
+        self.site_script_path = f"/static/site.{Content(self.site_script).tag}.js"
         dashboard = preview_file("dashboard.js", (STATIC / "dashboard.js").read_bytes())
         # They find each other by relative addresses, so all have one folder, whose name changes.
         self.preview_files = preview_files() | {"dashboard.js": dashboard}
@@ -62,6 +65,7 @@ class PageRenderer:
             script_url=self.root + self.script_path,
             preview_url=self.root + self.preview_path,
             has_dashboard="yes" if has_dashboard else "",
+            site_script_url=self.root + self.site_script_path,
             service_name=service_name,
             public_url=public_url,
             release=release.VERSION,
@@ -126,5 +130,24 @@ def _environment(**texts: str) -> Environment:
     environment.globals.update(texts)
     environment.filters["grouped"] = "{:,}".format
     environment.filters["grouped_by_four"] = lambda text: " ".join(re.findall(".{1,4}", text))
+    environment.filters["bytes"] = _bytes
+    environment.filters["short"] = _short
+    environment.filters["day"] = lambda iso: f"{datetime.fromisoformat(iso):%-d %b %Y}"
     environment.filters["moment"] = lambda ms: f"{from_ms(ms):%-d %B %Y, %H:%M} UTC"
     return environment
+
+
+def _bytes(count: int) -> str:
+    """A size as people say it."""
+    for unit, size in (("MB", 1_000_000), ("kB", 1_000)):
+        if count >= size:
+            return f"{count / size:.3g} {unit}"
+    return f"{count} bytes"
+
+
+def _short(text: str, most: int) -> str:
+    """The beginning of a text, if it is long: up to the end of a word where there is one."""
+    if len(text) <= most:
+        return text
+    kept = text[:most]
+    return (kept.rpartition(" ")[0] or kept).rstrip(" ,;:.") + "…"

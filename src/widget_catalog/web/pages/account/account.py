@@ -11,7 +11,7 @@ from ....actions.manage_account import (
 from ....actions.read_audit import read_own_audit
 from ....actions.second_factor.managing import list_factors
 from ....actions.view_own import list_own_widgets
-from ...kit.call import Call, Services
+from ...kit.call import Call, Services, reply
 from ...kit.http import Response
 from .own_page import own_page
 
@@ -38,6 +38,11 @@ def get_account(services: Services, call: Call) -> Response:
         tokens=list_own_tokens(services.store, call.actor),
         entries=read_own_audit(services.store, call.actor, _ENTRIES),
     )
+
+
+def get_corner(_services: Services, call: Call) -> Response:
+    """Who is signed in, for the corner of pages that are the same for everybody."""
+    return reply({"username": call.actor.name if call.is_signed_in else None})
 
 
 def post_account(services: Services, call: Call) -> Response:

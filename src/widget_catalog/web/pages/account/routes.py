@@ -98,6 +98,7 @@ ACCOUNT = (
     _page("POST", "/account/password", password.post_password, Who.PERSON, hashes=True),
     _page("GET", "/account/close", closing.get_close, Who.PERSON),
     _page("POST", "/account/close", closing.post_close, Who.PERSON, hashes=True),
+    _page("GET", "/account/corner", account.get_corner, Who.ANYONE, without_factor=True),
     _page("GET", "/account/token", tokens.get_token_request, Who.PERSON),
     _page("POST", "/account/token", tokens.post_token_request, Who.PERSON),
     _page("GET", "/invitation", invitations.get_invitation, Who.ANYONE),

@@ -1,19 +1,27 @@
 """Every page that is the same for everybody, and the files that pages and browsers ask for."""
 
-from collections.abc import Callable, Mapping
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
 from functools import cache, partial
 from typing import Any, NamedTuple
-from urllib.parse import quote
+from urllib.parse import parse_qsl, quote
 
 from ....catalog.catalog import Catalog
 from ....catalog.large_content import AnyContent
+from ....catalog.views import Views
 from ...kit.content_response import content_response
 from ...kit.errors import cors_of
 from ...kit.http import NOSNIFF, Headers, Request, Response
 from ...kit.rendering import HTML, STATIC, PageRenderer, safety
 from ...kit.routing import Routes
 from ...openapi import openapi, printed
+from ..preview.panel import panel_safety
 from .front_page import FrontPage
+from .icons import Icons
+from .rendered_pages import RenderedPages
+from .scope_page import ScopePage
+from .search_page import SearchPage
+from .widget_pages import FindInstalls, WidgetPages
 
 _ALLOWED = "GET, HEAD"
 _MAX_PATH_AND_QUERY = 8192
@@ -24,7 +32,7 @@ _REVALIDATED = ("cache-control", "no-cache")
 _A_DAY = ("cache-control", "public, max-age=86400")
 _FOR_GOOD = ("cache-control", "public, max-age=31536000, immutable")
 
-_HTML: Headers = [HTML, _VARY, _REVALIDATED, *safety()]
+_HTML: Headers = [HTML, _VARY, _REVALIDATED, *safety(has_script=True, more="connect-src 'self'")]
 
 _JSON = "application/json; charset=utf-8"
 _TEXT = "text/plain; charset=utf-8"
@@ -32,10 +40,7 @@ _CSS = "text/css; charset=utf-8"
 _JS = "text/javascript; charset=utf-8"
 _ROBOTS = b"User-agent: *\nDisallow: /api/\nDisallow: /cdn/\n"
 
-_MESSAGES = {
-    404: ("Page not found", "There is no page at this address."),
-    405: ("Method not allowed", "Only GET and HEAD are allowed at this address."),
-}
+_WRONG_METHOD = ("Method not allowed", "Only GET and HEAD are allowed at this address.")
 
 
 class Resource(NamedTuple):
@@ -45,73 +50,158 @@ class Resource(NamedTuple):
     headers: Headers
 
 
+class Asked(NamedTuple):
+    """The values in a path, and the query as it came."""
+
+    params: Mapping[str, str]
+    query_string: str
+
+    @property
+    def query(self) -> dict[str, str]:
+        try:
+            pairs = parse_qsl(self.query_string, errors="replace", max_num_fields=30)
+        except ValueError:
+            pairs = []
+        return dict(reversed(pairs))
+
+    @property
+    def page(self) -> int:
+        number = self.query.get("page", "1")
+        return int(number) if number.isascii() and number.isdecimal() and len(number) < 7 else 1
+
+
 class PublicRoute(NamedTuple):
-    """`find` gets the values in the path; None: there is no page for them."""
+    """`find` gives None where there is no page for these values."""
 
     path: str
-    find: Callable[[Mapping[str, str]], Resource | None]
+    find: Callable[[Asked], Awaitable[Resource | None]]
     method: str = "GET"
 
 
 class PublicPages:
     """Answered on the event loop: a page is ready, or rendered when it is first asked for."""
 
-    def __init__(self, catalog: Catalog, renderer: PageRenderer) -> None:
+    def __init__(
+        self,
+        catalog: Catalog,
+        renderer: PageRenderer,
+        cdn_url: str,
+        icons: Icons | None = None,
+        installs: FindInstalls | None = None,
+    ) -> None:
         self._renderer = renderer
         self._content_of = catalog.packer.content
+        self._icons = icons or Icons()
+        self._are_icons_loaded = False
+        renderer.templates.globals["tile"] = self._icons.tile
         self._message = cache(self._render_message)
-        document = cache(partial(openapi, renderer.service_name, renderer.public_url))
-        front_page = FrontPage(catalog, renderer.templates)
-        icon = self._file((STATIC / "favicon.svg").read_bytes(), "image/svg+xml", _A_DAY)
-        self._routes = Routes(
-            [
-                PublicRoute("/", lambda _: Resource(front_page.content(), _HTML)),
-                _fixed("/docs/api", lambda: self._render_reference(document())),
-                _fixed(
-                    "/openapi.json",
-                    lambda: self._file(printed(document()).encode(), _JSON, _REVALIDATED),
-                ),
-                _fixed("/favicon.svg", lambda: icon),
-                _fixed("/favicon.ico", lambda: icon),
-                _fixed("/robots.txt", lambda: self._file(_ROBOTS, _TEXT, _A_DAY)),
-                _fixed(renderer.style_path, lambda: self._file(renderer.style, _CSS, _FOR_GOOD)),
-                _fixed(renderer.script_path, lambda: self._file(renderer.script, _JS, _FOR_GOOD)),
-            ]
-        )
+        self._views = Views(catalog)
+        self._pages = RenderedPages(renderer, catalog.packer)
+        self._front = FrontPage(self._views, self._pages)
+        self._search = SearchPage(self._views, self._pages)
+        self._scope = ScopePage(self._views, self._pages)
+        self._widget = WidgetPages(catalog, self._pages, installs, renderer.public_url)
+        # Pages on which a widget can run.
+        self._with_panel: Headers = [HTML, _VARY, _REVALIDATED, *panel_safety(cdn_url)]
+        self._routes = Routes([*self._page_routes(), *self._file_routes()])
 
-    def answer(self, request: Request) -> Response:
+    def _page_routes(self) -> list[PublicRoute]:
+        async def front_page(_: Asked) -> Resource:
+            return Resource(self._front.content(), _HTML)
+
+        async def search_page(asked: Asked) -> Resource:
+            return Resource(self._search.content(asked.query_string), _HTML)
+
+        async def scope_page(asked: Asked) -> Resource | None:
+            return _page(self._scope.content(asked.params["scope"], asked.page))
+
+        async def widget_page(asked: Asked) -> Resource | None:
+            return _page(await self._widget.widget(**asked.params), self._with_panel)
+
+        async def versions_page(asked: Asked) -> Resource | None:
+            return _page(await self._widget.versions(**asked.params, page=asked.page))
+
+        async def version_page(asked: Asked) -> Resource | None:
+            return _page(await self._widget.version(**asked.params), self._with_panel)
+
+        return [
+            PublicRoute("/", front_page),
+            PublicRoute("/search", search_page),
+            PublicRoute("/scopes/{scope}", scope_page),
+            PublicRoute("/widgets/{scope}/{name}", widget_page),
+            PublicRoute("/widgets/{scope}/{name}/versions", versions_page),
+            PublicRoute("/widgets/{scope}/{name}/{number}", version_page),
+        ]
+
+    def _file_routes(self) -> list[PublicRoute]:
+        renderer, file = self._renderer, self._file
+        document = cache(partial(openapi, renderer.service_name, renderer.public_url))
+        icon = file((STATIC / "favicon.svg").read_bytes(), "image/svg+xml", _A_DAY)
+        return [
+            _fixed("/docs/api", lambda: self._render_reference(document())),
+            _fixed("/openapi.json", lambda: self._printed(document())),
+            _fixed("/favicon.svg", lambda: icon),
+            _fixed("/favicon.ico", lambda: icon),
+            _fixed("/robots.txt", lambda: file(_ROBOTS, _TEXT, _A_DAY)),
+            _fixed(renderer.style_path, lambda: file(renderer.style, _CSS, _FOR_GOOD)),
+            _fixed(renderer.script_path, lambda: file(renderer.script, _JS, _FOR_GOOD)),
+            _fixed(renderer.site_script_path, lambda: file(renderer.site_script, _JS, _FOR_GOOD)),
+        ]
+
+    async def answer(self, request: Request) -> Response:
         found = self._routes.find(request.path)
-        resource = None if found is None else found.methods["GET"].find(found.params)
+        if not self._are_icons_loaded:
+            await asyncio.to_thread(self._icons.load)
+            self._are_icons_loaded = True
+        asked = None if found is None else Asked(found.params, request.query_string)
+        resource = await found.methods["GET"].find(asked) if found and asked else None
         if resource is None:
             if (target := _single_slash(request)) is not None:
                 return self._renderer.redirect(target, NOSNIFF, *cors_of(target), status=308)
-            return content_response(request, self._message(404).content, _HTML, status=404)
+            return content_response(request, self._not_found(request.path), _HTML, status=404)
         if request.method != "GET" and request.method != "HEAD":
             headers = [*_HTML, ("allow", _ALLOWED)]
-            return content_response(request, self._message(405).content, headers, status=405)
+            return content_response(request, self._message(*_WRONG_METHOD), headers, status=405)
         return content_response(request, *resource)
 
-    def _render(self, template: str, **values: object) -> Resource:
-        return Resource(self._content_of([self._renderer.render(template, **values)]), _HTML)
+    def _not_found(self, path: str) -> AnyContent:
+        """What was looked for, as far as the path says it, and what looks like it."""
+        words = [it for it in path.split("/") if it.isprintable()][1:4]
+        is_widget = words[:1] == ["widgets"] and len(words) == 3
+        if not is_widget:
+            return self._pages.get("404", (), "not_found.html", lambda: {"near": [], "wanted": ""})
+        wanted = words[2][:100]
+        near = self._views.list_named(wanted, 3) or self._views.list_like(wanted, 6)
+        return self._pages.render("not_found.html", near=near, wanted=wanted)
 
     def _render_reference(self, document: dict[str, Any]) -> Resource:
         from .reference import reference  # Markdown takes a while to load, and few ask for this.
 
-        return self._render("reference.html", reference=reference(document))
+        return Resource(self._pages.render("reference.html", reference=reference(document)), _HTML)
 
-    def _render_message(self, status: int) -> Resource:
-        title, sentence = _MESSAGES[status]
-        return self._render("message.html", title=title, sentence=sentence)
+    def _render_message(self, title: str, sentence: str) -> AnyContent:
+        return self._pages.render("message.html", title=title, sentence=sentence)
+
+    def _printed(self, document: dict[str, Any]) -> Resource:
+        return self._file(printed(document).encode(), _JSON, _REVALIDATED)
 
     def _file(self, body: bytes, content_type: str, caching: tuple[str, str]) -> Resource:
         headers = [("content-type", content_type), _VARY, caching, NOSNIFF]
         return Resource(self._content_of([body]), headers)
 
 
+def _page(content: AnyContent | None, headers: Headers = _HTML) -> Resource | None:
+    return None if content is None else Resource(content, headers)
+
+
 def _fixed(path: str, make: Callable[[], Resource]) -> PublicRoute:
     """What never changes: made when it is first asked for."""
     made = cache(make)
-    return PublicRoute(path, lambda _: made())
+
+    async def find(_: Asked) -> Resource:
+        return made()
+
+    return PublicRoute(path, find)
 
 
 def _single_slash(request: Request) -> str | None:

@@ -1,0 +1,180 @@
+"""What pages say of a widget, worked out from the shapes of the API: words, drawings, snippets."""
+
+import base64
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from widget_contract.addresses import detail_path, style_address
+from widget_contract.wire import Size, VersionEntry, WidgetDetail
+
+from ....catalog.catalog import BundleRef
+
+_GRID_CELLS = 8
+_WIDE_GRID_CELLS = 12
+
+_PERMISSIONS = {
+    "camera": "Use the camera",
+    "clipboard": "Use the clipboard",
+    "clipboard-read": "Read the clipboard",
+    "clipboard-write": "Write to the clipboard",
+    "fullscreen": "Fill the whole screen",
+    "geolocation": "Know where you are",
+    "microphone": "Use the microphone",
+    "network": "Connect to the network",
+    "notifications": "Show notifications",
+    "settings": "Read the dashboard's settings",
+    "storage": "Keep data in the browser",
+    "user": "Know who you are",
+}
+
+
+class Permission(NamedTuple):
+    """`words` is None where nothing is known but its name."""
+
+    name: str
+    words: str | None
+
+
+def in_words(permission: str) -> Permission:
+    kind, colon, detail = permission.partition(":")
+    words = _PERMISSIONS.get(kind)
+    if words and colon:
+        words = f"{words}: {detail}"
+    return Permission(permission, words)
+
+
+class Footprint(NamedTuple):
+    """A widget's smallest and largest size, cut to a grid of `columns` by `rows` cells."""
+
+    columns: int
+    rows: int
+    least: Size
+    most: Size
+
+
+def footprint(version: VersionEntry) -> Footprint:
+    """For a small square picture."""
+    cells = _cells(version, 4, _GRID_CELLS)
+    return Footprint(cells, cells, _cut(version.min_size, cells), _cut(version.max_size, cells))
+
+
+def grid(version: VersionEntry) -> Footprint:
+    """For a large picture, with a free cell at each side where there is room."""
+    cells = _WIDE_GRID_CELLS
+    least, most = _cut(version.min_size, cells), _cut(version.max_size, cells)
+    columns, rows = (min(max(it + 1, 4), cells) for it in (most.w, most.h))
+    return Footprint(columns, rows, least, most)
+
+
+def _cells(version: VersionEntry, least: int, most: int) -> int:
+    small, large = version.min_size, version.max_size
+    return min(max(small.w, small.h, large.w, large.h, least), most)
+
+
+def _cut(size: Size, cells: int) -> Size:
+    return Size(min(size.w, cells), min(size.h, cells))
+
+
+class VersionRow(NamedTuple):
+    """A version among the others, and what it asks for that the one before did not."""
+
+    it: VersionEntry
+    added: tuple[str, ...]
+    removed: tuple[str, ...]
+    before: str | None
+
+
+def version_rows(versions: Sequence[VersionEntry]) -> list[VersionRow]:
+    """Versions come newest first."""
+    rows = []
+    for i, it in enumerate(versions):
+        before = versions[i + 1] if i + 1 < len(versions) else None
+        old = it.permissions if before is None else before.permissions
+        added = tuple(name for name in it.permissions if name not in old)
+        removed = tuple(name for name in old if name not in it.permissions)
+        rows.append(VersionRow(it, added, removed, None if before is None else before.version))
+    return rows
+
+
+class Compatibility(NamedTuple):
+    """An SDK range, the newest version with it that can be installed, and how many have it."""
+
+    sdk_range: str
+    newest: VersionEntry | None
+    versions: int
+
+
+def compatibilities(versions: Sequence[VersionEntry]) -> list[Compatibility]:
+    """Versions come newest first."""
+    found: dict[str, Compatibility] = {}
+    for it in versions:
+        known = found.get(it.sdk_version, Compatibility(it.sdk_version, None, 0))
+        newest = known.newest or (None if it.yanked else it)
+        found[it.sdk_version] = Compatibility(it.sdk_version, newest, known.versions + 1)
+    return list(found.values())
+
+
+class Use(NamedTuple):
+    """What it takes to load a version."""
+
+    bundle_url: str
+    sha256_hash: str
+    integrity: str
+    style_url: str | None
+    style_integrity: str | None
+    api_url: str
+
+    @property
+    def html(self) -> str:
+        lines = [
+            f'<link rel="modulepreload" href="{self.bundle_url}"',
+            f'      integrity="{self.integrity}" crossorigin>',
+        ]
+        if self.style_url is not None:
+            lines = [
+                f'<link rel="stylesheet" href="{self.style_url}"',
+                f'      integrity="{self.style_integrity}" crossorigin>',
+                *lines,
+            ]
+        return "\n".join(
+            [
+                *lines,
+                '<div id="widget"></div>',
+                '<script type="module">',
+                f'  import {{ mount }} from "{self.bundle_url}";',
+                '  mount(document.querySelector("#widget"), { config: {}, locale: "en" });',
+                "</script>",
+            ]
+        )
+
+    @property
+    def javascript(self) -> str:
+        return "\n".join(
+            [
+                f'const answer = await fetch("{self.bundle_url}", {{',
+                f'  integrity: "{self.integrity}",',
+                "});",
+                'const module = new Blob([await answer.blob()], { type: "text/javascript" });',
+                "const { mount } = await import(URL.createObjectURL(module));",
+            ]
+        )
+
+
+def use(version: VersionEntry, style: BundleRef | None, public_url: str) -> Use:
+    return Use(
+        version.bundle_url,
+        version.sha256_hash,
+        integrity(version.sha256_hash),
+        None if style is None else style_address(version.bundle_url),
+        None if style is None else integrity(style.sha256_hash),
+        public_url + detail_path(version.scope, version.name),
+    )
+
+
+def integrity(sha256_hash: str) -> str:
+    """A hash as Subresource Integrity writes it."""
+    return "sha256-" + base64.b64encode(bytes.fromhex(sha256_hash)).decode()
+
+
+def find_version(detail: WidgetDetail, number: str) -> VersionEntry | None:
+    return next((it for it in detail.versions if it.version == number), None)

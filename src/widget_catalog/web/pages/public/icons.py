@@ -1,0 +1,154 @@
+"""Icons: Iconify names as SVG, from sets that are installed here; nothing is asked of anybody.
+
+Two sets come with the service: Material Design Icons (`mdi`), whose glyphs are drawn from the
+font, and Lucide (`lucide`). An operator may add more: Iconify's JSON files in the data folder.
+A name that is in none of them gets a tile with a letter.
+"""
+
+import importlib.util
+import io
+import json
+import logging
+import re
+import sqlite3
+import zlib
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import structlog
+from markupsafe import Markup, escape
+
+_log = structlog.get_logger("widget_catalog.icons")
+
+_TINTS = 8
+_MOST_BYTES = 4_000
+_SET = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*\Z")
+# What an operator's file may draw with. Everything else in it is not shown.
+_DRAWN = re.compile(
+    r"(?:<(?:path|circle|ellipse|rect|line|polyline|polygon|g)(?:\s+[a-z][a-z-]*=\"[^\"<>]*\")*"
+    r"\s*/?>|</(?:path|circle|ellipse|rect|line|polyline|polygon|g)>|\s)*\Z"
+)
+_HANDLER = re.compile(r"\s(?:on[a-z]+|style|href)=", re.IGNORECASE)
+
+
+class Drawing(NamedTuple):
+    """The inside of an SVG, and the box it is drawn in."""
+
+    box: str
+    inside: str
+
+
+class Icons:
+    """`tile` may take a second when it is first asked for: call `load` in a thread before."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        """`folder` holds the operator's sets, as `<prefix>.json`."""
+        self._folder = folder
+        self._drawing = lru_cache(maxsize=2_000)(self._find)
+
+    def load(self) -> None:
+        _ = self._glyphs, self._lucide
+
+    def tile(self, icon: str | None, name: str) -> Markup:
+        """The icon on a square; if there is none of this name, the first letter of `name`."""
+        drawing = self._drawing(icon) if icon else None
+        if drawing is not None:
+            return Markup('<svg class="tile" viewBox="{}" aria-hidden="true">{}</svg>').format(
+                drawing.box,
+                Markup(drawing.inside),  # noqa: S704  From a font, or checked.
+            )
+        letter = next((it for it in name if it.isalnum()), "?").upper()
+        tint = zlib.crc32(name.encode()) % _TINTS
+        return Markup(
+            '<svg class="tile letter t{}" viewBox="0 0 24 24" aria-hidden="true">'
+            '<text x="12" y="12" dy=".36em" text-anchor="middle">{}</text></svg>'
+        ).format(tint, letter)
+
+    def _find(self, icon: str) -> Drawing | None:
+        prefix, _, name = icon.partition(":")
+        if not (_SET.match(prefix) and _SET.match(name)):
+            return None
+        own = self._own_set(prefix)
+        if own is not None:
+            return _from_iconify(own, name)
+        match prefix:
+            case "mdi":
+                return self._glyph(name)
+            case "lucide":
+                return self._lucide_icon(name)
+        return None
+
+    def _own_set(self, prefix: str) -> dict[str, Any] | None:
+        return self._own_sets.get(prefix)
+
+    @cached_property
+    def _own_sets(self) -> dict[str, dict[str, Any]]:
+        sets = {}
+        for path in sorted(self._folder.glob("*.json")) if self._folder else ():
+            try:
+                found = json.loads(path.read_bytes())
+                sets[str(found["prefix"])] = {"icons": found["icons"], **found}
+            except (OSError, ValueError, KeyError, TypeError):
+                _log.warning("A file of icons is not in Iconify's format.", file=str(path))
+        return sets
+
+    @cached_property
+    def _glyphs(self) -> Any:
+        """The glyphs of the font by the names of the icons."""
+        logging.getLogger("fontTools").setLevel(logging.ERROR)
+        from fontTools.ttLib import TTFont
+
+        fonts = _package("fonticon_mdi7") / "fonts"
+        file = io.BytesIO((fonts / "materialdesignicons-webfont.ttf").read_bytes())
+        return TTFont(file, lazy=True).getGlyphSet()
+
+    def _glyph(self, name: str) -> Drawing | None:
+        from fontTools.pens.svgPathPen import SVGPathPen
+
+        if name not in self._glyphs:
+            return None
+        pen = SVGPathPen(self._glyphs, ntos=lambda number: str(round(number)))
+        self._glyphs[name].draw(pen)
+        # The font's y goes up, from 64 below its line.
+        inside = f'<path transform="matrix(1 0 0 -1 0 448)" d="{pen.getCommands()}"/>'
+        return Drawing("0 0 512 512", inside) if len(inside) <= _MOST_BYTES else None
+
+    @cached_property
+    def _lucide(self) -> sqlite3.Connection:
+        path = _package("lucide") / "data" / "lucide-icons.db"
+        # Opened by one thread, read by another, never by two at once.
+        return sqlite3.connect(
+            f"file:{path}?mode=ro&immutable=1", uri=True, check_same_thread=False
+        )
+
+    def _lucide_icon(self, name: str) -> Drawing | None:
+        row = self._lucide.execute("SELECT svg FROM icons WHERE name = ?", (name,)).fetchone()
+        if row is None:
+            return None
+        inside = str(row[0]).partition(">")[2].rpartition("</svg>")[0]
+        inside = " ".join(inside.split())
+        return Drawing("0 0 24 24", f'<g class="lines">{inside}</g>')
+
+
+def _from_iconify(found: dict[str, Any], name: str) -> Drawing | None:
+    icons, aliases = found["icons"], found.get("aliases") or {}
+    if name not in icons and isinstance(aliases.get(name), dict):
+        name = str(aliases[name].get("parent"))
+    icon = icons.get(name)
+    if not isinstance(icon, dict) or not isinstance(icon.get("body"), str):
+        return None
+    body = icon["body"]
+    if len(body) > _MOST_BYTES or not _DRAWN.match(body) or _HANDLER.search(body):
+        return None
+    sizes = (icon.get(key) or found.get(key) or 16 for key in ("width", "height"))
+    width, height = (it if isinstance(it, int | float) else 16 for it in sizes)
+    return Drawing(str(escape(f"0 0 {width} {height}")), body)
+
+
+def _package(name: str) -> Path:
+    """Where a package is installed; it need not be imported."""
+    spec = importlib.util.find_spec(name)
+    if spec is None or not spec.submodule_search_locations:
+        raise ModuleNotFoundError(name)
+    return Path(next(iter(spec.submodule_search_locations)))

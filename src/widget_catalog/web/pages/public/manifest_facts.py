@@ -1,0 +1,60 @@
+"""What pages show of a manifest beside what the catalog itself understands of it."""
+
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+import msgspec
+
+_MOST_CHARACTERS = 300
+
+
+class ManifestFacts(NamedTuple):
+    homepage: str | None = None
+    repository: str | None = None
+    author: str | None = None
+    keywords: tuple[str, ...] = ()
+    readme: str | None = None
+    schema: Any = None
+    default_config: Any = None
+    examples: Any = None
+
+
+def read_manifest(text: str | bytes | None) -> ManifestFacts:
+    """Nothing of it is trusted: what is not as expected is left out."""
+    try:
+        found = msgspec.json.decode(text or b"{}")
+    except (msgspec.DecodeError, RecursionError):
+        found = {}
+    if not isinstance(found, dict):
+        found = {}
+    repository = found.get("repository")
+    author = found.get("author")
+    keywords = found.get("keywords")
+    return ManifestFacts(
+        _address(found.get("homepage")),
+        _address(repository.get("url") if isinstance(repository, dict) else repository),
+        _line(author.get("name") if isinstance(author, dict) else author),
+        tuple(it for it in map(_line, keywords[:12]) if it) if isinstance(keywords, list) else (),
+        found["readme"] if isinstance(found.get("readme"), str) else None,
+        found.get("configSchema"),
+        found.get("defaultConfig"),
+        found.get("examples"),
+    )
+
+
+def _line(value: object) -> str | None:
+    return value[:_MOST_CHARACTERS] if isinstance(value, str) and value.strip() else None
+
+
+def _address(value: object) -> str | None:
+    """A web address that may be linked to."""
+    text = _line(value)
+    if text is None:
+        return None
+    text = text.removeprefix("git+")
+    try:
+        parts = urlsplit(text)
+        is_web = parts.scheme in ("https", "http") and bool(parts.hostname)
+    except ValueError:
+        return None
+    return text if is_web and text.isprintable() and " " not in text else None

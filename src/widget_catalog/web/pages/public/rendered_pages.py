@@ -1,0 +1,41 @@
+"""RenderedPages: pages as ready content, each kept while what it shows is the same."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ....catalog.large_content import AnyContent, Packer
+from ....replica.cache import ByteBoundedCache
+from ...kit.rendering import PageRenderer
+
+_MOST_BYTES = 8 << 20
+# What an object costs in memory beside its bytes; compressed forms come on top of the body.
+_OVERHEAD_BYTES = 1_000
+
+# Whatever changes when the page does: tags of what it shows, days, numbers.
+Shows = tuple[object, ...]
+
+
+class RenderedPages:
+    def __init__(self, renderer: PageRenderer, packer: Packer) -> None:
+        self._renderer = renderer
+        self._packer = packer
+        self._pages: ByteBoundedCache[str, tuple[Shows, AnyContent]] = ByteBoundedCache(_MOST_BYTES)
+
+    def address(self, path: str) -> str:
+        """A path as pages link to it."""
+        return self._renderer.root + path
+
+    def get(
+        self, key: str, shows: Shows, template: str, values: Callable[[], Mapping[str, Any]]
+    ) -> AnyContent:
+        """The page that was kept under this key, or a new one made of these values."""
+        kept = self._pages.items.get(key)
+        if kept is not None and kept[0] == shows:
+            return kept[1]
+        content = self.render(template, **values())
+        size = content.size * 3 // 2 + 2 * len(key) + _OVERHEAD_BYTES
+        self._pages.put(key, (shows, content), size)
+        return content
+
+    def render(self, template: str, **values: Any) -> AnyContent:
+        return self._packer.content([self._renderer.render(template, **values)])

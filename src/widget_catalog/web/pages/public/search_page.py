@@ -1,0 +1,147 @@
+"""The search page: what is asked for, the results, and links to all other pages of them."""
+
+from typing import Any, NamedTuple
+from urllib.parse import parse_qsl, urlencode
+
+from widget_contract.names import is_name
+from widget_contract.semver import InvalidVersion, SemVer
+from widget_contract.wire import WidgetSummary
+
+from ....catalog.large_content import AnyContent
+from ....catalog.views import Views
+from ....replica.search.index import Order, Query
+from ....replica.search.words import normal
+from .rendered_pages import RenderedPages
+
+_PER_PAGE = 20
+_MOST_CHARACTERS = 256
+_MOST_FIELDS = 30
+_SUGGESTED = 6
+_EXACT = 3
+_MOST_PERMISSIONS = 40
+
+_SORTS = {
+    Order.RELEVANCE: "Best match",
+    Order.INSTALLS: "Most installed",
+    Order.NEWEST: "Newest",
+    Order.UPDATED: "Recently updated",
+    Order.NAME: "Name",
+}
+
+
+class Asked(NamedTuple):
+    """The fields of the form, as they were sent; those that make no sense are left out."""
+
+    q: str = ""
+    scope: str = ""
+    official: bool = False
+    sdk: str = ""
+    permission: str = ""
+    sort: Order = Order.RELEVANCE
+    page: int = 1
+
+    @property
+    def has_filter(self) -> bool:
+        return bool(self.scope or self.official or self.sdk or self.permission)
+
+    def query(self, page: int) -> str:
+        """As a query string, for this page; what is not asked for is left out."""
+        fields = {**self._asdict(), "official": "true" if self.official else "", "page": page}
+        unsaid = {"sort": Order.RELEVANCE, "page": 1}
+        asked = [(key, it) for key, it in fields.items() if it and unsaid.get(key) != it]
+        return urlencode(asked)
+
+
+def parse_asked(query_string: str) -> Asked:
+    """Whatever is sent, something is searched for."""
+    try:
+        pairs = parse_qsl(query_string, errors="replace", max_num_fields=_MOST_FIELDS)
+    except ValueError:
+        pairs = []
+    given: dict[str, str] = {}
+    for key, value in pairs:
+        given.setdefault(key, " ".join(value.replace("\0", "").split())[:_MOST_CHARACTERS])
+    sort, page = given.get("sort", ""), given.get("page", "1")
+    return Asked(
+        q=given.get("q", ""),
+        scope=given.get("scope", "").removeprefix("@"),
+        official=given.get("official", "").lower() in ("true", "on", "1"),
+        sdk=given.get("sdk", ""),
+        permission=given.get("permission", ""),
+        sort=Order(sort) if sort in list(Order) else Order.RELEVANCE,
+        page=int(page) if page.isascii() and page.isdecimal() and int(page[:9]) > 0 else 1,
+    )
+
+
+def parse_sdk(text: str) -> SemVer | None:
+    """An SDK as people write it: `1.2` is 1.2.0."""
+    text = text.strip().removeprefix("v")
+    if text.replace(".", "").isdecimal() and text.count(".") < 2:
+        text += ".0" * (2 - text.count("."))
+    try:
+        return SemVer.parse(text)
+    except InvalidVersion:
+        return None
+
+
+class SearchPage:
+    def __init__(self, views: Views, pages: RenderedPages) -> None:
+        self._views = views
+        self._pages = pages
+
+    def content(self, query_string: str) -> AnyContent:
+        asked = parse_asked(query_string)
+        sdk = parse_sdk(asked.sdk) if asked.sdk else None
+        query = Query(
+            normal(asked.q),
+            # A name that nobody can have finds nothing.
+            (asked.scope if is_name(asked.scope) else "-") if asked.scope else None,
+            asked.official or None,
+            sdk,
+            asked.permission or None,
+            asked.sort,
+        )
+        found = self._views.search(query, sdk, min(asked.page, 10**6), _PER_PAGE)
+        is_plain = asked.q and not asked.has_filter and asked.page == 1
+        exact = self._views.list_named(asked.q, _EXACT) if is_plain else ()
+        shows = (found.tag, self._views.revision(), exact)
+
+        def values() -> dict[str, Any]:
+            results = found.read()
+            first = {(it.scope, it.name) for it in exact}
+            rest = [it for it in results.widgets if (it.scope, it.name) not in first]
+            total = max(results.total, len(exact) + len(rest))
+            pages = -(-results.total // _PER_PAGE)
+            return {
+                "asked": asked,
+                "cards": [*exact, *rest],
+                "total": total,
+                "pages": pages,
+                "address": lambda page: self._pages.address(f"/search?{asked.query(page)}"),
+                "numbers": page_numbers(asked.page, pages),
+                "near": () if total else self._near(asked),
+                "sorts": _SORTS,
+                "permissions": self._views.permissions()[:_MOST_PERMISSIONS],
+                "is_sdk_wrong": bool(asked.sdk) and sdk is None,
+            }
+
+        return self._pages.get(f"search {asked!r}", shows, "search.html", values)
+
+    def _near(self, asked: Asked) -> tuple[WidgetSummary, ...]:
+        """What may have been meant; without the filters, if these are what nothing passes."""
+        if asked.has_filter:
+            query = Query(normal(asked.q))
+            return self._views.search(query, None, 1, _SUGGESTED).read().widgets
+        text = asked.q.rpartition("/")[2]
+        return self._views.list_like(text, _SUGGESTED) if text else ()
+
+
+def page_numbers(page: int, pages: int) -> list[int | None]:
+    """Which pages are linked: the first, the last, those around this one; None is a gap."""
+    shown = sorted({1, pages, *range(max(page - 2, 1), min(page + 2, pages) + 1)})
+    numbers: list[int | None] = []
+    for number in shown if pages > 1 else ():
+        if numbers and number - (numbers[-1] or 0) > 1:
+            numbers.append(None)
+        numbers.append(number)
+    return numbers

@@ -1,0 +1,134 @@
+"""Pages of a widget: its own, that of all its versions, and one a version."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from widget_contract.wire import VersionEntry
+
+from ....catalog.catalog import Catalog
+from ....catalog.large_content import AnyContent
+from ....catalog.views import Views
+from ..preview.panel import panel_of
+from .facts import compatibilities, find_version, grid, in_words, use, version_rows
+from .installs import Installs
+from .manifest_facts import ManifestFacts, read_manifest
+from .markdown import render_markdown
+from .rendered_pages import RenderedPages
+from .search_page import page_numbers
+
+# What a page may hold of texts that may be long, so that it stays small.
+_NOTES_BYTES = 12_000
+_README_BYTES = 20_000
+_ROWS = 12
+_ROWS_PER_PAGE = 25
+
+# From a widget's number and its count.
+FindInstalls = Callable[[int, int], Awaitable[Installs]]
+
+
+class WidgetPages:
+    def __init__(
+        self,
+        catalog: Catalog,
+        pages: RenderedPages,
+        installs: FindInstalls | None,
+        public_url: str,
+    ) -> None:
+        self._catalog = catalog
+        self._views = Views(catalog)
+        self._pages = pages
+        self._installs = installs
+        self._public_url = public_url
+
+    async def widget(self, scope: str, name: str) -> AnyContent | None:
+        found = await self._views.find_widget(f"{scope}/{name}")
+        if found is None:
+            return None
+        installs = await self._find_installs(f"{scope}/{name}")
+        shows = (found.tag, installs)
+
+        def values() -> dict[str, Any]:
+            detail = found.read()
+            shown = next((it for it in detail.versions if not it.yanked), None)
+            shown = shown or (detail.versions[0] if detail.versions else None)
+            return {
+                "widget": detail.widget,
+                "versions": version_rows(detail.versions)[:_ROWS],
+                "version_count": len(detail.versions),
+                "compatibilities": compatibilities(detail.versions)[:_ROWS],
+                "installs": installs,
+                **({"version": None} if shown is None else self._version(shown)),
+            }
+
+        return self._pages.get(f"widget {scope}/{name}", shows, "widget.html", values)
+
+    async def versions(self, scope: str, name: str, page: int) -> AnyContent | None:
+        found = await self._views.find_widget(f"{scope}/{name}")
+        if found is None:
+            return None
+
+        def values() -> dict[str, Any]:
+            detail = found.read()
+            rows = version_rows(detail.versions)
+            start = (page - 1) * _ROWS_PER_PAGE
+            return {
+                "widget": detail.widget,
+                "versions": rows[start : start + _ROWS_PER_PAGE],
+                "version_count": len(rows),
+                "latest": detail.latest_version,
+                "page": page,
+                "pages": (pages := -(-len(rows) // _ROWS_PER_PAGE)),
+                "numbers": page_numbers(page, pages),
+                "address": lambda to: self._pages.address(
+                    f"/widgets/{scope}/{name}/versions?page={to}"
+                ),
+            }
+
+        key = f"versions {scope}/{name} {page}"
+        return self._pages.get(key, (found.tag,), "versions.html", values)
+
+    async def version(self, scope: str, name: str, number: str) -> AnyContent | None:
+        found = await self._views.find_widget(f"{scope}/{name}")
+        if found is None:
+            return None
+        detail = found.read()
+        version = find_version(detail, number)
+        if version is None:
+            return None
+
+        def values() -> dict[str, Any]:
+            rows = version_rows(detail.versions)
+            return {
+                "widget": detail.widget,
+                "row": next(it for it in rows if it.it is version),
+                "is_latest": number == detail.latest_version,
+                "latest": detail.latest_version,
+                **self._version(version),
+            }
+
+        key = f"version {scope}/{name}/{number}"
+        return self._pages.get(key, (found.tag,), "version.html", values)
+
+    def _version(self, it: VersionEntry) -> dict[str, Any]:
+        """What the pages of a widget and of a version both show."""
+        style = self._views.find_style(it.scope, it.name, it.version)
+        manifest = self._manifest(it)
+        return {
+            "version": it,
+            "preview": panel_of(self._catalog, it),
+            "grid": grid(it),
+            "permissions": [in_words(name) for name in it.permissions],
+            "use": use(it, style, self._public_url),
+            "manifest": manifest,
+            "notes": it.release_notes and render_markdown(it.release_notes, _NOTES_BYTES),
+            "readme": manifest.readme and render_markdown(manifest.readme, _README_BYTES),
+        }
+
+    def _manifest(self, it: VersionEntry) -> ManifestFacts:
+        return read_manifest(self._views.find_manifest(it.scope, it.name, it.version))
+
+    async def _find_installs(self, key: str) -> Installs | None:
+        number = self._views.find_number(key)
+        if number is None or self._installs is None:
+            return None
+        return await self._installs(number, self._views.find_count(number))

@@ -1,0 +1,169 @@
+"""The search page: what it finds, in which order, and what it says where it finds nothing."""
+
+from urllib.parse import urlencode
+
+import pytest
+
+from support.html import Html
+from support.site import InProcessSite
+from support.widgets import version_line, widget_line
+
+
+def search(site: InProcessSite, **asked: str) -> Html:
+    answer = site.get(f"/search?{urlencode(asked)}")
+    assert answer.status == 200
+    return Html(answer.body)
+
+
+def keys(page: Html) -> list[str]:
+    return [it.text for it in page.all("span", class_="key")]
+
+
+@pytest.fixture
+def shop(site: InProcessSite) -> InProcessSite:
+    old, new = "2025-01-01T00:00:00.000Z", "2026-03-01T00:00:00.000Z"
+    site.add(
+        widget_line(
+            "acme/clock",
+            displayName="Wall clock",
+            downloadCount=5,
+            isOfficial=True,
+            createdAt=old,
+            versions=[version_line("1.0.0", publishedAt=new, permissions=["network"])],
+        ),
+        widget_line(
+            "beta/clock",
+            displayName="Alarm",
+            description="Not a wall clock.",
+            downloadCount=9,
+            createdAt="2025-06-01T00:00:00.000Z",
+            versions=[
+                version_line("1.0.0", publishedAt=old),
+                version_line("2.0.0", publishedAt="2025-07-01T00:00:00.000Z", sdkVersion="^2.0.0"),
+            ],
+        ),
+        widget_line(
+            "beta/gauge",
+            displayName="Gauge",
+            createdAt=new,
+            versions=[
+                version_line("1.0.0", publishedAt=old, sdkVersion="^3.0.0", yanked=True),
+                version_line("1.0.1", publishedAt=old, permissions=["storage"]),
+            ],
+        ),
+    )
+    return site
+
+
+@pytest.mark.parametrize(
+    ("sort", "wanted"),
+    [
+        ("relevance", ["beta/clock", "acme/clock", "beta/gauge"]),
+        ("installs", ["beta/clock", "acme/clock", "beta/gauge"]),
+        ("newest", ["beta/gauge", "beta/clock", "acme/clock"]),
+        ("updated", ["acme/clock", "beta/clock", "beta/gauge"]),
+        ("name", ["beta/clock", "beta/gauge", "acme/clock"]),
+        ("nonsense", ["beta/clock", "acme/clock", "beta/gauge"]),
+    ],
+)
+def test_results_are_sorted(shop: InProcessSite, sort: str, wanted: list[str]) -> None:
+    assert keys(search(shop, sort=sort)) == wanted
+
+
+@pytest.mark.parametrize(
+    ("asked", "wanted"),
+    [
+        ({"official": "true"}, ["acme/clock"]),
+        ({"scope": "beta"}, ["beta/clock", "beta/gauge"]),
+        ({"scope": "@beta"}, ["beta/clock", "beta/gauge"]),
+        ({"scope": "no such!"}, []),
+        ({"sdk": "2.1.0"}, ["beta/clock"]),
+        ({"sdk": "1"}, ["beta/clock", "acme/clock", "beta/gauge"]),
+        ({"sdk": "3.0.0"}, []),
+        ({"permission": "network"}, ["acme/clock"]),
+        ({"permission": "storage", "sdk": "1.0"}, ["beta/gauge"]),
+        ({"q": "gauge"}, ["beta/gauge"]),
+    ],
+)
+def test_results_are_filtered(
+    shop: InProcessSite, asked: dict[str, str], wanted: list[str]
+) -> None:
+    page = search(shop, **asked)
+    assert keys(page)[: len(wanted)] == wanted
+    count = page.one("p", class_="count").text
+    assert count.startswith("1 widget" if len(wanted) == 1 else f"{len(wanted)} widgets")
+
+
+@pytest.mark.parametrize("q", ["acme/clock", "@acme/clock", "ACME/Clock"])
+def test_an_exact_name_comes_first(shop: InProcessSite, q: str) -> None:
+    assert keys(search(shop, q=q))[0] == "acme/clock"
+
+
+def test_widgets_of_the_name_alone_come_first(shop: InProcessSite) -> None:
+    shop.add(widget_line("zeta/x", displayName="Clock"))
+    assert keys(search(shop, q="clock")) == ["beta/clock", "acme/clock", "zeta/x"]
+    assert keys(search(shop, q="wall clock")) == ["acme/clock", "beta/clock"]
+
+
+@pytest.mark.parametrize("q", ["guage", "acme/gague", "alarn"])
+def test_near_misses_are_suggested(shop: InProcessSite, q: str) -> None:
+    page = search(shop, q=q)
+    assert page.one("h2", id="near").text == "Did you mean…"
+    assert keys(page)[0] == ("beta/clock" if q == "alarn" else "beta/gauge")
+
+
+def test_where_only_the_filters_are_too_narrow_the_rest_is_shown(shop: InProcessSite) -> None:
+    page = search(shop, q="gauge", official="true")
+    assert page.one("h2", id="near").text == "Without the filters"
+    assert keys(page) == ["beta/gauge"]
+    assert "/search?q=gauge" in page.links
+
+
+def test_nothing_at_all_is_said_so(shop: InProcessSite) -> None:
+    page = search(shop, q="qqqqqqqq")
+    assert page.one("p", class_="empty").text.startswith("Nothing matches.")
+
+
+def test_an_sdk_that_is_none_is_told_and_not_applied(shop: InProcessSite) -> None:
+    page = search(shop, sdk="newest")
+    assert len(keys(page)) == 3
+    assert page.one("input", id="sdk").attributes["aria-invalid"] == "true"
+    assert page.one("input", id="sdk").attributes["value"] == "newest"
+
+
+def test_the_form_shows_what_was_asked(shop: InProcessSite) -> None:
+    page = search(shop, q="clock", scope="acme", sdk="1.2", permission="network", sort="newest")
+    shown = {it.attributes["name"]: it.attributes.get("value") for it in page.all("input")}
+    assert shown == {"q": "clock", "official": "true", "scope": "acme", "sdk": "1.2"}
+    assert "checked" not in page.one("input", id="official").attributes
+    chosen = [it.text for it in page.elements if it.tag == "option" and "selected" in it.attributes]
+    assert chosen == ["network", "Newest"]
+
+
+def test_all_pages_are_linked_and_hold_all_widgets(site: InProcessSite) -> None:
+    site.add(*(widget_line(f"acme/w{i:02}") for i in range(45)))
+    seen: list[str] = []
+    links = ["/search?q=a&sort=name"]
+    for link in links:
+        page = Html(site.get(link).body)
+        seen += keys(page)
+        links += [it.attributes["href"] or "" for it in page.all("a", rel="next")]
+    assert links[1:] == ["/search?q=a&sort=name&page=2", "/search?q=a&sort=name&page=3"]
+    assert seen == [f"acme/w{i:02}" for i in range(45)]
+    assert keys(Html(site.get("/search?page=99").body)) == []
+
+
+@pytest.mark.parametrize(
+    "query", ["q=%ff%00", "page=0", "page=²", f"page={'9' * 500}", "q=" + "x" * 2000, "&&=&a" * 50]
+)
+def test_whatever_is_asked_there_is_a_page(shop: InProcessSite, query: str) -> None:
+    assert shop.get(f"/search?{query}").status == 200
+
+
+def test_what_changes_is_shown_at_once(shop: InProcessSite) -> None:
+    page = search(shop, sort="name", permission="camera")
+    assert page.one("p", class_="count").text.startswith("0 widgets")
+    shop.add(widget_line("acme/aaa", versions=[version_line(permissions=["camera"])]))
+    assert keys(search(shop, sort="name", permission="camera")) == ["acme/aaa"]
+    assert keys(search(shop, sort="name"))[0] == "acme/aaa"
+    assert keys(search(shop, q="aaa"))[0] == "acme/aaa"

@@ -1,0 +1,243 @@
+"""The pages of a widget, of its versions, and of its scope."""
+
+import base64
+
+import pytest
+
+from support.html import Html
+from support.site import InProcessSite
+from support.widgets import version_line, widget_line
+
+MOST_BYTES = 60_000
+HOSTILE = "</title><script>alert(1)</script>\"'&{{ 7*7 }}"
+NOTES = """# New
+
+- **bold** [good](https://example.com) [bad](javascript:alert(1))
+- <img src=x onerror=alert(1)> ![pixel](https://example.com/pixel.png)
+"""
+
+
+def page_of(site: InProcessSite, path: str) -> Html:
+    answer = site.get(path)
+    assert answer.status == 200, path
+    assert len(answer.body) < MOST_BYTES
+    return Html(answer.body)
+
+
+@pytest.fixture
+def shop(site: InProcessSite) -> InProcessSite:
+    site.add(
+        widget_line(
+            "acme/clock",
+            displayName="Wall clock",
+            downloadCount=1234,
+            versions=[
+                version_line("1.0.0", publishedAt="2026-01-01T00:00:00.000Z"),
+                version_line(
+                    "1.1.0",
+                    publishedAt="2026-01-02T00:00:00.000Z",
+                    yanked=True,
+                    yankedReason="Shows the wrong day.",
+                    permissions=["network"],
+                ),
+                version_line(
+                    "2.0.0",
+                    publishedAt="2026-01-03T00:00:00.000Z",
+                    deprecationMessage="Use acme/watch.",
+                    releaseNotes=NOTES,
+                    sdkVersion="^2.0.0",
+                    permissions=["storage", "acme:special"],
+                    license="MIT",
+                    minSize={"w": 2, "h": 1},
+                    maxSize={"w": 4, "h": 3},
+                ),
+            ],
+        )
+    )
+    return site
+
+
+def test_the_page_tells_what_matters(shop: InProcessSite) -> None:
+    page = page_of(shop, "/widgets/acme/clock")
+    text = page.one("main").text
+    assert page.one("h1").text == "Wall clock"
+    for fact in ("1,234 installs", "2.0.0, 3 Jan 2026", "^2.0.0", "MIT", "1 kB"):
+        assert fact in text
+    assert "Keep data in the browser storage" in text
+    assert "acme:special" in text
+    assert "Deprecated. Use acme/watch." in text
+    picture = page.one("svg", class_="grid").attributes
+    assert picture["aria-label"] == "From 2 by 1 to 4 by 3 cells"
+    assert "/scopes/acme" in page.links
+
+
+def test_versions_are_marked_and_their_permissions_compared(shop: InProcessSite) -> None:
+    rows = [it.text for it in page_of(shop, "/widgets/acme/clock").all("tr")][1:]
+    assert "2.0.0 Latest Deprecated Use acme/watch." in rows[0]
+    assert "+ storage + acme:special − network" in rows[0]
+    assert "1.1.0 Yanked Shows the wrong day." in rows[1]
+    assert "+ network" in rows[1]
+    assert "none" in rows[2]
+
+
+def test_compatibility_names_the_version_to_install(shop: InProcessSite) -> None:
+    page = page_of(shop, "/widgets/acme/clock")
+    (told,) = page.all("dl", class_="compatibility")
+    assert told.text == ("SDK ^2.0.0 install 2.0.0 1 version SDK ^1.0.0 install 1.0.0 2 versions")
+
+
+def test_the_snippets_have_the_hash_of_the_bundle(shop: InProcessSite) -> None:
+    entry = shop.get("/api/v1/widgets/acme/clock").json()["versions"][0]
+    digest = base64.b64encode(bytes.fromhex(entry["sha256Hash"])).decode()
+    codes = [it.text for it in page_of(shop, "/widgets/acme/clock").all("pre")]
+    assert f'href="{entry["bundleUrl"]}" integrity="sha256-{digest}"' in codes[0]
+    assert codes[2:] == [
+        entry["bundleUrl"],
+        entry["sha256Hash"],
+        f"sha256-{digest}",
+        "https://catalog.example/api/v1/widgets/acme/clock",
+    ]
+
+
+def test_release_notes_are_safe(shop: InProcessSite) -> None:
+    page = page_of(shop, "/widgets/acme/clock")
+    (notes,) = [it for it in page.all("div", class_="prose") if "bold" in it.text]
+    assert "New bold good" in notes.text
+    assert "https://example.com" in page.links
+    assert not any(link.startswith("javascript:") for link in page.links)
+    assert [it.attributes["src"] for it in page.all("img")] == ["/favicon.svg"]
+    assert not any(key.startswith("on") for it in page.elements for key in it.attributes)
+
+
+def test_a_version_has_a_page(shop: InProcessSite) -> None:
+    page = page_of(shop, "/widgets/acme/clock/1.1.0")
+    text = page.one("main").text
+    assert "withdrawn by its author: Shows the wrong day." in text
+    assert "Permissions changed since 1.0.0 + network" in text
+    assert "/widgets/acme/clock/2.0.0" in page.links
+    assert "/widgets/acme/clock/compare?from=1.0.0&to=1.1.0" in page.links
+    assert "Latest" in page_of(shop, "/widgets/acme/clock/2.0.0").one("p", class_="key").text
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/widgets/acme/nothing",
+        "/widgets/acme/hidden",
+        "/widgets/acme/clock/9.9.9",
+        "/widgets/nobody/clock",
+        "/widgets/acme/CLOCK",
+        "/widgets/acme",
+        "/scopes/nobody",
+        "/scopes/-",
+    ],
+)
+def test_what_is_not_there_is_404_with_suggestions(shop: InProcessSite, path: str) -> None:
+    shop.add(widget_line("acme/hidden", listed=False))
+    answer = shop.get(path)
+    assert answer.status == 404
+    page = Html(answer.body)
+    assert page.one("h1").text == "Page not found"
+    if path.lower().endswith("clock"):
+        assert "/widgets/acme/clock" in page.links
+    assert "/widgets/acme/hidden" not in page.links
+
+
+def test_a_widget_without_versions_has_a_page(site: InProcessSite) -> None:
+    site.add(widget_line("acme/soon", versions=[], description=None, icon=None))
+    assert (
+        "Nothing of this widget is published yet."
+        in page_of(site, "/widgets/acme/soon").one("main").text
+    )
+
+
+def test_a_widget_whose_versions_are_all_yanked_says_so(site: InProcessSite) -> None:
+    site.add(widget_line("acme/gone", versions=[version_line(yanked=True, yankedReason="Broken.")]))
+    page = page_of(site, "/widgets/acme/gone")
+    assert "withdrawn by its author. The reason for the last one: Broken." in page.one("main").text
+    assert "Latest" not in page.one("table").text
+
+
+def test_hostile_texts_stay_texts(site: InProcessSite) -> None:
+    version = version_line(
+        releaseNotes=HOSTILE,
+        license=HOSTILE,
+        deprecationMessage=HOSTILE,
+        displayName=HOSTILE,
+        description=HOSTILE,
+    )
+    site.add(widget_line("acme/clock", displayName=HOSTILE, versions=[version]))
+    for path in (
+        "/widgets/acme/clock",
+        "/widgets/acme/clock/1.0.0",
+        "/widgets/acme/clock/versions",
+    ):
+        page = page_of(site, path)
+        assert HOSTILE in page.one("title").text
+        assert HOSTILE in page.one("h1").text
+        files = [it.attributes["src"] for it in page.all("script") if "src" in it.attributes]
+        assert len(files) == (1 if path.endswith("/versions") else 2)
+        assert not page.open_at_end
+
+
+def test_pages_stay_small_whatever_is_in_a_widget(site: InProcessSite) -> None:
+    versions = [
+        version_line(
+            f"1.{i}.0",
+            publishedAt=f"2026-01-01T00:{i // 60:02}:{i % 60:02}.000Z",
+            releaseNotes='"<>&' * 5000,
+            description="<" * 1000,
+            displayName="&" * 100,
+            license="<" * 200,
+            yanked=i % 2 == 0,
+            yankedReason="<" * 500,
+            permissions=[f"{'x' * 90}{i}{n}" for n in range(50)],
+        )
+        for i in range(120)
+    ]
+    site.add(widget_line("acme/large", displayName="&" * 100, versions=versions))
+    page_of(site, "/widgets/acme/large")
+    page_of(site, "/widgets/acme/large/1.119.0")
+    pages = [page_of(site, f"/widgets/acme/large/versions?page={n}") for n in range(1, 6)]
+    assert sum(len(page.all("tr")) - 1 for page in pages) == 120
+    site.add(*(widget_line(f"acme/w{i}", description="<" * 1000) for i in range(30)))
+    page_of(site, "/search")
+    page_of(site, "/scopes/acme")
+    page_of(site, "/")
+
+
+def test_a_page_is_kept_until_it_changes(shop: InProcessSite) -> None:
+    for path in ("/widgets/acme/clock", "/widgets/acme/clock/1.0.0", "/search", "/scopes/acme"):
+        first = shop.get(path)
+        assert shop.get(path).response.body is first.response.body
+        assert shop.get(path, if_none_match=first.headers["etag"]).status == 304
+    before = shop.get("/widgets/acme/clock")
+    shop.post("/api/v1/widgets/acme/clock")
+    after = shop.get("/widgets/acme/clock")
+    assert "1,235 installs" in Html(after.body).one("main").text
+    assert after.headers["etag"] != before.headers["etag"]
+
+
+def test_a_scope_shows_its_widgets_and_its_registry(shop: InProcessSite) -> None:
+    shop.add(widget_line("acme/gauge"), widget_line("other/gauge"))
+    page = page_of(shop, "/scopes/acme")
+    assert [it.text for it in page.all("span", class_="key")] == ["acme/clock", "acme/gauge"]
+    assert [it.text for it in page.all("pre")] == [
+        "https://catalog.example/api/widgets/acme/registry.json"
+    ]
+
+
+def test_icons_are_drawn_and_unknown_ones_are_letters(site: InProcessSite) -> None:
+    site.add(
+        widget_line("acme/mdi", icon="mdi:clock-outline"),
+        widget_line("acme/lucide", icon="lucide:clock"),
+        widget_line("acme/none", icon="nobody:knows", displayName="éclair"),
+    )
+    shown = {
+        name: page_of(site, f"/widgets/acme/{name}").all("svg")[0]
+        for name in ("mdi", "lucide", "none")
+    }
+    assert shown["mdi"].attributes["class"] == "tile"
+    assert shown["lucide"].attributes["viewbox"] == "0 0 24 24"
+    assert "letter" in (shown["none"].attributes["class"] or "")
+    assert shown["none"].text == "É"

@@ -1,0 +1,26 @@
+"""Starts Chromium: the one of this machine."""
+
+import contextlib
+import os
+import shutil
+from collections.abc import Iterator
+
+from playwright.sync_api import Browser, sync_playwright
+
+_NAMES = ("chromium", "chromium-browser", "google-chrome")
+
+
+def find_chromium() -> str | None:
+    return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, _NAMES)), None)
+
+
+@contextlib.contextmanager
+def running_browser(program: str) -> Iterator[Browser]:
+    with sync_playwright() as driver:
+        # The sandbox needs rights that root and most containers lack; the pages are our own.
+        launched = driver.chromium.launch(
+            executable_path=program,
+            args=["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"],
+        )
+        yield launched
+        launched.close()
