@@ -29,8 +29,9 @@ from .opening import (
     unusable,
 )
 from .replica.file import discard
+from .replica.filling import Bar, no_bar
 from .replica.node_status import NodeStatus
-from .replica.replica import Bar, Replica, no_bar
+from .replica.replica import Replica
 from .replica.revision import Counts, Revision
 from .replica.soundness import is_sound
 from .settings import Backends, Settings

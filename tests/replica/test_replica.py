@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from support.backups import change_one_letter
 from support.locks import held_by_another_process
 from support.replica import change_record, contents, remove_document
 from support.service import wait_for
@@ -18,7 +19,7 @@ from widget_catalog.replica import writing as replica_writing
 from widget_catalog.replica.comparison import check_replica
 from widget_catalog.replica.documents import Documents
 from widget_catalog.replica.file import State
-from widget_catalog.replica.replica import Progress
+from widget_catalog.replica.filling import Progress
 from widget_catalog.store.downloads import add_downloads
 from widget_catalog.wiring import Node, prepare_node
 
@@ -56,6 +57,30 @@ def test_made_anew_it_is_the_same(node: Node) -> None:
     assert len(after["changes"]) == 4
     assert after == before
     assert [len(before[it]) for it in ("keys", "listings", "documents", "scopes")] == [3, 3, 3, 1]
+
+
+def test_made_anew_by_several_processes_it_is_the_same(
+    node: Node, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _fill(node)
+    import_widgets(node, *(widget_line(f"many/w{i}") for i in range(20)))
+    change_one_letter(node.folder.database)
+    node.replica.rebuild(node.store)
+    before = contents(node.folder.path)
+    monkeypatch.setattr("widget_catalog.replica.filling._BATCH", 2)
+    monkeypatch.setattr("widget_catalog.replica.filling._BATCHES_ALONE", 1)
+    shown = []
+
+    @contextlib.contextmanager
+    def bar(total: int) -> Iterator[Progress]:
+        shown.append(-total)
+        yield shown.append
+
+    node.replica.rebuild(node.store, bar)
+
+    assert contents(node.folder.path) == before
+    assert (shown[0], sum(shown[1:]), len(shown)) == (-23, 23, 13)
+    assert [len(before[it]) for it in ("keys", "listings", "documents")] == [23, 22, 22]
 
 
 def test_damage_is_found_and_mended(node: Node) -> None:

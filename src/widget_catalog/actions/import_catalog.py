@@ -5,14 +5,14 @@ published with the same hash is skipped, with another hash it is an error.
 """
 
 import contextlib
-import gc
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from datetime import timedelta
 from pathlib import Path
 
 from ..bundles.contract import Bundles
 from ..domain.clock import from_ms
 from ..domain.errors import StoreUnavailable
+from ..process_pool import collector_paused
 from ..store.engine import Store
 from ..store.widgets import add_drafts
 from .import_bundles import BundleTaker
@@ -56,7 +56,7 @@ def import_catalog(
     reading = ImportLines(lines, rules, store.draw, taking, progress)
     started = Started(store, taking, file_name, into_owned, make_index_ready)
     try:
-        with _collector_paused():
+        with collector_paused():
             summary = _write_at_once(started, reading) if is_alone else _spool(started, reading)
     except BaseException as fault:
         with contextlib.suppress(StoreUnavailable):
@@ -94,15 +94,3 @@ def _write_at_once(
             checks.finish(tx, started.file_name, lines.texts_cleaned)
         started.make_index_ready()
     return checks.summary
-
-
-@contextlib.contextmanager
-def _collector_paused() -> Iterator[None]:
-    """Widgets hold no cycles: to look for some, again and again, takes a seventh of the time."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()

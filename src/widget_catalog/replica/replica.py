@@ -6,10 +6,8 @@ what was lost: a process that is killed between its commit and `apply` leaves th
 """
 
 import contextlib
-import itertools
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
 from pathlib import Path
 
 import structlog
@@ -31,28 +29,19 @@ from .file import (
     open_current,
     remove_others,
 )
+from .filling import Bar, fill, no_bar
 from .rendering import Document, render
 from .revision import Counts, Revision
-from .source import change_times, entry_of, fits, is_importing, stream_slices
-from .writing import KEPT_CHANGES, Drawn, ReplicaWriter
+from .source import entry_of, fits, is_importing
+from .writing import Drawn, ReplicaWriter, records_of
 
 _log = structlog.get_logger("widget_catalog.replica")
 
 # So many changes are applied in one transaction.
 _AT_ONCE = 2_000
-_FILLED_AT_ONCE = 5_000
 # So long whoever writes waits for others who apply; what they had to do may be done by then.
 _PATIENCE_S = 5.0
 _REBUILD_PATIENCE_S = 3_600.0
-
-Progress = Callable[[int], None]
-Bar = Callable[[int], AbstractContextManager[Progress]]
-"""Shows how far it has come, of so many widgets."""
-
-
-@contextlib.contextmanager
-def no_bar(_total: int) -> Iterator[Progress]:
-    yield lambda _: None
 
 
 class Replica:
@@ -197,7 +186,7 @@ class Replica:
         with file.writing() as transaction:
             writer = ReplicaWriter(file, transaction)
             for widget_id, document in documents.items():
-                writer.put(widget_id, changed_at[widget_id], document)
+                writer.put(records_of(widget_id, changed_at[widget_id], document))
             writer.note(rows)
             writer.finish(State(applied=applied, is_importing=importing))
         return True
@@ -243,7 +232,8 @@ class Replica:
     def _make(self, path: Path, store: Store, bar: Bar) -> None:
         file = ReplicaFile(path, is_new=True)
         try:
-            self._fill(file, store, bar)
+            for sentence in fill(file, store, bar):
+                self._tell_damage(sentence)
             file.sync()
         finally:
             file.close()
@@ -271,39 +261,6 @@ class Replica:
                 return not fits(connection, file.state(reading))
         except DataDamaged:
             return True
-
-    def _fill(self, file: ReplicaFile, store: Store, bar: Bar) -> None:
-        with (
-            store.reading() as connection,
-            bar(widgets.count_widgets(connection)) as progress,
-        ):
-            newest = feed.find_change(connection, feed.latest_seq(connection))
-            changed_at = change_times(connection)
-            slices = stream_slices(connection)
-            while some := list(itertools.islice(slices, _FILLED_AT_ONCE // 500)):
-                with file.writing() as transaction:
-                    writer = ReplicaWriter(file, transaction, is_new=True)
-                    for it in some:
-                        for stored in it.sound:
-                            at = int(changed_at[stored.id]) or store.now_ms()
-                            writer.put(stored.id, at, render(stored.widget))
-                        for widget_id, lost in it.damaged.items():
-                            writer.put_lost(widget_id, lost.scope, lost.name)
-                            self._tell_damage(lost.sentence)
-                        progress(len(it.sound) + len(it.damaged))
-                    writer.finish()
-            self._fill_changes(file, connection, newest)
-
-    def _fill_changes(self, file: ReplicaFile, connection: Snapshot, newest: Change | None) -> None:
-        """The newest changes, for those who follow them; and how far it has come."""
-        after = max(0, newest.seq - KEPT_CHANGES) if newest is not None else 0
-        while rows := feed.list_changes(connection, after, _FILLED_AT_ONCE):
-            after = rows[-1].seq
-            with file.writing() as transaction:
-                ReplicaWriter(file, transaction, is_new=True).note(rows)
-        with file.writing() as transaction:
-            applied = None if newest is None else entry_of(newest)
-            file.put_state(transaction, State(applied=applied))
 
     # Starting
 

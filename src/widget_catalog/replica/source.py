@@ -1,7 +1,5 @@
 """What a replica is made of: reads of the store, and whether both belong together."""
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from ..store import feed, widgets
@@ -30,13 +28,6 @@ def is_importing(connection: Snapshot) -> bool:
 
 def entry_of(change: Change) -> FeedEntry:
     return FeedEntry(change.seq, change.widget_id, change.scope, change.changed_at)
-
-
-def stream_slices(connection: Snapshot) -> Iterator[widgets.Slice]:
-    some = widgets.read_slice(connection, 0)
-    while some is not None:
-        yield some
-        some = widgets.read_slice(connection, some.last_id)
 
 
 def change_times(connection: Snapshot) -> Array:

@@ -1,6 +1,7 @@
 """ReplicaWriter: puts widgets and changes into the replica's tables, inside one transaction."""
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import lmdb
 
@@ -29,6 +30,34 @@ from .rendering import Document
 KEPT_CHANGES = 50_000
 
 
+class Records(NamedTuple):
+    """All that is kept of a widget, as plain values: another process may have made them."""
+
+    id: int
+    scope: str
+    name: str
+    is_listed: bool
+    changed_at: int
+    listing: bytes
+    document: bytes
+    revocations: bytes
+    manifests: Sequence[tuple[str, str]]
+
+
+def records_of(widget_id: int, changed_at: int, it: Document) -> Records:
+    return Records(
+        widget_id,
+        it.scope,
+        it.name,
+        it.is_listed,
+        changed_at,
+        encode_listing(widget_id, changed_at, it),
+        encode_document(widget_id, it),
+        it.revocations,
+        it.manifests,
+    )
+
+
 class ReplicaWriter:
     """`finish` must be called at the end."""
 
@@ -42,22 +71,22 @@ class ReplicaWriter:
         # When each scope that was touched last changed, and how many widgets it has.
         self._scopes: dict[str, tuple[int, int]] = {}
         self._keys: dict[int, bytes] = {}
+        # Of a new file: by key, as neighbours are put in less time than others.
+        self._leading: dict[bytes, bytes] = {}
 
-    def put(self, widget_id: int, changed_at: int, document: Document) -> None:
+    def put(self, it: "Records") -> None:
         """Over what was there."""
-        key, number = key_of(document.scope, document.name), number_key(widget_id)
-        put, file = self._transaction.put, self._file
-        listing = encode_listing(widget_id, changed_at, document)
-        put(number, listing, append=self._is_new, db=file.listings)
-        put(number, encode_document(widget_id, document), append=self._is_new, db=file.documents)
-        self._put_key(key, widget_id, LISTED if document.is_listed else 0)
-        self._touch(document.scope, changed_at)
-        for identity, manifest in document.manifests:
+        number, put, file = number_key(it.id), self._transaction.put, self._file
+        put(number, it.listing, append=self._is_new, db=file.listings)
+        put(number, it.document, append=self._is_new, db=file.documents)
+        self._put_key(key_of(it.scope, it.name), it.id, LISTED if it.is_listed else 0)
+        self._touch(it.scope, it.changed_at)
+        for identity, manifest in it.manifests:
             # What is there already is the same: a manifest never changes.
-            manifest_key = version_key(widget_id, identity)
+            manifest_key = version_key(it.id, identity)
             put(manifest_key, seal(manifest.encode()), overwrite=False, db=file.manifests)
-        if document.revocations:
-            put(number, seal(document.revocations), db=file.revocations)
+        if it.revocations:
+            put(number, seal(it.revocations), db=file.revocations)
         elif not self._is_new:
             self._transaction.delete(number, db=file.revocations)
 
@@ -77,6 +106,11 @@ class ReplicaWriter:
             self._forget_before(changes[-1].seq - KEPT_CHANGES)
 
     def finish(self, state: State | None = None) -> None:
+        put, file = self._transaction.put, self._file
+        for key in sorted(self._leading):
+            put(key, self._leading[key], db=file.keys)
+        for member in sorted(map(member_key, self._leading)):
+            put(member, b"", db=file.members)
         for scope, (changed_at, count) in self._scopes.items():
             key = scope.encode()
             value = SCOPE.pack(changed_at, count, scope_checksum(key, changed_at, count))
@@ -87,15 +121,18 @@ class ReplicaWriter:
 
     def _put_key(self, key: bytes, widget_id: int, flags: int) -> None:
         put, file = self._transaction.put, self._file
+        value = KEY.pack(widget_id, flags)
         self._keys[widget_id] = key
-        is_known = put(key, KEY.pack(widget_id, flags), overwrite=False, db=file.keys) is False
-        if is_known:
-            put(key, KEY.pack(widget_id, flags), db=file.keys)
-        else:
+        if self._is_new:
+            self._leading[key] = value
+        elif put(key, value, overwrite=False, db=file.keys):
             put(member_key(key), b"", db=file.members)
-            scope = key.partition(b"\0")[0].decode()
-            changed_at, count = self._scope(scope)
-            self._scopes[scope] = changed_at, count + 1
+        else:
+            put(key, value, db=file.keys)
+            return
+        scope = key.partition(b"\0")[0].decode()
+        changed_at, count = self._scope(scope)
+        self._scopes[scope] = changed_at, count + 1
 
     def _touch(self, scope: str, changed_at: int) -> None:
         before, count = self._scope(scope)

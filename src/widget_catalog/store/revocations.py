@@ -11,7 +11,7 @@ from ..domain.errors import DataDamaged
 from ..domain.widgets import Revocation, Version
 from .checksums import row_checksum
 from .engine import Transaction
-from .rows import StoredFile
+from .rows import Row, StoredFile
 from .schema import revocations, versions, widgets
 
 _SAME = (versions.c.widget_id == revocations.c.widget_id) & (
@@ -25,15 +25,15 @@ def list_revocations_of(connection: Connection, ids: Sequence[int]) -> Sequence[
     return connection.execute(query).all()
 
 
-def revocation_from(row: sa.Row[Any]) -> Revocation:
+def revocation_from(row: Row) -> Revocation:
     """Raises DataDamaged if this is not what was written."""
-    values, written = row[:-1], row[-1]
-    if row_checksum(values) != written:
+    widget_id, identity, reason, revoked_at, written = row
+    if row_checksum(row[:-1]) != written:
         raise DataDamaged(
-            f"The database is damaged: the revocation of version {row.identity} of widget "
-            f"{row.widget_id} is not what was written. Restore it from a backup."
+            f"The database is damaged: the revocation of version {identity} of widget "
+            f"{widget_id} is not what was written. Restore it from a backup."
         )
-    return Revocation(row.reason, from_ms(row.revoked_at))
+    return Revocation(reason, from_ms(revoked_at))
 
 
 def save_revocation(tx: Transaction, widget_id: int, version: Version) -> None:

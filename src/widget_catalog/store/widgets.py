@@ -122,6 +122,14 @@ class DamagedWidget(NamedTuple):
     sentence: str
 
 
+class WidgetRows(NamedTuple):
+    """What the tables hold of a widget, as plain values."""
+
+    widget: Row
+    versions: list[Row]
+    revocations: list[Row]
+
+
 class Slice(NamedTuple):
     """Some widgets by their numbers, and what is wrong with those that are damaged."""
 
@@ -130,37 +138,43 @@ class Slice(NamedTuple):
     damaged: dict[int, DamagedWidget]
 
 
+def read_rows(connection: Connection, after_id: int, batch: int = 500) -> list[WidgetRows]:
+    """The rows of the next widgets by number, damaged or not; none after the last."""
+    query = sa.select(widgets).where(widgets.c.id > after_id).order_by(widgets.c.id).limit(batch)
+    return _read(connection, query)
+
+
 def read_slice(connection: Connection, after_id: int, batch: int = 500) -> Slice | None:
     """The next widgets by number, damaged or not; None after the last."""
-    query = sa.select(widgets).where(widgets.c.id > after_id).order_by(widgets.c.id).limit(batch)
-    found = _read(connection, query)
-    return found if found.last_id else None
+    rows = read_rows(connection, after_id, batch)
+    return slice_of(rows) if rows else None
 
 
 def read_widgets(connection: Connection, ids: Sequence[int]) -> Slice:
     """These widgets, damaged or not."""
-    return _read(connection, sa.select(widgets).where(widgets.c.id.in_(ids)))
+    return slice_of(_read(connection, sa.select(widgets).where(widgets.c.id.in_(ids))))
 
 
-def _read(connection: Connection, query: sa.Select[Any]) -> Slice:
+def _read(connection: Connection, query: sa.Select[Any]) -> list[WidgetRows]:
     try:
-        return _sliced(connection, connection.execute(query).all())
+        return _with_parts(connection, connection.execute(query).all())
     except sa.exc.OperationalError as fault:
         if not is_damage(fault.orig or fault):
             raise
     # Only now, as it takes half as long again.
     with any_text(connection):
-        return _sliced(connection, connection.execute(query).all())
+        return _with_parts(connection, connection.execute(query).all())
 
 
-def _sliced(connection: Connection, rows: Sequence[sa.Row[Any]]) -> Slice:
-    of = _parts_of(connection, [row.id for row in rows])
-    found = Slice(rows[-1].id if rows else 0, [], {})
-    for row in rows:
+def slice_of(rows: Sequence[WidgetRows]) -> Slice:
+    """Widgets from their rows, each of them checked."""
+    found = Slice(rows[-1].widget[0] if rows else 0, [], {})
+    for it in rows:
+        number, scope, name = it.widget[:3]
         try:
-            found.sound.append(_stored(row, *of[row.id]))
+            found.sound.append(_stored(it))
         except DataDamaged as fault:
-            found.damaged[row.id] = DamagedWidget(row.scope, row.name, fault.message)
+            found.damaged[number] = DamagedWidget(scope, name, fault.message)
     return found
 
 
@@ -319,29 +333,27 @@ def _update_version(tx: Transaction, widget_id: int, row: Row) -> None:
 
 def _with_versions(connection: Connection, rows: Sequence[sa.Row[Any]]) -> list[StoredWidget]:
     """Raises DataDamaged if any row is not what was written."""
-    of = _parts_of(connection, [row.id for row in rows])
-    return [_stored(row, *of[row.id]) for row in rows]
+    return [_stored(it) for it in _with_parts(connection, rows)]
 
 
-_Rows = list[sa.Row[Any]]
-
-
-def _stored(row: sa.Row[Any], its_versions: _Rows, revoked: _Rows) -> StoredWidget:
-    check_widget(row)
-    found = [version_from(row.scope, row.name, it) for it in its_versions]
-    if revoked:
-        why = {it.identity: revocation_from(it) for it in revoked}
+def _stored(rows: WidgetRows) -> StoredWidget:
+    check_widget(rows.widget)
+    number, scope, name = rows.widget[:3]
+    found = [version_from(scope, name, it) for it in rows.versions]
+    if rows.revocations:
+        why = {it[1]: revocation_from(it) for it in rows.revocations}
         found = [msgspec.structs.replace(it, revocation=why.get(it.identity)) for it in found]
-    return StoredWidget(row.id, widget_from(row, found))
+    return StoredWidget(number, widget_from(rows.widget, found))
 
 
-def _parts_of(connection: Connection, ids: Sequence[int]) -> dict[int, tuple[_Rows, _Rows]]:
-    """The rows of the versions and of the revocations of each of these widgets."""
-    of: dict[int, tuple[_Rows, _Rows]] = {widget_id: ([], []) for widget_id in ids}
+def _with_parts(connection: Connection, rows: Sequence[sa.Row[Any]]) -> list[WidgetRows]:
+    of = {row.id: WidgetRows(tuple(row), [], []) for row in rows}
+    ids = list(of)
     for start in range(0, len(ids), _KEYS_PER_QUERY):
         some = ids[start : start + _KEYS_PER_QUERY]
-        for row in connection.execute(sa.select(versions).where(versions.c.widget_id.in_(some))):
-            of[row.widget_id][0].append(row)
-        for row in list_revocations_of(connection, some):
-            of[row.widget_id][1].append(row)
-    return of
+        query = sa.select(versions).where(versions.c.widget_id.in_(some))
+        for version in map(tuple, connection.execute(query).all()):
+            of[version[0]].versions.append(version)
+        for revocation in map(tuple, list_revocations_of(connection, some)):
+            of[revocation[0]].revocations.append(revocation)
+    return list(of.values())

@@ -1,0 +1,155 @@
+"""Work done in other processes, batch by batch: `python -m` this module is such a process.
+
+Questions and answers are plain values that are marshalled, as both sides are the same Python: to
+pickle them takes twice as long.
+"""
+
+import contextlib
+import gc
+import marshal
+import os
+import pkgutil
+import struct
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import islice
+from queue import SimpleQueue
+from typing import IO, Any, TypeVar, cast
+
+# With more, they would wait for the one who asks.
+_MOST_PROCESSES = 4
+_LENGTH = struct.Struct("<Q")
+
+Q = TypeVar("Q")
+A = TypeVar("A")
+
+
+def map_batches(
+    work: Callable[..., A], batches: Iterator[Q], *settings: Any, alone: int
+) -> Generator[tuple[Q, A], None, None]:
+    """Every batch, in their order, and what `work(batch, *settings)` gives for it.
+
+    So many of the first are done `alone`: for them no other process is worth its start. `work` is a
+    function of a module, known by its name.
+    """
+    for batch in islice(batches, alone):
+        yield batch, work(batch, *settings)
+    for batch in batches:
+        yield from _map_beside(work, batch, batches, settings)
+
+
+def name_of(function: Callable[..., Any]) -> str:
+    """What `pkgutil.resolve_name` finds it by."""
+    return f"{function.__module__}:{function.__qualname__}"
+
+
+@contextlib.contextmanager
+def collector_paused() -> Iterator[None]:
+    """Widgets hold no cycles: to look for some, again and again, takes a seventh of the time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _map_beside(
+    work: Callable[..., A], first: Q, rest: Iterator[Q], settings: tuple[Any, ...]
+) -> Iterator[tuple[Q, A]]:
+    with contextlib.ExitStack() as stack:
+        # One core is for who asks.
+        count = max(1, min(_MOST_PROCESSES, _cores() - 1))
+        threads = ThreadPoolExecutor(count)
+        stack.callback(threads.shutdown, cancel_futures=True)
+        free: SimpleQueue[_Helper | None] = SimpleQueue()
+        for _ in range(count):
+            try:
+                started = _Helper(name_of(work), settings)
+            except OSError:  # No further process is allowed here.
+                free.put(None)
+            else:
+                stack.callback(started.end)
+                free.put(started)
+
+        def ask(batch: Q) -> A:
+            helper = free.get()
+            try:
+                if helper is not None:
+                    return cast(A, helper.ask(batch))
+            except (OSError, EOFError):
+                pass  # It was ended by somebody: then without it.
+            finally:
+                free.put(helper)
+            return work(batch, *settings)
+
+        under_way: deque[tuple[Q, Future[A]]] = deque()
+        batch: Q | None = first
+        while batch is not None or under_way:
+            if batch is not None:
+                under_way.append((batch, threads.submit(ask, batch)))
+                batch = next(rest, None)
+            if len(under_way) > 2 * count or batch is None:
+                done, answer = under_way.popleft()
+                yield done, answer.result()
+
+
+def _cores() -> int:
+    """Those that this process may use, where the system tells."""
+    usable = getattr(os, "sched_getaffinity", None)
+    return len(usable(0)) if usable else os.cpu_count() or 1
+
+
+class _Helper:
+    """A process that answers. It ends when nobody is there to ask it."""
+
+    def __init__(self, work: str, settings: tuple[Any, ...]) -> None:
+        self._process = subprocess.Popen(  # noqa: S603
+            [sys.executable, "-m", __name__, work],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,  # Ctrl-C is for its parent to hear.
+        )
+        self._questions = cast(IO[bytes], self._process.stdin)
+        self._answers = cast(IO[bytes], self._process.stdout)
+        with contextlib.suppress(OSError):  # Whoever asks it then, finds that it has ended.
+            _send(self._questions, settings)
+
+    def ask(self, question: Any) -> Any:
+        _send(self._questions, question)
+        return _receive(self._answers)
+
+    def end(self) -> None:
+        with contextlib.suppress(BrokenPipeError), self._process:
+            self._process.kill()
+
+
+def _answer_all(work: Callable[..., Any]) -> None:
+    """What a helper does as long as it lives."""
+    questions, answers = sys.stdin.buffer, sys.stdout.buffer
+    with contextlib.suppress(EOFError, BrokenPipeError), collector_paused():
+        settings = _receive(questions)
+        while True:
+            _send(answers, work(_receive(questions), *settings))
+
+
+def _send(pipe: IO[bytes], values: Any) -> None:
+    message = marshal.dumps(values)
+    pipe.write(_LENGTH.pack(len(message)))
+    pipe.write(message)
+    pipe.flush()
+
+
+def _receive(pipe: IO[bytes]) -> Any:
+    head = pipe.read(_LENGTH.size)
+    if len(head) < _LENGTH.size:
+        raise EOFError
+    return marshal.loads(pipe.read(*_LENGTH.unpack(head)))  # noqa: S302
+
+
+if __name__ == "__main__":
+    _answer_all(pkgutil.resolve_name(sys.argv[1]))

@@ -1,0 +1,96 @@
+"""Filling a new replica with all that the store has; of many widgets, in several processes.
+
+One process reads the rows, all of one instant, and writes the records. To check the rows, and to
+render and encode the documents, takes twice as long, and others can do it.
+"""
+
+import contextlib
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+
+from ..process_pool import collector_paused, map_batches
+from ..store import feed, widgets
+from ..store.engine import Snapshot, Store
+from ..store.feed import Change
+from ..store.rows import Row
+from ..store.widgets import WidgetRows
+from .file import ReplicaFile, State
+from .ordinals import Array
+from .rendering import render
+from .source import change_times, entry_of
+from .writing import KEPT_CHANGES, Records, ReplicaWriter, records_of
+
+_BATCH = 500
+# So many are not worth another process: they take a second or two.
+_BATCHES_ALONE = 10
+_BATCHES_A_TRANSACTION = 10
+_CHANGES_AT_ONCE = 5_000
+
+Progress = Callable[[int], None]
+Bar = Callable[[int], AbstractContextManager[Progress]]
+"""Shows how far it has come, of so many widgets."""
+
+_Asked = list[tuple[int, Row, list[Row], list[Row]]]
+"""When each widget changed, and its rows."""
+_Encoded = tuple[list[Row], list[tuple[int, str, str, str]]]
+"""Records; and of damaged widgets the number, scope, name and what is wrong."""
+
+
+@contextlib.contextmanager
+def no_bar(_total: int) -> Iterator[Progress]:
+    yield lambda _: None
+
+
+def fill(file: ReplicaFile, store: Store, bar: Bar) -> list[str]:
+    """Gives what is wrong with widgets that are damaged in the store."""
+    damage = []
+    with (
+        store.reading() as connection,
+        bar(widgets.count_widgets(connection)) as progress,
+        collector_paused(),
+    ):
+        newest = feed.find_change(connection, feed.latest_seq(connection))
+        batches = _stream(connection, change_times(connection), store.now_ms())
+        encoded = map_batches(encode_batch, batches, alone=_BATCHES_ALONE)
+        with contextlib.closing(encoded):
+            while some := list(itertools.islice(encoded, _BATCHES_A_TRANSACTION)):
+                with file.writing() as transaction:
+                    writer = ReplicaWriter(file, transaction, is_new=True)
+                    for batch, (records, damaged) in some:
+                        for it in records:
+                            writer.put(Records(*it))
+                        for widget_id, scope, name, sentence in damaged:
+                            writer.put_lost(widget_id, scope, name)
+                            damage.append(sentence)
+                        progress(len(batch))
+                    writer.finish()
+        _fill_changes(file, connection, newest)
+    return damage
+
+
+def _stream(connection: Snapshot, changed_at: Array, now_ms: int) -> Iterator[_Asked]:
+    rows: Sequence[WidgetRows] = widgets.read_rows(connection, 0, _BATCH)
+    while rows:
+        yield [(int(changed_at[it.widget[0]]) or now_ms, *it) for it in rows]
+        rows = widgets.read_rows(connection, rows[-1].widget[0], _BATCH)
+
+
+def encode_batch(asked: _Asked) -> _Encoded:
+    some = widgets.slice_of([WidgetRows(*it[1:]) for it in asked])
+    changed_at = {widget[0]: at for at, widget, *_ in asked}
+    records = [tuple(records_of(it.id, changed_at[it.id], render(it.widget))) for it in some.sound]
+    damaged = [(number, it.scope, it.name, it.sentence) for number, it in some.damaged.items()]
+    return records, damaged
+
+
+def _fill_changes(file: ReplicaFile, connection: Snapshot, newest: Change | None) -> None:
+    """The newest changes, for those who follow them; and how far it has come."""
+    after = max(0, newest.seq - KEPT_CHANGES) if newest is not None else 0
+    while rows := feed.list_changes(connection, after, _CHANGES_AT_ONCE):
+        after = rows[-1].seq
+        with file.writing() as transaction:
+            ReplicaWriter(file, transaction, is_new=True).note(rows)
+    with file.writing() as transaction:
+        applied = None if newest is None else entry_of(newest)
+        file.put_state(transaction, State(applied=applied))
