@@ -12,6 +12,7 @@ from widget_contract.errors import CatalogError
 from .app import App
 from .commands import (
     account,
+    developing,
     looking,
     making,
     managing,
@@ -58,6 +59,7 @@ def about(
 
 
 making.register(app)
+developing.register(app)
 publishing.register(app)
 managing.register(app)
 looking.register(app)

@@ -12,6 +12,8 @@ from support.html import Html
 from support.site import InProcessSite
 from support.trials import stored_version
 from support.widgets import import_widgets, widget_line
+from widget_catalog.actions.revoke_version import revoke_version
+from widget_catalog.domain.accounts import Actor, Via
 
 CLOCK = "/preview/catalog/clock/2.0.0"
 
@@ -128,8 +130,31 @@ def test_a_bundle_on_another_host_is_not_loaded(tmp_path: Path) -> None:
     with InProcessSite(tmp_path / "data") as site:
         site.add(widget_line())
         page = site.get("/preview/acme/clock/1.0.0").body.decode()
-        assert "the bundle of this version is stored on another host" in page
+        assert "its bundle was revoked, or is stored on another host" in page
         assert "cdn.example" not in page
+
+
+def test_a_revoked_version_is_not_offered(tmp_path: Path) -> None:
+    (tmp_path / "x.js").write_text("export function mount() {}")
+    with InProcessSite(tmp_path / "data") as site:
+        import_widgets(site.node, widget_line(versions=[stored_version("x.js")]), beside=tmp_path)
+        assert "data-preview" in site.get("/preview/acme/clock/1.0.0").body.decode()
+        node, operator = site.node, Actor(via=Via.COMMAND)
+        revoke_version(node.store, node.bundles, operator, "acme/clock", "1.0.0", "It spies.")
+        page = site.get("/preview/acme/clock/1.0.0").body.decode()
+        assert "data-preview" not in page
+        assert "its bundle was revoked, or is stored on another host" in page
+
+
+def test_the_panel_gets_the_keys_of_the_manifest_that_it_uses(tmp_path: Path) -> None:
+    schema = {"properties": {"title": {"type": "string"}}}
+    manifest = {"configSchema": schema, "defaultConfig": {"title": "A"}, "readme": "long"}
+    (tmp_path / "x.js").write_text("export function mount() {}")
+    with InProcessSite(tmp_path / "data") as site:
+        version = stored_version("x.js", manifest=json.dumps(manifest))
+        import_widgets(site.node, widget_line(versions=[version]), beside=tmp_path)
+        shown = panel(site.get("/preview/acme/clock/1.0.0").body)["manifest"]
+        assert shown == {"configSchema": schema, "defaultConfig": {"title": "A"}}
 
 
 def test_names_never_become_markup(tmp_path: Path) -> None:

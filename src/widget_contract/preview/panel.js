@@ -18,6 +18,7 @@ class Panel {
   #frame = null;
   #form = null;
   #size;
+  isWanted = false; // Whether it runs, or would if it could.
   #scheme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
 
   constructor(version) {
@@ -28,7 +29,7 @@ class Panel {
     this.stage.append(this.poster, this.holder);
     this.status = make("p", { className: "preview-status", role: "status" });
     this.side = make("div", { className: "preview-side", hidden: true });
-    this.stop = button("Stop", () => this.#frame?.stop());
+    this.stop = button("Stop", () => this.end());
     this.again = button("Run again", () => this.run());
     this.stop.hidden = this.again.hidden = true;
     this.element = make("div", { className: "preview" }, [
@@ -48,9 +49,8 @@ class Panel {
     return make("div", { className: "preview-poster" }, [run, make("p", { textContent: about })]);
   }
 
-  /** Runs the version, or another state of it. */
-  async run(version = this.#version) {
-    this.#version = version;
+  async run() {
+    this.isWanted = true;
     const [{ WidgetFrame }, { SettingsForm, presets }] = await Promise.all([
       import("./widget-frame.js"), import("./settings-form.js"),
     ]);
@@ -64,12 +64,15 @@ class Panel {
     });
   }
 
-  /** Runs what has changed, with the settings that are chosen, if anything runs at all. */
+  end() {
+    this.isWanted = false;
+    this.#frame?.stop();
+  }
+
+  /** Takes another state of the same version, and runs it unless somebody has ended the last. */
   async refresh(version) {
-    const isNew = JSON.stringify(version.manifest) !== JSON.stringify(this.#version.manifest);
-    if (isNew) this.#form = null;
     this.#version = version;
-    if (this.#frame !== null) await this.run();
+    if (this.isWanted) await this.run();
   }
 
   #drawSettings(SettingsForm, presets) {

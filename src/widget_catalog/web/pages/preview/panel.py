@@ -5,9 +5,9 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from widget_contract.addresses import style_address
 from widget_contract.preview import FRAME_SOURCES
 from widget_contract.wire import VersionEntry
+from widget_contract.wire_running import VersionDetail
 
 from ....catalog.catalog import Catalog
 from ...kit.http import Headers
@@ -16,25 +16,30 @@ from ...kit.rendering import safety
 # Of a manifest, what the panel uses: a form for the settings, what they begin with, and a size.
 _OF_MANIFEST = ("configSchema", "defaultConfig", "defaultSize")
 
+_decode = msgspec.json.Decoder(VersionDetail).decode
 
-def panel_of(
-    catalog: Catalog, version: VersionEntry, manifest: dict[str, Any] | None = None
-) -> dict[str, Any] | None:
-    """For `preview/panel.html`; None if the bundle is stored elsewhere, since nothing of another
-    host is loaded by our pages."""
-    key = (version.scope, version.name, version.version)
-    if catalog.find_bundle(*key) is None:
+
+def panel_of(catalog: Catalog, version: VersionEntry) -> dict[str, Any] | None:
+    """For `preview/panel.html`. None if the version was revoked, or its bundle is stored elsewhere:
+    nothing of another host is loaded by our pages."""
+    scope, name, number = version.scope, version.name, version.version
+    content = catalog.version(f"{scope}/{name}/{number}")
+    if content is None or catalog.find_bundle(scope, name, number) is None:
         return None
-    has_style = catalog.find_style(*key) is not None
+    detail = _decode(content.body)
+    if detail.revoked is not None:
+        return None
+    manifest = detail.manifest or {}
+    styles = [it.url for it in detail.files if it.path == "index.css"]
     return {
         "displayName": version.display_name,
         "bundleUrl": version.bundle_url,
         "sha256Hash": version.sha256_hash,
-        "styleUrl": style_address(version.bundle_url) if has_style else None,
+        "styleUrl": styles[0] if styles else None,
         "minSize": msgspec.to_builtins(version.min_size),
         "maxSize": msgspec.to_builtins(version.max_size),
         "permissions": version.permissions,
-        "manifest": {it: manifest[it] for it in _OF_MANIFEST if it in manifest} if manifest else {},
+        "manifest": {key: manifest[key] for key in _OF_MANIFEST if key in manifest},
     }
 
 

@@ -1,0 +1,43 @@
+// The page of `widget dev`: the preview panel, and what is wrong with the widget, live.
+import { draw } from "./preview/panel.js";
+
+const place = document.querySelector("#place");
+const findings = document.querySelector("#findings");
+let panel = null;
+let drawn = "";
+
+async function look() {
+  const { version, faults, warnings } = await (await fetch("/state")).json();
+  show(faults, warnings, version !== null);
+  if (version === null) return;
+  document.title = `${version.displayName} · widget dev`;
+  document.querySelector("h1").textContent = version.displayName;
+  document.querySelector("#key").textContent = `${version.name} ${version.version}`;
+  const { bundleUrl, sha256Hash, styleUrl, version: number, ...about } = version;
+  if (JSON.stringify(about) === drawn) return panel.refresh(version);
+  const runs = panel?.isWanted ?? true;
+  panel?.end();
+  drawn = JSON.stringify(about);
+  panel = draw(place, version);
+  if (runs) await panel.run();
+}
+
+function show(faults, warnings, runs) {
+  const all = [...faults, ...warnings];
+  findings.hidden = all.length === 0;
+  findings.className = faults.length > 0 ? "faults" : "warnings";
+  const last = runs ? " The preview shows the last one without faults." : "";
+  findings.querySelector("h2").textContent =
+    faults.length > 0 ? `This cannot be published yet.${last}` : "Please look at this.";
+  findings.querySelector("ul").replaceChildren(...all.map((sentence) => {
+    const item = document.createElement("li");
+    item.textContent = sentence;
+    return item;
+  }));
+}
+
+// One after the other, however fast they come.
+let turn = Promise.resolve();
+new EventSource("/changes").addEventListener("message", () => {
+  turn = turn.then(look).catch(() => {}); // The tool was ended; the page stays as it is.
+});

@@ -1,0 +1,140 @@
+"""`widget dev`: the real tool serves a widget to a real browser, and follows its files."""
+
+import http.client
+import json
+import re
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from support.tool import Tool
+
+Dev = tuple[Path, str]
+
+
+@pytest.fixture(scope="module")
+def dev(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dev]:
+    """A fresh widget that its author works on: its folder, and where it is shown."""
+    tool = Tool(tmp_path_factory.mktemp("author"))
+    folder = tool.begin("clock")
+    with tool.start("dev", "clock", "--no-browser") as started:
+        assert started.stderr is not None
+        found = re.search(r"http://127\.0\.0\.1:\d+/", started.stderr.readline())
+        assert found is not None
+        yield folder, found[0]
+        started.send_signal(signal.SIGINT)
+        _, said = started.communicate(timeout=20)
+        assert started.returncode == 0, said
+        assert said.endswith("Ended.\n")
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, locale="en-GB")
+    page = context.new_page()
+    complaints: list[str] = []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    yield page
+    assert complaints == []
+    context.close()
+
+
+def ask(url: str, path: str, **headers: str) -> tuple[int, bytes, dict[str, str]]:
+    host = url.split("/")[2]
+    connection = http.client.HTTPConnection(host, timeout=10)
+    connection.request("GET", path, headers={"Host": host, **headers})
+    answer = connection.getresponse()
+    found = answer.status, answer.read(), dict(answer.getheaders())
+    connection.close()
+    return found
+
+
+def test_the_widget_runs_again_at_every_save_and_faults_are_shown(dev: Dev, page: Page) -> None:
+    folder, url = dev
+    page.goto(url)
+    widget = page.frame_locator("iframe").get_by_role("group")
+    expect(widget).to_contain_text("It works.")
+    expect(page.get_by_role("heading", name="Clock")).to_be_visible()
+
+    module = (folder / "index.js").read_text()
+    (folder / "index.js").write_text(module.replace("It works.", "It works again."))
+    expect(widget).to_contain_text("It works again.")
+
+    manifest = json.loads((folder / "widget.json").read_text())
+    (folder / "widget.json").write_text(json.dumps(manifest | {"version": "one", "icon": "x y"}))
+    findings = page.get_by_role("log")
+    expect(findings).to_contain_text("This cannot be published yet.")
+    expect(findings.get_by_role("listitem")).to_have_count(2)
+    expect(widget).to_contain_text("It works again.")  # The last one without faults goes on.
+
+    (folder / "index.js").write_text("export function mount( {")
+    (folder / "widget.json").write_text(json.dumps(manifest))
+    expect(findings).to_contain_text("main: index.js, line 1")
+
+    text = {"type": "string", "default": "Hello"}
+    schema = {"properties": {"text": text}, "examples": [{"text": "Good night"}]}
+    (folder / "widget.json").write_text(json.dumps(manifest | {"configSchema": schema}))
+    (folder / "index.js").write_text(module)
+    expect(findings).to_be_hidden()
+    expect(widget).to_contain_text("Hello")
+    page.get_by_label("Text").fill("<b>Good</b> morning")
+    expect(widget).to_contain_text("<b>Good</b> morning")
+    page.get_by_role("button", name="Example 1").click()
+    expect(widget).to_contain_text("Good night")
+    page.get_by_role("button", name="Stop").click()
+    expect(page.locator("iframe")).to_have_count(0)
+
+
+def test_other_sites_get_nothing(dev: Dev) -> None:
+    _, url = dev
+    port = url.split(":")[2].rstrip("/")
+    status, state, _ = ask(url, "/state")
+    bundle = json.loads(state)["version"]["bundleUrl"]
+    assert (status, ask(url, bundle)[0]) == (200, 200)
+    assert ask(url, "/state", Host=f"localhost:{port}")[0] == 200
+    for host in ("evil.example", f"evil.example:{port}", "127.0.0.1", f"127.0.0.1:{port}.evil"):
+        assert ask(url, "/state", Host=host)[0] == 403
+    for site in ("cross-site", "same-site"):
+        headers = {"Sec-Fetch-Site": site}
+        for path in ("/state", bundle, "/preview/frame.html", "/changes"):
+            assert ask(url, path, **headers)[0] == 403
+    status, _, headers = ask(url, "/")
+    assert status == 200
+    assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
+    assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
+
+
+@pytest.mark.parametrize("path", ["/nothing", "/files/widget.json", "/preview/../trial.py", "/../"])
+def test_only_what_the_page_needs_is_served(dev: Dev, path: str) -> None:
+    assert ask(dev[1], path)[0] == 404
+
+
+def test_it_says_what_is_wrong_and_ends_where_there_is_no_widget(tmp_path: Path) -> None:
+    said = Tool(tmp_path).run("dev", "--no-browser")
+    assert (said.code, "There is no widget.json in this folder." in said.err) == (5, True)
+
+
+def test_a_port_that_is_taken_is_told(dev: Dev, tmp_path: Path) -> None:
+    tool = Tool(tmp_path)
+    tool.begin("clock")
+    port = dev[1].split(":")[2].rstrip("/")
+    said = tool.run("dev", "clock", "--no-browser", "--port", port)
+    assert (said.code, f"Cannot listen on port {port}" in said.err) == (1, True)
+
+
+def test_the_terminal_tells_faults_as_they_come(tmp_path: Path) -> None:
+    tool = Tool(tmp_path)
+    folder = tool.begin("clock")
+    (folder / "index.js").write_text("export const a = 1;")
+    with tool.start("dev", "clock", "--no-browser") as started:
+        assert started.stderr is not None
+        lines = [started.stderr.readline() for _ in range(3)]
+        started.send_signal(signal.SIGINT)
+        started.communicate(timeout=20)
+    assert lines[1] == "Not yet:\n"
+    assert "mount" in lines[2]
+    assert started.returncode == 0
