@@ -86,3 +86,22 @@ def test_one_that_is_alone_in_a_room_has_all_of_it() -> None:
     idle.put(0, 0, 30)
 
     assert list(busy.items) == list(range(13, 20))
+
+
+def test_what_is_offered_once_drives_nothing_out() -> None:
+    cache: ByteBoundedCache[str, int] = ByteBoundedCache(40)
+    for key in "abcd":
+        cache.offer(key, 1, 10)
+    assert cache.items == dict.fromkeys("abcd", 1)
+
+    known = [key for key in map(str, range(100)) if _is_taken(cache, key)]
+
+    # One in 256 looks like one that was offered before.
+    assert len(known) < 10
+    again = next(key for key in map(str, range(100, 200)) if not _is_taken(cache, key))
+    assert _is_taken(cache, again)
+
+
+def _is_taken(cache: ByteBoundedCache[str, int], key: str) -> bool:
+    cache.offer(key, 2, 10)
+    return key in cache.items

@@ -314,11 +314,11 @@ class Catalog:
                 return None
             if record.is_large:
                 large = UnloadedDetail(record)
-                self._details.put(key, large, _OVERHEAD_BYTES)
+                self._details.offer(key, large, _OVERHEAD_BYTES)
                 return large
             detail = SmallDetail(record, self._cdn_url, self._slots[record.id])
         # With a compressed form: most clients ask for the same one, a fourth of it.
-        self._details.put(key, detail, detail.content.size * 5 // 4 + _OVERHEAD_BYTES)
+        self._details.offer(key, detail, detail.content.size * 5 // 4 + _OVERHEAD_BYTES)
         return detail
 
     def _follow(self) -> None:

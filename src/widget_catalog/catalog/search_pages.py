@@ -133,7 +133,7 @@ class SearchPages:
         if is_kept:
             answer = _Answer(content, found, counts, revision)
             size = answer.size + 4 * len(asked.query.text) + len(asked.page)
-            self._answers.put(asked, answer, size)
+            self._answers.offer(asked, answer, size)
         return content
 
     def summaries(self, ids: Sequence[int]) -> bytes:
@@ -179,7 +179,7 @@ class SearchPages:
         missing = [widget_id for widget_id in ids if widget_id not in found]
         for row in self._documents.list_summaries(missing):
             summary = found[row.id] = _Summary(row, self._cdn_url, self._slots[row.id])
-            self._summaries.put(row.id, summary, len(summary.text) + _OVERHEAD_BYTES)
+            self._summaries.offer(row.id, summary, len(summary.text) + _OVERHEAD_BYTES)
         return [found[widget_id] for widget_id in ids]
 
     def _compatible(

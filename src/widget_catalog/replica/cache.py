@@ -6,6 +6,8 @@ from typing import Any, Generic, TypeVar
 K = TypeVar("K")
 V = TypeVar("V")
 
+_SLOTS = 1 << 16
+
 
 class CacheRoom:
     """Memory for several caches. What one leaves free of its share the others may use."""
@@ -16,7 +18,7 @@ class CacheRoom:
 
 
 class ByteBoundedCache(Generic[K, V]):
-    """Reading is a plain dict look-up on `items`; writing goes through `put` and `drop`."""
+    """Reading is a plain dict look-up on `items`; writing goes through the methods."""
 
     def __init__(
         self, max_bytes: int, max_item_bytes: int | None = None, room: CacheRoom | None = None
@@ -33,6 +35,22 @@ class ByteBoundedCache(Generic[K, V]):
         self._bytes = 0
         self._room = CacheRoom(max_bytes) if room is None else room
         self._room.caches.append(self)
+        # A byte of the hash of what was offered last, by the rest of it.
+        self._offered = bytearray(_SLOTS)
+
+    def offer(self, key: K, value: V, size_bytes: int) -> None:
+        """Put it if there is room, or if it was offered before, not too long ago.
+
+        Whatever is asked for only once drives nothing out, and need not be kept: its memory is
+        used again at once, while the processor has it at hand.
+        """
+        if size_bytes > self._room.free_bytes:
+            hashed = hash((key,))
+            slot, mark = hashed % _SLOTS, hashed // _SLOTS & 0xFF
+            if self._offered[slot] != mark:
+                self._offered[slot] = mark
+                return
+        self.put(key, value, size_bytes)
 
     def put(self, key: K, value: V, size_bytes: int) -> None:
         self.drop(key)
