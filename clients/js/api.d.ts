@@ -250,6 +250,35 @@ export interface ResolveResult {
   message: string;
 }
 
+/** A page of the feed, oldest first. */
+export interface Changes {
+  /** What happened after `since`. */
+  changes: Change[];
+  /** Ask with this as `since` for what comes after. */
+  next: number;
+  /** Number of the newest change: where `next` is less, there is more. */
+  newest: number;
+}
+
+/** Something that happened to a widget. Of one that is not listed, only its id is told. */
+export interface Change {
+  /** Its number. There are no gaps. */
+  seq: number;
+  /** When it happened. */
+  at: string;
+  /**
+   * `published`: a version, or several by an import. `unyanked`: also if a revocation was taken
+   * back. `text`: the name, description or icon of the widget is another one.
+   */
+  type: "published" | "yanked" | "unyanked" | "deprecated" | "undeprecated" | "listed" | "unlisted" | "official" | "unofficial" | "revoked" | "text";
+  /** The widget, as `scope/name`. */
+  id: string;
+  /** The version that it happened to; `null`: to the widget, or to several. */
+  version: string | null;
+  /** Whether the widget is listed now. */
+  listed: boolean;
+}
+
 /** All bundles that must not run, of listed and unlisted widgets. */
 export interface Revocations {
   /** Number of the newest change that this answer knows of: see `changes`. */

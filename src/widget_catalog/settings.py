@@ -138,6 +138,12 @@ class Settings:
     rate_limit: str = _setting(
         "", "Requests a client may make, e.g. `300/minute`; empty: no limit."
     )
+    max_event_streams: int = _setting(
+        1000, "Clients that may follow the changes as event streams, for each worker."
+    )
+    max_lag_s: int = _setting(
+        60, "Seconds that changes may wait to be shown before `/healthz/ready` answers `503`."
+    )
     trust_forwarded_for: bool = _setting(
         False, "Behind a proxy: take the client from `X-Forwarded-For` (its last entry)."
     )
@@ -279,6 +285,8 @@ def _check(values: Mapping[str, Any], given: Mapping[str, tuple[Any, str]]) -> l
         ("workers", 1, 256),
         ("max_bundle_bytes", 1, 1 << 30),
         ("cache_mb", 1, 1 << 20),
+        ("max_event_streams", 0, 1_000_000),
+        ("max_lag_s", 1, 86_400),
         ("max_document_bytes", 0, 1 << 40),
         ("max_organizations", 0, 1 << 40),
         ("max_new_widgets_per_day", 0, 1 << 40),

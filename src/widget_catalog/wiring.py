@@ -273,6 +273,7 @@ def build_worker(
     from .web.pages.public.pages import PublicPages
     from .web.public.api import PublicApi
     from .web.public.cdn import Cdn
+    from .web.public.healthz import Healthz
     from .web.site import Site
     from .web.uploads import Uploads
 
@@ -307,25 +308,28 @@ def build_worker(
     hashing = HashingPool()
     routes = Routes((*ROUTES.all, *ACCOUNT_PAGES, *AUTHOR_PAGES))
     dispatcher = Dispatcher(services, routes, readers, writers, hashing)
-    shown = public_settings(settings)
     api = PublicApi(
         catalog,
         counter,
-        durable.check if node.status is None else partial(_check_answers, node.status),
+        durable.check if node.status is None else node.status.check_database,
         node.bundles.check,
         durable.blocked_s,
-        shown,
+        public_settings(settings),
         dispatcher.answer,
         alarm.current,
         lambda: node.replica.fault,
         settings.min_cli_version,
+        settings.max_event_streams,
         status,
     )
     pages = PublicPages(catalog, services.renderer, settings.cdn_url, Icons(node.folder.icons))
     previews = PreviewPages(catalog, services.renderer, settings.cdn_url)
     uploads = Uploads(services)
     cdn = Cdn(catalog, node.bundles)
-    answer: Answer = Site(api, cdn, uploads, dispatcher, previews, pages, alarm).answer
+    find_delay = (lambda: node.replica.fault) if node.status is None else node.status.find_delay
+    healthz = Healthz(catalog, find_delay, settings.max_lag_s)
+    site = Site(api, cdn, uploads, dispatcher, previews, pages, healthz, alarm)
+    answer: Answer = site.answer
     trust = settings.trust_forwarded_for
     if settings.rate_limit:
         answer = rate_limited(answer, settings.rate_limit, trust_forwarded_for=trust)
@@ -353,7 +357,7 @@ def build_worker(
         catalog.close()
         node.store.close()
 
-    return Worker(answer, close)
+    return Worker(answer, close, site.drain)
 
 
 def _follow(settings: Settings, node: Node) -> "Tidier | Follower":
@@ -375,12 +379,6 @@ def _follow(settings: Settings, node: Node) -> "Tidier | Follower":
         own.counts,
         partial(Listening, settings.database),
     )
-
-
-def _check_answers(status: NodeStatus) -> None:
-    """Whether the database does, from memory: to ask it would make all others wait."""
-    if not status.is_database_up():
-        raise DatabaseDown
 
 
 def _make_sound(node: Node) -> None:

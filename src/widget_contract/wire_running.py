@@ -9,6 +9,53 @@ from .described import count_field, described, time_field, url_field, version_fi
 from .patterns import COMPAT_SDK, INTEGRITY, SEMVER_MAX_LENGTH, SHA256, WIDGET_ID
 from .wire import Shape, VersionEntry, Widget
 
+ChangeType = Literal[
+    "published",
+    "yanked",
+    "unyanked",
+    "deprecated",
+    "undeprecated",
+    "listed",
+    "unlisted",
+    "official",
+    "unofficial",
+    "revoked",
+    "text",
+]
+
+
+class Change(Shape, frozen=True):
+    """Something that happened to a widget. Of one that is not listed, only its id is told."""
+
+    seq: Annotated[int, count_field("Its number. There are no gaps.", 4711, minimum=1)]
+    at: Annotated[str, time_field("When it happened.")]
+    type: Annotated[
+        ChangeType,
+        described(
+            "`published`: a version, or several by an import. `unyanked`: also if a revocation was "
+            "taken back. `text`: the name, description or icon of the widget is another one.",
+            "published",
+        ),
+    ]
+    id: Annotated[
+        str, described("The widget, as `scope/name`.", "catalog/clock", pattern=WIDGET_ID)
+    ]
+    version: Annotated[
+        str | None,
+        version_field("The version that it happened to; `null`: to the widget, or to several."),
+    ]
+    listed: Annotated[bool, described("Whether the widget is listed now.", True)]
+
+
+class Changes(Shape, frozen=True):
+    """A page of the feed, oldest first."""
+
+    changes: Annotated[tuple[Change, ...], described("What happened after `since`.")]
+    next: Annotated[int, count_field("Ask with this as `since` for what comes after.", 4711)]
+    newest: Annotated[
+        int, count_field("Number of the newest change: where `next` is less, there is more.", 4711)
+    ]
+
 
 class Revocation(Shape, frozen=True):
     """A bundle that must not run."""

@@ -24,6 +24,7 @@ ROUTES = [
     Route("/api/v1/widgets/acme/clock", "GET, HEAD, POST, OPTIONS"),
     Route("/api/v1/widgets/acme/clock/1.0.0", "GET, HEAD, OPTIONS"),
     Route("/api/v1/widgets/revocations", "GET, HEAD, OPTIONS"),
+    Route("/api/v1/widgets/changes", "GET, HEAD, OPTIONS"),
     Route("/api/widgets/acme/registry.json", "GET, HEAD"),
     Route("/api/health", "GET, HEAD"),
     Route("/api/version", "GET, HEAD"),
@@ -108,14 +109,14 @@ def test_only_a_widget_can_be_posted_to(shop: InProcessSite, route: Route) -> No
     assert_error(shop.post(route.path), route.path, 405, allow=route.allow)
 
 
-@pytest.mark.parametrize("route", ROUTES[4:], ids=PATHS[4:])
+@pytest.mark.parametrize("route", ROUTES[5:], ids=PATHS[5:])
 def test_only_the_open_routes_have_a_preflight(shop: InProcessSite, route: Route) -> None:
     assert_error(shop.request("OPTIONS", route.path), route.path, 405, allow="GET, HEAD")
 
 
 @pytest.mark.parametrize(
     "path",
-    [*PATHS[:4], "/api/v1/widgets/nobody/nothing", "/api/v1/widgets/", "/api/v1/widgets/a/b/c"],
+    [*PATHS[:5], "/api/v1/widgets/nobody/nothing", "/api/v1/widgets/", "/api/v1/widgets/a/b/c"],
 )
 def test_preflight(shop: InProcessSite, path: str) -> None:
     answer = shop.request(

@@ -160,7 +160,7 @@ class HostileRequests:
         return Hostile(text.encode("utf-8", "surrogateescape"), method, path)
 
     def _parameter(self) -> str:
-        known = ["q", "compatSdk", "scope", "official", "page", "limit"]
+        known = ["q", "compatSdk", "scope", "official", "page", "limit", "since"]
         odd = ["Q", "q%00", "%71", "", "q[]", "__proto__", "é", "%ff", "%"]
         return self._random.choice(known * 3 + odd)
 

@@ -14,7 +14,14 @@ from support.widgets import add_old_widgets, import_widgets
 from widget_catalog.domain import clock
 from widget_catalog.domain.clock import Clock
 from widget_catalog.settings import Settings
-from widget_catalog.web.kit.http import FileBody, LargeBody, PlainRequest, Response, SentBody
+from widget_catalog.web.kit.http import (
+    EventBody,
+    FileBody,
+    LargeBody,
+    PlainRequest,
+    Response,
+    SentBody,
+)
 from widget_catalog.wiring import build_worker, open_node, prepare_node
 
 # The address of a server, if sites are to be on PostgreSQL, each with a database of its own.
@@ -38,7 +45,7 @@ class Answer:
         body = self.response.body
         if isinstance(body, FileBody):
             return body.path.read_bytes()[body.start : body.stop]
-        assert not isinstance(body, LargeBody)
+        assert not isinstance(body, LargeBody | EventBody)
         return b"" if body is None else body
 
     def json(self) -> Any:
@@ -79,6 +86,10 @@ class InProcessSite:
 
     async def _build(self) -> Any:
         return build_worker(self.settings, self._now)
+
+    def drain(self) -> None:
+        """As before the worker ends."""
+        self._worker.drain()
 
     def add(self, *lines: dict[str, Any]) -> None:
         """Import widgets, as another process would while this one serves."""

@@ -22,6 +22,7 @@ from ..replica.rendering import Outline, RevokedVersion, is_stored_here
 from ..replica.revision import Counts, Revision
 from ..replica.search.follower import IndexFollower, IndexSource
 from ..replica.search.index import Query, SearchIndex
+from .changes import ChangeFeed, EventPage
 from .content import Content
 from .details import Detail, LargeDetail, SmallDetail, UnloadedDetail
 from .large_content import AnyContent, Packer
@@ -88,6 +89,7 @@ class Catalog:
         self._versions = VersionDetails(
             documents, self._revocations, self.packer, cdn_url, share, room
         )
+        self._changes = ChangeFeed(documents)
         self._resolver = Resolver(documents, self._revocations, cdn_url)
         self._stats: Content | None = None
         self._stats_at = (-1, -1)
@@ -263,6 +265,21 @@ class Catalog:
     def revocations(self) -> AnyContent:
         self._follow()
         return self._revocations.answer(self._seen)
+
+    def newest_change(self) -> int:
+        """The number of the newest change. Costs next to nothing if there is nothing new."""
+        self._follow()
+        return self._seen
+
+    def changes(self, after: int, limit: int) -> AnyContent | None:
+        """The changes after this one; None if not all of them are kept."""
+        self._follow()
+        page = self._changes.page(after, limit)
+        return None if page is None else self.packer.content([page])
+
+    def change_events(self, after: int, limit: int) -> EventPage | None:
+        """The same as server-sent events."""
+        return self._changes.events(after, limit)
 
     def stats(self) -> AnyContent:
         self._follow()

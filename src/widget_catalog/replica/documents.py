@@ -198,7 +198,7 @@ class Documents:
             rows = []
             is_found = cursor.set_range(number_key(after + 1))
             while is_found:
-                rows.append(_change(cursor.key(), cursor.value()))
+                rows.append(read_change(cursor.key(), cursor.value()))
                 is_found = cursor.next()
             is_whole = [it and it.seq for it in rows] == list(range(after + 1, newest + 1))
             return [it for it in rows if it is not None] if is_whole else None
@@ -314,7 +314,7 @@ class _Snapshot:
             raise damaged("something") from fault
 
 
-def _change(key: memoryview, value: memoryview) -> ChangeRow | None:
+def read_change(key: memoryview, value: memoryview) -> ChangeRow | None:
     """None: it is damaged, and all must be forgotten."""
     try:
         widget_id, changed_at = CHANGE.unpack_from(value)

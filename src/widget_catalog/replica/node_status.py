@@ -9,6 +9,7 @@ import os
 import time
 from pathlib import Path
 
+from ..domain.errors import DatabaseDown
 from .revision import allocate
 
 # Nobody has heard of the database for so long: it is taken to be down.
@@ -54,6 +55,11 @@ class NodeStatus:
     def is_database_up(self) -> bool:
         return self._words[_IS_UP] == 1 and self._silent_ms() < _SILENT_MS
 
+    def check_database(self) -> None:
+        """Whether it answers, from memory: to ask it would make all others wait."""
+        if not self.is_database_up():
+            raise DatabaseDown
+
     @property
     def lag_changes(self) -> int:
         """How many changes are known and not applied."""
@@ -66,6 +72,12 @@ class NodeStatus:
         behind_ms = _now_ms() - since if since else 0
         silent_ms = self._silent_ms()
         return max(behind_ms, silent_ms if silent_ms > _USUAL_MS else 0) / 1000
+
+    def find_delay(self) -> str | None:
+        """Why changes that are known are not shown. What a database that is down has, nobody
+        knows."""
+        is_behind = self.is_database_up() and self.lag_changes
+        return "Changes of other nodes are not applied yet." if is_behind else None
 
     def _silent_ms(self) -> int:
         return _now_ms() - self._words[_ANSWERED_AT]

@@ -16,6 +16,8 @@ from .public.cdn import PREFIX as CDN_PREFIX
 from .public.cdn import Cdn
 from .public.client_files import PREFIX as CLIENT_PREFIX
 from .public.client_files import answer_client_file
+from .public.healthz import PREFIX as HEALTHZ_PREFIX
+from .public.healthz import Healthz
 from .uploads import Uploads
 
 _log = structlog.get_logger("widget_catalog.web")
@@ -40,6 +42,7 @@ class Site:
         dispatcher: Dispatcher,
         previews: PreviewPages,
         pages: Pages,
+        healthz: Healthz,
         alarm: Alarm,
     ) -> None:
         self._api = api
@@ -48,7 +51,13 @@ class Site:
         self._dispatcher = dispatcher
         self._previews = previews
         self._pages = pages
+        self._healthz = healthz
         self._alarm = alarm
+
+    def drain(self) -> None:
+        """Other workers take over."""
+        self._healthz.is_draining = True
+        self._api.drain()
 
     async def answer(self, request: Request, body: Body) -> Response:
         path = request.path
@@ -61,6 +70,8 @@ class Site:
                 return answer_client_file(request)
             if path.startswith(UPLOADS_PREFIX):
                 return await self._uploads.answer(request, body)
+            if path.startswith(HEALTHZ_PREFIX):
+                return self._healthz.answer(request)
             if self._dispatcher.knows(path):
                 return await self._dispatcher.answer(request, body)
             return await self._previews.answer(request) or await self._pages.answer(request)

@@ -1,9 +1,10 @@
 """The binding for tests and for other servers: ASGI 3."""
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from typing import Any
 
-from ..kit.http import FileBody, LargeBody, PlainRequest, Worker
+from ..kit.http import EventBody, FileBody, Headers, LargeBody, PlainRequest, Worker
 
 _CHUNK_BYTES = 1 << 16
 
@@ -33,6 +34,9 @@ class AsgiApp:
         match body:
             case bytes():
                 chunks, length = [body], len(body)
+            case EventBody():
+                await _send_events(receive, send, status, response_headers, body)
+                return
             case FileBody():
                 chunks, length = _chunks(body), body.stop - body.start
             case LargeBody() if request.method == "HEAD":
@@ -51,11 +55,33 @@ class AsgiApp:
 
     async def _live(self, receive: Receive, send: Send) -> None:
         await receive()
-        self._answer, close = self._build()
+        self._answer, close, end_streams = self._build()
         await send({"type": "lifespan.startup.complete"})
         await receive()
+        end_streams()
         close()
         await send({"type": "lifespan.shutdown.complete"})
+
+
+async def _send_events(
+    receive: Receive, send: Send, status: int, headers: Headers, body: EventBody
+) -> None:
+    raw = [(key.encode(), value.encode("latin-1")) for key, value in headers]
+    await send({"type": "http.response.start", "status": status, "headers": raw})
+
+    async def wait_for_the_end() -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        body.end()
+
+    waiting = asyncio.ensure_future(wait_for_the_end())
+    try:
+        async for piece in body.pieces:
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+        await send({"type": "http.response.body", "body": b""})
+    finally:
+        body.end()
+        waiting.cancel()
 
 
 class _HeaderLines:

@@ -5,7 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ...catalog.large_content import WHOLE_BYTES
-from ..kit.http import Body, FileBody, Headers, LargeBody, Request, Response, Worker
+from ..kit.http import Body, EventBody, FileBody, Headers, LargeBody, Request, Response, Worker
+from .event_answers import send_events
 from .large_answers import LargeAnswers
 
 
@@ -17,7 +18,7 @@ class RsgiApp:
         self._large = LargeAnswers()
 
     def __rsgi_init__(self, _loop: asyncio.AbstractEventLoop) -> None:
-        self._answer, self._close = self._build()
+        self._answer, self._close, self._end_streams = self._build()
 
     def __rsgi_del__(self, _loop: asyncio.AbstractEventLoop) -> None:
         self._close()
@@ -25,6 +26,7 @@ class RsgiApp:
     def drain(self) -> None:
         """Ask every client to send its next request over a new connection."""
         answer = self._answer
+        self._end_streams()
 
         async def answer_last(request: Request, body: Body) -> Response:
             response = await answer(request, body)
@@ -46,6 +48,8 @@ class RsgiApp:
                 protocol.response_empty(status, [*headers, *_length(0)])
         elif isinstance(body, LargeBody):
             await self._send_large(scope, protocol, status, headers, body)
+        elif isinstance(body, EventBody):
+            await send_events(scope.client, protocol, status, headers, body)
         else:
             _send_file(scope.method, protocol, status, headers, body)
 

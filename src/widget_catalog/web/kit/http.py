@@ -1,6 +1,6 @@
 """The small request and response values that the server bindings and the API share."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple, Protocol
@@ -92,22 +92,32 @@ class LargeBody(NamedTuple):
         return await self.content.pieces(self.encoding)
 
 
+class EventBody(NamedTuple):
+    """Pieces that are sent as they come, without an end. `end` is to be called when the client
+    has gone; the pieces end then."""
+
+    pieces: AsyncIterable[bytes]
+    end: Callable[[], None]
+
+
 class Response(NamedTuple):
     """`body` None: there is none, and the headers say what there would be (HEAD, 304)."""
 
     status: int
     headers: Headers
-    body: bytes | FileBody | LargeBody | None
+    body: bytes | FileBody | LargeBody | EventBody | None
 
 
 Answer = Callable[[Request, Body], Awaitable[Response]]
 
 
 class Worker(NamedTuple):
-    """What a server binding drives: a way to answer, and a way to end well."""
+    """What a server binding drives: a way to answer, and a way to end well. `drain` is called
+    before, when other workers take over: what would not end by itself is ended."""
 
     answer: Answer
     close: Callable[[], None]
+    drain: Callable[[], None] = lambda: None
 
 
 class WorkerCounts(Protocol):

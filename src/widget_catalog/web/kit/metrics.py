@@ -134,6 +134,8 @@ def route_of(path: str) -> str:
             return "operational"
         case ["api", *_]:
             return "api-other"
+        case ["healthz", *_]:
+            return "operational"
         case ["cdn", *_]:
             return "cdn"
     return "page"

@@ -20,6 +20,9 @@ from .rate_limit import FixedWindows
 
 _log = structlog.get_logger("widget_catalog.access")
 
+# For those who watch the service, and send requests to it or elsewhere.
+_WATCHED = frozenset({"/api/health", "/healthz/live", "/healthz/ready"})
+
 # What opens something to whoever reads the log; a `next` may have one of them inside.
 _SECRETS = re.compile(r"((?:^|&)(?:code|invitation|next|secret|signature|user_code)=)[^&]+")
 
@@ -48,7 +51,7 @@ def rate_limited(answer: Answer, limits: str, *, trust_forwarded_for: bool) -> A
 
     async def limited(request: Request, body: Body) -> Response:
         # Whoever watches the service must always hear, and a preflight is not yet a request.
-        if request.path == "/api/health" or request.method == "OPTIONS":
+        if request.path in _WATCHED or request.method == "OPTIONS":
             return await answer(request, body)
         client = network_of(client_of(request, trust_forwarded_for=trust_forwarded_for))
         now_s = time.monotonic()

@@ -72,11 +72,6 @@ def errors() -> dict[str, Answer]:
             "sdk: must be a semantic version, such as 1.2.0.",
             _OPEN,
         ),
-        "BodyTooLarge": _error(
-            "The body has more than 64 KB.",
-            "The body is too large: at most 65,536 bytes are taken here.",
-            _OPEN,
-        ),
         "ScopeNotFound": _error("There is no such scope.", "There is no scope 'nobody'."),
         "BundleNotFound": _error(
             "There is no such version, or its bundle is kept elsewhere: go by its `bundleUrl`.",
@@ -86,6 +81,11 @@ def errors() -> dict[str, Answer]:
         "Revoked": _error(
             "The version was revoked: its bundle must not run.",
             "This version was revoked, and must not be used: It sends settings to a stranger.",
+            _OPEN,
+        ),
+        "NotKept": _error(
+            "`since` is older than what is kept: start anew from the registries or a snapshot.",
+            "Not all changes after 1 are kept any more. Start anew from the registries.",
             _OPEN,
         ),
         "MethodNotAllowed": _error(

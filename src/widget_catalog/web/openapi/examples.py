@@ -57,6 +57,18 @@ def resolve_examples(base_url: str) -> tuple[Answer, Answer]:
     return asked, {"sdk": "2.1.0", "revision": 4711, "results": results}
 
 
+def changes_example() -> Answer:
+    change = {
+        "seq": 4711,
+        "at": "2026-02-09T09:15:00.000Z",
+        "type": "published",
+        "id": "catalog/clock",
+        "version": "2.0.0",
+        "listed": True,
+    }
+    return {"changes": [change], "next": 4711, "newest": 4711}
+
+
 def revocations_example() -> Answer:
     revoked = {
         "sha256Hash": _HASH,

@@ -1,7 +1,7 @@
 """Operations for those who run widgets: one version, what to do about many, what must not run."""
 
 from .answers import Answer, json_answer, shared
-from .examples import resolve_examples, revocations_example, version_example
+from .examples import changes_example, resolve_examples, revocations_example, version_example
 from .fields import ref
 from .operations import operation, parameter
 
@@ -15,6 +15,7 @@ def integrating_paths(base_url: str) -> dict[str, object]:
             "get": _version(base_url),
         },
         "/api/v1/widgets/resolve": {"post": _resolve(base_url)},
+        "/api/v1/widgets/changes": {"get": _changes(base_url)},
         "/api/v1/widgets/revocations": {"get": _revocations(base_url)},
     }
 
@@ -51,12 +52,43 @@ def _resolve(base_url: str) -> Answer:
         {
             "200": json_answer("What to do about each.", "Resolved", answered, *_OPEN),
             "400": shared("InvalidBody"),
-            "413": shared("BodyTooLarge"),
         },
         body={
             "required": True,
             "content": {"application/json": {"schema": ref("ResolveRequest"), "example": asked}},
         },
+    )
+
+
+def _changes(base_url: str) -> Answer:
+    events = {
+        "schema": {"type": "string"},
+        "example": 'id: 4711\ndata: {"seq":4711,"at":"2026-02-09T09:15:00.000Z",…}\n\n',
+    }
+    answer = json_answer("A page of the feed.", "Changes", changes_example(), *_OPEN)
+    answer["content"]["text/event-stream"] = events
+    return operation(
+        "listChanges",
+        "Follow the changes",
+        "Everything that happens to widgets, numbered without gaps. Ask with `next` of the last "
+        "answer as `since`; where `next` is `newest`, you have all. Act on a change by reading the "
+        "widget again. An unlisted widget is told of by its id alone, with `listed: false`: "
+        "forget it.\n\n"
+        "With `Accept: text/event-stream` the same comes as server-sent events, as it happens: "
+        "`data` is one change, `id` its number, and a client that comes back with `Last-Event-ID` "
+        "is sent what it has missed. Without `since` a stream begins with what is new. A comment "
+        "comes every 15 seconds. If too many streams are open, the answer is `503` with "
+        "`Retry-After`.\n\n"
+        "Some ten thousand changes are kept. Where `since` is older, the answer is `410`: start "
+        "anew from the registries.",
+        f"curl '{base_url}/api/v1/widgets/changes?since=0&limit=100'",
+        {
+            "200": answer,
+            "304": shared("NotModified"),
+            "400": shared("InvalidQuery"),
+            "410": shared("NotKept"),
+        },
+        [parameter("since"), parameter("changesLimit")],
     )
 
 

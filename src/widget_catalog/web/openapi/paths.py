@@ -311,6 +311,18 @@ def parameters() -> dict[str, object]:
             {**least, "default": 1},
             1,
         ),
+        "since": _in_query(
+            "since",
+            "The number of the last change you know. Without it the feed begins at its start.",
+            {"type": "integer", "minimum": 0, "default": 0},
+            0,
+        ),
+        "changesLimit": _in_query(
+            "limit",
+            "How many changes at most, a whole number from 1. More than 1,000 is taken as 1,000.",
+            {**least, "default": 100},
+            100,
+        ),
         "limit": _in_query(
             "limit",
             "How many results a page has, a whole number from 1. More than 100 is taken as 100, "

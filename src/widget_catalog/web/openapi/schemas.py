@@ -33,6 +33,8 @@ def schemas() -> dict[str, Schema]:
         wire_running.RevokedState,
         wire_running.Resolved,
         wire_running.ResolveResult,
+        wire_running.Changes,
+        wire_running.Change,
         wire_running.Revocations,
         wire_running.Revocation,
         wire.Counted,

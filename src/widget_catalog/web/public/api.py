@@ -27,19 +27,22 @@ from ..kit.http import (
     NOSNIFF,
     Answer,
     Body,
+    EventBody,
     Headers,
     PlainRequest,
     Request,
     Response,
     WorkerCounts,
 )
-from .query import parse_search
+from .event_streams import EventStreams
+from .query import parse_changes, parse_search, parse_since
 from .resolve_request import MAX_BODY_BYTES, parse_resolve
 
 _WIDGETS_LENGTH = len(WIDGETS)
 _SEARCH = "search"
 _REVOCATIONS = "revocations"
 _RESOLVE = "resolve"
+_CHANGES = "changes"
 _STATS = "/api/stats"
 _REGISTRY_PREFIX = "/api/widgets/"
 _REGISTRY_SUFFIX = "/registry.json"
@@ -51,6 +54,16 @@ _BODY_WITHIN_S = 30
 _JSON = ("content-type", "application/json; charset=utf-8")
 _VARY = ("vary", "accept-encoding")
 _OPEN: Headers = [_JSON, CORS, _VARY, NOSNIFF]
+_OPEN_TO_ACCEPT: Headers = [_JSON, CORS, ("vary", "accept, accept-encoding"), NOSNIFF]
+_EVENTS: Headers = [
+    ("content-type", "text/event-stream; charset=utf-8"),
+    CORS,
+    ("vary", "accept"),
+    ("cache-control", "no-store"),
+    # nginx would collect them first.
+    ("x-accel-buffering", "no"),
+    NOSNIFF,
+]
 _CLOSED: Headers = [_JSON, _VARY, NOSNIFF]
 
 _READ = "GET, HEAD"
@@ -94,6 +107,7 @@ class PublicApi:
         find_damage: Callable[[], str | None],
         find_delay: Callable[[], str | None],
         min_cli_version: str,
+        max_event_streams: int,
         workers: WorkerCounts | None = None,
     ) -> None:
         self._catalog = catalog
@@ -104,6 +118,7 @@ class PublicApi:
         self._internal = internal
         self._find_damage = find_damage
         self._find_delay = find_delay
+        self._streams = EventStreams(catalog, max_event_streams)
         self._workers = workers
         cli_version = CliVersion(min_cli_version, release.CLI_LATEST)
         version = ServiceVersion(release.VERSION, release.RELEASED_AT, release.API_VERSIONS)
@@ -114,6 +129,10 @@ class PublicApi:
             CLI_VERSION: _fixed(cli_version),
             "/api/settings": _fixed(public_settings),
         }
+
+    def drain(self) -> None:
+        """End what would not end by itself."""
+        self._streams.close()
 
     async def answer(self, request: Request, body: Body) -> Response:
         path = request.path
@@ -139,6 +158,8 @@ class PublicApi:
             if method != "GET" and method != "HEAD":
                 return _wrong_method(request, _READ_OPEN, CORS)
             return content_response(request, self._catalog.revocations(), _OPEN)
+        if key == _CHANGES:
+            return await self._changes(request)
         if key == _RESOLVE:
             return await self._resolve(request, body)
         if key.count("/") == 2:
@@ -173,6 +194,39 @@ class PublicApi:
             return error(404, f"There is no version {version[:80]!r} of {widget}.", CORS)
         return content_response(request, content, _OPEN)
 
+    async def _changes(self, request: Request) -> Response:
+        if request.method != "GET" and request.method != "HEAD":
+            return _wrong_method(request, _READ_OPEN, CORS)
+        is_stream = "text/event-stream" in (request.headers.get("accept") or "").lower()
+        try:
+            since, limit = parse_changes(request.query_string)
+            seen = request.headers.get("last-event-id") if is_stream else None
+            if seen:  # The client comes back: what it has seen counts, not what it began with.
+                since = parse_since("Last-Event-ID", seen)
+        except InvalidQuery as fault:
+            return error(400, fault.message, CORS)
+        if is_stream:
+            return self._event_stream(request, since)
+        content = self._catalog.changes(since or 0, limit)
+        return (
+            _no_longer_kept(since or 0)
+            if content is None
+            else content_response(request, content, _OPEN_TO_ACCEPT)
+        )
+
+    def _event_stream(self, request: Request, since: int | None) -> Response:
+        """Without a number to begin after, only what is new is sent."""
+        after = self._catalog.newest_change() if since is None else since
+        if self._catalog.change_events(after, 1) is None:
+            return _no_longer_kept(after)
+        if request.method == "HEAD":
+            return Response(200, _EVENTS, None)
+        if self._streams.is_full:
+            sentence = "Too many event streams are open here. Try again, or ask without one."
+            return error(503, sentence, CORS, ("retry-after", "5"))
+        listener = self._streams.listen(after)
+        return Response(200, _EVENTS, EventBody(listener, listener.end))
+
     async def _resolve(self, request: Request, body: Body) -> Response:
         if request.method != "POST":
             return _wrong_method(request, "POST, OPTIONS", CORS)
@@ -180,7 +234,7 @@ class PublicApi:
             sent = await asyncio.wait_for(read_whole(body, MAX_BODY_BYTES), _BODY_WITHIN_S)
             content = await self._catalog.resolve(parse_resolve(sent))
         except TooLarge as fault:
-            return error(413, fault.message, CORS)
+            return error(400, fault.message, CORS)
         except TimeoutError:
             return error(408, "The body did not come in time.", CORS, ("connection", "close"))
         except InvalidQuery as fault:
@@ -279,6 +333,14 @@ def _fixed(body: Shape) -> Callable[[Request], Response]:
 def _wrong_method(request: Request, allowed: str, *headers: tuple[str, str]) -> Response:
     message = f"{request.method[:40]} is not possible here; use {allowed}."
     return error(405, message, ("allow", allowed), *headers)
+
+
+def _no_longer_kept(since: int) -> Response:
+    sentence = (
+        f"Not all changes after {since} are kept any more. Start anew from the registries or from "
+        "a snapshot, then follow from the number that the newest change has."
+    )
+    return error(410, sentence, CORS)
 
 
 def _no_widget(key: str) -> Response:

@@ -21,7 +21,12 @@ _MOST_REMEMBERED = 200
 # Stands for all that cannot be a scope: whatever is asked for, it is the same search.
 _NO_SCOPE = "-"
 
-_PARAMETERS = frozenset({"q", "compatSdk", "scope", "official", "page", "limit"})
+# How many changes a page has at most, if the client says nothing, and in any case.
+_DEFAULT_CHANGES = 100
+_MAX_CHANGES = 1000
+_MOST_DIGITS = 18
+_ALL = 10**18
+_PARAMETERS = frozenset({"since", "q", "compatSdk", "scope", "official", "page", "limit"})
 _BAD_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _WHOLE_NUMBER = re.compile(r"0*([1-9][0-9]*)\Z")
 
@@ -54,6 +59,29 @@ def _parse(query_string: str) -> SearchRequest:
 
 
 _parse_again = lru_cache(maxsize=2_000)(_parse)
+
+
+class ChangesRequest(NamedTuple):
+    """`since` is None if it is not given."""
+
+    since: int | None
+    limit: int
+
+
+def parse_changes(query_string: str) -> ChangesRequest:
+    given = _parameters(query_string)
+    since, limit = given.get("since"), given.get("limit")
+    return ChangesRequest(
+        None if since is None else parse_since("since", since),
+        _DEFAULT_CHANGES if limit is None else _clamped(limit, _MAX_CHANGES),
+    )
+
+
+def parse_since(name: str, value: str) -> int:
+    """The number of a change. There are never as many as the largest number that is taken."""
+    if not (value.isascii() and value.isdecimal()):
+        raise InvalidQuery(f"{name} must be the number of a change: a whole number from 0.")
+    return int(value) if len(value) <= _MOST_DIGITS else _ALL
 
 
 def _parameters(query_string: str) -> dict[str, str]:
@@ -117,8 +145,12 @@ def _sdk(value: str | None) -> SemVer | None:
 def _limit(value: str | None) -> int:
     if value is None:
         return _DEFAULT_LIMIT
+    return _clamped(value, _MAX_LIMIT)
+
+
+def _clamped(value: str, most: int) -> int:
     digits = _whole_number("limit", value)
-    return _MAX_LIMIT if len(digits) > 3 else min(int(digits), _MAX_LIMIT)
+    return most if len(digits) > 4 else min(int(digits), most)
 
 
 def _whole_number(name: str, value: str) -> str:

@@ -1,0 +1,58 @@
+"""The change feed as clients see it: pages of it as JSON, and the same as server-sent events."""
+
+from typing import NamedTuple
+
+import msgspec
+
+from widget_contract.wire_running import Change, Changes, ChangeType
+
+from ..domain.clock import from_ms, iso
+from ..replica.changes import ListedChange, list_change_page
+from ..replica.documents import Documents
+
+# Kinds of events that are told of by another name: clients act on them in the same way.
+_TYPES: dict[str, ChangeType] = {
+    "imported": "published",
+    "redated": "published",
+    "unrevoked": "unyanked",
+}
+
+_encode = msgspec.json.Encoder().encode
+
+
+class EventPage(NamedTuple):
+    """Changes as server-sent events, and the numbers of the first and the last one."""
+
+    events: bytes
+    first: int
+    last: int
+
+
+class ChangeFeed:
+    def __init__(self, documents: Documents) -> None:
+        self._documents = documents
+
+    def page(self, after: int, limit: int) -> bytes | None:
+        """The changes after this one as JSON; None if not all of them are kept."""
+        newest, rows = list_change_page(self._documents, after, limit)
+        if rows is None:
+            return None
+        changes = tuple(map(_change, rows))
+        return _encode(Changes(changes, changes[-1].seq if changes else after, newest))
+
+    def events(self, after: int, limit: int) -> EventPage | None:
+        _, rows = list_change_page(self._documents, after, limit)
+        if rows is None:
+            return None
+        changes = [_change(it) for it in rows]
+        events = b"".join([b"id: %d\ndata: %b\n\n" % (it.seq, _encode(it)) for it in changes])
+        last = changes[-1].seq if changes else after
+        return EventPage(events, after + 1, last)
+
+
+def _change(it: ListedChange) -> Change:
+    """Of a widget that is not listed, nothing is told but that."""
+    seq, _, scope, name, changed_at, kind, version = it.change
+    type_: ChangeType = _TYPES.get(kind, kind)  # type: ignore[arg-type]
+    shown = version if it.is_listed else None
+    return Change(seq, iso(from_ms(changed_at)), type_, f"{scope}/{name}", shown, it.is_listed)

@@ -1,0 +1,156 @@
+"""Event streams: whoever listens to the changes of the catalog at one worker.
+
+One task looks at the revision word while anybody listens, reads what is new once, and hands the
+same bytes to all. A listener that does not read ends up far behind and is let go: it comes back
+with `Last-Event-ID`, and is sent what it has missed.
+"""
+
+import asyncio
+import contextlib
+from collections import deque
+from collections.abc import AsyncIterator
+
+from ...catalog.catalog import Catalog
+from ...catalog.changes import EventPage
+from ...domain.errors import StoreUnavailable
+
+_LOOK_EVERY_S = 0.1
+COMMENT_EVERY_S = 15.0
+_COMMENT = b": still here\n\n"
+# How soon a client comes back whose stream has ended, in milliseconds.
+_GREETING = b"retry: 2000\n: follow the changes of this catalog\n\n"
+_AT_ONCE = 500
+# So many pieces may wait for a listener that does not take them.
+_MOST_WAITING = 200
+
+
+class Listener:
+    """One stream. Pieces wait in it until the binding asks for the next."""
+
+    def __init__(self, streams: "EventStreams", after: int) -> None:
+        self._streams = streams
+        self._after = after
+        self._waiting: deque[bytes] = deque([_GREETING])
+        self._wanted: asyncio.Future[None] | None = None
+        self._is_following = False
+        self.is_ended = False
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        try:
+            while not self.is_ended or self._waiting:
+                if self._waiting:
+                    yield self._waiting.popleft()
+                elif not self._is_following:
+                    self._catch_up()
+                else:
+                    self._wanted = asyncio.get_running_loop().create_future()
+                    await self._wanted
+        finally:
+            self.end()
+
+    def _catch_up(self) -> None:
+        """Read what was before; from the newest change on, the streams' own task has it."""
+        try:
+            page = self._streams.read(self._after)
+        except StoreUnavailable:
+            page = None
+        if page is None:
+            self.end()
+        elif page.last == self._after:
+            self._is_following = True
+        else:
+            self._after = page.last
+            self._waiting.append(page.events)
+
+    def push(self, page: EventPage) -> None:
+        """What is new. A listener that still reads what was before will come across it."""
+        if not self._is_following or page.last <= self._after:
+            return
+        if page.first == self._after + 1:
+            self._after = page.last
+            self._put(page.events)
+        else:
+            self._is_following = False
+            self._wake()
+
+    def comment(self) -> None:
+        if self._is_following:
+            self._put(_COMMENT)
+
+    def _put(self, piece: bytes) -> None:
+        if len(self._waiting) >= _MOST_WAITING:
+            self.end()
+        else:
+            self._waiting.append(piece)
+            self._wake()
+
+    def end(self) -> None:
+        """No more pieces; those that wait are still sent."""
+        self.is_ended = True
+        self._streams.leave(self)
+        self._wake()
+
+    def _wake(self) -> None:
+        if self._wanted is not None and not self._wanted.done():
+            self._wanted.set_result(None)
+
+
+class EventStreams:
+    def __init__(self, catalog: Catalog, max_listeners: int) -> None:
+        self._catalog = catalog
+        self._max_listeners = max_listeners
+        self._listeners: set[Listener] = set()
+        self._seq = 0
+        self._following: asyncio.Task[None] | None = None
+        self._is_closed = False
+
+    @property
+    def is_full(self) -> bool:
+        return self._is_closed or len(self._listeners) >= self._max_listeners
+
+    def listen(self, after: int) -> Listener:
+        """Everything after this change. The caller has asked whether there is room."""
+        listener = Listener(self, after)
+        self._listeners.add(listener)
+        if self._following is None or self._following.done():
+            self._seq = self._catalog.newest_change()
+            self._following = asyncio.get_running_loop().create_task(self._follow())
+        return listener
+
+    def leave(self, listener: Listener) -> None:
+        self._listeners.discard(listener)
+
+    def read(self, after: int) -> EventPage | None:
+        return self._catalog.change_events(after, _AT_ONCE)
+
+    def close(self) -> None:
+        """End all streams; clients come back, to another worker."""
+        self._is_closed = True
+        for listener in list(self._listeners):
+            listener.end()
+
+    async def _follow(self) -> None:
+        loop = asyncio.get_running_loop()
+        comment_at = loop.time() + COMMENT_EVERY_S
+        while self._listeners:
+            await asyncio.sleep(_LOOK_EVERY_S)
+            with contextlib.suppress(StoreUnavailable):  # Whoever asks next is told.
+                while self._catalog.newest_change() > self._seq:
+                    self._tell()
+                    await asyncio.sleep(0)
+            if loop.time() >= comment_at:
+                comment_at = loop.time() + COMMENT_EVERY_S
+                for listener in list(self._listeners):
+                    listener.comment()
+
+    def _tell(self) -> None:
+        page = self.read(self._seq)
+        if page is None:
+            # More has changed at once than is kept: clients must begin anew.
+            self._seq = self._catalog.newest_change()
+            for listener in list(self._listeners):
+                listener.end()
+            return
+        self._seq = page.last
+        for listener in list(self._listeners):
+            listener.push(page)

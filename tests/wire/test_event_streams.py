@@ -1,0 +1,137 @@
+"""GET /api/v1/widgets/changes as server-sent events, over real sockets."""
+
+import json
+import socket
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from support.folders import filled_folder
+from support.service import Service, running_service, wait_for
+from support.widgets import import_widgets, widget_line
+from widget_catalog.wiring import Node, open_node
+
+CHANGES = "/api/v1/widgets/changes"
+STREAM = {"Accept": "text/event-stream"}
+MOST = 40
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return filled_folder(tmp_path_factory.mktemp("streams") / "data", widget_line("acme/first"))
+
+
+@pytest.fixture(scope="module")
+def service(data: Path) -> Iterator[Service]:
+    arguments = ("--workers", "1", "--set", f"max_event_streams={MOST}")
+    with running_service(data, *arguments) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def node(data: Path) -> Iterator[Node]:
+    """Another process's: what it writes, the service hears of by shared memory."""
+    opened = open_node(data)
+    yield opened
+    opened.store.close()
+
+
+def connect(service: Service, query: str = "", **headers: str) -> socket.socket:
+    port = int(service.url.rpartition(":")[2])
+    opened = socket.create_connection(("127.0.0.1", port), timeout=20)
+    lines = [f"GET {CHANGES}?{query} HTTP/1.1", "Host: x", "Accept: text/event-stream"]
+    lines += [f"{key.replace('_', '-')}: {value}" for key, value in headers.items()]
+    opened.sendall("\r\n".join([*lines, "", ""]).encode())
+    return opened
+
+
+def read_until(opened: socket.socket, wanted: bytes) -> bytes:
+    received = b""
+    while wanted not in received:
+        piece = opened.recv(65_536)
+        assert piece, received
+        received += piece
+    return received
+
+
+def events(client: httpx.Client, count: int, query: str = "", **headers: str) -> list[Any]:
+    """So many events as they come: numbers and data."""
+    found: list[Any] = []
+    with client.stream("GET", f"{CHANGES}?{query}", headers=STREAM | headers) as answer:
+        assert answer.status_code == 200
+        assert answer.headers["content-type"] == "text/event-stream; charset=utf-8"
+        assert answer.headers["access-control-allow-origin"] == "*"
+        number = ""
+        for line in answer.iter_lines():
+            if line.startswith("id: "):
+                number = line.removeprefix("id: ")
+            elif line.startswith("data: "):
+                found.append((int(number), json.loads(line.removeprefix("data: "))))
+                if len(found) == count:
+                    return found
+    return found
+
+
+def newest(client: httpx.Client) -> int:
+    return int(client.get(CHANGES).json()["newest"])
+
+
+def test_what_was_missed_comes_first_and_is_what_json_says(service: Service, node: Node) -> None:
+    import_widgets(node, *[widget_line(f"missed/w{i}") for i in range(700)])
+    with service.client() as client:
+        last = newest(client)
+        since = last - 650
+        found = events(client, 650, f"since={since}")
+        resumed = events(client, 2, "since=0", **{"Last-Event-ID": str(last - 2)})
+        pages = client.get(f"{CHANGES}?since={since}&limit=1000").json()["changes"]
+
+    assert [data for _, data in found] == pages
+    assert [number for number, _ in found] == [it["seq"] for it in pages]
+    assert [number for number, _ in resumed] == [last - 1, last]
+
+
+def test_every_listener_hears_of_a_change_at_once(service: Service, node: Node) -> None:
+    listeners = [connect(service) for _ in range(MOST)]
+    try:
+        for it in listeners:
+            read_until(it, b"follow the changes")
+        with service.client() as client:
+            last = newest(client)
+            refused = client.get(CHANGES, headers=STREAM)
+        assert (refused.status_code, refused.headers["retry-after"]) == (503, "5")
+        assert list(refused.json()) == ["error"]
+
+        import_widgets(node, widget_line("heard/by-all"))
+        began = time.monotonic()
+        for it in listeners:
+            assert f"id: {last + 1}\ndata: ".encode() in read_until(it, b"heard/by-all")
+        assert time.monotonic() - began < 10
+    finally:
+        for it in listeners:
+            it.close()
+
+
+def test_those_who_leave_make_room(service: Service, node: Node) -> None:
+    def is_let_in() -> bool:
+        with connect(service) as opened:
+            return b" 200 " in opened.recv(1000)
+
+    wait_for(is_let_in, timeout_s=20)
+    import_widgets(node, widget_line("heard/by-nobody"))
+    wait_for(is_let_in, timeout_s=20)
+
+
+def test_open_streams_do_not_keep_the_service_from_stopping(tmp_path: Path) -> None:
+    data = filled_folder(tmp_path / "data", widget_line())
+    with running_service(data, "--workers", "1") as service:
+        with connect(service) as opened:
+            read_until(opened, b"follow the changes")
+            began = time.monotonic()
+            assert service.stop() == 0
+            assert opened.recv(65_536) in (b"", b"0\r\n\r\n")
+        assert time.monotonic() - began < 20
+        assert "Traceback" not in service.log
