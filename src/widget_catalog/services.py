@@ -1,5 +1,6 @@
 """What the handlers of a worker work with, built from the settings."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from widget_contract import wire
@@ -31,6 +32,7 @@ def build_services(
     bundles: Bundles,
     uploads: LocalUploads,
     settings: Settings,
+    applied_seq: Callable[[], int],
 ) -> Services:
     """Everything that handlers work with."""
     keys = open_keys(folder, store, settings)
@@ -62,6 +64,7 @@ def build_services(
         ),
         quotas=_quotas(settings),
         reserved=reserved_names(settings.reserved_names),
+        applied_seq=applied_seq,
     )
 
 

@@ -128,7 +128,9 @@ class Settings:
     )
     oidc_issuer: str = _setting("", "The OpenID Connect provider people may sign in through.")
     oidc_client_id: str = _setting("", "What the provider knows this catalog by.")
-    oidc_client_secret: str = _setting("", "The secret the provider gave for it, if any.")
+    oidc_client_secret: str = _setting(
+        "", "The secret the provider gave for it, if any.", is_secret=True
+    )
     oidc_name: str = _setting("OpenID Connect", "What the provider is called: `Sign in with …`.")
     oidc_creates_accounts: bool = _setting(
         True,

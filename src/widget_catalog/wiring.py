@@ -268,6 +268,7 @@ def build_worker(
     from .web.kit.routing import Routes
     from .web.pages.account.routes import ACCOUNT_PAGES
     from .web.pages.author.routes import AUTHOR_PAGES
+    from .web.pages.operator.routes import OPERATOR_PAGES
     from .web.pages.preview.pages import PreviewPages
     from .web.pages.public.icons import Icons
     from .web.pages.public.pages import PublicPages
@@ -297,7 +298,9 @@ def build_worker(
     durable = open_node(
         settings.data, now=watch, is_watched=True, patience=SERVICE, backends=backends
     ).store
-    services = build_services(node.folder, durable, node.bundles, node.uploads, settings)
+    services = build_services(
+        node.folder, durable, node.bundles, node.uploads, settings, node.replica.applied_seq
+    )
     tidier = Tidier(
         partial(tidy_uploads, durable, node.bundles, node.uploads),
         partial(forget_successors, durable),
@@ -306,7 +309,7 @@ def build_worker(
     readers = ThreadPoolExecutor(_THREADS, thread_name_prefix="readers")
     writers = ThreadPoolExecutor(_THREADS, thread_name_prefix="writers")
     hashing = HashingPool()
-    routes = Routes((*ROUTES.all, *ACCOUNT_PAGES, *AUTHOR_PAGES))
+    routes = Routes((*ROUTES.all, *ACCOUNT_PAGES, *AUTHOR_PAGES, *OPERATOR_PAGES))
     dispatcher = Dispatcher(services, routes, readers, writers, hashing)
     api = PublicApi(
         catalog,

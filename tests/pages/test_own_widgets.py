@@ -120,9 +120,13 @@ def test_operators_revoke_and_take_it_back(village: Village) -> None:
     olly.submit(f"{VERSION}/revoke", reason="Steals passwords.")
 
     assert village.site.get("/cdn/@acme/clock/1.0.0/index.js").status == 410
+    assert "same bundle" not in ann.get(VERSION).body.decode()
     ann.get(VERSION)
     assert "Steals passwords." in ann.page.one("div", class_="notice").text
     olly.get(VERSION)
+    assert "These have the same bundle and are not revoked: ann/clock 1.0.0" in (
+        olly.page.one("div", class_="notice").text
+    )
     olly.submit(f"{VERSION}/unrevoke")
     assert village.site.get("/cdn/@acme/clock/1.0.0/index.js").status == 200
 

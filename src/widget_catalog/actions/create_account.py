@@ -33,6 +33,7 @@ from ..store.invitations import (
 )
 from .attempts import count_attempt
 from .credentials import INVITATION_PREFIX, hash_password, hash_secret, new_id, new_secret
+from .permissions import require_operator_now
 from .sign_in import Lifetimes, SignedIn, open_session
 
 OPERATOR, AUTHOR = "operator", "author"
@@ -131,7 +132,8 @@ def invite(
     role: str = AUTHOR,
     email: str | None = None,
     *,
-    invited_by: str = COMMAND_LINE.name,
+    actor: Actor = COMMAND_LINE,
+    invited_by: str = "",
 ) -> str:
     """A secret with which somebody can make one account, for a week.
 
@@ -139,6 +141,7 @@ def invite(
     """
     secret = new_secret(INVITATION_PREFIX)
     with store.publishing() as tx:
+        require_operator_now(tx.connection, actor)
         remove_expired_invitations(tx)
         if role == OPERATOR:
             remove_invitations_to_catalog(tx, OPERATOR)
@@ -149,10 +152,11 @@ def invite(
             email=email,
             secret_hash=hash_secret(secret),
             role=role,
-            invited_by=invited_by,
+            invited_by=invited_by or actor.name,
+            inviter_id=actor.account.id if actor.account is not None else None,
             expires_at=tx.at_ms + _INVITATION_DAYS * _DAY_MS,
         )
-        append(tx, COMMAND_LINE, InvitedToCatalog(role=role, email=email))
+        append(tx, actor, InvitedToCatalog(role=role, email=email))
     return secret
 
 

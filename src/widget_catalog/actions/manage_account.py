@@ -43,7 +43,7 @@ from ..store.widgets import list_widgets_in, replace_widget
 from .attempts import count_attempt
 from .credentials import hash_password, is_password
 from .organize import has_another_owner, take_out
-from .permissions import require_person
+from .permissions import require_operator_now, require_person
 from .sign_in import Lifetimes, Visitor, is_fresh
 
 _MOST_WRONG = 5
@@ -56,7 +56,7 @@ def change_password(
     the person says otherwise."""
     account = require_person(visitor.actor)
     check_password(store, visitor, account, current)
-    password_hash = _hash(new)
+    password_hash = hash_new(new)
     with store.writing() as tx:
         update_account(tx, account.id, password_hash=password_hash)
         remove_sessions(tx, account.id, but=visitor.session.id if visitor.session else None)
@@ -69,35 +69,41 @@ def change_password(
 
 def reset_password(store: Store, username: str, new: str) -> None:
     """By the operator. Everybody is signed out, and access tokens end."""
-    password_hash = _hash(new)
+    password_hash = hash_new(new)
     with store.writing() as tx:
-        account = _get_open(tx, username)
+        account = get_open(tx, username)
         update_account(tx, account.id, password_hash=password_hash)
-        _sign_out_everywhere(tx, account)
+        sign_out_everywhere(tx, account)
         append(tx, COMMAND_LINE, PasswordReset(scope=account.username))
 
 
-def reset_second_factor(store: Store, username: str) -> None:
+def reset_second_factor(store: Store, username: str, actor: Actor = COMMAND_LINE) -> None:
     """By the operator, for somebody who has lost it: the password alone signs them in again."""
     with store.writing() as tx:
-        account = _get_open(tx, username)
+        require_operator_now(tx.connection, actor)
+        account = get_open(tx, username)
         if not has_factor(tx.connection, account.id):
             raise Conflict(f"{account.username} has no second factor.")
         remove_factors(tx, account.id)
-        _sign_out_everywhere(tx, account)
-        append(tx, COMMAND_LINE, SecondFactorReset(scope=account.username))
+        sign_out_everywhere(tx, account)
+        append(tx, actor, SecondFactorReset(scope=account.username))
 
 
-def set_disabled(store: Store, username: str, *, is_disabled: bool) -> None:
+def set_disabled(
+    store: Store, username: str, *, is_disabled: bool, actor: Actor = COMMAND_LINE
+) -> None:
     """By the operator. A disabled account cannot sign in; its access tokens end for good."""
     with store.writing() as tx:
-        account = _get_open(tx, username)
+        require_operator_now(tx.connection, actor)
+        account = get_open(tx, username)
+        if is_disabled and actor.name == account.username and actor.account is not None:
+            raise Conflict("You cannot disable your own account. Another operator can.")
         update_account(tx, account.id, is_disabled=is_disabled)
         if is_disabled:
-            _sign_out_everywhere(tx, account)
+            sign_out_everywhere(tx, account)
             remove_invitations_of_inviter(tx, account.id)
         kind = AccountDisabled if is_disabled else AccountEnabled
-        append(tx, COMMAND_LINE, kind(scope=account.username))
+        append(tx, actor, kind(scope=account.username))
 
 
 def close_account(store: Store, visitor: Visitor, password: str) -> None:
@@ -128,7 +134,7 @@ def close_account(store: Store, visitor: Visitor, password: str) -> None:
         end_account(tx, account.id)
         remove_factors(tx, account.id)
         remove_invitations_of_inviter(tx, account.id)
-        _sign_out_everywhere(tx, account)
+        sign_out_everywhere(tx, account)
         append(tx, visitor.actor, AccountClosed(scope=account.username))
 
 
@@ -178,7 +184,8 @@ def sign_out_program(store: Store, visitor: Visitor, grant_id: str) -> None:
         append(tx, visitor.actor, event)
 
 
-def _get_open(tx: Transaction, username: str) -> Account:
+def get_open(tx: Transaction, username: str) -> Account:
+    """An account that its owner has not closed, locked; disabled or not."""
     lock_account(tx, get_account(tx.connection, username).id)
     account = get_account(tx.connection, username)
     if account.is_closed:
@@ -194,7 +201,7 @@ def _unlist_all(tx: Transaction, actor: Actor, scope: Scope) -> None:
             replace_widget(tx, stored, hidden, actor, event)
 
 
-def _sign_out_everywhere(tx: Transaction, account: Account) -> None:
+def sign_out_everywhere(tx: Transaction, account: Account) -> None:
     remove_sessions(tx, account.id)
     remove_grants(tx, account.id)
     remove_tokens(tx, account.id)
@@ -218,7 +225,8 @@ def check_password(store: Store, visitor: Visitor, account: Account, password: s
         forgive_attempts(tx, None, list(limits))
 
 
-def _hash(password: str) -> str:
+def hash_new(password: str) -> str:
+    """The hash of a password that is good enough, or InvalidAccount."""
     if fault := password_fault(password):
         raise InvalidAccount([fault])
     return hash_password(password)

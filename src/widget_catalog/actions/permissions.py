@@ -2,6 +2,7 @@
 
 from ..domain.accounts import Account, Actor, Right, is_allowed
 from ..domain.errors import NotAllowed
+from ..store.accounts import find_account_by_id
 from ..store.engine import Snapshot
 from ..store.organizations import standing_of
 
@@ -14,6 +15,7 @@ _SENTENCES = {
     Right.MANAGE_MEMBERS: "Only owners and admins of {scope} look after its members.",
     Right.OWN: "Only an owner of {scope} can do this.",
 }
+_OPERATOR_ONLY = "Only the operator of this catalog can do this."
 _OTHERWISE = "Only owners and admins of {scope} can do this."
 
 
@@ -40,4 +42,13 @@ def require_person(actor: Actor) -> Account:
 
 def require_operator(actor: Actor) -> None:
     if actor.limits is not None or not actor.is_operator:
-        raise NotAllowed("Only the operator of this catalog can do this.")
+        raise NotAllowed(_OPERATOR_ONLY)
+
+
+def require_operator_now(connection: Snapshot, actor: Actor) -> None:
+    """The same, by the account as it is in this transaction; the command line is always one."""
+    require_operator(actor)
+    if actor.account is not None:
+        account = find_account_by_id(connection, actor.account.id)
+        if account is None or account.is_disabled or not account.is_operator:
+            raise NotAllowed(_OPERATOR_ONLY)

@@ -5,12 +5,12 @@ From which address somebody acted is personal: it is shown to that person and to
 
 from ..domain.accounts import Actor, Right, Stranger
 from ..domain.clock import from_ms, iso
-from ..store.audit import Entry, find_release, list_entries
+from ..store.audit import AuditFilter, Entry, find_release, list_entries, list_filtered
 from ..store.engine import Snapshot, Store
 from ..store.organizations import get_organization
 from ..store.widgets import get_widget
 from .change_version import parse_key
-from .permissions import require, require_operator, require_person
+from .permissions import require, require_operator, require_operator_now, require_person
 
 
 def shown_entry(entry: Entry) -> dict[str, object]:
@@ -73,6 +73,15 @@ def read_whole_audit(store: Store, actor: Actor, page: int, limit: int) -> tuple
     require_operator(actor)
     with store.reading() as connection:
         return list_entries(connection, None, None, page, limit)
+
+
+def search_audit(
+    store: Store, actor: Actor, which: AuditFilter, page: int, limit: int
+) -> tuple[list[Entry], int]:
+    """By the operator: a page of what the filter lets through, and how many entries that are."""
+    with store.reading() as connection:
+        require_operator_now(connection, actor)
+        return list_filtered(connection, which, page, limit)
 
 
 def _readable_by(actor: Actor, entries: list[Entry]) -> list[Entry]:

@@ -3,7 +3,7 @@
 from widget_contract.names import Scope
 
 from ..domain.account_events import ScopeReleased, ScopeReserved
-from ..domain.accounts import COMMAND_LINE
+from ..domain.accounts import COMMAND_LINE, Actor
 from ..domain.errors import Conflict, NotFound
 from ..store.accounts import free_scope, take_scope
 from ..store.engine import Store
@@ -16,17 +16,19 @@ from ..store.organizations import (
     scope_kind,
 )
 from ..store.widgets import list_widgets_in
+from .permissions import require_operator_now
 
 
-def reserve_scope(store: Store, name: str) -> None:
+def reserve_scope(store: Store, name: str, actor: Actor = COMMAND_LINE) -> None:
     """Nobody can take this name."""
     scope = Scope.parse(name)
     with store.publishing() as tx:
+        require_operator_now(tx.connection, actor)
         take_scope(tx, scope, "reserved", adopts=True)
-        append(tx, COMMAND_LINE, ScopeReserved(scope=scope))
+        append(tx, actor, ScopeReserved(scope=scope))
 
 
-def release_scope(store: Store, name: str) -> str:
+def release_scope(store: Store, name: str, actor: Actor = COMMAND_LINE) -> str:
     """Make a name free that is reserved, or an organization's that has published nothing; gives
     which of the two it was. The organization ends with it.
 
@@ -35,6 +37,7 @@ def release_scope(store: Store, name: str) -> str:
     """
     scope = Scope.parse(name)
     with store.publishing() as tx:
+        require_operator_now(tx.connection, actor)
         lock_organization(tx, scope)
         kind = scope_kind(tx.connection, scope)
         published = len(list_widgets_in(tx.connection, scope))
@@ -62,5 +65,5 @@ def release_scope(store: Store, name: str) -> str:
             members = [it.username for it in list_members(tx.connection, organization.id)]
             remove_organization(tx, organization)
         free_scope(tx, scope)
-        append(tx, COMMAND_LINE, ScopeReleased(scope=scope, was=kind, members=members))
+        append(tx, actor, ScopeReleased(scope=scope, was=kind, members=members))
     return kind

@@ -14,6 +14,7 @@ from ..store.organizations import (
     list_publishers,
     standing_of,
 )
+from ..store.revocations import list_sharing
 from ..store.widgets import get_widget, list_widgets_page
 from .change_version import get_version, parse_key
 from .permissions import require, require_person
@@ -63,7 +64,7 @@ def list_own_widgets(
     with store.reading() as connection:
         for name in scopes:
             require(connection, actor, Right.VIEW, name)
-        found, total = list_widgets_page(connection, scopes, page, limit)
+        found, total = list_widgets_page(connection, page, limit, scopes=scopes)
         counts = get_counts(connection, [it.id for it in found])
     return [OwnWidget(it.widget, counts.get(it.id, 0)) for it in found], total
 
@@ -85,9 +86,15 @@ def view_widget_care(store: Store, actor: Actor, key: str) -> WidgetCare:
 
 def view_version_care(
     store: Store, actor: Actor, key: str, number: str
-) -> tuple[WidgetCare, Version]:
+) -> tuple[WidgetCare, Version, list[str]]:
+    """With the versions that have the bundle of a revoked one and are not revoked, for whoever
+    can revoke them, too."""
     care = view_widget_care(store, actor, key)
-    return care, get_version(care.widget.versions, key, number)
+    version = get_version(care.widget.versions, key, number)
+    if version.revocation is None or Right.REVOKE not in care.rights:
+        return care, version, []
+    with store.reading() as connection:
+        return care, version, list_sharing(connection, version.sha256_hash)
 
 
 def _rights(connection: Snapshot, actor: Actor, scope: str, name: str) -> frozenset[Right]:

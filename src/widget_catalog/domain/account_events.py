@@ -80,6 +80,11 @@ class PasswordReset(Event, frozen=True):
     action = "reset password"
 
 
+class ResetLinkMade(Event, frozen=True):
+    kind = "reset_link_made"
+    action = "make reset link"
+
+
 class IdentityConnected(Event, frozen=True):
     kind = "identity_connected"
     action = "connect identity"

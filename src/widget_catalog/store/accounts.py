@@ -40,6 +40,25 @@ def take_scope(tx: Transaction, name: Scope, kind: str, *, adopts: bool = False)
     tx.connection.execute(sa.insert(scopes).values(name=name, kind=kind, created_at=tx.at_ms))
 
 
+class TakenScope(NamedTuple):
+    name: str
+    kind: str
+    """personal, organization or reserved."""
+    created_at: int
+
+
+def list_scopes(
+    connection: Connection, kind: str | None, page: int, limit: int
+) -> tuple[list[TakenScope], int]:
+    """A page of the names that are taken, of one kind or of all; and how many there are."""
+    query = sa.select(scopes.c.name, scopes.c.kind, scopes.c.created_at)
+    count = sa.select(sa.func.count()).select_from(scopes)
+    if kind is not None:
+        query, count = query.where(scopes.c.kind == kind), count.where(scopes.c.kind == kind)
+    rows = connection.execute(query.order_by(scopes.c.name).limit(limit).offset((page - 1) * limit))
+    return [TakenScope(*row) for row in rows], connection.execute(count).scalar_one()
+
+
 def free_scope(tx: Transaction, name: Scope) -> None:
     """Take a name back that nothing refers to any more."""
     tx.connection.execute(sa.delete(scopes).where(scopes.c.name == name))
@@ -97,6 +116,30 @@ def find_credentials(connection: Connection, username: str) -> Credentials | Non
 def list_accounts(connection: Connection) -> list[Account]:
     rows = connection.execute(sa.select(accounts).order_by(accounts.c.username))
     return [account_from(row) for row in rows]
+
+
+def list_accounts_page(
+    connection: Connection, text: str, page: int, limit: int
+) -> tuple[list[Account], int]:
+    """A page of the accounts whose name or address has this text in it; and how many there are."""
+    query = sa.select(accounts)
+    if text:
+        key = text.casefold()
+        has_text = accounts.c.username.contains(key, autoescape=True)
+        query = query.where(has_text | accounts.c.email_key.contains(key, autoescape=True))
+    total = connection.execute(
+        sa.select(sa.func.count()).select_from(query.subquery())
+    ).scalar_one()
+    rows = connection.execute(
+        query.order_by(accounts.c.username).limit(limit).offset((page - 1) * limit)
+    )
+    return [account_from(row) for row in rows], total
+
+
+def count_accounts(connection: Connection) -> int:
+    """Closed ones left out."""
+    query = sa.select(sa.func.count()).where(accounts.c.closed_at.is_(None))
+    return connection.execute(query).scalar_one()
 
 
 def has_accounts(connection: Connection) -> bool:

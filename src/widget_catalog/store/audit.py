@@ -18,6 +18,8 @@ from .schema import audit
 
 _MAX_ADDRESS = 64
 _ACTIONS = actions_in(events, account_events)
+ACTIONS = sorted(set(_ACTIONS.values()))
+"""Every word that the log is shown in."""
 
 
 class Entry(NamedTuple):
@@ -33,6 +35,17 @@ class Entry(NamedTuple):
     client_id: str | None = None
     client_name: str | None = None
     address: str | None = None
+
+
+class AuditFilter(NamedTuple):
+    """Which entries: those for which all hold that are given. `until` is excluded."""
+
+    actor: str | None = None
+    action: str | None = None
+    scope: str | None = None
+    name: str | None = None
+    since: int | None = None
+    until: int | None = None
 
 
 def add_line(tx: Transaction, by: Actor | Stranger, event: Event) -> None:
@@ -84,6 +97,35 @@ def list_entries(
         query = query.where(audit.c.name == name)
     if about is not None:
         query = query.where((audit.c.actor == about) | (audit.c.scope == about))
+    return _page(connection, query, page, limit)
+
+
+def list_filtered(
+    connection: Connection, which: AuditFilter, page: int, limit: int
+) -> tuple[list[Entry], int]:
+    """A page of the entries that a filter lets through, newest first; and how many in all."""
+    query = sa.select(audit)
+    for column, value in (
+        (audit.c.actor, which.actor),
+        (audit.c.scope, which.scope),
+        (audit.c.name, which.name),
+    ):
+        if value is not None:
+            query = query.where(column == value)
+    if which.action is not None:
+        query = query.where(
+            audit.c.kind.in_([kind for kind, it in _ACTIONS.items() if it == which.action])
+        )
+    if which.since is not None:
+        query = query.where(audit.c.at >= which.since)
+    if which.until is not None:
+        query = query.where(audit.c.at < which.until)
+    return _page(connection, query, page, limit)
+
+
+def _page(
+    connection: Connection, query: sa.Select[Any], page: int, limit: int
+) -> tuple[list[Entry], int]:
     total = connection.execute(
         sa.select(sa.func.count()).select_from(query.subquery())
     ).scalar_one()

@@ -97,6 +97,10 @@ def list_invitations_of(connection: Connection, account_id: int, now_ms: int) ->
     return _all(connection, invitations.c.account_id == account_id, now_ms)
 
 
+def list_invitations_to_catalog(connection: Connection, now_ms: int) -> list[Invitation]:
+    return _all(connection, invitations.c.organization_id.is_(None), now_ms)
+
+
 def remove_invitation(tx: Transaction, id_: str) -> bool:
     """False if it was used or withdrawn meanwhile."""
     return tx.connection.execute(sa.delete(invitations).where(invitations.c.id == id_)).rowcount > 0

@@ -33,7 +33,7 @@ from .rows import (
     widget_from,
     widget_row,
 )
-from .schema import versions, widgets
+from .schema import revocations, versions, widgets
 from .staging import list_staged_files
 
 Key = tuple[str, str]
@@ -83,17 +83,29 @@ def list_widgets_in(connection: Connection, scope: Scope) -> list[StoredWidget]:
 
 
 def list_widgets_page(
-    connection: Connection, scopes: Sequence[str], page: int, limit: int
+    connection: Connection,
+    page: int,
+    limit: int,
+    *,
+    scopes: Sequence[str] | None = None,
+    state: str | None = None,
 ) -> tuple[list[StoredWidget], int]:
-    """A page of the widgets of these scopes, by scope and name; and how many there are."""
-    query = sa.select(widgets).where(widgets.c.scope.in_(scopes))
-    total = connection.execute(
-        sa.select(sa.func.count()).select_from(widgets).where(widgets.c.scope.in_(scopes))
-    ).scalar_one()
-    rows = connection.execute(
-        query.order_by(widgets.c.scope, widgets.c.name).limit(limit).offset((page - 1) * limit)
-    ).all()
-    return _with_versions(connection, rows), total
+    """A page of the widgets of these scopes by scope and name, or of all, newest first; and how
+    many there are. `state`: only those that are official, unlisted or revoked (a version of it)."""
+    which: list[sa.ColumnElement[bool]] = []
+    if scopes is not None:
+        which.append(widgets.c.scope.in_(scopes))
+    if state == "official":
+        which.append(widgets.c.is_official)
+    elif state == "unlisted":
+        which.append(sa.not_(widgets.c.is_listed))
+    elif state == "revoked":
+        which.append(widgets.c.id.in_(sa.select(revocations.c.widget_id)))
+    count = sa.select(sa.func.count()).select_from(widgets).where(*which)
+    order = [widgets.c.id.desc()] if scopes is None else [widgets.c.scope, widgets.c.name]
+    query = sa.select(widgets).where(*which).order_by(*order)
+    rows = connection.execute(query.limit(limit).offset((page - 1) * limit)).all()
+    return _with_versions(connection, rows), connection.execute(count).scalar_one()
 
 
 def get_widget(connection: Connection, scope: Scope, name: WidgetName) -> StoredWidget:
@@ -202,6 +214,13 @@ def count_listed(connection: Connection) -> Totals:
         scopes=total(sa.func.count(widgets.c.scope.distinct()), widgets),
         downloads=total(sa.func.coalesce(sa.func.sum(counts.c.count), 0), widgets.join(counts)),
     )
+
+
+def count_stored_bytes(connection: Connection) -> int:
+    """The bytes of all versions that are stored here; of two with the same bytes, both count."""
+    size = versions.c.bundle_size + sa.func.coalesce(versions.c.css_size, 0)
+    query = sa.select(sa.func.coalesce(sa.func.sum(size), 0)).where(versions.c.bundle_url.is_(None))
+    return int(connection.execute(query).scalar_one())
 
 
 def highest_id(connection: Connection) -> int:

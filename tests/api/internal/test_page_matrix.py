@@ -14,11 +14,18 @@ from widget_catalog.domain.accounts import RULES, Right, Role
 from widget_catalog.web.kit.call import csrf_token
 from widget_catalog.web.kit.routing import Route, Who
 from widget_catalog.web.pages.author.routes import AUTHOR_PAGES
+from widget_catalog.web.pages.operator.routes import OPERATOR_PAGES
 
-ROUTES = AUTHOR_PAGES
+ROUTES = (*AUTHOR_PAGES, *OPERATOR_PAGES)
 PLACES = ("acme/clock", "ann/clock")
 # What a form needs so that whoever is let in changes nothing that matters to the others.
-FIELDS = {"reason": "Broken.", "message": "Old.", "publishers": "pia", "official": "yes"}
+FIELDS = {
+    "reason": "Broken.",
+    "message": "Old.",
+    "publishers": "pia",
+    "official": "yes",
+    "name": "mia",
+}
 
 
 class Kind(NamedTuple):
@@ -67,7 +74,7 @@ def expected(route: Route, kind: Kind, place: str) -> int | None:
 
 def ask(route: Route, kind: Kind, place: str) -> Answer:
     scope, _, name = place.partition("/")
-    values = {"scope": scope, "name": name, "version": "1.0.0"}
+    values = {"scope": scope, "name": name, "version": "1.0.0", "username": "gone", "id": "0" * 24}
     address = re.sub(r"{(\w+)}", lambda found: values[found[1]], route.path)
     headers = {key: it for key, it in kind.person.headers.items() if key != "x_csrf_token"}
     if route.method == "GET":

@@ -16,6 +16,7 @@ from widget_catalog.web.internal.routes import ROUTES
 from widget_catalog.web.kit.routing import AuthMode, Route, Who
 from widget_catalog.web.pages.account.routes import ACCOUNT_PAGES
 from widget_catalog.web.pages.author.routes import AUTHOR_PAGES
+from widget_catalog.web.pages.operator.routes import OPERATOR_PAGES
 
 VALUES = {"scope": "acme", "name": "clock", "version": "1.0.0", "slug": "acme", "id": "0" * 24}
 SENTENCE = (
@@ -69,7 +70,7 @@ def test_what_is_open_even_so(strict: Village) -> None:
 
 def test_every_other_page_leads_to_setting_one_up_and_back(strict: Village) -> None:
     browsing = browser_of(strict.olly)
-    pages = (*ACCOUNT_PAGES, *AUTHOR_PAGES)
+    pages = (*ACCOUNT_PAGES, *AUTHOR_PAGES, *OPERATOR_PAGES)
     closed = [it for it in pages if it.needs is not Who.ANYONE and not it.without_factor]
     assert {it.path for it in closed} >= {"/account", "/device", "/invitation"}
     for route in closed:

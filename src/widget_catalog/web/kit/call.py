@@ -1,6 +1,6 @@
 """Call: a request to the internal API with all that is known about it, and how to answer it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from urllib.parse import parse_qsl
 
@@ -52,6 +52,8 @@ class Services(NamedTuple):
     factor_policy: FactorPolicy
     quotas: Quotas
     reserved: frozenset[str]
+    applied_seq: Callable[[], int]
+    """The newest change that this node shows to readers."""
 
 
 class Call:

@@ -12,6 +12,7 @@ from . import (
     join,
     password,
     provider,
+    reset,
     second_factor,
     second_step,
     sign_in,
@@ -62,6 +63,8 @@ SIGN_IN = (
     _page("GET", "/sign-in/passkey", second_step.get_passkey, Who.ANYONE, AuthMode.ENTRANCE),
     _page("POST", "/sign-in/passkey", second_step.post_passkey, Who.ANYONE, AuthMode.ENTRANCE),
     _page("POST", "/sign-out", sign_in.post_sign_out, Who.ANYONE, without_factor=True),
+    _page("GET", "/reset-password", reset.get_reset, Who.ANYONE, AuthMode.ENTRANCE),
+    _page("POST", "/reset-password", reset.post_reset, Who.ANYONE, AuthMode.ENTRANCE, hashes=True),
     _page("GET", "/join", join.get_join, Who.ANYONE, AuthMode.ENTRANCE),
     _page("POST", "/join", join.post_join, Who.ANYONE, AuthMode.ENTRANCE, hashes=True),
 )

@@ -90,7 +90,7 @@ def _place(call: Call) -> str:
 
 def _page(services: Services, call: Call, sent: SentForm) -> Response:
     number = call.params["version"]
-    care, version = view_version_care(services.store, call.actor, call.key, number)
+    care, version, sharing = view_version_care(services.store, call.actor, call.key, number)
     return own_page(
         services,
         call,
@@ -99,6 +99,7 @@ def _page(services: Services, call: Call, sent: SentForm) -> Response:
         status=sent.status,
         widget=care.widget,
         version=version,
+        sharing=sharing,
         may={it.name for it in care.rights},
         widget_place=place_of(call),
         place=_place(call),

@@ -1,0 +1,82 @@
+"""Links with which people choose a new password when they have forgotten theirs.
+
+The operator makes one and passes it on, since the catalog sends no mail. Nothing is stored: the
+link is signed, and holds a mark of the present password, so that it works once.
+"""
+
+import hmac
+
+import msgspec
+
+from ..domain.account_events import PasswordReset, ResetLinkMade
+from ..domain.accounts import Account, Actor, Via
+from ..domain.errors import Conflict, NotAllowed
+from ..store.accounts import find_account_by_id, find_credentials, lock_account, update_account
+from ..store.engine import Snapshot, Store
+from ..store.events import append
+from ..store.keys import SigningKey
+from .credentials import hash_secret
+from .manage_account import get_open, hash_new, sign_out_everywhere
+from .permissions import require_operator_now
+from .signed_values import read_signed, sign_value
+
+LIFETIME_S = 86_400
+_NOT_VALID = (
+    "This link is not valid: it was used, it is older than a day, or the password was changed "
+    "since. Ask the operator for a new one."
+)
+
+
+class ResetLink(msgspec.Struct):
+    account_id: int
+    mark: str
+
+
+def make_reset_link(store: Store, key: SigningKey, actor: Actor, username: str) -> str:
+    """The secret part of the link."""
+    with store.writing() as tx:
+        require_operator_now(tx.connection, actor)
+        account = get_open(tx, username)
+        if account.is_disabled:
+            raise Conflict(f"{account.username} is disabled. Enable the account first.")
+        link = ResetLink(account.id, _mark(tx.connection, account))
+        append(tx, actor, ResetLinkMade(scope=account.username))
+        return sign_value(key, link, tx.at_ms, LIFETIME_S)
+
+
+def check_reset_link(store: Store, key: SigningKey, secret: str) -> Account:
+    """Whose link it is, or NotAllowed."""
+    link = read_signed(key, secret, ResetLink, store.now_ms())
+    with store.reading() as connection:
+        return _account_of(connection, link)
+
+
+def use_reset_link(store: Store, key: SigningKey, secret: str, new: str, address: str) -> None:
+    """Another password. Everybody is signed out, and access tokens end."""
+    link = read_signed(key, secret, ResetLink, store.now_ms())
+    with store.reading() as connection:
+        _account_of(connection, link)  # Before a hash is made: it is slow on purpose.
+    password_hash = hash_new(new)
+    with store.writing() as tx:
+        if link is not None:
+            lock_account(tx, link.account_id)
+        account = _account_of(tx.connection, link)
+        update_account(tx, account.id, password_hash=password_hash)
+        sign_out_everywhere(tx, account)
+        actor = Actor(via=Via.SESSION, account=account, address=address)
+        append(tx, actor, PasswordReset(scope=account.username))
+
+
+def _account_of(connection: Snapshot, link: ResetLink | None) -> Account:
+    account = find_account_by_id(connection, link.account_id) if link is not None else None
+    if link is None or account is None or account.is_disabled:
+        raise NotAllowed(_NOT_VALID)
+    if not hmac.compare_digest(link.mark, _mark(connection, account)):
+        raise NotAllowed(_NOT_VALID)
+    return account
+
+
+def _mark(connection: Snapshot, account: Account) -> str:
+    """Another one for every password; it does not tell the hash."""
+    found = find_credentials(connection, account.username)
+    return hash_secret(f"reset {found.password_hash if found is not None else None}")

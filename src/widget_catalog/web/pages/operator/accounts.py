@@ -1,0 +1,133 @@
+"""The accounts of the catalog, and one of them with all that can act for it."""
+
+from collections.abc import Callable, Mapping
+
+from ....actions.manage_account import reset_second_factor, set_disabled
+from ....actions.operate_accounts import (
+    revoke_token_of,
+    search_accounts,
+    sign_out_program_of,
+    view_account_access,
+)
+from ....actions.reset_link import make_reset_link
+from ....domain.errors import InvalidRequest
+from ...kit.call import Call, Services
+from ...kit.http import Response
+from ..account.own_page import own_page
+from ..account.sent_form import CORRECTABLE, NOT_SENT, SentForm, take_form
+from ..author.paging import Paging
+
+ACCOUNTS = "/operate/accounts"
+_PER_PAGE = 50
+_DONE = {
+    "disable": "The account is disabled. Nobody can sign in to it.",
+    "enable": "The account is enabled.",
+    "second-factor": "The second factor is removed, and the person is signed out everywhere.",
+    "token": "The token is revoked.",
+    "program": "The program is signed out.",
+}
+
+
+def get_accounts(services: Services, call: Call) -> Response:
+    text = call.query().get("q", "").strip().removeprefix("@")
+    if not text.isprintable():
+        raise InvalidRequest("The name has characters that cannot be looked for.")
+    page, _ = call.page()
+    found, total = search_accounts(services.store, call.actor, text, page, _PER_PAGE)
+    return own_page(
+        services,
+        call,
+        "operator/accounts.html",
+        text=text,
+        accounts=found,
+        total=total,
+        paging=Paging.of(call, page, _PER_PAGE, total),
+    )
+
+
+def get_account(services: Services, call: Call) -> Response:
+    return _page(services, call, NOT_SENT)
+
+
+def post_disable(services: Services, call: Call) -> Response:
+    def change(_fields: Mapping[str, str]) -> None:
+        name = call.params["username"]
+        set_disabled(services.store, name, is_disabled=True, actor=call.actor)
+
+    return _take(services, call, "disable", change)
+
+
+def post_enable(services: Services, call: Call) -> Response:
+    def change(_fields: Mapping[str, str]) -> None:
+        name = call.params["username"]
+        set_disabled(services.store, name, is_disabled=False, actor=call.actor)
+
+    return _take(services, call, "enable", change)
+
+
+def post_second_factor(services: Services, call: Call) -> Response:
+    def change(_fields: Mapping[str, str]) -> None:
+        reset_second_factor(services.store, call.params["username"], call.actor)
+
+    return _take(services, call, "second-factor", change)
+
+
+def post_token(services: Services, call: Call) -> Response:
+    def change(_fields: Mapping[str, str]) -> None:
+        revoke_token_of(services.store, call.actor, call.params["username"], call.params["id"])
+
+    return _take(services, call, "token", change)
+
+
+def post_program(services: Services, call: Call) -> Response:
+    def change(_fields: Mapping[str, str]) -> None:
+        name, id_ = call.params["username"], call.params["id"]
+        sign_out_program_of(services.store, call.actor, name, id_)
+
+    return _take(services, call, "program", change)
+
+
+def post_reset_link(services: Services, call: Call) -> Response:
+    """The link is shown this once, so there is no page to be sent on to."""
+    name = call.params["username"]
+    try:
+        secret = make_reset_link(services.store, services.signing_key, call.actor, name)
+    except CORRECTABLE as fault:
+        return _page(services, call, SentForm("reset-link", call.form(), fault))
+    return own_page(
+        services,
+        call,
+        "operator/link.html",
+        title=f"A new password for @{name}",
+        sentence=f"Pass this link on to @{name}, and to nobody else. It works once, for a day.",
+        link=f"{services.settings.public_url}/reset-password?link={secret}",
+        back=_place(call),
+    )
+
+
+def _take(
+    services: Services, call: Call, form: str, change: Callable[[Mapping[str, str]], None]
+) -> Response:
+    return take_form(services, call, form, change, _page, _place(call))
+
+
+def _place(call: Call) -> str:
+    return f"{ACCOUNTS}/{call.params['username']}"
+
+
+def _page(services: Services, call: Call, sent: SentForm) -> Response:
+    name = call.params["username"]
+    access = view_account_access(services.store, call.actor, name, services.lifetimes)
+    return own_page(
+        services,
+        call,
+        "operator/account.html",
+        *sent.headers,
+        status=sent.status,
+        access=access,
+        account=access.account,
+        place=_place(call),
+        client_names={it.id: it.name for it in services.oauth.clients.values()},
+        sent=sent,
+        done=_DONE.get(call.query().get("done", "")),
+    )

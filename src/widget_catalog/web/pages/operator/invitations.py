@@ -1,0 +1,62 @@
+"""Invitations to make an account in the catalog."""
+
+from collections.abc import Mapping
+
+from ....actions.create_account import AUTHOR, OPERATOR, invite
+from ....actions.operate_accounts import list_catalog_invitations, withdraw_catalog_invitation
+from ....domain.accounts import email_fault
+from ....domain.errors import InvalidRequest
+from ...kit.call import Call, Services
+from ...kit.http import Response
+from ..account.own_page import own_page
+from ..account.sent_form import CORRECTABLE, NOT_SENT, SentForm, take_form
+
+INVITATIONS = "/operate/invitations"
+_DONE = {"withdraw": "The invitation is withdrawn."}
+
+
+def get_invitations(services: Services, call: Call) -> Response:
+    return _page(services, call, NOT_SENT)
+
+
+def post_invitation(services: Services, call: Call) -> Response:
+    """The link is shown this once, so there is no page to be sent on to."""
+    fields = call.form()
+    email = fields.get("email", "").strip() or None
+    role = OPERATOR if fields.get("role") == OPERATOR else AUTHOR
+    try:
+        if email is not None and (fault := email_fault(email)):
+            raise InvalidRequest(fault)
+        secret = invite(services.store, role, email, actor=call.actor)
+    except CORRECTABLE as refused:
+        return _page(services, call, SentForm("invite", fields, refused))
+    return own_page(
+        services,
+        call,
+        "operator/link.html",
+        title="An invitation",
+        sentence="Pass this link on. It makes one account, within a week.",
+        link=f"{services.settings.public_url}/join?invitation={secret}",
+        back=INVITATIONS,
+    )
+
+
+def post_withdraw(services: Services, call: Call) -> Response:
+    def change(_fields: Mapping[str, str]) -> None:
+        withdraw_catalog_invitation(services.store, call.actor, call.params["id"])
+
+    return take_form(services, call, "withdraw", change, _page, INVITATIONS)
+
+
+def _page(services: Services, call: Call, sent: SentForm) -> Response:
+    return own_page(
+        services,
+        call,
+        "operator/invitations.html",
+        *sent.headers,
+        status=sent.status,
+        invitations=list_catalog_invitations(services.store, call.actor),
+        registration=services.settings.registration,
+        sent=sent,
+        done=_DONE.get(call.query().get("done", "")),
+    )

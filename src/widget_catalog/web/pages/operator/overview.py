@@ -1,0 +1,53 @@
+"""The first page of the operator: how large the catalog is, how it is, and its settings."""
+
+import shutil
+from dataclasses import fields
+from pathlib import Path
+from typing import NamedTuple
+
+from ....actions.operate_catalog import view_overview
+from ....settings import Settings
+from ...kit.call import Call, Services
+from ...kit.http import Response
+from ..account.own_page import own_page
+
+
+class ShownSetting(NamedTuple):
+    name: str
+    value: str
+    about: str
+    is_default: bool
+
+
+def get_overview(services: Services, call: Call) -> Response:
+    overview = view_overview(services.store, services.bundles, call.actor)
+    disk = shutil.disk_usage(services.settings.data)
+    return own_page(
+        services,
+        call,
+        "operator/overview.html",
+        overview=overview,
+        lag=max(0, overview.changes - services.applied_seq()),
+        disk=disk,
+        files=_files_in(services.settings.data),
+        settings=_shown(services.settings),
+    )
+
+
+def _files_in(folder: Path) -> list[tuple[str, int]]:
+    """The databases and what else lies in the data folder itself, largest first."""
+    sizes = [(it.name, it.stat().st_blocks * 512) for it in folder.iterdir() if it.is_file()]
+    return sorted(sizes, key=lambda it: -it[1])[:10]
+
+
+def _shown(settings: Settings) -> list[ShownSetting]:
+    """Every setting in force; of a secret only whether it is set."""
+    shown = []
+    for field in fields(settings):
+        value = getattr(settings, field.name)
+        text = str(value).lower() if isinstance(value, bool) else str(value)
+        if not field.repr:
+            text = "set, and not shown" if value else ""
+        about = field.metadata["about"]
+        shown.append(ShownSetting(field.name, text, about, value == field.default))
+    return shown

@@ -1,0 +1,32 @@
+"""Every page for operators, by what they look after."""
+
+from ...kit.routing import AuthMode, Handler, Route, Who
+from . import accounts, audit, invitations, overview, scopes, widgets
+
+_ACCOUNT = accounts.ACCOUNTS + "/{username}"
+
+
+def _page(method: str, path: str, handler: Handler) -> Route:
+    return Route(method, path, handler, Who.OPERATOR, auth=AuthMode.PAGE)
+
+
+OPERATOR_PAGES = (
+    _page("GET", "/operate", overview.get_overview),
+    _page("GET", "/operate/audit", audit.get_audit),
+    _page("GET", "/operate/audit.ndjson", audit.get_download),
+    _page("GET", accounts.ACCOUNTS, accounts.get_accounts),
+    _page("GET", _ACCOUNT, accounts.get_account),
+    _page("POST", _ACCOUNT + "/disable", accounts.post_disable),
+    _page("POST", _ACCOUNT + "/enable", accounts.post_enable),
+    _page("POST", _ACCOUNT + "/reset-link", accounts.post_reset_link),
+    _page("POST", _ACCOUNT + "/second-factor", accounts.post_second_factor),
+    _page("POST", _ACCOUNT + "/tokens/{id}", accounts.post_token),
+    _page("POST", _ACCOUNT + "/programs/{id}", accounts.post_program),
+    _page("GET", invitations.INVITATIONS, invitations.get_invitations),
+    _page("POST", invitations.INVITATIONS, invitations.post_invitation),
+    _page("POST", invitations.INVITATIONS + "/{id}", invitations.post_withdraw),
+    _page("GET", scopes.SCOPES, scopes.get_scopes),
+    _page("POST", scopes.SCOPES + "/reserve", scopes.post_reserve),
+    _page("POST", scopes.SCOPES + "/release", scopes.post_release),
+    _page("GET", "/operate/widgets", widgets.get_widgets),
+)

@@ -1,0 +1,267 @@
+"""The operator's pages: what they show, what they change, and what they never show."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from support.browsing import PERSONAL, Browsing, browser_of
+from support.html import Element
+from support.people import PASSWORD, Person, with_oauth, with_token
+from support.village import BuiltVillage, Village
+from widget_catalog.actions.manage_account import set_disabled
+from widget_catalog.actions.reserve_scope import reserve_scope
+from widget_catalog.domain.accounts import Actor, Via
+from widget_catalog.domain.errors import NotAllowed
+from widget_catalog.store.accounts import get_account, update_account
+
+NEW = "another long password"
+
+
+@pytest.fixture
+def olly(village: Village) -> Browsing:
+    return browser_of(village.olly)
+
+
+def rows(browsing: Browsing) -> list[str]:
+    return [it.text for it in browsing.page.all("li")]
+
+
+def described(browsing: Browsing) -> tuple[list[Element], list[Element]]:
+    return browsing.page.all("dt"), browsing.page.all("dd")
+
+
+def audit_of(person: Person) -> list[tuple[str, str]]:
+    entries = person.get("/api/audit").json()["entries"]
+    return [(it["actor"], it["action"]) for it in entries]
+
+
+def test_the_overview_shows_numbers_health_and_settings(village: Village, olly: Browsing) -> None:
+    answer = olly.get("/operate")
+
+    assert (answer.status, olly.title) == (200, "Overview")
+    assert PERSONAL.items() <= answer.headers.items()
+    told = olly.page.one("main").text
+    numbers = [(it.text, them.text) for it, them in zip(*described(olly), strict=True)][:4]
+    assert numbers == [
+        ("widgets, 2 listed", "2"),
+        ("versions listed", "2"),
+        ("installs", "0"),
+        ("accounts", "6"),
+    ]
+    assert "Databaseok Bundlesok Writingok Lag of this nodenone" in told
+    assert "Free disk space" in told
+    assert len(answer.body) < 60_000
+
+
+def test_secrets_are_never_shown(built_village: BuiltVillage, tmp_path: Path) -> None:
+    with Village(
+        built_village, tmp_path / "data", oidc_client_secret="hush-hush", secret_key="very" * 10
+    ) as village:
+        olly = browser_of(village.olly)
+        body = olly.get("/operate").body
+        assert b"hush-hush" not in body
+        assert b"very" * 10 not in body
+        assert body.count(b"set, and not shown") == 2
+
+
+def test_the_audit_log_is_filtered_and_downloaded(village: Village, olly: Browsing) -> None:
+    village.ann.post("/api/widgets/acme/clock/versions/1.0.0/yank", {"reason": "Broken <i>."})
+
+    olly.get("/operate/audit?actor=@ann&action=yank&scope=acme/clock&since=2020-01-01")
+    assert len(rows(olly)) == 1
+    assert rows(olly)[0].startswith("yank acme/clock 1.0.0 reason: Broken <i>.")
+    link = next(it for it in olly.page.links if "ndjson" in it)
+    answer = olly.get(link)
+    assert answer.headers["content-disposition"] == 'attachment; filename="audit.ndjson"'
+    (line,) = [json.loads(it) for it in answer.body.splitlines()]
+    assert (line["actor"], line["action"], line["details"]) == (
+        "ann",
+        "yank",
+        {"reason": "Broken <i>."},
+    )
+    everything = olly.get("/operate/audit.ndjson").body.splitlines()
+    assert len(everything) == village.olly.get("/api/audit").json()["total"]
+    olly.get("/operate/audit?until=2020-01-01")
+    assert rows(olly) == []
+
+
+@pytest.mark.parametrize(
+    "query", ["since=tomorrow", "action=dance", "actor=%00", "until=9999-12-31"]
+)
+def test_a_filter_that_makes_no_sense_is_told(olly: Browsing, query: str) -> None:
+    assert olly.get(f"/operate/audit?{query}").status == 400
+    assert len(olly.faults) == 1
+    assert olly.get(f"/operate/audit.ndjson?{query}").status == 400
+
+
+def test_accounts_are_found_by_name_and_address(olly: Browsing) -> None:
+    olly.get("/operate/accounts?q=@mia")
+    assert [it.split()[:2] for it in rows(olly)] == [["@mia", "mia@example.org"]]
+    olly.get("/operate/accounts?q=PIA@")
+    assert rows(olly)[0].startswith("@pia")
+    olly.get("/operate/accounts?q=%25")
+    assert rows(olly) == []
+    assert olly.get("/operate/accounts?q=%00").status == 400
+    assert olly.get("/operate/accounts/nobody").status == 404
+
+
+def test_an_account_is_disabled_and_enabled(village: Village, olly: Browsing) -> None:
+    olly.get("/operate/accounts/eve")
+
+    answer = olly.submit("/operate/accounts/eve/disable")
+
+    assert answer.headers["location"] == "/operate/accounts/eve?done=disable"
+    assert village.eve.get("/api/auth/session").status == 401
+    assert audit_of(village.olly)[0] == ("olly", "disable account")
+    olly.get("/operate/accounts/eve?done=disable")
+    assert olly.page.one("p", role="status").text.startswith("The account is disabled.")
+    olly.submit("/operate/accounts/eve/enable")
+    Browsing(village.site).sign_in("eve")
+
+
+def test_operators_do_not_disable_themselves(village: Village, olly: Browsing) -> None:
+    olly.get("/operate/accounts/olly")
+    answer = olly.submit("/operate/accounts/olly/disable")
+    assert (answer.status, olly.faults) == (
+        409,
+        ["You cannot disable your own account. Another operator can."],
+    )
+
+
+def test_somebodys_tokens_and_programs_are_ended(village: Village, olly: Browsing) -> None:
+    machine, program = with_token(village.eve, name="ci <b>"), with_oauth(village.eve)
+    olly.get("/operate/accounts/eve")
+    assert "ci <b>may publish in every scope of theirs" in olly.page.one("main").text
+    actions = [it.attributes["action"] or "" for it in olly.page.all("form")]
+    for word, person in (("/tokens/", machine), ("/programs/", program)):
+        (action,) = [it for it in actions if word in it]
+        assert person.get("/api/widgets/scopes").status == 200
+        olly.get("/operate/accounts/eve")
+        # The token of somebody else is not reached through another account.
+        elsewhere = action.replace("/eve/", "/mia/")
+        assert olly.post(elsewhere, olly.hidden_fields(action)).status == 404
+        olly.get("/operate/accounts/eve")
+        assert olly.submit(action).status == 303
+        assert person.get("/api/widgets/scopes").status == 401
+
+
+def test_a_reset_link_works_once(village: Village, olly: Browsing) -> None:
+    machine = with_token(village.eve)
+    olly.get("/operate/accounts/eve")
+    assert olly.submit("/operate/accounts/eve/reset-link").status == 200
+    link = olly.page.one("pre").text.removeprefix("https://catalog.example")
+    eve = Browsing(village.site)
+    assert eve.get(link).status == 200
+    assert eve.submit("/reset-password", password="short").status == 400
+    assert eve.faults == ["The password is too short: at least 12 characters are needed."]
+    assert machine.get("/api/widgets/scopes").status == 200
+
+    answer = eve.submit("/reset-password", password=NEW)
+
+    assert (answer.status, answer.headers["location"]) == (303, "/sign-in?next=/account")
+    assert machine.get("/api/widgets/scopes").status == 401
+    assert audit_of(village.olly)[:2] == [
+        ("eve", "reset password"),
+        ("olly", "make reset link"),
+    ]
+    assert eve.get(link).status == 403
+    assert (
+        eve.post("/reset-password", {"link": link.partition("=")[2], "password": NEW}).status == 403
+    )
+    Browsing(village.site).sign_in("eve", NEW)
+
+
+def test_a_reset_link_ends_after_a_day_and_with_the_account(village: Village) -> None:
+    olly, eve = Browsing(village.site).sign_in("olly"), Browsing(village.site)
+
+    def make() -> str:
+        olly.get("/operate/accounts/eve")
+        olly.submit("/operate/accounts/eve/reset-link")
+        return olly.page.one("pre").text.removeprefix("https://catalog.example")
+
+    link = make()
+    assert eve.get(link + "x").status == 403
+    assert eve.get("/reset-password").status == 403
+    set_disabled(village.site.node.store, "eve", is_disabled=True)
+    assert eve.get(link).status == 403
+    set_disabled(village.site.node.store, "eve", is_disabled=False)
+    assert eve.get(link).status == 200
+    village.clock.forward(hours=25)
+    assert eve.get(link).status == 403
+
+
+def test_invitations_are_made_and_withdrawn(built_village: BuiltVillage, tmp_path: Path) -> None:
+    with Village(built_village, tmp_path / "data", registration="invitation") as village:
+        olly, guest = browser_of(village.olly), Browsing(village.site)
+        olly.get("/operate/invitations")
+        assert olly.submit("/operate/invitations", email="nonsense").status == 400
+        assert olly.faults == ["'nonsense' is not an e-mail address."]
+        links = []
+        for email in ("bob@example.org", "cat@example.org"):
+            olly.get("/operate/invitations")
+            olly.submit("/operate/invitations", email=email, role="author")
+            links.append(olly.page.one("pre").text.removeprefix("https://catalog.example"))
+        olly.get("/operate/invitations")
+        actions = [it.attributes["action"] or "" for it in olly.page.all("form")]
+        open_ones = zip(rows(olly), [it for it in actions if "/invitations/" in it], strict=True)
+        by_email = {text.partition("from")[0]: action for text, action in open_ones}
+        assert sorted(by_email) == ["bob@example.org", "cat@example.org"]
+        withdraw = by_email["bob@example.org"]
+        assert olly.submit(withdraw).headers["location"] == "/operate/invitations?done=withdraw"
+        assert guest.get(links[0]).status == 403
+        assert guest.get(links[1]).status == 200
+        joined = guest.submit("/join", username="cat", email="cat@example.org", password=PASSWORD)
+        assert joined.status == 303
+
+
+def test_names_are_reserved_and_released(village: Village, olly: Browsing) -> None:
+    for form, name, status in (
+        ("reserve", "kept", 303),
+        ("reserve", "kept", 409),
+        ("reserve", "Not A Name", 400),
+        ("release", "acme", 409),
+        ("release", "nothing", 404),
+        ("release", "kept", 303),
+    ):
+        olly.get("/operate/scopes")
+        answer = olly.submit(f"/operate/scopes/{form}", name=name)
+        assert answer.status == status, (form, name)
+        if status != 303:
+            assert olly.page.one("div", role="alert").attributes["id"] == f"faults-{form}"
+        elif form == "reserve":
+            olly.get("/operate/scopes?kind=reserved")
+            assert rows(olly)[0].startswith("kept reserved since ")
+    assert audit_of(village.olly)[0] == ("olly", "release scope")
+
+
+def test_widgets_are_listed_by_scope_and_state(village: Village, olly: Browsing) -> None:
+    village.ann.post("/api/widgets/acme/clock/unlist", {})
+    olly.get("/operate/widgets")
+    assert len(rows(olly)) == 2
+    for query, keys in (
+        ("state=unlisted", ["acme/clock"]),
+        ("state=official", []),
+        ("state=revoked", []),
+        ("q=ann", ["ann/clock"]),
+    ):
+        olly.get(f"/operate/widgets?{query}")
+        shown = [it.text for it in olly.page.all("code") if "/" in it.text]
+        assert shown == keys, query
+    answer = olly.get("/operate/widgets?q=@acme/clock")
+    assert (answer.status, answer.headers["location"]) == (303, "/account/widgets/acme/clock")
+    assert olly.get("/operate/widgets?q=a//b").status == 400
+    assert olly.faults == ["Enter a scope, or a scope and a name such as ann/clock."]
+
+
+def test_whoever_is_no_operator_any_more_is_refused_in_the_transaction(village: Village) -> None:
+    """Even if the account was one when the request came in."""
+    store = village.site.node.store
+    with store.writing() as tx:
+        before = get_account(tx.connection, "olly")
+        update_account(tx, before.id, is_operator=False)
+    actor = Actor(via=Via.SESSION, account=before)
+    with pytest.raises(NotAllowed):
+        reserve_scope(store, "kept", actor)
+    with pytest.raises(NotAllowed):
+        set_disabled(store, "eve", is_disabled=True, actor=actor)
