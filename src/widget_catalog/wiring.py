@@ -3,6 +3,7 @@
 What only a worker needs is imported where one is built: commands would wait for it a second.
 """
 
+import asyncio
 import sys
 import threading
 from collections.abc import Callable
@@ -255,6 +256,7 @@ def build_worker(
     how the other workers are, where there are any; `finish_start` does what the start could not
     do because another process was writing, and may wait for it."""
     from .actions.count_download import DownloadCounter
+    from .actions.installs import read_installs
     from .actions.oauth import forget_successors
     from .actions.staged_import import watch_imports
     from .actions.tidy_uploads import Tidier, tidy_uploads
@@ -271,6 +273,7 @@ def build_worker(
     from .web.pages.operator.routes import OPERATOR_PAGES
     from .web.pages.preview.pages import PreviewPages
     from .web.pages.public.icons import Icons
+    from .web.pages.public.installs import DAYS, Days, InstallsReader
     from .web.pages.public.pages import PublicPages
     from .web.public.api import PublicApi
     from .web.public.cdn import Cdn
@@ -325,7 +328,19 @@ def build_worker(
         settings.max_event_streams,
         status,
     )
-    pages = PublicPages(catalog, services.renderer, settings.cdn_url, Icons(node.folder.icons))
+
+    async def read_days(widget_id: int) -> "Days":
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(readers, read_installs, durable, widget_id, DAYS)
+
+    pages = PublicPages(
+        catalog,
+        services.renderer,
+        settings.cdn_url,
+        node.bundles,
+        Icons(node.folder.icons),
+        InstallsReader(read_days).find,
+    )
     previews = PreviewPages(catalog, services.renderer, settings.cdn_url)
     uploads = Uploads(services)
     cdn = Cdn(catalog, node.bundles)

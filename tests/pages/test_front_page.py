@@ -27,6 +27,10 @@ PAGES = [
     "/widgets/catalog/clock",
     "/widgets/catalog/clock/versions",
     "/widgets/catalog/clock/1.1.0",
+    "/widgets/catalog/clock/compare?from=1.0.0&to=2.0.0",
+    "/docs",
+    "/docs/operating",
+    "/docs/integrating",
 ]
 EVERYWHERE = ["/", "/docs/api", "/search", "/nowhere"]
 RESOURCES = [*PAGES, "/openapi.json", "/favicon.svg", "/favicon.ico", "/robots.txt"]
@@ -75,7 +79,7 @@ def test_the_most_installed_are_shown_in_the_order_of_the_search(demo_site: InPr
 
 def test_every_link_leads_somewhere(demo_site: InProcessSite) -> None:
     page = page_of(demo_site)
-    for needed in ("/docs/api", "/openapi.json", "/api/health"):
+    for needed in ("/search", "/docs", "/docs/api", "/openapi.json", "/api/health"):
         assert needed in page.links
     for link in set(page.links):
         assert link.startswith("#") or demo_site.get(link).status == 200, link
@@ -192,7 +196,9 @@ def test_pages_need_nothing_from_elsewhere(demo_site: InProcessSite, path: str) 
 def test_a_page_has_all_its_headers(demo_site: InProcessSite, path: str) -> None:
     headers = demo_site.get(path).headers
     assert headers.pop("etag")
-    if path.startswith("/widgets/") and not path.endswith("/versions"):  # Widgets can run there.
+    if path.startswith("/widgets/") and path.endswith(
+        ("/clock", "/1.1.0")
+    ):  # Widgets can run there.
         policy = headers.pop("content-security-policy")
         assert policy.startswith("default-src 'none'; script-src 'self'; connect-src 'self' ")
         assert headers.items() <= HTML_HEADERS.items()
@@ -285,14 +291,20 @@ def test_browsers_and_robots_find_what_they_ask_for(demo_site: InProcessSite) ->
         assert icon.body.startswith(b"<svg ")
     robots = demo_site.get("/robots.txt")
     assert robots.headers["content-type"] == "text/plain; charset=utf-8"
-    assert robots.body == b"User-agent: *\nDisallow: /api/\nDisallow: /cdn/\n"
+    assert robots.body == (
+        b"User-agent: *\nDisallow: /api/\nDisallow: /cdn/\n"
+        b"Sitemap: https://catalog.example/sitemap.xml\n"
+    )
 
 
 def test_behind_a_path_of_its_own_all_links_begin_with_it(site: InProcessSite) -> None:
     site.add(widget_line())
     catalog = open_catalog(site.node, site.settings)
     pages = PublicPages(
-        catalog, PageRenderer("Widgets", "https://host.example/catalog"), "https://cdn.example"
+        catalog,
+        PageRenderer("Widgets", "https://host.example/catalog"),
+        "https://cdn.example",
+        site.node.bundles,
     )
     for path in [*EVERYWHERE, "/widgets/acme/clock", "/scopes/acme", "/widgets/acme/clock/1.0.0"]:
         body = asyncio.run(pages.answer(PlainRequest("GET", path))).body

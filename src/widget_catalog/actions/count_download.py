@@ -15,6 +15,7 @@ import structlog
 from ..domain.errors import StoreUnavailable
 from ..store.downloads import add_downloads
 from ..store.engine import Store
+from .installs import WRITE_EVERY_S, DayCounts
 
 _PATIENCE_S = 5.0
 # After a refusal, until a commit succeeds or fails.
@@ -46,6 +47,7 @@ class DownloadCounter:
         self._is_closing = False
         self._is_failing = False
         self._is_stuck = False
+        self._days = DayCounts()
         self._thread = threading.Thread(target=self._commit_forever, name="download-counter")
         self._thread.daemon = True
         self._thread.start()
@@ -70,10 +72,13 @@ class DownloadCounter:
 
     def _commit_forever(self) -> None:
         while True:
-            self._wakes.acquire()
+            is_woken = self._wakes.acquire(timeout=WRITE_EVERY_S if self._days.has_any else None)
             if self._pending is not None:
                 self._commit()
-            elif self._is_closing:
+                continue
+            if self._is_closing or not is_woken:
+                self._write_days()
+            if self._is_closing:
                 return
 
     def _take(self) -> _Batch | None:
@@ -89,8 +94,15 @@ class DownloadCounter:
             with self._store.writing() as tx:
                 # Not before: while another process writes, a batch can be withdrawn.
                 batch = self._take()
+                is_due = batch is not None and self._days.is_due
                 if batch is not None:
                     add_downloads(tx, batch.increments)
+                if is_due:
+                    self._days.write(tx)
+            if is_due:
+                self._days.forget()
+            if batch is not None:
+                self._days.note(batch.increments, self._store.now_ms())
         except StoreUnavailable as error:
             if not self._is_failing:  # Told once, and not again for every batch.
                 _log.warning("Downloads cannot be counted just now.", reason=error.message)
@@ -108,6 +120,17 @@ class DownloadCounter:
         loop = batch.committed.get_loop()
         if not loop.is_closed():
             loop.call_soon_threadsafe(_settle, batch.committed, fault)
+
+    def _write_days(self) -> None:
+        """Of days without a count to go along with; if that fails, they wait for the next one."""
+        if not self._days.has_any:
+            return
+        try:
+            with self._store.writing() as tx:
+                self._days.write(tx)
+        except StoreUnavailable:
+            return
+        self._days.forget()
 
     def _new_batch(self) -> _Batch:
         """A batch that is refused when its requests have waited long enough."""

@@ -151,10 +151,6 @@ class Catalog:
         detail = self._find(key)
         return None if detail is None else detail.id
 
-    def count_of(self, widget_id: int) -> int:
-        """The downloads of the widget with this number."""
-        return int(self._slots[widget_id])
-
     def search(self, query: Query, sdk: SemVer | None, page: str, limit: int) -> AnyContent:
         """A page of results. `page` is decimal digits, however many."""
         self._follow()

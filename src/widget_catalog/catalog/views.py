@@ -1,13 +1,14 @@
 """Views: the catalog as typed values, for pages: the shapes that the API sends as bytes."""
 
 from collections.abc import Callable
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import msgspec
 
 from widget_contract.names import is_name
 from widget_contract.semver import SemVer
 from widget_contract.wire import SearchResults, Stats, WidgetDetail, WidgetSummary
+from widget_contract.wire_running import RevokedState
 
 from ..replica.search.index import Query
 from ..replica.search.words import normal
@@ -35,6 +36,16 @@ class View(NamedTuple, Generic[T]):
 
     def read(self) -> T:
         return self.decode(self.content.body)
+
+
+class VersionBeside(msgspec.Struct, rename="camel"):
+    """The manifest that a version was published with, and why it must not run, if so."""
+
+    manifest: dict[str, Any] | None
+    revoked: RevokedState | None
+
+
+_decode_beside = msgspec.json.Decoder(VersionBeside).decode
 
 
 class Views:
@@ -78,13 +89,10 @@ class Views:
         """What any widget asks for, most frequent first."""
         return self._catalog.list_permissions()
 
-    def find_manifest(self, scope: str, name: str, version: str) -> str | None:  # noqa: ARG002
-        """The manifest of this version, if it was published with one."""
-        return None
-
-    def find_count(self, number: int) -> int:
-        """The installs of the widget with this number."""
-        return self._catalog.count_of(number)
+    def find_version(self, scope: str, name: str, version: str) -> VersionBeside | None:
+        """What is known of a listed version beside its entry."""
+        content = self._catalog.version(f"{scope}/{name}/{version}")
+        return None if content is None else _decode_beside(content.body)
 
     def find_number(self, key: str) -> int | None:
         """The number of the widget with this `scope/name`, listed or not."""

@@ -1,6 +1,6 @@
 """The table of the counts."""
 
-from sqlalchemy import BigInteger, Column, ForeignKey, Index, Table
+from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, Table
 
 from .schema import Number, metadata
 
@@ -14,3 +14,13 @@ downloads = Table(
 
 _changed_in = downloads.c.changed_in  # On SQLite its index is empty, and costs nothing.
 Index("ix_downloads_changed_in", _changed_in, sqlite_where=_changed_in.is_not(None))
+
+# What was counted on each day, for charts. Days are numbered from 1970, in UTC.
+installs_by_day = Table(
+    "installs_by_day",
+    metadata,
+    Column("widget_id", Number, ForeignKey("widgets.id"), primary_key=True, autoincrement=False),
+    Column("day", Integer, primary_key=True, autoincrement=False),
+    Column("count", BigInteger, nullable=False),
+    sqlite_with_rowid=False,
+)

@@ -27,6 +27,9 @@ class Pages(Protocol):
     async def answer(self, request: Request) -> Response:
         """A page, if only the one that says that there is none."""
 
+    def failure(self, told: Response) -> Response:
+        """The page for what programs are told so."""
+
 
 class Alarm(Protocol):
     def hears(self, fault: BaseException) -> bool:
@@ -77,9 +80,14 @@ class Site:
             return await self._previews.answer(request) or await self._pages.answer(request)
         except (sqlite3.Error, StoreUnavailable) as fault:
             if self._alarm.hears(fault):
-                return damaged(path)
+                return self._for_people(path, damaged(path))
             _log.error("The catalog cannot be read.", path=path, fault=str(fault))
-            return unavailable(path)
+            return self._for_people(path, unavailable(path))
         except Exception:
             _log.exception("A request failed.", method=request.method, path=path)
-            return internal_fault(path)
+            return self._for_people(path, internal_fault(path))
+
+    def _for_people(self, path: str, failure: Response) -> Response:
+        """A failure as a page, unless a program is told of it."""
+        is_for_programs = path.startswith(("/api/", CDN_PREFIX, UPLOADS_PREFIX)) or path == "/api"
+        return failure if is_for_programs else self._pages.failure(failure)

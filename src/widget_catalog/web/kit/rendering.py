@@ -50,6 +50,8 @@ class PageRenderer:
         self.style_path = f"/static/site.{Content(self.style).tag}.css"
         self.script = (STATIC / "passkeys.js").read_bytes()
         self.script_path = f"/static/passkeys.{Content(self.script).tag}.js"
+        self.card = (STATIC / "card.png").read_bytes()
+        self.card_path = f"/static/card.{Content(self.card).tag}.png"
         self.site_script = (STATIC / "site.js").read_bytes()
         self.site_script_path = f"/static/site.{Content(self.site_script).tag}.js"
         dashboard = preview_file("dashboard.js", (STATIC / "dashboard.js").read_bytes())
@@ -65,6 +67,7 @@ class PageRenderer:
             script_url=self.root + self.script_path,
             preview_url=self.root + self.preview_path,
             has_dashboard="yes" if has_dashboard else "",
+            card_url=public_url + self.card_path,
             site_script_url=self.root + self.site_script_path,
             service_name=service_name,
             public_url=public_url,

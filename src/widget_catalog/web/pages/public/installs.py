@@ -1,11 +1,17 @@
 """Installs over time: the days of a widget as a chart, drawn as SVG."""
 
-from collections.abc import Sequence
+import time
+from collections.abc import Awaitable, Callable
 from datetime import date, timedelta
 from typing import NamedTuple
 
+from ....domain.errors import StoreUnavailable
+
 DAYS = 90
 _HEIGHT = 40
+_KEPT_S = 30.0
+_MOST_KNOWN = 5_000
+_FIRST_DAY = date(1970, 1, 1)
 
 
 class Installs(NamedTuple):
@@ -48,8 +54,34 @@ def _bar(count: int, most: int) -> float:
     return max(round(count * _HEIGHT / most, 1), 1)
 
 
-def installs_until(last_day: date, days: Sequence[tuple[int, int]]) -> Installs:
-    """From pairs of a day's number (since 1970) and its count."""
-    last = (last_day - date(1970, 1, 1)).days
-    counts = dict(days)
-    return Installs(last_day, tuple(counts.get(day, 0) for day in range(last - DAYS + 1, last + 1)))
+# Today as a number of days since 1970, and days and counts up to it.
+Days = tuple[int, list[tuple[int, int]]]
+
+
+class InstallsReader:
+    """Reads the days of a widget from the store, at most every half minute for each."""
+
+    def __init__(self, read: Callable[[int], Awaitable[Days]]) -> None:
+        self._read = read
+        self._known: dict[int, tuple[float, Installs | None]] = {}
+
+    async def find(self, widget_id: int) -> Installs | None:
+        """None while the store cannot be read and nothing is known."""
+        read_at, known = self._known.get(widget_id, (0.0, None))
+        if read_at and time.monotonic() - read_at < _KEPT_S:
+            return known
+        try:
+            today, days = await self._read(widget_id)
+            known = _installs(today, dict(days))
+        except StoreUnavailable:
+            pass
+        self._known.pop(widget_id, None)
+        if len(self._known) >= _MOST_KNOWN:
+            del self._known[next(iter(self._known))]
+        self._known[widget_id] = (time.monotonic(), known)
+        return known
+
+
+def _installs(today: int, counts: dict[int, int]) -> Installs:
+    days = range(today - DAYS + 1, today + 1)
+    return Installs(_FIRST_DAY + timedelta(days=today), tuple(counts.get(it, 0) for it in days))

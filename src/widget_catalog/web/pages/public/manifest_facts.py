@@ -3,8 +3,6 @@
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-import msgspec
-
 _MOST_CHARACTERS = 300
 
 
@@ -14,19 +12,11 @@ class ManifestFacts(NamedTuple):
     author: str | None = None
     keywords: tuple[str, ...] = ()
     readme: str | None = None
-    schema: Any = None
-    default_config: Any = None
-    examples: Any = None
 
 
-def read_manifest(text: str | bytes | None) -> ManifestFacts:
+def read_manifest(manifest: dict[str, Any] | None) -> ManifestFacts:
     """Nothing of it is trusted: what is not as expected is left out."""
-    try:
-        found = msgspec.json.decode(text or b"{}")
-    except (msgspec.DecodeError, RecursionError):
-        found = {}
-    if not isinstance(found, dict):
-        found = {}
+    found = manifest or {}
     repository = found.get("repository")
     author = found.get("author")
     keywords = found.get("keywords")
@@ -36,9 +26,6 @@ def read_manifest(text: str | bytes | None) -> ManifestFacts:
         _line(author.get("name") if isinstance(author, dict) else author),
         tuple(it for it in map(_line, keywords[:12]) if it) if isinstance(keywords, list) else (),
         found["readme"] if isinstance(found.get("readme"), str) else None,
-        found.get("configSchema"),
-        found.get("defaultConfig"),
-        found.get("examples"),
     )
 
 

@@ -6,6 +6,7 @@ from functools import cache, partial
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, quote
 
+from ....bundles.contract import Bundles
 from ....catalog.catalog import Catalog
 from ....catalog.large_content import AnyContent
 from ....catalog.views import Views
@@ -16,11 +17,16 @@ from ...kit.rendering import HTML, STATIC, PageRenderer, safety
 from ...kit.routing import Routes
 from ...openapi import openapi, printed
 from ..preview.panel import panel_safety
+from .badges import badge
+from .compare_page import ComparePage
+from .feeds import Feeds
 from .front_page import FrontPage
+from .guide_pages import GuidePages
 from .icons import Icons
 from .rendered_pages import RenderedPages
 from .scope_page import ScopePage
 from .search_page import SearchPage
+from .sitemaps import Sitemaps
 from .widget_pages import FindInstalls, WidgetPages
 
 _ALLOWED = "GET, HEAD"
@@ -38,8 +44,17 @@ _JSON = "application/json; charset=utf-8"
 _TEXT = "text/plain; charset=utf-8"
 _CSS = "text/css; charset=utf-8"
 _JS = "text/javascript; charset=utf-8"
+_ATOM = "application/atom+xml; charset=utf-8"
+_XML = "application/xml; charset=utf-8"
+_SVG = "image/svg+xml"
+_A_WHILE = ("cache-control", "public, max-age=300")
+_ANY_ORIGIN = ("cross-origin-resource-policy", "cross-origin")
 _ROBOTS = b"User-agent: *\nDisallow: /api/\nDisallow: /cdn/\n"
 
+_FAILURES = {
+    500: ("Something went wrong", "The fault is on our side, and it has been logged."),
+    503: ("Back in a moment", "The catalog cannot be read just now. Try again soon."),
+}
 _WRONG_METHOD = ("Method not allowed", "Only GET and HEAD are allowed at this address.")
 
 
@@ -86,6 +101,7 @@ class PublicPages:
         catalog: Catalog,
         renderer: PageRenderer,
         cdn_url: str,
+        bundles: Bundles,
         icons: Icons | None = None,
         installs: FindInstalls | None = None,
     ) -> None:
@@ -101,9 +117,14 @@ class PublicPages:
         self._search = SearchPage(self._views, self._pages)
         self._scope = ScopePage(self._views, self._pages)
         self._widget = WidgetPages(catalog, self._pages, installs, renderer.public_url)
+        self._compare = ComparePage(catalog, self._pages, bundles)
+        self._feeds = Feeds(self._views, self._pages)
+        self._guides = GuidePages(self._pages)
+        paths = ["/", "/search"]
+        self._sitemaps = Sitemaps(self._views, self._pages, paths)
         # Pages on which a widget can run.
         self._with_panel: Headers = [HTML, _VARY, _REVALIDATED, *panel_safety(cdn_url)]
-        self._routes = Routes([*self._page_routes(), *self._file_routes()])
+        self._routes = Routes([*self._page_routes(), *self._file_routes(), *self._feed_routes()])
 
     def _page_routes(self) -> list[PublicRoute]:
         async def front_page(_: Asked) -> Resource:
@@ -124,25 +145,76 @@ class PublicPages:
         async def version_page(asked: Asked) -> Resource | None:
             return _page(await self._widget.version(**asked.params), self._with_panel)
 
+        async def compare_page(asked: Asked) -> Resource | None:
+            return _page(await self._compare.content(**asked.params, asked=asked.query))
+
+        async def widget_feed(asked: Asked) -> Resource | None:
+            return _page(await self._feeds.widget(**asked.params), _kept(_ATOM))
+
         return [
             PublicRoute("/", front_page),
             PublicRoute("/search", search_page),
             PublicRoute("/scopes/{scope}", scope_page),
             PublicRoute("/widgets/{scope}/{name}", widget_page),
             PublicRoute("/widgets/{scope}/{name}/versions", versions_page),
+            PublicRoute("/widgets/{scope}/{name}/compare", compare_page),
+            PublicRoute("/widgets/{scope}/{name}/feed.atom", widget_feed),
             PublicRoute("/widgets/{scope}/{name}/{number}", version_page),
+        ]
+
+    def _feed_routes(self) -> list[PublicRoute]:
+        """What programs of people ask for: feed readers, other people's pages, search engines."""
+
+        async def feed(asked: Asked) -> Resource | None:
+            content = self._feeds.latest(asked.params.get("scope"))
+            return _page(content, _kept(_ATOM))
+
+        async def badge_of(asked: Asked) -> Resource | None:
+            scope, name, kind = (asked.params[it] for it in ("scope", "name", "kind"))
+            found = await self._views.find_widget(f"{scope}/{name}")
+            made = badge(kind, None if found is None else found.read())
+            if made is None:
+                return None
+            content = self._pages.get(
+                f"badge {scope}/{name}/{kind}", (made,), "badge.svg", lambda: {"badge": made}
+            )
+            return Resource(content, [*_kept(_SVG), _ANY_ORIGIN])
+
+        async def sitemap(_: Asked) -> Resource:
+            return Resource(self._sitemaps.index(), _kept(_XML))
+
+        async def sitemap_part(asked: Asked) -> Resource | None:
+            return _page(self._sitemaps.part(asked.params["file"]), _kept(_XML))
+
+        async def docs(_: Asked) -> Resource:
+            return Resource(self._guides.index(), _HTML)
+
+        async def guide(asked: Asked) -> Resource | None:
+            return _page(self._guides.part(**asked.params))
+
+        return [
+            PublicRoute("/feed.atom", feed),
+            PublicRoute("/scopes/{scope}/feed.atom", feed),
+            PublicRoute("/badges/{scope}/{name}/{kind}", badge_of),
+            PublicRoute("/sitemap.xml", sitemap),
+            PublicRoute("/sitemaps/{file}", sitemap_part),
+            PublicRoute("/docs", docs),
+            PublicRoute("/docs/{name}", guide),
+            PublicRoute("/docs/{name}/{slug}", guide),
         ]
 
     def _file_routes(self) -> list[PublicRoute]:
         renderer, file = self._renderer, self._file
         document = cache(partial(openapi, renderer.service_name, renderer.public_url))
+        robots = _ROBOTS + f"Sitemap: {renderer.public_url}/sitemap.xml\n".encode()
         icon = file((STATIC / "favicon.svg").read_bytes(), "image/svg+xml", _A_DAY)
         return [
             _fixed("/docs/api", lambda: self._render_reference(document())),
             _fixed("/openapi.json", lambda: self._printed(document())),
             _fixed("/favicon.svg", lambda: icon),
             _fixed("/favicon.ico", lambda: icon),
-            _fixed("/robots.txt", lambda: file(_ROBOTS, _TEXT, _A_DAY)),
+            _fixed("/robots.txt", lambda: file(robots, _TEXT, _A_DAY)),
+            _fixed(renderer.card_path, lambda: file(renderer.card, "image/png", _FOR_GOOD)),
             _fixed(renderer.style_path, lambda: file(renderer.style, _CSS, _FOR_GOOD)),
             _fixed(renderer.script_path, lambda: file(renderer.script, _JS, _FOR_GOOD)),
             _fixed(renderer.site_script_path, lambda: file(renderer.site_script, _JS, _FOR_GOOD)),
@@ -163,6 +235,12 @@ class PublicPages:
             headers = [*_HTML, ("allow", _ALLOWED)]
             return content_response(request, self._message(*_WRONG_METHOD), headers, status=405)
         return content_response(request, *resource)
+
+    def failure(self, told: Response) -> Response:
+        """The page for a fault of ours, which programs are told in JSON."""
+        title, sentence = _FAILURES[told.status]
+        headers = [it for it in told.headers if it[0] == "retry-after"]
+        return self._renderer.message(told.status, title, sentence, *headers)
 
     def _not_found(self, path: str) -> AnyContent:
         """What was looked for, as far as the path says it, and what looks like it."""
@@ -192,6 +270,11 @@ class PublicPages:
 
 def _page(content: AnyContent | None, headers: Headers = _HTML) -> Resource | None:
     return None if content is None else Resource(content, headers)
+
+
+def _kept(content_type: str) -> Headers:
+    """Of what programs ask for again and again."""
+    return [("content-type", content_type), _VARY, _A_WHILE, NOSNIFF]
 
 
 def _fixed(path: str, make: Callable[[], Resource]) -> PublicRoute:

@@ -29,13 +29,17 @@ class RenderedPages:
         self, key: str, shows: Shows, template: str, values: Callable[[], Mapping[str, Any]]
     ) -> AnyContent:
         """The page that was kept under this key, or a new one made of these values."""
-        kept = self._pages.items.get(key)
-        if kept is not None and kept[0] == shows:
-            return kept[1]
+        kept = self.find(key, shows)
+        if kept is not None:
+            return kept
         content = self.render(template, **values())
         size = content.size * 3 // 2 + 2 * len(key) + _OVERHEAD_BYTES
         self._pages.put(key, (shows, content), size)
         return content
+
+    def find(self, key: str, shows: Shows) -> AnyContent | None:
+        kept = self._pages.items.get(key)
+        return kept[1] if kept is not None and kept[0] == shows else None
 
     def render(self, template: str, **values: Any) -> AnyContent:
         return self._packer.content([self._renderer.render(template, **values)])

@@ -11,7 +11,7 @@ from ....catalog.views import Views
 from ..preview.panel import panel_of
 from .facts import compatibilities, find_version, grid, in_words, use, version_rows
 from .installs import Installs
-from .manifest_facts import ManifestFacts, read_manifest
+from .manifest_facts import read_manifest
 from .markdown import render_markdown
 from .rendered_pages import RenderedPages
 from .search_page import page_numbers
@@ -22,8 +22,8 @@ _README_BYTES = 20_000
 _ROWS = 12
 _ROWS_PER_PAGE = 25
 
-# From a widget's number and its count.
-FindInstalls = Callable[[int, int], Awaitable[Installs]]
+FindInstalls = Callable[[int], Awaitable[Installs | None]]
+"""From a widget's number."""
 
 
 class WidgetPages:
@@ -112,10 +112,14 @@ class WidgetPages:
     def _version(self, it: VersionEntry) -> dict[str, Any]:
         """What the pages of a widget and of a version both show."""
         style = self._views.find_style(it.scope, it.name, it.version)
-        manifest = self._manifest(it)
+        beside = self._views.find_version(it.scope, it.name, it.version)
+        declared = None if beside is None else beside.manifest
+        manifest = read_manifest(declared)
+        revoked = None if beside is None else beside.revoked
         return {
             "version": it,
-            "preview": panel_of(self._catalog, it),
+            "revoked": revoked,
+            "preview": None if revoked else panel_of(self._catalog, it, declared),
             "grid": grid(it),
             "permissions": [in_words(name) for name in it.permissions],
             "use": use(it, style, self._public_url),
@@ -124,11 +128,8 @@ class WidgetPages:
             "readme": manifest.readme and render_markdown(manifest.readme, _README_BYTES),
         }
 
-    def _manifest(self, it: VersionEntry) -> ManifestFacts:
-        return read_manifest(self._views.find_manifest(it.scope, it.name, it.version))
-
     async def _find_installs(self, key: str) -> Installs | None:
         number = self._views.find_number(key)
         if number is None or self._installs is None:
             return None
-        return await self._installs(number, self._views.find_count(number))
+        return await self._installs(number)

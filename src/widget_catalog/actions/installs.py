@@ -1,0 +1,53 @@
+"""Installs by day: noted as downloads are counted, written some seconds later, read for charts."""
+
+import time
+from collections.abc import Mapping
+
+from ..store.engine import Store, Transaction
+from ..store.installs import add_installs, list_installs
+
+_DAY_MS = 86_400_000
+WRITE_EVERY_S = 5.0
+
+
+class DayCounts:
+    """What was counted and is not written by day yet; for one thread.
+
+    They are written with the counts of some later moment, so that the counter commits no more
+    often, and writes hardly more, than without. A process that is killed loses some seconds of
+    a chart, and no count.
+    """
+
+    def __init__(self) -> None:
+        self._counts: dict[tuple[int, int], int] = {}
+        self._written_at = time.monotonic()
+
+    @property
+    def has_any(self) -> bool:
+        return bool(self._counts)
+
+    @property
+    def is_due(self) -> bool:
+        return self.has_any and time.monotonic() - self._written_at >= WRITE_EVERY_S
+
+    def note(self, increments: Mapping[int, int], now_ms: int) -> None:
+        """These were counted."""
+        day = now_ms // _DAY_MS
+        for widget_id, count in increments.items():
+            key = (widget_id, day)
+            self._counts[key] = self._counts.get(key, 0) + count
+
+    def write(self, tx: Transaction) -> None:
+        """All of them; `forget` them when that is committed."""
+        add_installs(tx, self._counts)
+
+    def forget(self) -> None:
+        self._counts.clear()
+        self._written_at = time.monotonic()
+
+
+def read_installs(store: Store, widget_id: int, days: int) -> tuple[int, list[tuple[int, int]]]:
+    """Today, as a number of days since 1970, and the counts of so many days up to it."""
+    today = store.now_ms() // _DAY_MS
+    with store.reading() as connection:
+        return today, list_installs(connection, widget_id, today - days + 1)

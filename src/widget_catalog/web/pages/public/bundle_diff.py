@@ -1,0 +1,74 @@
+"""How two bundles differ, line by line; minified code is broken into lines first."""
+
+import difflib
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+# Above these, a comparison would take long, and nobody would read it.
+MOST_BYTES = 400_000
+_MOST_LINES = 6_000
+_SHOWN_LINES = 300
+_SHOWN_CHARACTERS = 160
+_MINIFIED = 160
+_CONTEXT = 3
+
+# Strings and comments are not broken; statements and blocks are.
+_TOKEN = re.compile(
+    r"""("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`|//[^\n]*|/\*.*?\*/)|([;{}])""",
+    re.DOTALL,
+)
+
+
+class DiffLine(NamedTuple):
+    """`kind` is one of `same`, `added`, `removed`, `place`."""
+
+    kind: str
+    text: str
+
+
+class BundleDiff(NamedTuple):
+    """`lines` is None where the bundles are too large to be compared."""
+
+    lines: list[DiffLine] | None
+    added: int = 0
+    removed: int = 0
+    is_cut: bool = False
+    is_broken_up: bool = False
+
+
+def compare_bundles(old: bytes, new: bytes) -> BundleDiff:
+    if max(len(old), len(new)) > MOST_BYTES:
+        return BundleDiff(None)
+    texts = [it.decode("utf-8", "replace") for it in (old, new)]
+    is_minified = any(_is_minified(it) for it in texts)
+    before, after = ((_broken_up(it) if is_minified else it).splitlines() for it in texts)
+    if max(len(before), len(after)) > _MOST_LINES:
+        return BundleDiff(None)
+    lines = list(_lines(before, after))
+    added = sum(it.kind == "added" for it in lines)
+    removed = sum(it.kind == "removed" for it in lines)
+    is_cut = len(lines) > _SHOWN_LINES
+    return BundleDiff(lines[:_SHOWN_LINES], added, removed, is_cut, is_minified)
+
+
+def _is_minified(text: str) -> bool:
+    lines = text.splitlines() or [""]
+    return len(text) / len(lines) > _MINIFIED
+
+
+def _broken_up(text: str) -> str:
+    return _TOKEN.sub(lambda found: found[1] or f"{found[2]}\n", text)
+
+
+def _lines(before: list[str], after: list[str]) -> Iterator[DiffLine]:
+    kinds = {" ": "same", "+": "added", "-": "removed", "@": "place"}
+    unified = difflib.unified_diff(before, after, lineterm="", n=_CONTEXT)
+    for number, line in enumerate(unified):
+        if number < 2:  # The names of the files.
+            continue
+        kind = kinds[line[0]]
+        text = line if kind == "place" else line[1:]
+        if len(text) > _SHOWN_CHARACTERS:
+            text = text[:_SHOWN_CHARACTERS] + "…"
+        yield DiffLine(kind, text)

@@ -1,0 +1,113 @@
+"""Two versions side by side: what their authors say of them, and how their bundles differ."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from widget_contract.errors import CatalogError
+from widget_contract.wire import VersionEntry, WidgetDetail
+
+from ....bundles.contract import Bundles
+from ....catalog.catalog import Catalog
+from ....catalog.large_content import AnyContent
+from ....catalog.views import Views
+from .bundle_diff import MOST_BYTES, BundleDiff, compare_bundles
+from .facts import find_version
+from .rendered_pages import RenderedPages
+
+_OFFERED = 100
+
+
+class Row(NamedTuple):
+    label: str
+    old: str
+    new: str
+
+
+class ComparePage:
+    def __init__(self, catalog: Catalog, pages: RenderedPages, bundles: Bundles) -> None:
+        self._catalog = catalog
+        self._views = Views(catalog)
+        self._pages = pages
+        self._bundles = bundles
+        # One at a time: a comparison keeps a core busy, and nobody waits for one in vain.
+        self._comparing = asyncio.Lock()
+
+    async def content(self, scope: str, name: str, asked: dict[str, str]) -> AnyContent | None:
+        """Without versions in the query: the latest two. None if there is no such widget."""
+        found = await self._views.find_widget(f"{scope}/{name}")
+        if found is None:
+            return None
+        detail = found.read()
+        old, new = _chosen(detail, asked)
+        key = f"compare {scope}/{name} {old and old.version} {new and new.version}"
+        shows = (self._views.revision(),)
+        kept = self._pages.find(key, shows)
+        if kept is not None:
+            return kept
+        diff = None if old is None or new is None else await self._diff(old, new)
+
+        def values() -> dict[str, Any]:
+            before = () if old is None else old.permissions
+            after = () if new is None else new.permissions
+            return {
+                "widget": detail.widget,
+                "numbers": [it.version for it in detail.versions[:_OFFERED]],
+                "old": old,
+                "new": new,
+                "rows": _rows(old, new) if old is not None and new is not None else [],
+                "added": [it for it in after if it not in before],
+                "removed": [it for it in before if it not in after],
+                "diff": diff,
+            }
+
+        return self._pages.get(key, shows, "compare.html", values)
+
+    async def _diff(self, old: VersionEntry, new: VersionEntry) -> BundleDiff | None:
+        """None where a bundle is not stored here."""
+        refs = [self._catalog.find_bundle(it.scope, it.name, it.version) for it in (old, new)]
+        stored = [it for it in refs if it is not None]
+        if len(stored) < 2:
+            return None
+        if max(it.size_bytes for it in stored) > MOST_BYTES:
+            return BundleDiff(None)
+        async with self._comparing:
+            return await asyncio.to_thread(self._compare, *(it.sha256_hash for it in stored))
+
+    def _compare(self, old: str, new: str) -> BundleDiff | None:
+        try:
+            with self._bundles.open(old) as before, self._bundles.open(new) as after:
+                return compare_bundles(before.read(), after.read())
+        except (CatalogError, OSError):
+            return None
+
+
+def _chosen(
+    detail: WidgetDetail, asked: dict[str, str]
+) -> tuple[VersionEntry | None, VersionEntry | None]:
+    versions = detail.versions
+    new = find_version(detail, asked["to"]) if "to" in asked else next(iter(versions), None)
+    if "from" in asked:
+        return find_version(detail, asked["from"]), new
+    at = versions.index(new) if new is not None else 0
+    return (versions[at + 1] if at + 1 < len(versions) else new), new
+
+
+def _rows(old: VersionEntry, new: VersionEntry) -> list[Row]:
+    def size(it: VersionEntry) -> str:
+        return f"{it.min_size.w}×{it.min_size.h} to {it.max_size.w}×{it.max_size.h} cells"
+
+    facts: dict[str, Callable[[VersionEntry], str]] = {
+        "Published": lambda it: it.published_at[:10],
+        "Name": lambda it: it.display_name,
+        "Description": lambda it: it.description or "none",
+        "Runs on SDK": lambda it: it.sdk_version,
+        "Size on the grid": size,
+        "Bundle": lambda it: f"{it.bundle_size:,} bytes",
+        "License": lambda it: it.license or "not stated",
+        "Settings version": lambda it: (
+            "none" if it.config_version is None else str(it.config_version)
+        ),
+        "SHA-256": lambda it: it.sha256_hash,
+    }
+    return [Row(label, fact(old), fact(new)) for label, fact in facts.items()]

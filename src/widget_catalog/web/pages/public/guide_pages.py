@@ -1,0 +1,53 @@
+"""Pages of the documentation: what there is, and each part of each guide."""
+
+from typing import Any
+
+from ....catalog.large_content import AnyContent
+from .guides import Guides
+from .rendered_pages import RenderedPages
+
+_ABOUT = {
+    "integrating": "Search, choose a version that fits, load it: from a dashboard of your own.",
+    "loading-widgets-safely": "What to check, and how to run code that you do not trust.",
+    "publishing": "From an empty folder to a published widget, by hand or from CI.",
+    "operating": "Install, back up, watch and repair a catalog.",
+    "scaling": "Many nodes, mirrors, and what each of them needs.",
+    "settings": "Every setting, what it does, and its default.",
+    "errors": "What every error means, and what to do about it.",
+    "performance": "What was measured, how, and against what.",
+}
+
+
+class GuidePages:
+    def __init__(self, pages: RenderedPages) -> None:
+        self._pages = pages
+        self._guides = Guides(pages.address(""))
+
+    def index(self) -> AnyContent:
+        guides = self._guides.all.values()
+        return self._pages.get(
+            "docs", (), "docs.html", lambda: {"guides": guides, "abouts": _ABOUT}
+        )
+
+    def part(self, name: str, slug: str = "") -> AnyContent | None:
+        guide = self._guides.all.get(name)
+        part = None if guide is None else guide.find(slug)
+        if guide is None or part is None:
+            return None
+        at = guide.parts.index(part)
+
+        def values() -> dict[str, Any]:
+            return {
+                "guides": self._guides.all.values(),
+                "guide": guide,
+                "part": part,
+                "before": guide.parts[at - 1] if at else None,
+                "after": guide.parts[at + 1] if at + 1 < len(guide.parts) else None,
+            }
+
+        return self._pages.get(f"docs {name}/{slug}", (), "guide.html", values)
+
+    def list_paths(self) -> list[str]:
+        """Of all pages of the documentation."""
+        parts = ((it.name, part.slug) for it in self._guides.all.values() for part in it.parts)
+        return ["/docs", *(f"/docs/{name}/{slug}".rstrip("/") for name, slug in parts), "/docs/api"]

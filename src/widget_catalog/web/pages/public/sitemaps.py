@@ -1,0 +1,38 @@
+"""Sitemaps: an index, a part for the pages that are always there, and parts for the widgets."""
+
+from typing import Any
+
+from ....catalog.large_content import AnyContent
+from ....catalog.views import Views
+from ....domain.clock import from_ms, iso
+from .rendered_pages import RenderedPages
+
+
+class Sitemaps:
+    def __init__(self, views: Views, pages: RenderedPages, paths: list[str]) -> None:
+        self._views = views
+        self._pages = pages
+        self._paths = paths
+
+    def index(self) -> AnyContent:
+        parts = self._views.count_parts()
+        return self._pages.get("sitemap", (parts,), "sitemap.xml", lambda: {"parts": parts})
+
+    def part(self, file: str) -> AnyContent | None:
+        number = file.removesuffix(".xml")
+        if not (number.isascii() and number.isdecimal() and len(number) < 9):
+            return None
+        part = int(number)
+        if file != f"{part}.xml" or part > self._views.count_parts():
+            return None
+        shows = (self._views.revision(),)
+        return self._pages.get(f"sitemap {part}", shows, "sitemap.xml", lambda: self._values(part))
+
+    def _values(self, part: int) -> dict[str, Any]:
+        if part == 0:
+            return {"parts": None, "paths": self._paths, "widgets": []}
+        widgets = [
+            (scope, name, iso(from_ms(at)))
+            for scope, name, at in self._views.list_addresses(part - 1)
+        ]
+        return {"parts": None, "paths": [], "widgets": widgets}

@@ -1,0 +1,73 @@
+"""Installs by day: noted with every count, written a little later, shown as a chart."""
+
+import asyncio
+
+import pytest
+
+from support.html import Html
+from support.site import InProcessSite
+from support.widgets import import_widgets, widget_line
+from widget_catalog.actions import count_download, installs
+from widget_catalog.actions.count_download import DownloadCounter
+from widget_catalog.actions.installs import read_installs
+from widget_catalog.web.pages.public import installs as charts
+from widget_catalog.wiring import Node
+
+
+def count(counter: DownloadCounter, *widget_ids: int) -> None:
+    async def all_of_them() -> None:
+        await asyncio.gather(*(counter.count(it) for it in widget_ids))
+
+    asyncio.run(all_of_them())
+
+
+def days_of(node: Node, widget_id: int) -> list[int]:
+    return [count for _, count in read_installs(node.store, widget_id, 90)[1]]
+
+
+def test_what_was_counted_is_written_by_day_when_the_counter_closes(node: Node) -> None:
+    import_widgets(node, widget_line("a/x", downloadCount=500), widget_line("a/y"))
+    for _ in range(2):
+        counter = DownloadCounter(node.store)
+        count(counter, 1, 2, 1)
+        counter.close()
+    assert (days_of(node, 1), days_of(node, 2)) == ([4], [2])
+
+
+def test_it_is_written_without_another_count(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (installs, count_download):
+        monkeypatch.setattr(module, "WRITE_EVERY_S", 0.05)
+    import_widgets(node, widget_line("a/x"))
+    counter = DownloadCounter(node.store)
+    count(counter, 1)
+
+    async def wait() -> None:
+        while days_of(node, 1) != [1]:
+            await asyncio.sleep(0.02)
+
+    asyncio.run(asyncio.wait_for(wait(), 20))
+    count(counter, 1)
+    asyncio.run(asyncio.sleep(0.1))
+    count(counter, 1)
+    counter.close()
+    assert days_of(node, 1) == [3]
+
+
+def test_the_page_of_a_widget_has_a_chart(
+    site: InProcessSite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (installs, count_download):
+        monkeypatch.setattr(module, "WRITE_EVERY_S", 0.0)
+    monkeypatch.setattr(charts, "_KEPT_S", 0.0)
+    site.add(widget_line("acme/clock"))
+    assert not Html(site.get("/widgets/acme/clock").body).all("figure")
+    for _ in range(3):
+        assert site.post("/api/v1/widgets/acme/clock").status == 200
+    page = Html(site.get("/widgets/acme/clock").body)
+    assert page.one("figcaption").text.endswith("in the last 90 days")
+
+
+def test_the_highest_bar_fills_the_chart() -> None:
+    shown = charts._installs(20_000, {20_000: 10, 19_999: 5, 19_000: 99})
+    assert (len(shown.counts), shown.total, shown.most) == (90, 15, 10)
+    assert shown.bars == "M264 40v-20.0h2V40zM267 40v-40.0h2V40z"

@@ -1,0 +1,74 @@
+"""Two versions side by side, and how their bundles differ."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from support.html import Html
+from support.site import InProcessSite
+from support.widgets import version_line, widget_line
+from widget_catalog.web.pages.public.bundle_diff import MOST_BYTES, compare_bundles
+
+ADDRESS = "/widgets/catalog/clock/compare"
+
+
+def test_the_latest_two_are_compared_unless_others_are_asked_for(demo_site: InProcessSite) -> None:
+    for query, wanted in {
+        "": ["1.1.0", "2.0.0"],
+        "?from=1.0.0&to=2.0.0": ["1.0.0", "2.0.0"],
+        "?to=1.1.0": ["1.0.0", "1.1.0"],
+    }.items():
+        page = Html(demo_site.get(ADDRESS + query).body)
+        options = [it for it in page.elements if it.tag == "option"]
+        assert [it.text for it in options if "selected" in it.attributes] == wanted
+        assert [it.text for it in page.all("th", scope="col")] == wanted
+
+
+def test_facts_permissions_and_lines_are_shown(demo_site: InProcessSite) -> None:
+    answer = demo_site.get(f"{ADDRESS}?from=1.0.0&to=2.0.0")
+    assert len(answer.body) < 60_000
+    page = Html(answer.body)
+    changed = [it.text for it in page.all("tr", class_="changed")]
+    assert any(it.startswith("Runs on SDK ^1.0.0 1.x || 2.x") for it in changed)
+    assert "lines added" in page.one("main").text
+    assert page.all("ins")
+    assert page.all("del")
+    assert demo_site.get(f"{ADDRESS}?from=1.0.0&to=2.0.0").response.body is answer.response.body
+
+
+def test_what_cannot_be_compared_is_said(site: InProcessSite) -> None:
+    versions = [version_line("1.0.0"), version_line("1.1.0", permissions=["network"])]
+    site.add(widget_line("acme/far", versions=versions), widget_line("acme/none", versions=[]))
+    text = Html(site.get("/widgets/acme/far/compare?from=1.0.0&to=1.1.0").body).one("main").text
+    assert "not both stored here" in text
+    assert "+ network" in text
+    for address in ("/widgets/acme/far/compare?from=1.0.0&to=9", "/widgets/acme/none/compare"):
+        page = Html(site.get(address).body)
+        assert page.one("p", class_="empty").text.startswith("There is no such version.")
+    assert site.get("/widgets/acme/nothing/compare").status == 404
+
+
+def test_minified_code_is_broken_into_lines() -> None:
+    old = b'const a="x;y";' * 40
+    diff = compare_bundles(old, old.replace(b"x;y", b"x;z", 1))
+    assert diff.is_broken_up
+    assert (diff.added, diff.removed) == (1, 1)
+    assert 'const a="x;z";' in [it.text for it in diff.lines or [] if it.kind == "added"]
+
+
+def test_the_same_and_the_giant_have_no_lines() -> None:
+    assert compare_bundles(b"a\n", b"a\n").lines == []
+    assert compare_bundles(b"a" * (MOST_BYTES + 1), b"").lines is None
+
+
+texts = st.text("ab;{}\"'`/*\n", max_size=60).map(str.encode)
+
+
+@settings(max_examples=60)
+@given(texts, texts)
+def test_lines_added_and_removed_lead_from_one_to_the_other(old: bytes, new: bytes) -> None:
+    diff = compare_bundles(old, new)
+    assert diff.lines is not None
+    assert (diff.lines == []) == (old.decode().splitlines() == new.decode().splitlines())
+    assert diff.added - diff.removed == len(new.decode().splitlines()) - len(
+        old.decode().splitlines()
+    )
