@@ -1,4 +1,6 @@
 import type {
+  Change,
+  Changes,
   PublishedFile,
   ResolveRequest,
   ResolveResult,
@@ -38,6 +40,9 @@ export class Catalog {
   /** Bundles that must not run. Without a connection: as they were when last read. */
   revocations(options?: RequestOptions): Promise<Revocations>;
 
+  /** One page of what has changed in the catalog. */
+  changes(query?: ChangesQuery, options?: RequestOptions): Promise<Changes>;
+
   /**
    * Choose the version of a widget for an SDK, fetch its files, check them, and import the module.
    *
@@ -64,6 +69,15 @@ export class Catalog {
    * in a sandboxed frame.
    */
   fetchFiles(id: string, options: LoadOptions): Promise<FetchedWidget>;
+
+  /**
+   * Every change of the catalog from now on, or after the change number `since`: by an event
+   * stream, or by polling where there is none. It reconnects, and goes on where it was.
+   * It ends when `signal` is aborted.
+   *
+   * @throws {FeedExpired} `since` is older than what the catalog keeps: read everything again.
+   */
+  watch(options?: WatchOptions): AsyncGenerator<Change, void, undefined>;
 }
 
 export interface CatalogOptions {
@@ -84,6 +98,13 @@ export interface CatalogCache {
 
 export interface RequestOptions {
   signal?: AbortSignal;
+}
+
+export interface ChangesQuery {
+  /** Only what came after this number. */
+  since?: number;
+  /** How many at most. */
+  limit?: number;
 }
 
 export interface LoadOptions extends RequestOptions {
@@ -133,6 +154,13 @@ export interface LoadedWidget<Module> extends FetchedWidget {
   styleSheet: CSSStyleSheet | null;
 }
 
+export interface WatchOptions extends RequestOptions {
+  /** Number of the last change that is known; without it, only what comes from now on. */
+  since?: number;
+  /** The longest pause between two attempts to connect or to poll; default 30. */
+  pollSeconds?: number;
+}
+
 /** Every failure of the client is one of these. */
 export class CatalogError extends Error {
   /** The status that the catalog answered with, if it did. */
@@ -171,6 +199,9 @@ export class IntegrityError extends CatalogError {
 
 /** The module could not be imported; `cause` says why. */
 export class ImportFailed extends CatalogError {}
+
+/** The catalog does not keep changes from so long ago. */
+export class FeedExpired extends CatalogError {}
 
 /** The catalog cannot answer at the moment. */
 export class Unavailable extends CatalogError {

@@ -2,6 +2,7 @@
 
 const CACHE_NAME = "widget-catalog-1";
 const REVOCATIONS_FRESH_MS = 10_000;
+const STREAM_SILENCE_MS = 45_000; // The service sends a comment every 15 seconds.
 
 export class CatalogError extends Error {
   constructor(message, { cause, ...details } = {}) {
@@ -16,6 +17,7 @@ export class Incompatible extends CatalogError {}
 export class Revoked extends CatalogError {}
 export class IntegrityError extends CatalogError {}
 export class ImportFailed extends CatalogError {}
+export class FeedExpired extends CatalogError {}
 export class Unavailable extends CatalogError {}
 export class Offline extends Unavailable {}
 
@@ -50,6 +52,10 @@ export class Catalog {
     return this.#read("revocations", { signal, isKept: true });
   }
 
+  async changes({ since, limit } = {}, { signal } = {}) {
+    return this.#read(`changes${queryString({ since, limit })}`, { signal });
+  }
+
   async resolve(request, { signal } = {}) {
     const answer = await this.#ask(this.#address("resolve"), {
       method: "POST",
@@ -66,6 +72,29 @@ export class Catalog {
 
   async fetchFiles(id, options = {}) {
     return this.#load(pathOf(id), options, (fetched) => fetched);
+  }
+
+  async *watch({ since, pollSeconds = 30, signal } = {}) {
+    let last = since ?? null;
+    for (let failures = 0; !signal?.aborted; failures++) {
+      const began = Date.now();
+      try {
+        last ??= (await this.revocations({ signal })).revision;
+        for (const read of [() => this.#stream(last, signal), () => this.#poll(last, signal)]) {
+          for await (const change of read()) {
+            if (change.seq <= last) continue;
+            last = change.seq;
+            yield change;
+          }
+        }
+      } catch (error) {
+        if (signal?.aborted) return;
+        // A SyntaxError: an event that is no JSON. Ask anew.
+        if (!(error instanceof Unavailable || error instanceof SyntaxError)) throw error;
+      }
+      if (Date.now() - began > STREAM_SILENCE_MS) failures = 0; // The stream did work.
+      await pause(Math.min(pollSeconds, 2 ** failures) * (0.5 + Math.random() / 2), signal);
+    }
   }
 
   async #load(id, options, finish) {
@@ -171,11 +200,8 @@ export class Catalog {
     });
     const actual = await sha256(bytes);
     if (actual !== sha256Hash) {
-      throw new IntegrityError(`${url} is not what the catalog described.`, {
-        url,
-        expected: sha256Hash,
-        actual,
-      });
+      const details = { url, expected: sha256Hash, actual };
+      throw new IntegrityError(`${url} is not what the catalog described.`, details);
     }
     await this.#cached("put", url, new Response(bytes));
     return bytes;
@@ -193,10 +219,54 @@ export class Catalog {
     );
   }
 
+  async *#stream(since, signal) {
+    const ending = new AbortController();
+    const end = () => ending.abort();
+    signal?.addEventListener("abort", end);
+    let silence = setTimeout(end, STREAM_SILENCE_MS);
+    try {
+      const answer = await this.#ask(this.#address(`changes${queryString({ since })}`), {
+        headers: { accept: "text/event-stream", "last-event-id": String(since) },
+        cache: "no-store",
+        signal: ending.signal,
+        hasTimeout: false,
+        gone: FeedExpired,
+      }).catch((error) => {
+        if (error instanceof FeedExpired || !(error instanceof CatalogError)) throw error;
+      });
+      if (!answer?.headers.get("content-type")?.startsWith("text/event-stream")) return;
+      const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+      for (let rest = ""; ; ) {
+        const { done, value } = await reader.read().catch(() => ({ done: true }));
+        if (done) return;
+        clearTimeout(silence);
+        silence = setTimeout(end, STREAM_SILENCE_MS);
+        const events = (rest + value).split(/\r?\n\r?\n/);
+        rest = events.pop();
+        for (const event of events) {
+          const data = event.match(/^data: ?.*/gm)?.map((line) => line.replace(/^data: ?/, ""));
+          if (data) yield JSON.parse(data.join("\n"));
+        }
+      }
+    } finally {
+      clearTimeout(silence);
+      signal?.removeEventListener("abort", end);
+      end();
+    }
+  }
+
+  async *#poll(since, signal) {
+    let page = { next: since };
+    do {
+      page = await this.changes({ since: page.next }, { signal });
+      yield* page.changes;
+    } while (page.changes.length > 0 && page.next < page.newest);
+  }
+
   async #read(path, { signal, isKept = false }) {
     const address = this.#address(path);
     try {
-      const answer = await this.#ask(address, { signal });
+      const answer = await this.#ask(address, { signal, gone: FeedExpired });
       const kept = isKept ? answer.clone() : null;
       const value = await readJson(answer, signal);
       if (kept) await this.#cached("put", address, kept);
@@ -209,8 +279,8 @@ export class Catalog {
   }
 
   /** The answer to a request, unless it is an error. */
-  async #ask(address, { gone = NotFound, signal, ...request } = {}) {
-    const signals = [signal, AbortSignal.timeout(this.#timeoutMs)].filter(Boolean);
+  async #ask(address, { gone = NotFound, hasTimeout = true, signal, ...request } = {}) {
+    const signals = [signal, hasTimeout && AbortSignal.timeout(this.#timeoutMs)].filter(Boolean);
     let answer;
     try {
       answer = await this.#fetch(address, { ...request, signal: AbortSignal.any(signals) });
@@ -313,4 +383,16 @@ async function openBrowserCache() {
   } catch {
     return undefined; // As in a sandboxed frame.
   }
+}
+
+function pause(seconds, signal) {
+  return new Promise((done) => {
+    const timer = setTimeout(end, seconds * 1000);
+    signal?.addEventListener("abort", end);
+    function end() {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", end);
+      done();
+    }
+  });
 }

@@ -102,6 +102,27 @@ export async function revoked(client, base, bad, place) {
   };
 }
 
+/** The first change after `since`; `isPolling`: through a proxy that knows no event streams. */
+export async function watching(client, base, since, isPolling) {
+  const plain = (address, { headers, ...request }) => fetch(address, request);
+  const catalog = new client.Catalog(base, isPolling ? { cache: null, fetch: plain } : {});
+  // With a stream nothing is polled before it ends.
+  for await (const change of catalog.watch({ since, pollSeconds: isPolling ? 1 : 600 })) {
+    const { type, id, version } = change;
+    return [type, id, version];
+  }
+}
+
+/** Every change after `since`, until the catalog refuses to tell. */
+export async function following(client, base, since) {
+  const seen = [];
+  const follow = async () => {
+    const catalog = new client.Catalog(base);
+    for await (const { seq } of catalog.watch({ since, pollSeconds: 0.1 })) seen.push(seq);
+  };
+  return [await failure(client, follow()), seen];
+}
+
 function cutOff({ Catalog }, base, cache) {
   const fetch = () => Promise.reject(new TypeError("There is no network."));
   return new Catalog(base, { cache, fetch });

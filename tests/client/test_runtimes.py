@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Timer
 
 import pytest
 from playwright.sync_api import Browser
@@ -107,6 +108,21 @@ def test_without_a_connection_it_starts_from_what_it_has_unless_that_was_revoked
         ],
         "offline": ["Revoked", f"{bad} 1.0.0 was revoked: It is bad."],
     }
+
+
+@pytest.mark.parametrize(("change", "is_polling"), [("yank", False), ("unyank", True)])
+def test_a_change_arrives_by_the_event_stream_or_by_polling(
+    play: Runtime, catalog: ClientCatalog, change: str, is_polling: bool
+) -> None:
+    with catalog.service.client() as http:
+        since = http.get("/api/v1/widgets/revocations").json()["revision"]
+    reason = ["--reason", "It blinks."] if change == "yank" else []
+    data = ["--data", str(catalog.service.data)]
+    made = Timer(1, run_command, ("version", change, "acme/greedy", "1.1.0", *reason, *data))
+    made.start()
+    found = play("watching", catalog.url, since, is_polling)
+    made.join()
+    assert found == [f"{change}ed", "acme/greedy", "1.1.0"]
 
 
 @pytest.mark.parametrize("name", ["chromium"], indirect=True, scope="module")

@@ -43,6 +43,10 @@ await catalog.load("acme/clock", { installed: "1.0.0" });
 const { results } = await catalog.resolve({ sdk: "2.1.0", widgets: [{ id: "acme/clock" }] });
 // @ts-expect-error There is no such status.
 results[0].status === "fine";
+for await (const change of catalog.watch()) {
+  // @ts-expect-error It may be null.
+  change.version.length;
+}
 export const isMissing = (fault: unknown) => fault instanceof NotFound && fault.status === 404;
 export const mount: Mount = (element, { locale } = {}) => {
   element.textContent = locale ?? "";

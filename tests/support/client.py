@@ -118,7 +118,12 @@ def runtime_of(
     if name == "chromium":
         with _chromium(catalog, browser) as page:
             yield page
-        return
+    else:
+        yield process_runtime(name, folder)
+
+
+def process_runtime(name: str, folder: Path) -> Runtime:
+    """Node or Bun: every scene is played by a process of its own."""
     binary = {"node": node_binary, "bun": bun_binary}[name]()
     runner = folder / "runner.mjs"
     client, scenes = json.dumps(str(CLIENT / "client.js")), json.dumps(str(SCENES))
@@ -130,7 +135,7 @@ def runtime_of(
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 
-    yield play
+    return play
 
 
 @contextlib.contextmanager
