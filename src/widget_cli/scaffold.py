@@ -1,29 +1,57 @@
-"""Beginning a widget: a manifest and an ES module that work as they are."""
+"""Beginning a widget from a template: files that work as they are."""
 
 import json
 import re
+from enum import StrEnum
 from importlib import resources
 from pathlib import Path
+from typing import NamedTuple
 
 from widget_contract.errors import InvalidName
 from widget_contract.names import Scope, WidgetName
 
 from .errors import ToolError, wrong_usage
 from .exits import ExitCode
-from .widget_folder import MANIFEST, PLACEHOLDER_DESCRIPTION, named
+from .widget_folder import MANIFEST, named
 
 BUNDLE = "index.js"
 _MAX_NAME = 64
 
 
-def begin_widget(folder: Path, name: str | None, scope: str | None) -> WidgetName:
-    """Write the two files. What is there already is never touched."""
+class Template(StrEnum):
+    """What a widget can begin as. The files of each are in `template/`."""
+
+    BARE = "bare"
+    PROGRESS = "progress"
+
+
+# What each file is for, in the order they are told.
+_FILES = {
+    MANIFEST: "what the catalog knows of it",
+    BUNDLE: "what a dashboard runs",
+    "README.md": "what its users and you should know",
+    "widget.d.ts": "types of the contract, for your editor",
+}
+
+
+class Begun(NamedTuple):
+    """A new widget, and its files with what each is for."""
+
+    name: WidgetName
+    files: dict[str, str]
+
+
+def begin_widget(
+    folder: Path, name: str | None, scope: str | None, template: Template = Template.BARE
+) -> Begun:
+    """Write the files of a template. What is there already is never touched."""
     try:
         chosen = WidgetName.parse(name) if name else _name_from(folder)
         home = Scope.parse(scope) if scope else None
     except InvalidName as error:
         raise wrong_usage(error.message, "Choose another with --name or --scope.") from None
-    in_the_way = [it for it in (MANIFEST, BUNDLE) if (folder / it).exists()]
+    texts = _texts(template, chosen, home)
+    in_the_way = [it for it in texts if (folder / it).exists()]
     if in_the_way:
         are = "is" if len(in_the_way) == 1 else "are"
         raise ToolError(
@@ -33,7 +61,7 @@ def begin_widget(folder: Path, name: str | None, scope: str | None) -> WidgetNam
         )
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for file, text in ((MANIFEST, _manifest(chosen, home)), (BUNDLE, _module(chosen))):
+        for file, text in texts.items():
             with (folder / file).open("x", encoding="utf-8", newline="\n") as opened:
                 opened.write(text)
     except OSError as error:
@@ -41,7 +69,7 @@ def begin_widget(folder: Path, name: str | None, scope: str | None) -> WidgetNam
             f"{error.filename or folder} cannot be written: {error.strerror}.",
             "Name a folder of yours: widget init FOLDER",
         ) from None
-    return chosen
+    return Begun(chosen, {file: _FILES[file] for file in texts})
 
 
 def _name_from(folder: Path) -> WidgetName:
@@ -50,31 +78,18 @@ def _name_from(folder: Path) -> WidgetName:
     return WidgetName.parse(words[:_MAX_NAME])
 
 
-def _manifest(name: WidgetName, scope: Scope | None) -> str:
-    manifest: dict[str, object] = {
-        "name": name,
-        "scope": scope,
-        "version": "0.1.0",
-        "displayName": _display_name(name),
-        "description": PLACEHOLDER_DESCRIPTION,
-        "icon": "mdi:puzzle-outline",
-        "main": BUNDLE,
-        "minSize": {"w": 2, "h": 1},
-        "maxSize": {"w": 4, "h": 4},
-        "sdkVersion": "^2.0.0",
-        "permissions": [],
-    }
-    kept = {key: value for key, value in manifest.items() if value is not None}
-    lines = [f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in kept.items()]
-    return "{\n" + ",\n".join(lines) + "\n}\n"
-
-
-def _module(name: WidgetName) -> str:
-    template = resources.files(__package__) / "template" / BUNDLE
-    text = template.read_text(encoding="utf-8")
-    return text.replace("DISPLAY_NAME", json.dumps(_display_name(name)))
-
-
-def _display_name(name: WidgetName) -> str:
+def _texts(template: Template, name: WidgetName, scope: Scope | None) -> dict[str, str]:
+    """The files of a template, with the names in place."""
+    source = resources.files(__package__) / "template" / template
+    found = {it: source / it for it in _FILES if (source / it).is_file()}
+    texts = {file: path.read_text(encoding="utf-8") for file, path in found.items()}
     words = name.replace("-", " ").strip()
-    return words[:1].upper() + words[1:]
+    shown = words[:1].upper() + words[1:]
+    home = "" if scope is None else f'\n  "scope": {json.dumps(scope)},'
+    manifest = texts[MANIFEST].replace('"WIDGET_NAME",', f"{json.dumps(name)},{home}")
+    texts[MANIFEST] = manifest.replace('"DISPLAY_NAME"', json.dumps(shown))
+    for file in (BUNDLE, "README.md"):
+        if file in texts:
+            written = json.dumps(shown) if file == BUNDLE else shown
+            texts[file] = texts[file].replace("DISPLAY_NAME", written)
+    return texts

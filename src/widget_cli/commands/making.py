@@ -9,7 +9,7 @@ import typer
 from ..catalog import get_settings
 from ..console import out, plain, say, show_json, sized, warn
 from ..credentials import Credentials
-from ..errors import ToolError
+from ..errors import ToolError, wrong_usage
 from ..options import (
     AnyModuleOption,
     CatalogOption,
@@ -17,10 +17,10 @@ from ..options import (
     NoCheckOption,
     module_check,
 )
-from ..scaffold import BUNDLE, begin_widget
+from ..scaffold import Template, begin_widget
 from ..session import find_url, opened
 from ..transport import Transport
-from ..widget_folder import MANIFEST, MAX_BUNDLE_BYTES, LocalWidget, read_widget
+from ..widget_folder import MAX_BUNDLE_BYTES, LocalWidget, read_widget
 
 FolderArgument = Annotated[
     Path, typer.Argument(metavar="DIR", help="The widget's folder.", show_default="here")
@@ -39,19 +39,35 @@ def init(
             metavar="SCOPE", help="Where it will be published.", show_default="decided then"
         ),
     ] = None,
+    template: Annotated[
+        str,
+        typer.Option(
+            metavar="TEMPLATE",
+            help="What it begins as: bare, or progress, a finished widget with settings.",
+            show_default="bare",
+        ),
+    ] = Template.BARE,
     json: JsonOption = False,
 ) -> None:
-    """Create a widget: a manifest and a module that work as they are."""
-    chosen = begin_widget(folder, name, scope)
+    """Create a widget that works as it is."""
+    begun = begin_widget(folder, name, scope, _template(template))
     if json:
-        files = [str(folder / it) for it in (MANIFEST, BUNDLE)]
-        show_json({"name": chosen, "files": files})
+        show_json({"name": begun.name, "files": [str(folder / it) for it in begun.files]})
         return
     there = "" if folder == Path() else f" {shlex.quote(str(folder))}"
-    say.print(f"[green]Created[/] the widget [bold]{plain(chosen)}[/]:")
-    say.print(f"  {plain(folder / MANIFEST)}  what the catalog knows of it")
-    say.print(f"  {plain(folder / BUNDLE)}     what a dashboard runs")
+    say.print(f"[green]Created[/] the widget [bold]{plain(begun.name)}[/]:")
+    widest = max(map(len, begun.files))
+    for file, about in begun.files.items():
+        say.print(f"  {plain(folder / file)}{' ' * (widest - len(file))}  {about}")
     say.print(f"Change them, then: widget validate{plain(there)} && widget publish{plain(there)}")
+
+
+def _template(name: str) -> Template:
+    try:
+        return Template(name)
+    except ValueError:
+        known = ", ".join(Template)
+        raise wrong_usage(f"There is no template {name}.", f"Choose one of: {known}.") from None
 
 
 def validate(

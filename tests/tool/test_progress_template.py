@@ -1,0 +1,118 @@
+"""The finished widget that `widget init` offers: typed, published by the real tool, and seen."""
+
+import json
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from support.commands import Said
+from support.npm import check_types
+from support.service import running_service
+from support.tool import Tool, register
+from widget_cli.scaffold import Template, begin_widget
+
+ROOT = Path(__file__).parents[2]
+OPTIONS = {
+    "strict": True,
+    "module": "nodenext",
+    "target": "es2022",
+    "lib": ["es2023", "dom", "dom.iterable"],
+    "types": [],
+    "allowJs": True,
+    "checkJs": True,
+    "allowImportingTsExtensions": True,
+}
+
+
+def test_its_types_are_those_of_the_client() -> None:
+    """A copy and no link, as of the license: what is built for others keeps links as they are."""
+    copy = ROOT / "src/widget_cli/template/progress/widget.d.ts"
+    assert copy.read_bytes() == (ROOT / "clients/js/widget.d.ts").read_bytes()
+    assert not copy.is_symlink()
+
+
+def test_its_module_fits_its_types(tmp_path: Path) -> None:
+    begin_widget(tmp_path, "my-year", None, Template.PROGRESS)
+    (tmp_path / "package.json").write_text('{"type": "module"}')
+    config = {"compilerOptions": OPTIONS, "include": ["*.js"]}
+    (tmp_path / "tsconfig.json").write_text(json.dumps(config))
+    assert check_types(tmp_path) == ""
+
+
+def test_its_settings_and_examples_are_what_its_schema_says(tmp_path: Path) -> None:
+    begin_widget(tmp_path, "my-year", None, Template.PROGRESS)
+    schema = json.loads((tmp_path / "widget.json").read_text())["configSchema"]
+    for example in schema["examples"]:
+        assert example.keys() <= schema["properties"].keys()
+        assert example["span"] in schema["properties"]["span"]["enum"]
+    readme = (tmp_path / "README.md").read_text()
+    assert readme.startswith("# My year\n")
+    assert all(f"| `{key}` |" in readme for key in schema["properties"])
+
+
+def test_another_template_is_told_of_and_files_in_the_way_are_kept(tmp_path: Path) -> None:
+    tool = Tool(tmp_path)
+    said = tool.run("init", "clock", "--template", "fancy")
+    advice = "Error: There is no template fancy.\n       Choose one of: bare, progress.\n"
+    assert said == Said(2, "", advice)
+    (tmp_path / "README.md").write_text("Mine.")
+    said = tool.run("init", ".", "--template", "progress")
+    assert (said.code, (tmp_path / "README.md").read_text()) == (6, "Mine.")
+    assert not (tmp_path / "widget.json").exists()
+
+
+def test_it_is_validated_published_and_runs_in_the_preview(
+    browser: Browser, tmp_path: Path
+) -> None:
+    with running_service(tmp_path / "data", "--set", "registration=open") as service:
+        tool = Tool(tmp_path, service.url)
+        with service.client() as client:
+            register(client, "ann")
+            wanted = {"name": "ci", "actions": ["publish"], "days": 1}
+            made = client.post("/api/tokens", json=wanted)
+            assert made.status_code == 201, made.text
+        tool.environment["WIDGET_TOKEN"] = made.json()["token"]
+        files = tool.json("init", "year", "--template", "progress")["files"]
+        assert files == [
+            f"year/{it}" for it in ("widget.json", "index.js", "README.md", "widget.d.ts")
+        ]
+        checked = tool.json("validate", "year")
+        assert (checked["valid"], checked["warnings"]) == (True, [])
+        assert tool.json("publish", "year", "--yes")["version"] == "0.1.0"
+
+        context = browser.new_context(locale="en-GB", timezone_id="UTC")
+        page = context.new_page()
+        complaints: list[str] = []
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.goto(f"{service.url}/preview/ann/year/0.1.0")
+        page.get_by_role("button", name="Run the preview").click()
+        frame = page.frame_locator("iframe")
+        widget = frame.get_by_role("group")
+        expect(widget).to_contain_text("left")
+        assert frame.locator(".dots i").count() in (365, 366)
+        page.get_by_label("Show the").select_option("week")
+        expect(frame.locator(".dots i")).to_have_count(7)
+        page.get_by_label("Title").fill("<b>Mine</b>")
+        expect(frame.get_by_role("group", name="<b>Mine</b>")).to_be_visible()
+        page.get_by_label("Draw dots").uncheck()
+        expect(frame.locator(".dots")).to_have_count(0)
+        page.get_by_role("button", name="Example 1").click()
+        expect(frame.locator(".dots i")).to_have_count(24)
+        expect(page.get_by_label("Title")).to_have_value("Today")
+        page.get_by_label("Smallest").check(force=True)
+        expect(frame.locator(".bar")).to_be_visible()
+        expect(frame.locator(".dots")).to_be_hidden()
+        assert complaints == []
+        context.close()
+
+
+@pytest.mark.parametrize("template", list(Template))
+def test_a_template_names_no_description_of_another(tmp_path: Path, template: Template) -> None:
+    begun = begin_widget(tmp_path, "my-year", "acme", template)
+    manifest = json.loads((tmp_path / "widget.json").read_text())
+    named = {key: manifest[key] for key in ("name", "scope", "displayName")}
+    assert named == {"name": begun.name, "scope": "acme", "displayName": "My year"}
+    texts = [(tmp_path / it).read_text() for it in begun.files]
+    assert not any("DISPLAY_NAME" in it or "WIDGET_NAME" in it for it in texts)
