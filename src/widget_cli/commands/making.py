@@ -46,7 +46,7 @@ def init(
             help="What it begins as: bare, or progress, a finished widget with settings.",
             show_default="bare",
         ),
-    ] = Template.BARE,
+    ] = Template.BARE.value,
     json: JsonOption = False,
 ) -> None:
     """Create a widget that works as it is."""
