@@ -6,9 +6,12 @@ from ..domain.accounts import Actor, Right, Role, is_allowed
 from ..domain.widgets import Version, Widget
 from ..store.downloads import get_counts
 from ..store.engine import Snapshot, Store
+from ..store.invitations import Invitation, list_invitations_to
 from ..store.organizations import (
     Member,
+    Organization,
     find_organization,
+    get_organization,
     list_members,
     list_memberships,
     list_publishers,
@@ -42,6 +45,16 @@ class WidgetCare(NamedTuple):
     publishers: list[str]
     members: list[Member] | None
     """None in a personal scope."""
+
+
+class OrganizationCare(NamedTuple):
+    """An organization with all that the page needs to look after it."""
+
+    organization: Organization
+    rights: frozenset[Right]
+    members: list[Member]
+    invitations: list[Invitation]
+    """The open ones, for whoever looks after members."""
 
 
 def list_own_scopes(store: Store, actor: Actor) -> list[OwnScope]:
@@ -84,6 +97,21 @@ def view_widget_care(store: Store, actor: Actor, key: str) -> WidgetCare:
         )
 
 
+def view_organization_care(store: Store, actor: Actor, slug: str) -> OrganizationCare:
+    require_person(actor)
+    with store.reading() as connection:
+        require(connection, actor, Right.VIEW, slug)
+        organization = get_organization(connection, slug)
+        rights = _rights(connection, actor, slug, None)
+        is_managing = Right.MANAGE_MEMBERS in rights
+        return OrganizationCare(
+            organization,
+            rights,
+            list_members(connection, organization.id),
+            list_invitations_to(connection, organization.id, store.now_ms()) if is_managing else [],
+        )
+
+
 def view_version_care(
     store: Store, actor: Actor, key: str, number: str
 ) -> tuple[WidgetCare, Version, list[str]]:
@@ -97,6 +125,6 @@ def view_version_care(
         return care, version, list_sharing(connection, version.sha256_hash)
 
 
-def _rights(connection: Snapshot, actor: Actor, scope: str, name: str) -> frozenset[Right]:
+def _rights(connection: Snapshot, actor: Actor, scope: str, name: str | None) -> frozenset[Right]:
     standing = standing_of(connection, actor.account, scope, name)
     return frozenset(it for it in Right if is_allowed(actor, it, standing, scope, name))

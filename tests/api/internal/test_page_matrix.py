@@ -25,6 +25,9 @@ FIELDS = {
     "publishers": "pia",
     "official": "yes",
     "name": "mia",
+    "who": "gone",
+    "username": "gone",
+    "role": "member",
 }
 
 
@@ -74,7 +77,14 @@ def expected(route: Route, kind: Kind, place: str) -> int | None:
 
 def ask(route: Route, kind: Kind, place: str) -> Answer:
     scope, _, name = place.partition("/")
-    values = {"scope": scope, "name": name, "version": "1.0.0", "username": "gone", "id": "0" * 24}
+    values = {
+        "scope": scope,
+        "slug": scope,
+        "name": name,
+        "version": "1.0.0",
+        "username": "gone",
+        "id": "0" * 24,
+    }
     address = re.sub(r"{(\w+)}", lambda found: values[found[1]], route.path)
     headers = {key: it for key, it in kind.person.headers.items() if key != "x_csrf_token"}
     if route.method == "GET":

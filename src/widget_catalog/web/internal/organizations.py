@@ -25,7 +25,7 @@ from ..kit.call import Call, Services, done, reply
 from ..kit.http import Response
 
 # What an invitation by link cannot do, by the setting `registration`.
-_NOTES = {
+INVITATION_NOTES = {
     "closed": "Registration is closed in this catalog: only somebody who has an account can use "
     "the link. The operator makes accounts (widget-catalog account create).",
     "invitation": "Somebody without an account cannot use the link yet: they also need an "
@@ -100,7 +100,7 @@ def post_invitation(services: Services, call: Call) -> Response:
     if secret is not None:
         place = f"{services.settings.public_url}/invitation"
         shown["link"] = f"{place}?id={invitation.id}&secret={secret}"
-        shown["note"] = _NOTES.get(services.settings.registration)
+        shown["note"] = INVITATION_NOTES.get(services.settings.registration)
     return reply(shown, status=201)
 
 

@@ -2,9 +2,10 @@
 
 from ....domain.accounts import Right
 from ...kit.routing import AuthMode, Handler, Route, Who
-from . import versions, widgets
+from . import organizations, versions, widgets
 
 _WIDGET = widgets.WIDGETS + "/{scope}/{name}"
+_ORGANIZATION = organizations.ORGANIZATIONS + "/{slug}"
 _VERSION = _WIDGET + "/versions/{version}"
 
 
@@ -29,4 +30,31 @@ WIDGETS = (
     _page("POST", _VERSION + "/unrevoke", versions.post_unrevoke, Right.REVOKE),
 )
 
-AUTHOR_PAGES = WIDGETS
+ORGANIZATIONS = (
+    _page("GET", organizations.ORGANIZATIONS, organizations.get_organizations, Who.PERSON),
+    _page("POST", organizations.ORGANIZATIONS, organizations.post_organization, Who.PERSON),
+    _page("GET", _ORGANIZATION, organizations.get_organization, Right.VIEW),
+    _page("GET", _ORGANIZATION + "/audit", organizations.get_audit, Right.READ_AUDIT),
+    _page(
+        "POST", _ORGANIZATION + "/invitations", organizations.post_invitation, Right.MANAGE_MEMBERS
+    ),
+    _page(
+        "POST",
+        _ORGANIZATION + "/invitations/{id}",
+        organizations.post_withdraw,
+        Right.MANAGE_MEMBERS,
+    ),
+    _page(
+        "POST", _ORGANIZATION + "/members/{username}", organizations.post_role, Right.MANAGE_MEMBERS
+    ),
+    _page(
+        "POST",
+        _ORGANIZATION + "/members/{username}/remove",
+        organizations.post_remove,
+        Right.MANAGE_MEMBERS,
+    ),
+    _page("POST", _ORGANIZATION + "/leave", organizations.post_leave, Right.VIEW),
+    _page("POST", _ORGANIZATION + "/transfer", organizations.post_transfer, Right.OWN),
+)
+
+AUTHOR_PAGES = (*WIDGETS, *ORGANIZATIONS)

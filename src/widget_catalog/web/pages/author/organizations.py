@@ -1,0 +1,190 @@
+"""One's organizations, and one of them to look after: members, invitations, transfer."""
+
+from collections.abc import Callable, Mapping
+
+from ....actions.invite_member import invite_member, list_own_invitations, withdraw_invitation
+from ....actions.organize import (
+    change_role,
+    create_organization,
+    end_membership,
+    list_own_organizations,
+    parse_role,
+    transfer_organization,
+)
+from ....actions.read_audit import read_organization_audit
+from ....actions.view_own import view_organization_care
+from ....domain.errors import InvalidRequest, NotFound
+from ...internal.organizations import INVITATION_NOTES
+from ...kit.call import Call, Services
+from ...kit.http import Response
+from ..account.own_page import own_page
+from ..account.sent_form import CORRECTABLE, NOT_SENT, SentForm, take_form
+from .paging import Paging
+
+ORGANIZATIONS = "/account/organizations"
+_ENTRIES_PER_PAGE = 50
+_CORRECTABLE = (*CORRECTABLE, NotFound)
+_DONE = {
+    "create": "The organization is made. You are its owner.",
+    "invite": "The person is invited. They find the invitation under their organizations.",
+    "withdraw": "The invitation is withdrawn.",
+    "role": "The role is changed.",
+    "remove": "The member is removed.",
+    "leave": "You have left the organization.",
+    "transfer": "The organization is transferred. You are an admin of it now.",
+}
+
+
+def get_organizations(services: Services, call: Call) -> Response:
+    return _list_page(services, call, NOT_SENT)
+
+
+def post_organization(services: Services, call: Call) -> Response:
+    def change(fields: Mapping[str, str]) -> None:
+        slug, display_name = fields.get("slug", "").strip(), fields.get("display_name", "")
+        create_organization(
+            services.store,
+            call.actor,
+            slug,
+            display_name,
+            services.quotas,
+            reserved=services.reserved,
+        )
+
+    return take_form(services, call, "create", change, _list_page, ORGANIZATIONS)
+
+
+def get_organization(services: Services, call: Call) -> Response:
+    return _page(services, call, NOT_SENT)
+
+
+def post_invitation(services: Services, call: Call) -> Response:
+    """By name: the person finds it here. By e-mail address: a link, which is shown this once."""
+    fields, slug = call.form(), call.params["slug"]
+    who = fields.get("who", "").strip().removeprefix("@")
+    named = {"email": who} if "@" in who else {"username": who}
+    try:
+        if not who:
+            raise InvalidRequest("Enter a username or an e-mail address.")
+        role = parse_role(fields.get("role", ""))
+        invitation, secret = invite_member(services.store, call.actor, slug, role, **named)
+    except _CORRECTABLE as fault:
+        return _page(services, call, SentForm("invite", fields, fault))
+    if secret is None:
+        return services.renderer.redirect(f"{_place(call)}?done=invite")
+    return own_page(
+        services,
+        call,
+        "author/link.html",
+        title=f"An invitation to {slug}",
+        sentence=f"Pass this link on to {who}. It works once, within a week.",
+        note=INVITATION_NOTES.get(services.settings.registration),
+        link=f"{services.settings.public_url}/invitation?id={invitation.id}&secret={secret}",
+        back=_place(call),
+    )
+
+
+def post_withdraw(services: Services, call: Call) -> Response:
+    def change(_fields: Mapping[str, str]) -> None:
+        withdraw_invitation(services.store, call.actor, call.params["slug"], call.params["id"])
+
+    return _take(services, call, "withdraw", change)
+
+
+def post_role(services: Services, call: Call) -> Response:
+    def change(fields: Mapping[str, str]) -> None:
+        slug, username = call.params["slug"], call.params["username"]
+        role = parse_role(fields.get("role", ""))
+        change_role(services.store, call.actor, slug, username, role, services.quotas)
+
+    return _take(services, call, "role", change)
+
+
+def post_remove(services: Services, call: Call) -> Response:
+    def change(_fields: Mapping[str, str]) -> None:
+        end_membership(services.store, call.actor, call.params["slug"], call.params["username"])
+
+    return _take(services, call, "remove", change)
+
+
+def post_leave(services: Services, call: Call) -> Response:
+    def change(fields: Mapping[str, str]) -> None:
+        view_organization_care(services.store, call.actor, call.params["slug"])
+        if fields.get("leave") != "yes":
+            raise InvalidRequest("Use the button to leave.")
+        end_membership(services.store, call.actor, call.params["slug"], call.actor.name)
+
+    return _take(services, call, "leave", change, ORGANIZATIONS)
+
+
+def post_transfer(services: Services, call: Call) -> Response:
+    def change(fields: Mapping[str, str]) -> None:
+        slug, username = call.params["slug"], fields.get("username", "").strip().removeprefix("@")
+        transfer_organization(services.store, call.actor, slug, username, services.quotas)
+
+    return _take(services, call, "transfer", change)
+
+
+def get_audit(services: Services, call: Call) -> Response:
+    page, _ = call.page()
+    slug = call.params["slug"]
+    found = read_organization_audit(services.store, call.actor, slug, page, _ENTRIES_PER_PAGE)
+    entries, total = found
+    return own_page(
+        services,
+        call,
+        "author/audit.html",
+        key=slug,
+        place=_place(call),
+        here="organizations",
+        entries=entries,
+        total=total,
+        paging=Paging.of(call, page, _ENTRIES_PER_PAGE, total),
+    )
+
+
+def _take(
+    services: Services,
+    call: Call,
+    form: str,
+    change: Callable[[Mapping[str, str]], None],
+    next_: str = "",
+) -> Response:
+    place = next_ or _place(call)
+    return take_form(services, call, form, change, _page, place, correctable=_CORRECTABLE)
+
+
+def _place(call: Call) -> str:
+    return f"{ORGANIZATIONS}/{call.params['slug']}"
+
+
+def _list_page(services: Services, call: Call, sent: SentForm) -> Response:
+    return own_page(
+        services,
+        call,
+        "author/organizations.html",
+        *sent.headers,
+        status=sent.status,
+        organizations=list_own_organizations(services.store, call.actor),
+        invitations=list_own_invitations(services.store, call.actor),
+        sent=sent,
+        done=_DONE.get(call.query().get("done", "")),
+    )
+
+
+def _page(services: Services, call: Call, sent: SentForm) -> Response:
+    care = view_organization_care(services.store, call.actor, call.params["slug"])
+    return own_page(
+        services,
+        call,
+        "author/organization.html",
+        *sent.headers,
+        status=sent.status,
+        care=care,
+        organization=care.organization,
+        may={it.name for it in care.rights},
+        is_member=any(it.username == call.actor.name for it in care.members),
+        place=_place(call),
+        sent=sent,
+        done=_DONE.get(call.query().get("done", "")),
+    )
