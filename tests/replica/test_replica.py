@@ -12,6 +12,7 @@ from support.locks import held_by_another_process
 from support.replica import change_record, contents, remove_document
 from support.service import wait_for
 from support.site import InProcessSite
+from support.values import a_version, a_widget
 from support.widgets import import_widgets, version_line, widget_line
 from widget_catalog.domain.errors import StoreUnavailable
 from widget_catalog.replica import replica as replica_module
@@ -20,7 +21,10 @@ from widget_catalog.replica.comparison import check_replica
 from widget_catalog.replica.documents import Documents
 from widget_catalog.replica.file import State
 from widget_catalog.replica.filling import Progress
+from widget_catalog.replica.rendering import render
+from widget_catalog.replica.writing import Drawn, draw
 from widget_catalog.store.downloads import add_downloads
+from widget_catalog.store.pictures import PictureBatch
 from widget_catalog.wiring import Node, prepare_node
 
 
@@ -81,6 +85,16 @@ def test_made_anew_by_several_processes_it_is_the_same(
     assert contents(node.folder.path) == before
     assert (shown[0], sum(shown[1:]), len(shown)) == (-23, 23, 13)
     assert [len(before[it]) for it in ("keys", "listings", "documents")] == [23, 22, 22]
+
+
+def test_pictures_that_an_older_release_has_drawn_are_not_used() -> None:
+    """They are in an import that was staged before an upgrade; the widgets are drawn again."""
+    sound = draw(a_widget("acme/clock", a_version()))
+    batch = PictureBatch(4, [(1, ("acme", "clock")), (2, sound[:-9]), (3, b"\x90"), (4, sound)])
+
+    found = Drawn([batch]).take({1: 1, 2: 2, 3: 3, 4: 4}, 4)
+
+    assert found == {4: render(a_widget("acme/clock", a_version()))}
 
 
 def test_damage_is_found_and_mended(node: Node) -> None:

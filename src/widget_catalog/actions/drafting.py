@@ -87,7 +87,7 @@ def _draft(text: bytes, rules: Rules, draw: Draw) -> tuple[Any, ...] | None:
         widget, downloads, _ = decode_line(text, _take_nothing, rules)
     except (_NamesAFile, InvalidWidget):
         return None
-    return tuple(draft(widget, downloads, tuple(draw(widget))))
+    return tuple(draft(widget, downloads, draw(widget)))
 
 
 def _take_nothing(_name: str, _kind: Kind) -> NoReturn:

@@ -79,19 +79,25 @@ class ImportChecks:
 
     def take(self, connection: Snapshot, lines: Sequence[Numbered]) -> list[Fate]:
         owned = self._note_scopes(connection, {draft.scope for _, draft in lines})
-        known = find_hashes(connection, sorted({draft.key for _, draft in lines}))
-        for key in self._ahead.keys() & {draft.key for _, draft in lines}:
+        keys = {draft.key for _, draft in lines}
+        known = find_hashes(connection, sorted(keys))
+        for key in self._ahead.keys() & keys:
             known[key] = known.get(key, {}) | self._ahead[key]
+        are_once = len(keys) == len(lines)
         fates = []
         for number, draft in lines:
             if draft.scope in owned and not self._into_owned:
                 self._faults.add_owned(number, draft.scope, owned[draft.scope])
                 fates.append(Fate.DROPPED)
                 continue
-            is_new = draft.key not in known
-            added = self._compare(number, draft, known.setdefault(draft.key, {}))
-            if self._is_repeated(draft.key):
-                self._ahead[draft.key] = known[draft.key]
+            key = draft.key
+            is_new, is_repeated = key not in known, self._is_repeated(key)
+            if is_new and are_once and not is_repeated:
+                added = set(draft.numbers)  # As most are: there is nothing to compare with.
+            else:
+                added = self._compare(number, draft, known.setdefault(key, {}))
+            if is_repeated:
+                self._ahead[key] = known[key]
             if is_new:
                 self.summary.official_added += draft.is_official
             if is_new or added:

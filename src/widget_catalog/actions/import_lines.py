@@ -52,4 +52,4 @@ class ImportLines:
                 self.faults.note_scope(line.number, scope)
             return None
         self.texts_cleaned += found.texts_cleaned
-        return draft(found.widget, found.downloads, tuple(self._draw(found.widget)))
+        return draft(found.widget, found.downloads, self._draw(found.widget))

@@ -24,7 +24,7 @@ from widget_contract.wire import Size
 from ..bundles.contract import Kind
 from ..domain.clock import iso
 from ..domain.errors import InvalidWidget
-from ..domain.widgets import Style, Version, Widget
+from ..domain.widgets import Style, Version, Widget, newest_first
 from .line_faults import MAX_CELLS, SAFE_INTEGER, fault, faults_of
 
 T = TypeVar("T")
@@ -195,7 +195,7 @@ class _LineReader:
         self._is_plain = line.isascii() and b"\\" not in line and b"\x7f" not in line
 
     def widget(self, line: WidgetLine) -> Widget:
-        widget = Widget(
+        return Widget(
             scope=self._parsed("scope", Scope.parse, line.scope) or Scope("-"),
             name=self._parsed("name", WidgetName.parse, line.name) or WidgetName("-"),
             display_name=self._name("", "displayName", line.display_name),
@@ -204,19 +204,23 @@ class _LineReader:
             is_official=line.is_official,
             is_listed=line.listed,
             created_at=self._instant("", "createdAt", line.created_at),
+            versions=newest_first(self._versions(line)),
         )
+
+    def _versions(self, line: WidgetLine) -> list[Version]:
         seen: set[SortKey] = set()
         versions = []
         for i, version in enumerate(line.versions):
-            number = self._parsed(f"versions[{i}].version", SemVer.parse, version.version)
+            at = f"versions[{i}]"
+            number = self._parsed(f"{at}.version", SemVer.parse, version.version)
             if number is None:
                 number = _ANY_VERSION
             elif number.sort_key in seen:
-                self._complain(f"versions[{i}].version", f"{number} is given twice.")
+                self._complain(f"{at}.version", f"{number} is given twice.")
             else:
                 seen.add(number.sort_key)
-            versions.append(self._version(number, version, f"versions[{i}]"))
-        return widget.with_versions(versions)
+            versions.append(self._version(number, version, at))
+        return versions
 
     def _version(self, number: SemVer, line: VersionLine, at: str) -> Version:
         bundle = self._bundle(line, at)
@@ -305,6 +309,8 @@ class _LineReader:
         return self._checked(at, key, text, name_unwanted, clean_name)
 
     def _line(self, at: str, key: str, text: S) -> S:
+        if text is None or self._is_plain:  # Here, too: an import asks this millions of times.
+            return text
         return self._checked(at, key, text, line_unwanted, clean_line)
 
     def _text(self, at: str, key: str, text: S) -> S:

@@ -59,7 +59,7 @@ def to_ms(instant: datetime) -> int:
 
 
 def from_ms(milliseconds: int) -> datetime:
-    return _EPOCH + timedelta(milliseconds=milliseconds)
+    return _EPOCH + milliseconds * _MILLISECOND
 
 
 def iso(instant: datetime) -> str:

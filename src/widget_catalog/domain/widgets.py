@@ -4,7 +4,6 @@ Both are frozen values; a change makes a new one.
 """
 
 from datetime import datetime, timedelta
-from functools import cached_property
 
 import msgspec
 
@@ -84,7 +83,11 @@ def newness(version: Version) -> tuple[datetime, SemVer]:
     return (version.published_at, version.version)
 
 
-class Widget(msgspec.Struct, frozen=True, kw_only=True, dict=True):
+def newest_first(versions: list[Version]) -> tuple[Version, ...]:
+    return tuple(sorted(versions, key=newness, reverse=True))
+
+
+class Widget(msgspec.Struct, frozen=True, kw_only=True):
     """A widget with all its versions, newest first."""
 
     scope: Scope
@@ -97,7 +100,7 @@ class Widget(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     created_at: datetime
     versions: tuple[Version, ...] = ()
 
-    @cached_property
+    @property
     def latest(self) -> Version | None:
         """The newest version that is neither yanked nor revoked."""
         return next((version for version in self.versions if not version.is_withdrawn), None)
@@ -138,5 +141,4 @@ class Widget(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     def with_versions(self, versions: list[Version]) -> "Widget":
         """The same widget with these versions, put in order."""
-        ordered = tuple(sorted(versions, key=newness, reverse=True))
-        return msgspec.structs.replace(self, versions=ordered)
+        return msgspec.structs.replace(self, versions=newest_first(versions))

@@ -33,7 +33,7 @@ from .filling import Bar, fill, no_bar
 from .rendering import Document, render
 from .revision import Counts, Revision
 from .source import entry_of, fits, is_importing
-from .writing import Drawn, ReplicaWriter, records_of
+from .writing import Drawn, ReplicaWriter, draw, records_of
 
 _log = structlog.get_logger("widget_catalog.replica")
 
@@ -47,7 +47,7 @@ _REBUILD_PATIENCE_S = 3_600.0
 class Replica:
     """Hears of every write to the store."""
 
-    draw = staticmethod(render)
+    draw = staticmethod(draw)
 
     def __init__(
         self,

@@ -1,10 +1,13 @@
 """ReplicaWriter: puts widgets and changes into the replica's tables, inside one transaction."""
 
+import contextlib
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import lmdb
+import msgspec
 
+from ..domain.widgets import Widget
 from ..store.feed import Change
 from ..store.pictures import PictureBatch
 from .file import ReplicaFile, State
@@ -24,10 +27,13 @@ from .records import (
     seal,
     version_key,
 )
-from .rendering import Document
+from .rendering import Document, render
 
 # A worker that is further behind than these reaches forgets all it has.
 KEPT_CHANGES = 50_000
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(Document).decode
 
 
 class Records(NamedTuple):
@@ -160,6 +166,11 @@ class ReplicaWriter:
                 is_found = cursor.delete() and cursor.first()
 
 
+def draw(widget: Widget) -> bytes:
+    """What a writer keeps of a widget until its change is applied."""
+    return _encode(render(widget))
+
+
 class Drawn:
     """Pictures that a writer has at hand, each to be used where the feed has nothing newer."""
 
@@ -177,7 +188,9 @@ class Drawn:
         found: dict[int, Document] = {}
         for seq, pictures in self._read:
             for widget_id, picture in pictures:
-                if picture and latest.get(widget_id, seq + 1) <= seq:
-                    found[widget_id] = Document(*picture)
+                if isinstance(picture, bytes) and latest.get(widget_id, seq + 1) <= seq:
+                    # One that an older release has drawn is drawn again.
+                    with contextlib.suppress(msgspec.DecodeError):
+                        found[widget_id] = _decode(picture)
         self._read = [it for it in self._read if it.latest_seq > until]
         return found

@@ -83,7 +83,7 @@ class Transaction:
     def draw(self) -> Draw:
         return _draw_nothing if self._listener is None else self._listener.draw
 
-    def saved(self, pictures: Sequence[tuple[int, Row]], latest_seq: int) -> None:
+    def saved(self, pictures: Sequence[tuple[int, bytes | Row]], latest_seq: int) -> None:
         """Widgets were saved, and the feed ends here now. `pictures` were drawn by `draw`."""
         self.tells_readers()
         if self._listener is not None:
@@ -103,8 +103,8 @@ class Transaction:
             self._listener.committed(self)
 
 
-def _draw_nothing(_widget: Widget) -> Row:
-    return ()
+def _draw_nothing(_widget: Widget) -> bytes:
+    return b""
 
 
 class Store:

@@ -18,7 +18,7 @@ class PictureBatch(NamedTuple):
     """Numbers of widgets and their pictures, true when the feed had come to `latest_seq`."""
 
     latest_seq: int
-    pictures: list[tuple[int, Row]]
+    pictures: list[tuple[int, bytes | Row]]
 
 
 class Pictures:
@@ -30,14 +30,13 @@ class Pictures:
         self._size = 0
         self._file: IO[bytes] | None = None
 
-    def add(self, latest_seq: int, pictures: Sequence[tuple[int, Row]]) -> None:
-        batch = PictureBatch(latest_seq, [(number, tuple(it)) for number, it in pictures])
+    def add(self, latest_seq: int, pictures: Sequence[tuple[int, bytes | Row]]) -> None:
+        batch = PictureBatch(latest_seq, list(pictures))
         if self._file is not None:
             _write(self._file, batch)
             return
         self._kept.append(batch)
-        # The last part of a picture is by far the largest.
-        self._size += sum(len(it[-1]) for _, it in batch.pictures if it)
+        self._size += sum(len(it) for _, it in batch.pictures)
         if self._size > _MOST_BYTES:
             self._file = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115
             for it in self._kept:

@@ -11,11 +11,11 @@ from widget_contract.wire import Size
 
 from ..domain.clock import from_ms, to_ms
 from ..domain.errors import DataDamaged
-from ..domain.widgets import Style, Version, Widget
+from ..domain.widgets import Style, Version, Widget, newest_first
 from .checksums import row_checksum
 
 Row = tuple[Any, ...]
-Draw = Callable[[Widget], Row]
+Draw = Callable[[Widget], bytes]
 """How a listener of the store draws a widget."""
 
 # Where they stand in a widget's and a version's row.
@@ -38,7 +38,7 @@ class Draft(NamedTuple):
     """A new widget as the rows that it becomes, each without the widget's number.
 
     Plain values and nothing else, so that it can be made in another process. `picture` is what
-    the store's listener draws of it.
+    the store's listener draws of it; one that it does not know it draws again.
     """
 
     scope: str
@@ -46,7 +46,7 @@ class Draft(NamedTuple):
     downloads: int
     widget: Row
     versions: list[Row]
-    picture: Row
+    picture: bytes | Row
 
     @property
     def key(self) -> tuple[str, str]:
@@ -60,6 +60,10 @@ class Draft(NamedTuple):
     def only_version(self) -> str | None:
         """The number of its version, if it has just one."""
         return self.versions[0][_NUMBER] if len(self.versions) == 1 else None
+
+    @property
+    def numbers(self) -> list[str]:
+        return [it[_NUMBER] for it in self.versions]
 
     @property
     def hashes(self) -> Iterator[tuple[str, str, str]]:
@@ -91,7 +95,7 @@ class StoredFile(NamedTuple):
     size_bytes: int
 
 
-def draft(widget: Widget, downloads: int, picture: Row) -> Draft:
+def draft(widget: Widget, downloads: int, picture: bytes) -> Draft:
     return Draft(
         str(widget.scope),
         str(widget.name),
@@ -168,7 +172,8 @@ def widget_from(row: Sequence[Any], versions: Sequence[Version]) -> Widget:
         is_official=is_official,
         is_listed=is_listed,
         created_at=from_ms(created_at),
-    ).with_versions(list(versions))
+        versions=newest_first(list(versions)),
+    )
 
 
 def version_from(scope: str, name: str, row: Sequence[Any]) -> Version:
