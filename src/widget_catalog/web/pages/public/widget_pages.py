@@ -113,13 +113,12 @@ class WidgetPages:
         """What the pages of a widget and of a version both show."""
         style = self._views.find_style(it.scope, it.name, it.version)
         beside = self._views.find_version(it.scope, it.name, it.version)
-        declared = None if beside is None else beside.manifest
-        manifest = read_manifest(declared)
+        manifest = read_manifest(None if beside is None else beside.manifest)
         revoked = None if beside is None else beside.revoked
         return {
             "version": it,
             "revoked": revoked,
-            "preview": None if revoked else panel_of(self._catalog, it, declared),
+            "preview": panel_of(self._catalog, it),
             "grid": grid(it),
             "permissions": [in_words(name) for name in it.permissions],
             "use": use(it, style, self._public_url),
