@@ -12,7 +12,7 @@ from support.chromium import find_chromium, running_browser
 from support.folders import empty_folder
 from support.postgresql import start_postgresql
 from support.service import Service, running_service
-from support.site import InProcessSite
+from support.site import ON_POSTGRESQL, InProcessSite
 from widget_catalog.wiring import Node, open_node
 
 # Half of the usual number of examples: properties that need more say so, and runs are frequent.
@@ -35,6 +35,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return _FIRST.index(folder) if folder in _FIRST else len(_FIRST)
 
     items.sort(key=place)
+    if ON_POSTGRESQL in os.environ:
+        skipping = pytest.mark.skip(reason="It looks into the SQLite file of its data folder.")
+        for item in items:
+            if item.get_closest_marker("in_the_folder"):
+                item.add_marker(skipping)
 
 
 @pytest.fixture

@@ -20,6 +20,10 @@ class DataFolder(NamedTuple):
         return self.path / "bundles"
 
     @property
+    def bundle_cache(self) -> Path:
+        return self.path / "bundle-cache"
+
+    @property
     def uploads(self) -> Path:
         return self.path / "uploads"
 

@@ -26,7 +26,7 @@ from .commands.help import HELP_OPTIONS, build_command, examples
 from .commands.secrets import secrets
 from .commands.transfer import export, import_, import_file
 from .commands.widgets import versions, widgets
-from .domain.errors import DatabaseDown, InvalidImport, InvalidSettings
+from .domain.errors import BackendDown, BundlesDown, InvalidImport, InvalidSettings
 from .settings import load_settings, passed_sockets
 
 if TYPE_CHECKING:
@@ -191,12 +191,12 @@ def serve(
     from .domain.clock import iso
     from .greeting import greet
     from .logs import configure_logs
-    from .opening import require_no_loss
+    from .opening import make_folder, require_no_loss
     from .progress import counting
     from .server import check_port
     from .server import serve as run_server
     from .service_lock import ServiceLock
-    from .wiring import DataFolder, make_folder, prepare_node
+    from .wiring import DataFolder, prepare_node
 
     flags: dict[str, Any] = {
         "host": host, "port": port, "data": data, "workers": workers, "base_url": base_url,
@@ -309,8 +309,9 @@ def run() -> None:
         for fault in error.faults:
             say.print(f"[red]Setting[/] {escape(fault)}")
         sys.exit(2)
-    except DatabaseDown as error:
-        fail(f"The database cannot be used: {error.reason}")
+    except BackendDown as error:
+        what = "bundles" if isinstance(error, BundlesDown) else "database"
+        fail(f"The {what} cannot be used: {error.reason}")
     except CatalogError as error:
         fail(error.message)
     except sqlite3.Error as error:

@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING
 
 from .actions.backup.mark import require_whole
 from .actions.lost_database import has_database, require_no_backup, require_no_traces
-from .bundles.local import LocalBundles
+from .bundles.cache import BundleCache
+from .bundles.contract import Bundles, Fetch, LocalFiles, Uploads
+from .bundles.local import LocalBundles, sync_folder
+from .bundles.uploads import LocalUploads
 from .data_folder import DataFolder
-from .domain.errors import DataDamaged, FolderUnusable, StoreUnavailable
+from .domain.errors import BundlesDown, DataDamaged, FolderUnusable, StoreUnavailable
 from .settings import Backends, Settings
 from .store.engine import Store, sqlite_reader
 from .store.keys import KeyFile, Keys, SharedKeys
@@ -22,6 +25,8 @@ if TYPE_CHECKING:
     from .actions.second_factor.secret_box import SecretBox
 
 _FOLDER = Backends()
+# What we make is its owner's alone: password hashes and addresses of people are in it.
+_PRIVATE = 0o700
 
 
 def open_to_read(path: Path, backends: Backends = _FOLDER) -> Store:
@@ -57,8 +62,68 @@ def require_no_loss(folder: DataFolder) -> None:
         require_no_traces_of(folder)
 
 
-def bundles_in(folder: DataFolder) -> LocalBundles:
-    return LocalBundles(folder.bundles)
+def bundles_in(folder: DataFolder, backends: Backends = _FOLDER) -> Bundles:
+    if backends.bundles is None:
+        return LocalBundles(folder.bundles)
+    # Loaded only where it is used, as it takes a while.
+    from .bundles.s3 import S3Bundles
+    from .bundles.s3_client import Bucket
+
+    return S3Bundles(Bucket(backends.bundles))
+
+
+def uploads_in(folder: DataFolder, backends: Backends = _FOLDER) -> Uploads:
+    if backends.bundles is None:
+        return LocalUploads(folder.uploads)
+    from .bundles.s3 import S3Uploads
+    from .bundles.s3_client import Bucket
+
+    return S3Uploads(Bucket(backends.bundles))
+
+
+def files_of(
+    folder: DataFolder, bundles: Bundles, backends: Backends
+) -> tuple[LocalFiles, Fetch | None]:
+    """The bundles as files of this machine, and how those come here that are not yet."""
+    if backends.bundles is None:
+        return LocalBundles(folder.bundles), None
+    folder.bundle_cache.mkdir(exist_ok=True)
+    cache = BundleCache(bundles, folder.bundle_cache, backends.bundle_cache_bytes)
+    return cache, cache.fetch
+
+
+def check_bundles(backends: Backends) -> None:
+    """Raises FolderUnusable, with what the store says, if bundles cannot be kept there."""
+    if backends.bundles is None:
+        return
+    from .bundles.s3_client import Bucket
+
+    bucket = Bucket(backends.bundles)
+    try:
+        bucket.check_writable()
+    except BundlesDown as fault:
+        raise FolderUnusable(
+            f"The bundles at {bucket.address()} cannot be used: {fault.reason}"
+        ) from None
+
+
+def make_folder(folder: DataFolder) -> None:
+    """Make the folder and what belongs into it, where it is not there yet."""
+    check_is_folder(folder.path)
+    try:
+        _make_durable(folder.path, mode=_PRIVATE)
+        for needed in (folder.bundles, folder.uploads, folder.revision.parent):
+            _make_durable(needed)
+    except OSError as error:
+        raise unusable(folder.path, error) from None
+
+
+def _make_durable(path: Path, mode: int = 0o777) -> None:
+    """Make a folder, and those it is in; the names of all of them survive a power cut."""
+    new = [it for it in (path, *path.absolute().parents) if not it.exists()]
+    path.mkdir(parents=True, exist_ok=True, mode=mode)
+    for made in new:
+        sync_folder(made.parent)
 
 
 def open_keys(folder: DataFolder, store: Store, settings: Settings) -> Keys:

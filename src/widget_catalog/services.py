@@ -10,8 +10,7 @@ from .actions.oauth import OAuthConfig
 from .actions.quotas import Quotas
 from .actions.second_factor import FactorPolicy
 from .actions.sign_in import Lifetimes
-from .bundles.contract import Bundles
-from .bundles.uploads import LocalUploads
+from .bundles.contract import Bundles, Uploads
 from .data_folder import DataFolder
 from .domain.accounts import reserved_names
 from .domain.oauth_clients import OWN_CLIENT, parse_clients
@@ -30,7 +29,7 @@ def build_services(
     folder: DataFolder,
     store: Store,
     bundles: Bundles,
-    uploads: LocalUploads,
+    uploads: Uploads,
     settings: Settings,
     applied_seq: Callable[[], int],
 ) -> Services:

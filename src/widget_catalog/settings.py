@@ -5,7 +5,6 @@ a test holds the two against each other.
 """
 
 import os
-import re
 import socket
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
@@ -15,47 +14,40 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from widget_contract.semver import InvalidVersion, SemVer
-
-from .domain.accounts import reserved_names
 from .domain.errors import InvalidSettings
-from .domain.oauth_clients import OWN_CLIENTS, parse_clients
+from .domain.oauth_clients import OWN_CLIENTS
 from .domain.second_factor import RequiredOf
+from .setting_rules import check_values
 
 _DATA = Path("data")
 PREFIX = "WIDGET_CATALOG_"
 # What else begins so: which file to read, and where the authors' tool finds its catalog.
 _OF_OTHERS = ("config", "url")
-_URL_RULE = "must be an http(s) address without query, fragment or user name."
-_HOST_AND_PORT = re.compile(r"(\w[\w.-]*|\[[0-9A-Fa-f:.]+\])(:[0-9]*)?", re.ASCII)
-_PATH_RULE = (
-    "must have no path, because every page on that host could act with the sessions of people "
-    "who sign in here. Give the catalog a host name of its own; or set shares_origin, if you "
-    "trust everything on that host."
-)
 _FIRST_PASSED = 3
-_DATABASE_RULE = (
-    "must be an address that PostgreSQL's own clients understand, such as "
-    "postgresql://user:password@host/name."
-)
-_SECRET_LENGTH = 32
-_SECRET_RULE = (
-    f"must have {_SECRET_LENGTH} characters or more where there is a database, without spaces, and "
-    "be the same on every node. Make one with: openssl rand -hex 32"
-)
-_LOG_FORMATS = ("console", "json")
-_REGISTRATION = ("closed", "invitation", "open")
-_LOG_LEVELS = ("debug", "info", "warning", "error")
 
 
 def _setting(default: Any, about: str, *, is_secret: bool = False) -> Any:
     return field(default=default, metadata={"about": about}, repr=not is_secret)
 
 
+class ObjectStore(NamedTuple):
+    """An S3-compatible store. What is empty comes from the environment that its own tools use."""
+
+    bucket: str
+    prefix: str
+    endpoint: str
+    region: str
+    is_path_style: bool
+    access_key_id: str
+    secret_access_key: str
+
+
 class Backends(NamedTuple):
     """Where the truth is, if not in the data folder."""
 
     database: str = ""
+    bundles: ObjectStore | None = None
+    bundle_cache_bytes: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +63,19 @@ class Settings:
         "With `database`: a secret of 32 characters or more, the same on every node; former ones "
         "behind it.",
         is_secret=True,
+    )
+    bundles: str = _setting("", "Where bundles are kept: `s3://bucket/prefix`; empty: the folder.")
+    s3_endpoint: str = _setting("", "The address of an S3-compatible store; empty: Amazon's.")
+    s3_region: str = _setting("", "Its region; empty: from `AWS_REGION`.")
+    s3_path_style: bool = _setting(
+        False, "Put the bucket into the path of addresses, not into the host name."
+    )
+    s3_access_key_id: str = _setting(
+        "", "The key to sign in with; empty: as Amazon's own tools find it."
+    )
+    s3_secret_access_key: str = _setting("", "The secret of that key.", is_secret=True)
+    bundle_cache_mb: int = _setting(
+        1024, "With `bundles`: how much of them a node keeps on its own disk, in MB."
     )
     host: str = _setting("127.0.0.1", "The address to listen on; `0.0.0.0` for all.")
     port: int = _setting(8080, "The port to listen on.")
@@ -157,7 +162,22 @@ class Settings:
 
     @property
     def backends(self) -> Backends:
-        return Backends(self.database)
+        return Backends(self.database, self._object_store, self.bundle_cache_mb << 20)
+
+    @property
+    def _object_store(self) -> ObjectStore | None:
+        if not self.bundles:
+            return None
+        parts = urlsplit(self.bundles)
+        return ObjectStore(
+            parts.netloc,
+            parts.path.strip("/"),
+            self.s3_endpoint,
+            self.s3_region,
+            self.s3_path_style,
+            self.s3_access_key_id,
+            self.s3_secret_access_key,
+        )
 
     @property
     def secrets(self) -> list[str]:
@@ -205,6 +225,9 @@ def load_settings(
         name = variable.removeprefix(PREFIX).lower()
         if variable.startswith(PREFIX) and name not in known and name not in _OF_OTHERS:
             faults.append(f"{variable}: {_no_such(name, known, lambda it: PREFIX + it.upper())}")
+    for variable in ("AWS_DEFAULT_REGION", "AWS_REGION"):
+        if environment.get(variable):
+            given.setdefault("s3_region", (environment[variable], variable))
     given |= {
         name: (value, f"--{name.replace('_', '-')}")
         for name, value in (flags or {}).items()
@@ -220,7 +243,7 @@ def load_settings(
             values[name] = _converted(value, type(known[name].default))
         except ValueError as error:
             faults.append(f"{source}: {error}")
-    faults += _check({it.name: it.default for it in fields(Settings)} | values, given)
+    faults += check_values({it.name: it.default for it in fields(Settings)} | values, given)
     if faults:
         raise InvalidSettings(faults)
     return Settings(**values)
@@ -271,113 +294,6 @@ def _converted(value: Any, wanted: type) -> Any:
     if not isinstance(value, str):
         raise ValueError(f"must be a text, not {value!r}.")
     return value
-
-
-def _check(values: Mapping[str, Any], given: Mapping[str, tuple[Any, str]]) -> list[str]:
-    """Everything that is wrong with the values themselves."""
-    faults = []
-
-    def require(name: str, is_good: bool, sentence: str) -> None:
-        if not is_good:
-            faults.append(f"{given[name][1] if name in given else name}: {sentence}")
-
-    for name, least, most in (
-        ("port", 1, 65535),
-        ("metrics_port", 0, 65535),
-        ("workers", 1, 256),
-        ("max_bundle_bytes", 1, 1 << 30),
-        ("cache_mb", 1, 1 << 20),
-        ("max_event_streams", 0, 1_000_000),
-        ("max_lag_s", 1, 86_400),
-        ("max_document_bytes", 0, 1 << 40),
-        ("max_organizations", 0, 1 << 40),
-        ("max_new_widgets_per_day", 0, 1 << 40),
-        ("max_versions_per_hour", 0, 1 << 40),
-        ("max_bytes_per_day", 0, 1 << 60),
-        ("max_open_requests", 0, 1 << 40),
-        ("max_parallel_uploads", 0, 1 << 40),
-        ("session_idle_hours", 1, 24 * 366),
-        ("session_max_days", 1, 366),
-        ("oauth_max_days", 1, 3660),
-    ):
-        require(name, least <= values[name] <= most, f"must be from {least} to {most}.")
-    for name in ("base_url", "cdn_base_url", "oidc_issuer"):
-        require(name, not values[name] or _is_url(values[name]), _URL_RULE)
-    if values["base_url"] and _is_url(values["base_url"]):
-        has_path = bool(urlsplit(values["base_url"]).path.strip("/"))
-        require("base_url", values["shares_origin"] or not has_path, _PATH_RULE)
-    is_apart = values["metrics_port"] == 0 or values["metrics_port"] != values["port"]
-    require("metrics_port", is_apart, "must not be the port of the service itself.")
-    require("log_format", values["log_format"] in _LOG_FORMATS, "must be console or json.")
-    require(
-        "log_level", values["log_level"] in _LOG_LEVELS, f"must be one of {', '.join(_LOG_LEVELS)}."
-    )
-    require(
-        "registration",
-        values["registration"] in _REGISTRATION,
-        f"must be one of {', '.join(_REGISTRATION)}.",
-    )
-    require(
-        "second_factor_required",
-        values["second_factor_required"] in tuple(RequiredOf),
-        f"must be one of {', '.join(RequiredOf)}.",
-    )
-    has_id = bool(values["oidc_client_id"]) or not values["oidc_issuer"]
-    require("oidc_client_id", has_id, "is needed with oidc_issuer.")
-    require("oidc_name", bool(values["oidc_name"].strip()), "must not be empty.")
-    try:
-        parse_clients(values["oauth_clients"])
-    except ValueError as error:
-        require("oauth_clients", False, str(error))
-    try:
-        SemVer.parse(values["min_cli_version"])
-    except InvalidVersion as error:
-        require("min_cli_version", False, str(error))
-    try:
-        reserved_names(values["reserved_names"])
-    except ValueError as error:
-        require("reserved_names", False, str(error))
-    require("host", bool(values["host"]), "must not be empty.")
-    if values["database"]:
-        require("database", _is_postgresql(values["database"]), _DATABASE_RULE)
-        secrets = values["secret_key"].split()
-        is_long = bool(secrets) and all(len(it) >= _SECRET_LENGTH for it in secrets)
-        require("secret_key", is_long, _SECRET_RULE)
-    require("service_name", bool(values["service_name"].strip()), "must not be empty.")
-    if values["rate_limit"]:
-        from limits import parse_many  # Loaded only where there is a limit, as it takes a while.
-
-        try:
-            amounts = [item.amount for item in parse_many(values["rate_limit"])]
-        except ValueError:
-            amounts = [0]
-        require("rate_limit", min(amounts) > 0, "must be like 300/minute or 10/second.")
-    return faults
-
-
-def _is_url(text: str) -> bool:
-    try:
-        parts = urlsplit(text)
-        has_port = parts.port != 0  # Raises where it cannot be one.
-    except ValueError:
-        return False
-    is_plain = text.isascii() and text.isprintable() and not set(text) & set(' "?#\\')
-    has_host = _HOST_AND_PORT.fullmatch(parts.netloc) is not None
-    return parts.scheme in ("http", "https") and has_host and has_port and is_plain
-
-
-def _is_postgresql(text: str) -> bool:
-    if not text.startswith(("postgresql://", "postgres://")):
-        return False
-    # Loaded only where it is used, as it takes a while.
-    import psycopg
-    from psycopg.conninfo import conninfo_to_dict
-
-    try:
-        conninfo_to_dict(text)
-    except psycopg.ProgrammingError:
-        return False
-    return True
 
 
 def passed_sockets(environment: Mapping[str, str] | None = None) -> list[socket.socket]:

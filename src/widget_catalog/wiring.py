@@ -15,19 +15,22 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import structlog
 
-from .bundles.local import LocalBundles, sync_folder
-from .bundles.uploads import LocalUploads
+from .bundles.cache import StoreWatch
+from .bundles.contract import Bundles, Uploads
 from .data_folder import DataFolder as DataFolder
 from .domain import clock
 from .domain.clock import Clock, JumpWatch
 from .domain.errors import DatabaseDown, DataDamaged, FolderUnusable, StoreUnavailable
 from .opening import (
     bundles_in,
-    check_is_folder,
+    check_bundles,
     check_writable,
+    files_of,
+    make_folder,
     require_no_loss,
     require_no_traces_of,
     unusable,
+    uploads_in,
 )
 from .replica.file import discard
 from .replica.filling import Bar, no_bar
@@ -54,8 +57,6 @@ _log = structlog.get_logger("widget_catalog.start")
 _THREADS = 8
 # How often a worker looks whether a change was left unapplied, as by a process that was killed.
 _APPLY_EVERY_S = 2
-# What we make is its owner's alone: password hashes and addresses of people are in it.
-_PRIVATE = 0o700
 
 
 _FOLDER = Backends()
@@ -69,8 +70,8 @@ class Node(NamedTuple):
     replica: Replica
     revision: Revision
     counts: Counts
-    bundles: LocalBundles
-    uploads: LocalUploads
+    bundles: Bundles
+    uploads: Uploads
     status: NodeStatus | None = None
     """Of a node that shares its database with others."""
     is_prepared: bool = True
@@ -122,14 +123,10 @@ def open_node(
         patience=patience,
         program=_program(),
         run_folder=folder.writer_lock.parent,
-        is_up=status.is_database_up if status is not None and is_watched else _is_up,
+        is_up=status.is_database_up if status is not None and is_watched else lambda: True,
     )
-    bundles, uploads = bundles_in(folder), LocalUploads(folder.uploads)
+    bundles, uploads = bundles_in(folder, backends), uploads_in(folder, backends)
     return Node(folder, store, replica, revision, counts, bundles, uploads, status)
-
-
-def _is_up() -> bool:
-    return True
 
 
 def make_index_ready(node: Node) -> None:
@@ -139,25 +136,6 @@ def make_index_ready(node: Node) -> None:
     from .replica.search.file import keep_index
 
     keep_index(node.folder.replica, node.folder.search_index)
-
-
-def make_folder(folder: DataFolder) -> None:
-    """Make the folder and what belongs into it, where it is not there yet."""
-    check_is_folder(folder.path)
-    try:
-        _make_durable(folder.path, mode=_PRIVATE)
-        for needed in (folder.bundles, folder.uploads, folder.revision.parent):
-            _make_durable(needed)
-    except OSError as error:
-        raise unusable(folder.path, error) from None
-
-
-def _make_durable(path: Path, mode: int = 0o777) -> None:
-    """Make a folder, and those it is in; the names of all of them survive a power cut."""
-    new = [it for it in (path, *path.absolute().parents) if not it.exists()]
-    path.mkdir(parents=True, exist_ok=True, mode=mode)
-    for made in new:
-        sync_folder(made.parent)
 
 
 def prepare_node(
@@ -198,6 +176,8 @@ def prepare_node(
     except OSError as error:
         raise unusable(path, error) from None
     check_writable(path)
+    if applies:
+        check_bundles(backends)
     try:
         if not may_begin_anew and is_new(node.store):
             require_no_traces_of(folder)
@@ -287,6 +267,7 @@ def build_worker(
         settings.data, is_durable=False, is_watched=True, patience=DEDICATED, backends=backends
     )
     following = _follow(settings, node)
+    store_watch = None if backends.bundles is None else StoreWatch(node.bundles)
     alarm = DamageAlarm(node.folder.damage)
     try:
         if status is not None and status.memory_faults:
@@ -318,7 +299,7 @@ def build_worker(
         catalog,
         counter,
         durable.check if node.status is None else node.status.check_database,
-        node.bundles.check,
+        node.bundles.check if store_watch is None else store_watch.check,
         durable.blocked_s,
         public_settings(settings),
         dispatcher.answer,
@@ -343,7 +324,7 @@ def build_worker(
     )
     previews = PreviewPages(catalog, services.renderer, settings.cdn_url)
     uploads = Uploads(services)
-    cdn = Cdn(catalog, node.bundles)
+    cdn = Cdn(catalog, *files_of(node.folder, node.bundles, backends))
     find_delay = (lambda: node.replica.fault) if node.status is None else node.status.find_delay
     healthz = Healthz(catalog, find_delay, settings.max_lag_s)
     site = Site(api, cdn, uploads, dispatcher, previews, pages, healthz, alarm)
@@ -370,6 +351,9 @@ def build_worker(
         tidier.close()
         importing.close()
         following.close()
+        cdn.close()
+        if store_watch is not None:
+            store_watch.close()
         durable.close()
         counter.close()
         catalog.close()

@@ -9,6 +9,7 @@ import pytest
 
 from support.site import Answer, InProcessSite
 from support.widgets import import_widgets, version_line, widget_line
+from widget_catalog.bundles.local import LocalBundles
 
 BYTES = bytes(range(256)) * 300 + b"export default class {}"
 SIZE = len(BYTES)
@@ -294,7 +295,7 @@ def test_preflight(shop: InProcessSite) -> None:
 def test_a_bundle_that_is_lost_is_503_and_not_cached(site: InProcessSite, tmp_path: Path) -> None:
     (tmp_path / "clock.js").write_bytes(BYTES)
     import_widgets(site.node, widget_line(versions=[_stored()]), beside=tmp_path)
-    site.node.bundles.local_path(HASH).unlink()
+    LocalBundles(site.node.folder.bundles).local_path(HASH).unlink()
 
     answer = site.get(BUNDLE)
 

@@ -52,6 +52,7 @@ def test_counts_survive_a_restart(site: InProcessSite) -> None:
         assert site.get(CLOCK).json()["widget"]["downloadCount"] == 7
 
 
+@pytest.mark.in_the_folder
 def test_an_unlisted_widget_counts_but_shows_nowhere(site: InProcessSite) -> None:
     site.add(widget_line("acme/clock"), widget_line("acme/hidden", listed=False))
 
@@ -102,6 +103,7 @@ def test_reading_does_not_count(site: InProcessSite) -> None:
     assert _counts(site) == (0, 0, 0)
 
 
+@pytest.mark.in_the_folder
 def test_a_count_that_cannot_be_kept_is_not_acknowledged(site: InProcessSite) -> None:
     site.add(widget_line("acme/clock"))
     database = sqlite3.connect(site.node.folder.database)

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from widget_catalog.bundles.local import LocalBundles
-from widget_catalog.wiring import DataFolder, make_folder
+from widget_catalog.opening import make_folder
+from widget_catalog.wiring import DataFolder
 
 
 def test_a_bundle_and_every_folder_on_the_way_to_it_are_written_through(

@@ -144,7 +144,8 @@ def _is_published(node: Node, version: str) -> bool:
         stored = find_widget(connection, Scope("ann"), WidgetName("clock"))
     found = [it for it in stored.widget.versions if it.number == version] if stored else []
     for it in found:
-        content = node.bundles.local_path(it.sha256_hash).read_bytes()
+        with node.bundles.open(it.sha256_hash) as bundle:
+            content = bundle.read()
         assert content == bundle_of(version)
         assert it.sha256_hash == hashlib.sha256(content).hexdigest()
         assert it.bundle_size == len(content)

@@ -26,6 +26,14 @@ def count(node: RunningNode, key: str) -> int:
     return int(node.client.get(f"/api/v1/widgets/{key}").json()["widget"]["downloadCount"])
 
 
+def wait_until_latest(node: RunningNode, key: str, version: str) -> None:
+    wait_for(lambda: latest(node, key) == version, SOON_S)
+
+
+def wait_until_count(node: RunningNode, key: str, expected: int) -> None:
+    wait_for(lambda: count(node, key) == expected, COUNTED_S)
+
+
 def post(node: RunningNode, key: str) -> int:
     return node.client.post(f"/api/v1/widgets/{key}").status_code
 
@@ -39,7 +47,7 @@ def test_each_step_of_publishing_may_go_to_another_node(
 
     assert published.status_code == 200, published.text
     assert latest(two, "ann/clock") == "1.0.0"  # At once, where it was confirmed.
-    wait_for(lambda: latest(one, "ann/clock") == "1.0.0", SOON_S)
+    wait_until_latest(one, "ann/clock", "1.0.0")
     for node in nodes:
         found = node.client.get("/cdn/@ann/clock/1.0.0/index.js")
         assert (found.status_code, found.content) == (200, JS)
@@ -55,7 +63,7 @@ def test_what_is_published_here_is_soon_shown_there(
         version = f"1.1.{number}"
         assert ann.publish("ann/clock", version, JS, one).status_code == 200
         assert latest(one, "ann/clock") == version
-        wait_for(lambda it=version: latest(two, "ann/clock") == it, SOON_S)
+        wait_until_latest(two, "ann/clock", version)
 
 
 def test_every_acknowledged_count_of_every_node_is_shown_by_all(
@@ -63,7 +71,7 @@ def test_every_acknowledged_count_of_every_node_is_shown_by_all(
 ) -> None:
     for name in ("a", "b"):
         assert ann.publish(f"ann/{name}", "1.0.0", JS, nodes[0]).status_code == 200
-        wait_for(lambda it=name: latest(nodes[1], f"ann/{it}"), SOON_S)
+        wait_until_latest(nodes[1], f"ann/{name}", "1.0.0")
 
     # In opposite orders: counts that were locked crosswise would end one another.
     wanted = [(nodes[i % 2], "ann/a" if i // 2 % 2 else "ann/b") for i in range(200)]
@@ -71,7 +79,8 @@ def test_every_acknowledged_count_of_every_node_is_shown_by_all(
         assert set(threads.map(lambda it: post(*it), wanted)) == {200}
 
     for node in nodes:
-        wait_for(lambda it=node: (count(it, "ann/a"), count(it, "ann/b")) == (100, 100), COUNTED_S)
+        wait_until_count(node, "ann/a", 100)
+        wait_until_count(node, "ann/b", 100)
 
 
 def test_an_acknowledged_count_is_shown_at_once_where_it_was_counted(
@@ -108,8 +117,8 @@ def test_what_a_command_imports_is_shown_by_all_with_its_counts(
 
     assert done.returncode == 0, done.stderr
     for node in nodes:
-        wait_for(lambda it=node: latest(it, "acme/w299") is not None, 5)
-        wait_for(lambda it=node: count(it, "acme/w299") == 299, COUNTED_S)
+        wait_until_latest(node, "acme/w299", "1.0.0")
+        wait_until_count(node, "acme/w299", 299)
         found = node.client.get("/api/v1/widgets/search?scope=acme&limit=1").json()
         assert found["total"] == 300
     assert not (tmp_path / "data" / "replica").exists()
@@ -126,7 +135,7 @@ def test_a_node_whose_follower_died_goes_on_following(
     assert ann.publish("ann/clock", "2.0.0", JS, one).status_code == 200
     wait_for(lambda: _latest_or_none(two, "ann/clock") == "2.0.0", 30)
     assert ann.publish("ann/clock", "2.0.1", JS, one).status_code == 200
-    wait_for(lambda: latest(two, "ann/clock") == "2.0.1", SOON_S)
+    wait_until_latest(two, "ann/clock", "2.0.1")
 
 
 def _latest_or_none(node: RunningNode, key: str) -> str | None:

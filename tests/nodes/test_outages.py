@@ -23,7 +23,11 @@ def all_is_well(nodes: list[RunningNode], ann: Traveller) -> Iterator[None]:
     yield
     for node in nodes:
         node.relay.restore()
-        wait_for(lambda it=node: it.client.get("/api/health").status_code == 200, 30)
+        wait_for_health(node, 200)
+
+
+def wait_for_health(node: RunningNode, status: int) -> None:
+    wait_for(lambda: node.client.get("/api/health").status_code == status, 30)
 
 
 def assert_reads_go_on(node: RunningNode) -> None:
@@ -45,7 +49,7 @@ def test_reads_go_on_and_writes_say_when_to_try_again(
         node.relay.cut()
 
     for node in nodes:
-        wait_for(lambda it=node: it.client.get("/api/health").status_code == 503, 10)
+        wait_for_health(node, 503)
         health = node.client.get("/api/health").json()
         assert (health["status"], health["checks"]["database"]) == ("unavailable", "down")
         assert_reads_go_on(node)

@@ -36,7 +36,7 @@ def through(relay: Relay, database: str) -> str:
     address = sa.URL.create(
         "postgresql",
         username=str(given.get("user", "postgres")),
-        password=given.get("password") or None,
+        password=str(given["password"]) if given.get("password") else None,
         host="127.0.0.1",
         port=relay.port,
         database=str(given["dbname"]),
@@ -92,6 +92,7 @@ class Traveller:
         requested = self.post(asking, "/api/widgets/publish", request_body(key, version, js))
         if requested.status_code != 200:
             return requested
+        # Of an object store it is another address.
         url = requested.json()["uploadUrl"].replace(PUBLIC, taking.service.url)
         uploaded = taking.client.put(url, content=js)
         if uploaded.status_code != 200:

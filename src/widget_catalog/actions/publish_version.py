@@ -13,9 +13,8 @@ import msgspec
 from widget_contract.manifests import Manifest, parse_manifest
 from widget_contract.names import Scope
 
-from ..bundles.contract import Bundles, Kind
+from ..bundles.contract import Bundles, Kind, Uploads
 from ..bundles.hashing import hash_stream
-from ..bundles.uploads import LocalUploads
 from ..domain.accounts import Actor
 from ..domain.errors import (
     BundleNotFound,
@@ -50,7 +49,7 @@ class _Removed(Exception):
 def publish_version(
     store: Store,
     bundles: Bundles,
-    uploads: LocalUploads,
+    uploads: Uploads,
     actor: Actor,
     request_id: str,
     quotas: Quotas = NO_QUOTAS,
@@ -164,7 +163,7 @@ def _files(request: PublishRequest) -> list[_File]:
     return files
 
 
-def _put(bundles: Bundles, uploads: LocalUploads, request: PublishRequest, file: _File) -> bool:
+def _put(bundles: Bundles, uploads: Uploads, request: PublishRequest, file: _File) -> bool:
     """Check what was uploaded, and keep it; whether it was not here yet."""
     try:
         with uploads.open(request.id, file.kind) as upload:

@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 import structlog
 
-from ..bundles.contract import Bundles, Kind
-from ..bundles.uploads import LocalUploads
+from ..bundles.contract import Bundles, Kind, Uploads
 from ..domain.errors import StoreUnavailable
 from ..store.engine import Store, Transaction
 from ..store.publishing import (
@@ -22,7 +21,7 @@ _LOGGED_EVERY_S = 60
 _log = structlog.get_logger("widget_catalog.uploads")
 
 
-def tidy_uploads(store: Store, bundles: Bundles, uploads: LocalUploads) -> None:
+def tidy_uploads(store: Store, bundles: Bundles, uploads: Uploads) -> None:
     """Remove what is left of requests that have expired, and of receivers that were killed."""
     uploads.remove_leftovers()
     bundles.remove_leftovers()

@@ -3,7 +3,7 @@
 `tests/bundles/test_contract.py` holds every such place against it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO, Literal, NamedTuple, Protocol
 
@@ -61,7 +61,7 @@ class Bundles(Protocol):
         while; None if the service has to take it (`uploads.py`)."""
 
     def check(self) -> None:
-        """Raises FolderUnusable if bundles cannot be read just now."""
+        """Raises FolderUnusable or BundlesDown if bundles cannot be read just now."""
 
     def list_stored(self) -> Iterator[Stored]:
         """Everything that is kept, modules first."""
@@ -82,3 +82,41 @@ class LocalFiles(Protocol):
 
     def local_path(self, sha256_hash: str, kind: Kind = "js") -> Path:
         """The file may be missing or damaged."""
+
+
+Fetch = Callable[[str, Kind], None]
+"""Has a bundle, by hash and kind, where `local_path` says. Raises BundleNotFound, BundlesDown."""
+
+
+class Upload(Protocol):
+    """A file that is being received. Its methods may be called by any thread."""
+
+    def write(self, chunk: bytes) -> None:
+        """BundleRefused, if this is more than was announced."""
+
+    def finish(self) -> None:
+        """Put the file in place of one that came before it, if it is complete."""
+
+    def give_up(self) -> None:
+        """Remove what has come so far. Does nothing after `finish`."""
+
+
+class Uploads(Protocol):
+    """Files that were sent and are not published. Whoever may send one may replace it at any time,
+    so it is checked and copied when it is published."""
+
+    def open(self, request_id: str, kind: Kind) -> BinaryIO:
+        """What was uploaded last. Raises BundleNotFound."""
+
+    def receive(self, request_id: str, kind: Kind, size_bytes: int) -> Upload:
+        """Begin to receive a file of this size. Conflict, if it is being received already;
+        NotFound, if the place of the bundles itself takes it."""
+
+    def remove(self, request_id: str) -> None:
+        """Remove all that was uploaded for a request."""
+
+    def remove_leftovers(self) -> int:
+        """Remove what nobody receives any more, because its process ended. How many there were."""
+
+    def list_requests(self) -> set[str]:
+        """The requests that something was uploaded for."""

@@ -205,7 +205,7 @@ def _catalog(settings: Settings, *, with_replica: bool) -> "Catalog":
 
     folder = DataFolder(settings.data)
     replica = ReplicaSource(folder.replica, folder.search_index) if with_replica else None
-    return Catalog(folder.path, folder.database, bundles_in(folder), replica)
+    return Catalog(folder.path, folder.database, bundles_in(folder, settings.backends), replica)
 
 
 def _follow(folder: "FolderBackup", database: Path, every_s: float) -> None:

@@ -59,11 +59,11 @@ def doctor(
     from ..actions.check_catalog import check_catalog
     from ..actions.second_factor.managing import find_app_faults
     from ..greeting import counted
-    from ..opening import check_writable, open_secret_box
+    from ..opening import check_writable, make_folder, open_secret_box
     from ..progress import counting
     from ..store.damage import DamageAlarm
     from ..store.widgets import count_widgets
-    from ..wiring import DataFolder, make_folder, prepare_node
+    from ..wiring import DataFolder, prepare_node
     from .cleaning import clean_up, explain_orphans, forget_aside
 
     settings = load_settings({"data": data}, config)

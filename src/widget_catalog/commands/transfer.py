@@ -182,4 +182,5 @@ def _open_to_export(settings: Settings) -> tuple["Store", "Bundles"]:
         node = existing_node(settings)
         return node.store, node.bundles
     require_catalog(settings)
-    return open_to_read(settings.data), bundles_in(DataFolder(settings.data))
+    bundles = bundles_in(DataFolder(settings.data), settings.backends)
+    return open_to_read(settings.data), bundles

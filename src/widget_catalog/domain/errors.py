@@ -4,6 +4,8 @@ Those of names and manifests are in `widget_contract/errors.py`, with the root o
 What status an error has on the wire is decided in `web/`, not here.
 """
 
+from typing import ClassVar
+
 from widget_contract.errors import CatalogError
 
 
@@ -107,21 +109,33 @@ class StoreUnavailable(CatalogError):
     """The catalog cannot be written (or read) just now: full disk, read-only folder, busy."""
 
 
-class DatabaseDown(StoreUnavailable):
-    """PostgreSQL does not answer, or refuses. Strangers are told no more than that: its own words
-    name hosts and users. The cause has them."""
+class BackendDown(StoreUnavailable):
+    """What nodes share does not answer, or refuses. Strangers are told no more than that: its own
+    words name hosts and users. The cause has them."""
+
+    sentence: ClassVar[str]
 
     def __init__(self) -> None:
-        super().__init__(
-            "The catalog's database cannot be reached just now. Everything can be read; try again "
-            "soon."
-        )
+        super().__init__(self.sentence)
 
     @property
     def reason(self) -> str:
         """For operators."""
         said = getattr(getattr(self.__cause__, "diag", None), "message_primary", None)
         return " ".join(str(said or self.__cause__ or "it does not answer.").split())
+
+
+class DatabaseDown(BackendDown):
+    sentence = (
+        "The catalog's database cannot be reached just now. Everything can be read; try again soon."
+    )
+
+
+class BundlesDown(BackendDown):
+    sentence = (
+        "The store of the bundles cannot be reached just now. Nothing was published; try again "
+        "soon."
+    )
 
 
 class DataDamaged(StoreUnavailable):

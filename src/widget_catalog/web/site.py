@@ -68,7 +68,7 @@ class Site:
             if path.startswith("/api/") or path == "/api":
                 return await self._api.answer(request, body)
             if path.startswith(CDN_PREFIX):
-                return self._cdn.answer(request)
+                return await self._cdn.answer(request)
             if path.startswith(CLIENT_PREFIX):
                 return answer_client_file(request)
             if path.startswith(UPLOADS_PREFIX):

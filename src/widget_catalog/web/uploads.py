@@ -10,8 +10,7 @@ from urllib.parse import parse_qsl
 
 from ..actions.request_version import announced_size
 from ..actions.signed_uploads import PREFIX, is_signed
-from ..bundles.contract import Kind
-from ..bundles.uploads import Upload
+from ..bundles.contract import Kind, Upload
 from ..domain.errors import Busy, NotAllowed, NotFound, TooOften
 from ..domain.networks import network_of
 from .kit.call import Services, done

@@ -1,5 +1,7 @@
 """A server's clock that is wrong: what is published last is the latest version all the same."""
 
+import pytest
+
 from support.people import with_token
 from support.village import Village
 from widget_catalog.actions.change_version import redate_widget
@@ -27,6 +29,7 @@ def test_a_version_published_while_the_clock_is_behind_is_the_latest(village: Vi
     assert found[0]["latestVersion"]["version"] == "1.1.0"
 
 
+@pytest.mark.in_the_folder
 def test_versions_from_the_far_future_must_be_redated_before_another_is_published(
     village: Village,
 ) -> None:

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from api.internal.signing_in import SIGN_IN
 from api.internal.two_factor import (
     FACTOR,
@@ -222,6 +224,7 @@ def test_without_a_factor_nothing_changes(house: House) -> None:
     assert is_open(house.site, answer)
 
 
+@pytest.mark.in_the_folder
 def test_a_lost_key_makes_codes_useless_and_leaves_the_rest(house: House) -> None:
     house.site.node.folder.second_factor_key.unlink()
     half, _ = house.begin()

@@ -17,6 +17,7 @@ GATE = {"error": "This address is for signed-in people only."}
 _DAY = timedelta(days=1)
 
 
+@pytest.mark.in_the_folder
 def test_the_store_holds_no_secret_but_only_hashes(village: Village) -> None:
     token = with_token(village.ann)
     database = village.site.node.folder.database.read_bytes()

@@ -11,8 +11,7 @@ from ...actions.oauth import OAuthConfig
 from ...actions.quotas import Quotas
 from ...actions.second_factor import FactorPolicy
 from ...actions.sign_in import Lifetimes, Visitor
-from ...bundles.contract import Bundles
-from ...bundles.uploads import LocalUploads
+from ...bundles.contract import Bundles, Uploads
 from ...domain.accounts import Actor, Via
 from ...domain.errors import InvalidRequest, NotSignedIn
 from ...settings import Settings
@@ -41,7 +40,7 @@ class Services(NamedTuple):
 
     store: Store
     bundles: Bundles
-    uploads: LocalUploads
+    uploads: Uploads
     settings: Settings
     lifetimes: Lifetimes
     upload_key: SigningKey

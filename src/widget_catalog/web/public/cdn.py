@@ -1,19 +1,25 @@
 """Bundles over HTTP: `/cdn/@{scope}/{name}/{version}/index.js` (or `.css`), sent from disk."""
 
+import asyncio
 import stat
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import structlog
 
 from widget_contract.addresses import PublishedFile, parse_file_path
 
-from ...bundles.contract import Kind, LocalFiles
+from ...bundles.contract import Fetch, Kind, LocalFiles
 from ...catalog.catalog import BundleRef, Catalog
+from ...domain.errors import BundleNotFound, StoreUnavailable
 from ..kit.conditional import choose_range, is_known
-from ..kit.errors import error
+from ..kit.errors import error, log_fault
 from ..kit.http import NOSNIFF, FileBody, Headers, Request, Response
 
 PREFIX = "/cdn/"
+
+# For bundles that have to be fetched; none is started before.
+_THREADS = 4
 
 _log = structlog.get_logger("widget_catalog.cdn")
 
@@ -32,11 +38,18 @@ _BUNDLE: Headers = [
 
 
 class Cdn:
-    def __init__(self, catalog: Catalog, bundles: LocalFiles) -> None:
+    def __init__(self, catalog: Catalog, bundles: LocalFiles, fetch: Fetch | None = None) -> None:
+        """`fetch` is for bundles that are kept elsewhere."""
         self._catalog = catalog
         self._bundles = bundles
+        self._fetch = fetch
+        self._fetching: dict[Path, asyncio.Future[None]] = {}
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="bundles")
 
-    def answer(self, request: Request) -> Response:
+    def close(self) -> None:
+        self._threads.shutdown()
+
+    async def answer(self, request: Request) -> Response:
         if request.method == "OPTIONS":
             allowed = [("access-control-allow-methods", "GET, HEAD, OPTIONS")]
             allowed += [("access-control-allow-headers", "*")]
@@ -53,11 +66,30 @@ class Cdn:
             sentence = f"This version was revoked, and must not be used: {revoked.reason}"
             return error(410, sentence, ("cache-control", "no-store"), _CORS)
         path = self._bundles.local_path(found.sha256_hash, file.kind)
+        if self._fetch is not None and not _is_whole(path, found.size_bytes):
+            try:
+                await self._have(self._fetch, path, found.sha256_hash, file.kind)
+            except StoreUnavailable as fault:
+                log_fault(request, fault)
+                sentence = "This bundle cannot be fetched just now. Try again soon."
+                return error(503, sentence, ("retry-after", "5"), _CORS)
+            except BundleNotFound:
+                pass
         if not _is_whole(path, found.size_bytes):
             _log.error("A bundle is missing or damaged; run doctor.", file=str(path))
             return error(503, "This bundle is missing on the server.", _CORS)
         headers = [_TYPES[file.kind], *_BUNDLE, ("etag", f'"{found.sha256_hash}"')]
         return _send(request, FileBody(path, 0, found.size_bytes, is_whole=True), headers)
+
+    async def _have(self, fetch: Fetch, path: Path, sha256_hash: str, kind: Kind) -> None:
+        """Fetch it in a thread, once for all who wait for it."""
+        loop = asyncio.get_running_loop()
+        fetching = self._fetching.get(path)
+        if fetching is None:
+            fetching = loop.run_in_executor(self._threads, fetch, sha256_hash, kind)
+            self._fetching[path] = fetching
+            fetching.add_done_callback(lambda _: self._fetching.pop(path, None))
+        await asyncio.shield(fetching)
 
     def _find(self, file: PublishedFile) -> BundleRef | None:
         find = self._catalog.find_bundle if file.kind == "js" else self._catalog.find_style

@@ -1,0 +1,106 @@
+"""BundleCache: bundles of an object store on this node's disk, by their hash, up to so many bytes.
+
+All workers of a node share it. What is in it is served without the store, also while that is down.
+"""
+
+import contextlib
+import os
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import structlog
+
+from widget_contract.errors import CatalogError
+
+from ..domain.errors import BundleNotFound, BundlesDown
+from .contract import Bundles, Kind
+from .hashing import hash_stream
+
+_log = structlog.get_logger("widget_catalog.bundles")
+
+_INCOMING = ".incoming-"
+# How exactly it is known when a file was last used; to note it costs a write.
+_USED_WITHIN_S = 60
+# So much is left when room is made.
+_KEPT = 0.9
+_CHECKED_EVERY_S = 5.0
+
+
+class BundleCache:
+    def __init__(self, bundles: Bundles, folder: Path, most_bytes: int) -> None:
+        self._bundles = bundles
+        self._folder = folder
+        self._most_bytes = most_bytes
+
+    def local_path(self, sha256_hash: str, kind: Kind = "js") -> Path:
+        """The file may be missing, or incomplete after a power cut. It has just been used."""
+        path = self._folder / sha256_hash[:2] / f"{sha256_hash[2:]}.{kind}"
+        with contextlib.suppress(OSError):
+            if time.time() - path.stat().st_mtime > _USED_WITHIN_S:
+                os.utime(path)
+        return path
+
+    def fetch(self, sha256_hash: str, kind: Kind) -> None:
+        """Have it on disk. Raises BundleNotFound or StoreUnavailable."""
+        target = self._folder / sha256_hash[:2] / f"{sha256_hash[2:]}.{kind}"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with self._bundles.open(sha256_hash, kind) as content:
+            descriptor, temporary = tempfile.mkstemp(prefix=_INCOMING, dir=self._folder)
+            try:
+                with os.fdopen(descriptor, "wb") as copy:
+                    found = hash_stream(content, copy)
+                if found.sha256_hash != sha256_hash:
+                    _log.error("A bundle in the store is damaged; run doctor.", file=target.name)
+                    raise BundleNotFound("This bundle is damaged in the store.")
+                Path(temporary).replace(target)
+            finally:
+                Path(temporary).unlink(missing_ok=True)
+        self._make_room()
+
+    def _make_room(self) -> None:
+        """Remove what was used longest ago, if there is too much."""
+        found = []
+        for path in self._folder.glob("*/*"):
+            with contextlib.suppress(OSError):
+                status = path.stat()
+                found.append((status.st_mtime, status.st_size, path))
+        total = sum(size for _, size, _ in found)
+        if total <= self._most_bytes:
+            return
+        for _, size, path in sorted(found):
+            if total <= self._most_bytes * _KEPT:
+                return
+            path.unlink(missing_ok=True)
+            total -= size
+
+
+class StoreWatch:
+    """Whether the object store answers, asked now and then in a thread: nobody waits for it."""
+
+    def __init__(self, bundles: Bundles) -> None:
+        self._bundles = bundles
+        self._fault: CatalogError | None = None
+        self._ended = threading.Event()
+        threading.Thread(target=self._run, name="bundles", daemon=True).start()
+
+    def check(self) -> None:
+        if self._fault is not None:
+            raise self._fault
+
+    def close(self) -> None:
+        self._ended.set()
+
+    def _run(self) -> None:
+        while True:
+            try:
+                self._bundles.check()
+                self._fault = None
+            except CatalogError as fault:
+                self._fault = fault
+            except Exception:
+                _log.exception("The bundle store cannot be asked.")
+                self._fault = BundlesDown()
+            if self._ended.wait(_CHECKED_EVERY_S):
+                return

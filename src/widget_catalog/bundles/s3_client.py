@@ -1,0 +1,194 @@
+"""A bucket of an S3-compatible store: objects by key, faults in our words."""
+
+import contextlib
+import tempfile
+from collections.abc import Iterator
+from datetime import datetime
+from functools import cached_property
+from typing import IO, Any, BinaryIO, NamedTuple, cast
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+
+from ..domain.errors import BundleNotFound, BundlesDown
+from ..settings import ObjectStore
+
+_MISSING = ("404", "NoSuchKey", "NotFound")
+_IS_THERE = ("412", "PreconditionFailed")
+_PAST_THE_END = ("416", "InvalidRange")
+_AGAIN = ("409", "ConditionalRequestConflict")
+# What is larger is read into a file.
+_IN_MEMORY_BYTES = 8 << 20
+_CHUNK_BYTES = 1 << 18
+_UPLOAD_LIFETIME_S = 3600
+
+
+class FoundObject(NamedTuple):
+    key: str
+    size_bytes: int
+    stored_at: float
+
+
+class Bucket:
+    """Keys are below the prefix in the settings. May be used by any thread."""
+
+    def __init__(self, place: ObjectStore) -> None:
+        self._place = place
+
+    def address(self, key: str = "") -> str:
+        """For people."""
+        return f"s3://{self._place.bucket}/{self._key(key)}"
+
+    def put(self, key: str, content: IO[bytes], sha256_base64: str) -> bool:
+        """Keep an object; False if there is one. A store that knows no conditions replaces it by
+        the same bytes: keys here are made of their hash."""
+        for is_last in (False, True):
+            content.seek(0)
+            try:
+                self._client.put_object(
+                    **self._object(key),
+                    Body=content,
+                    IfNoneMatch="*",
+                    ChecksumSHA256=sha256_base64,
+                )
+            except ClientError as fault:
+                if _code(fault) in _IS_THERE:
+                    return False
+                if is_last or _code(fault) not in _AGAIN:
+                    raise _named(fault) from fault
+            except BotoCoreError as fault:
+                raise BundlesDown from fault
+            else:
+                return True
+        return False
+
+    def read(self, key: str, start: int = 0, stop: int | None = None) -> BinaryIO:
+        """From memory or a file: whoever reads on does not depend on the store."""
+        wanted = {} if not start and stop is None else {"Range": _range(start, stop)}
+        copy = tempfile.SpooledTemporaryFile(_IN_MEMORY_BYTES)  # noqa: SIM115
+        try:
+            with _faults_named():
+                found = self._client.get_object(**self._object(key), **wanted)
+                for chunk in found["Body"].iter_chunks(_CHUNK_BYTES):
+                    copy.write(chunk)
+        except _NothingThere:
+            pass
+        except BaseException:
+            copy.close()
+            raise
+        copy.seek(0)
+        return cast(BinaryIO, copy)
+
+    def find(self, key: str) -> FoundObject | None:
+        try:
+            with _faults_named():
+                found = self._client.head_object(**self._object(key))
+        except BundleNotFound:
+            return None
+        return FoundObject(key, found["ContentLength"], _seconds(found["LastModified"]))
+
+    def remove(self, key: str) -> None:
+        with _faults_named():
+            self._client.delete_object(**self._object(key))
+
+    def rename(self, key: str, new_key: str) -> None:
+        """Raises BundleNotFound."""
+        with _faults_named():
+            self._client.copy_object(**self._object(new_key), CopySource=self._object(key))
+            self._client.delete_object(**self._object(key))
+
+    def list(self, prefix: str) -> Iterator[FoundObject]:
+        pages = self._client.get_paginator("list_objects_v2").paginate(
+            Bucket=self._place.bucket, Prefix=self._key(prefix)
+        )
+        with _faults_named():
+            for page in pages:
+                for it in page.get("Contents", ()):
+                    key = it["Key"][len(self._key("")) :]
+                    yield FoundObject(key, it["Size"], _seconds(it["LastModified"]))
+
+    def sign_put(self, key: str, size_bytes: int) -> str:
+        """An address that takes one object of this size, for an hour."""
+        with _faults_named():
+            address: str = self._client.generate_presigned_url(
+                "put_object",
+                Params={**self._object(key), "ContentLength": size_bytes},
+                ExpiresIn=_UPLOAD_LIFETIME_S,
+            )
+        return address
+
+    def check_readable(self) -> None:
+        with _faults_named():
+            self._client.head_bucket(Bucket=self._place.bucket)
+
+    def check_writable(self) -> None:
+        """Raises BundlesDown, whose reason is what the store says: no such bucket, no right, a
+        clock that is wrong."""
+        try:
+            self._client.put_object(**self._object("write-check"), Body=b"")
+            self._client.delete_object(**self._object("write-check"))
+        except (ClientError, BotoCoreError) as fault:
+            raise BundlesDown from fault
+
+    def _key(self, key: str) -> str:
+        return f"{self._place.prefix}/{key}" if self._place.prefix else key
+
+    def _object(self, key: str) -> dict[str, str]:
+        return {"Bucket": self._place.bucket, "Key": self._key(key)}
+
+    @cached_property
+    def _client(self) -> Any:
+        place = self._place
+        return boto3.session.Session().client(
+            "s3",
+            endpoint_url=place.endpoint or None,
+            region_name=place.region or None,
+            aws_access_key_id=place.access_key_id or None,
+            aws_secret_access_key=place.secret_access_key or None,
+            config=Config(
+                signature_version="s3v4",
+                s3={"addressing_style": "path" if place.is_path_style else "auto"},
+                connect_timeout=3,
+                read_timeout=15,
+                retries={"max_attempts": 2, "mode": "standard"},
+                max_pool_connections=16,
+                # Of what is read the hash is known; not every store knows these checksums.
+                request_checksum_calculation="when_required",
+                response_checksum_validation="when_required",
+            ),
+        )
+
+
+class _NothingThere(Exception):
+    """The part that was asked for is past the end."""
+
+
+@contextlib.contextmanager
+def _faults_named() -> Iterator[None]:
+    try:
+        yield
+    except ClientError as fault:
+        if _code(fault) in _PAST_THE_END:
+            raise _NothingThere from None
+        raise _named(fault) from fault
+    except BotoCoreError as fault:
+        raise BundlesDown from fault
+
+
+def _named(fault: ClientError) -> BundleNotFound | BundlesDown:
+    if _code(fault) in _MISSING:
+        return BundleNotFound("There is no such object in the bundle store.")
+    return BundlesDown()
+
+
+def _code(fault: ClientError) -> str:
+    return str(fault.response.get("Error", {}).get("Code", ""))
+
+
+def _range(start: int, stop: int | None) -> str:
+    return f"bytes={start}-" if stop is None else f"bytes={start}-{stop - 1}"
+
+
+def _seconds(at: datetime) -> float:
+    return float(int(at.timestamp()))  # Not every answer has more than whole seconds.

@@ -1,0 +1,145 @@
+"""What a setting may be. All faults are told at once, each with where its value came from."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from widget_contract.semver import InvalidVersion, SemVer
+
+from .domain.accounts import reserved_names
+from .domain.oauth_clients import parse_clients
+from .domain.second_factor import RequiredOf
+
+_URL_RULE = "must be an http(s) address without query, fragment or user name."
+_HOST_AND_PORT = re.compile(r"(\w[\w.-]*|\[[0-9A-Fa-f:.]+\])(:[0-9]*)?", re.ASCII)
+_PATH_RULE = (
+    "must have no path, because every page on that host could act with the sessions of people "
+    "who sign in here. Give the catalog a host name of its own; or set shares_origin, if you "
+    "trust everything on that host."
+)
+_BUCKET = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[\w.-]+)*/?", re.ASCII)
+_DATABASE_RULE = (
+    "must be an address that PostgreSQL's own clients understand, such as "
+    "postgresql://user:password@host/name."
+)
+_SECRET_LENGTH = 32
+_SECRET_RULE = (
+    f"must have {_SECRET_LENGTH} characters or more where there is a database, without spaces, and "
+    "be the same on every node. Make one with: openssl rand -hex 32"
+)
+_LOG_FORMATS = ("console", "json")
+_REGISTRATION = ("closed", "invitation", "open")
+_LOG_LEVELS = ("debug", "info", "warning", "error")
+
+
+def check_values(values: Mapping[str, Any], given: Mapping[str, tuple[Any, str]]) -> list[str]:
+    """Everything that is wrong with the values themselves; `given` says where each is from."""
+    faults = []
+
+    def require(name: str, is_good: bool, sentence: str) -> None:
+        if not is_good:
+            faults.append(f"{given[name][1] if name in given else name}: {sentence}")
+
+    for name, least, most in (
+        ("port", 1, 65535),
+        ("metrics_port", 0, 65535),
+        ("workers", 1, 256),
+        ("max_bundle_bytes", 1, 1 << 30),
+        ("cache_mb", 1, 1 << 20),
+        ("bundle_cache_mb", 1, 1 << 24),
+        ("max_event_streams", 0, 1_000_000),
+        ("max_lag_s", 1, 86_400),
+        ("max_document_bytes", 0, 1 << 40),
+        ("max_organizations", 0, 1 << 40),
+        ("max_new_widgets_per_day", 0, 1 << 40),
+        ("max_versions_per_hour", 0, 1 << 40),
+        ("max_bytes_per_day", 0, 1 << 60),
+        ("max_open_requests", 0, 1 << 40),
+        ("max_parallel_uploads", 0, 1 << 40),
+        ("session_idle_hours", 1, 24 * 366),
+        ("session_max_days", 1, 366),
+        ("oauth_max_days", 1, 3660),
+    ):
+        require(name, least <= values[name] <= most, f"must be from {least} to {most}.")
+    for name in ("base_url", "cdn_base_url", "oidc_issuer", "s3_endpoint"):
+        require(name, not values[name] or _is_url(values[name]), _URL_RULE)
+    if values["base_url"] and _is_url(values["base_url"]):
+        has_path = bool(urlsplit(values["base_url"]).path.strip("/"))
+        require("base_url", values["shares_origin"] or not has_path, _PATH_RULE)
+    is_apart = values["metrics_port"] == 0 or values["metrics_port"] != values["port"]
+    require("metrics_port", is_apart, "must not be the port of the service itself.")
+    require("log_format", values["log_format"] in _LOG_FORMATS, "must be console or json.")
+    require(
+        "log_level", values["log_level"] in _LOG_LEVELS, f"must be one of {', '.join(_LOG_LEVELS)}."
+    )
+    require(
+        "registration",
+        values["registration"] in _REGISTRATION,
+        f"must be one of {', '.join(_REGISTRATION)}.",
+    )
+    require(
+        "second_factor_required",
+        values["second_factor_required"] in tuple(RequiredOf),
+        f"must be one of {', '.join(RequiredOf)}.",
+    )
+    has_id = bool(values["oidc_client_id"]) or not values["oidc_issuer"]
+    require("oidc_client_id", has_id, "is needed with oidc_issuer.")
+    require("oidc_name", bool(values["oidc_name"].strip()), "must not be empty.")
+    try:
+        parse_clients(values["oauth_clients"])
+    except ValueError as error:
+        require("oauth_clients", False, str(error))
+    try:
+        SemVer.parse(values["min_cli_version"])
+    except InvalidVersion as error:
+        require("min_cli_version", False, str(error))
+    try:
+        reserved_names(values["reserved_names"])
+    except ValueError as error:
+        require("reserved_names", False, str(error))
+    require("host", bool(values["host"]), "must not be empty.")
+    is_bucket = not values["bundles"] or _BUCKET.fullmatch(values["bundles"]) is not None
+    require("bundles", is_bucket, "must be like s3://bucket or s3://bucket/prefix.")
+    has_both = bool(values["s3_access_key_id"]) == bool(values["s3_secret_access_key"])
+    require("s3_access_key_id", has_both, "is needed with s3_secret_access_key, and that with it.")
+    if values["database"]:
+        require("database", _is_postgresql(values["database"]), _DATABASE_RULE)
+        secrets = values["secret_key"].split()
+        is_long = bool(secrets) and all(len(it) >= _SECRET_LENGTH for it in secrets)
+        require("secret_key", is_long, _SECRET_RULE)
+    require("service_name", bool(values["service_name"].strip()), "must not be empty.")
+    if values["rate_limit"]:
+        from limits import parse_many  # Loaded only where there is a limit, as it takes a while.
+
+        try:
+            amounts = [item.amount for item in parse_many(values["rate_limit"])]
+        except ValueError:
+            amounts = [0]
+        require("rate_limit", min(amounts) > 0, "must be like 300/minute or 10/second.")
+    return faults
+
+
+def _is_url(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        has_port = parts.port != 0  # Raises where it cannot be one.
+    except ValueError:
+        return False
+    is_plain = text.isascii() and text.isprintable() and not set(text) & set(' "?#\\')
+    has_host = _HOST_AND_PORT.fullmatch(parts.netloc) is not None
+    return parts.scheme in ("http", "https") and has_host and has_port and is_plain
+
+
+def _is_postgresql(text: str) -> bool:
+    if not text.startswith(("postgresql://", "postgres://")):
+        return False
+    # Loaded only where it is used, as it takes a while.
+    import psycopg
+    from psycopg.conninfo import conninfo_to_dict
+
+    try:
+        conninfo_to_dict(text)
+    except psycopg.ProgrammingError:
+        return False
+    return True

@@ -1,0 +1,70 @@
+"""Bundles of an object store on a node's own disk."""
+
+import hashlib
+import io
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from widget_catalog.bundles.cache import BundleCache
+from widget_catalog.bundles.local import LocalBundles
+from widget_catalog.domain.errors import BundleNotFound
+
+
+def put(store: LocalBundles, content: bytes) -> str:
+    sha256_hash = hashlib.sha256(content).hexdigest()
+    store.put(io.BytesIO(content), sha256_hash)
+    return sha256_hash
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> LocalBundles:
+    (tmp_path / "store").mkdir()
+    return LocalBundles(tmp_path / "store")
+
+
+@pytest.fixture
+def cache(store: LocalBundles, tmp_path: Path) -> BundleCache:
+    (tmp_path / "cache").mkdir()
+    return BundleCache(store, tmp_path / "cache", most_bytes=10_000)
+
+
+def test_what_was_fetched_stays_when_the_store_has_lost_it(
+    store: LocalBundles, cache: BundleCache
+) -> None:
+    sha256_hash = put(store, b"a bundle")
+    assert not cache.local_path(sha256_hash).exists()
+    cache.fetch(sha256_hash, "js")
+    store.remove(sha256_hash)
+
+    assert cache.local_path(sha256_hash).read_bytes() == b"a bundle"
+
+
+def test_what_was_used_longest_ago_makes_room(store: LocalBundles, cache: BundleCache) -> None:
+    hashes = [put(store, b"%d" % number * 3_000) for number in range(3)]
+    for age, sha256_hash in zip((900, 600, 300), hashes, strict=True):
+        cache.fetch(sha256_hash, "js")
+        then = time.time() - age
+        os.utime(cache.local_path(sha256_hash), (then, then))
+    assert cache.local_path(hashes[0]).exists()  # Used just now.
+
+    cache.fetch(put(store, b"x" * 3_000), "js")
+
+    kept = [cache.local_path(it).exists() for it in hashes]
+    assert kept == [True, False, True]
+
+
+def test_what_is_damaged_in_the_store_is_not_kept(
+    store: LocalBundles, cache: BundleCache, tmp_path: Path
+) -> None:
+    sha256_hash = put(store, b"a bundle")
+    path = store.local_path(sha256_hash)
+    path.chmod(0o644)
+    path.write_bytes(b"another")
+
+    with pytest.raises(BundleNotFound):
+        cache.fetch(sha256_hash, "js")
+
+    assert not [it for it in (tmp_path / "cache").rglob("*") if it.is_file()]

@@ -1,0 +1,30 @@
+"""Sites on PostgreSQL answer as those on SQLite do.
+
+A part of the API's tests runs here. For all of it:
+
+    SITES_ON_POSTGRESQL=postgresql://… ./dev test tests/api
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from support.site import ON_POSTGRESQL
+
+TESTS = Path(__file__).parents[1]
+SOME = ("test_detail.py", "test_counter.py", "test_registry.py", "internal/test_audit.py")
+
+
+def test_a_part_of_the_api_is_the_same_on_postgresql(postgresql_url: str, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider"]
+    done = subprocess.run(
+        [*command, "--basetemp", tmp_path / "sites", *(TESTS / "api" / it for it in SOME)],
+        cwd=TESTS.parent,
+        env={**os.environ, ON_POSTGRESQL: postgresql_url},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-5000:]
+    assert "passed" in done.stdout

@@ -1,0 +1,184 @@
+"""Nodes with bundles in an object store: uploaded there, checked here, served from a cache."""
+
+import contextlib
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from support.commands import widget_catalog
+from support.nodes import RunningNode, Traveller, a_node, environment_of
+from support.people import PASSWORD, request_body
+from support.s3 import BUCKET, SECRET, rclone, settings_of
+from support.service import free_port, run_command, wait_for
+
+JS = b"export function mount() {}\n" * 100
+
+
+class ObjectStoreServer:
+    """One that can be down for a while."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.port = free_port()
+        self._running = contextlib.ExitStack()
+
+    def start(self) -> None:
+        self._running.enter_context(rclone(self.folder, self.port))
+
+    def stop(self) -> None:
+        self._running.close()
+
+    def keys(self) -> list[str]:
+        top = self.folder / BUCKET / "nodes"
+        return sorted(str(it.relative_to(top)) for it in top.rglob("*") if it.is_file())
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ObjectStoreServer]:
+    made = ObjectStoreServer(tmp_path_factory.mktemp("store"))
+    made.start()
+    yield made
+    made.stop()
+
+
+@pytest.fixture(scope="module")
+def nodes(
+    tmp_path_factory: pytest.TempPathFactory, database: str, server: ObjectStoreServer
+) -> Iterator[list[RunningNode]]:
+    folder = tmp_path_factory.mktemp("nodes")
+    settings = settings_of(server.port)
+    done = run_command(
+        *("account", "create", "ann", "--email", "ann@example.org", "--password-stdin"),
+        *("--data", str(folder / "command")),
+        stdin=PASSWORD.encode(),
+        environment=environment_of(database, **settings),
+    )
+    assert done.returncode == 0, done.stderr
+    with contextlib.ExitStack() as stack:
+        yield [
+            stack.enter_context(a_node(folder / name, database, **settings))
+            for name in ("one", "two")
+        ]
+
+
+def bundle_url(version: str) -> str:
+    return f"/cdn/@ann/clock/{version}/index.js"
+
+
+def test_a_file_is_uploaded_to_the_store_and_served_by_every_node(
+    nodes: list[RunningNode], ann: Traveller, server: ObjectStoreServer
+) -> None:
+    one, two = nodes
+    body = request_body("ann/clock", "1.0.0", JS)
+    requested = ann.post(one, "/api/widgets/publish", body).json()
+    url = requested["uploadUrl"]
+    assert url.startswith(f"http://127.0.0.1:{server.port}/{BUCKET}/nodes/uploads/")
+
+    # The size is part of the signature.
+    assert httpx.put(url, content=JS + b"x").status_code == 403
+    assert httpx.put(url, content=JS).status_code == 200
+    confirm = {"action": "confirm", "versionId": requested["versionId"]}
+    assert ann.post(two, "/api/widgets/publish", confirm).status_code == 200
+
+    digest = hashlib.sha256(JS).hexdigest()
+    assert server.keys() == [f"bundles/{digest[:2]}/{digest[2:]}.js"]
+    # Whoever still has the address can change nothing any more.
+    assert httpx.put(url, content=JS[::-1]).status_code == 200
+    wait_for(lambda: one.client.get("/api/v1/widgets/ann/clock").status_code == 200, 5)
+    for node in nodes:
+        found = node.client.get(bundle_url("1.0.0"))
+        assert (found.status_code, found.content) == (200, JS)
+        part = node.client.get(bundle_url("1.0.0"), headers={"range": "bytes=7-14"})
+        assert (part.status_code, part.content) == (206, JS[7:15])
+        assert node.client.get("/api/health").json()["checks"]["bundles"] == "ok"
+
+
+def test_what_is_not_what_was_announced_is_not_published(
+    nodes: list[RunningNode], ann: Traveller
+) -> None:
+    body = request_body("ann/clock", "1.0.1", JS)
+    requested = ann.post(nodes[0], "/api/widgets/publish", body).json()
+    confirm = {"action": "confirm", "versionId": requested["versionId"]}
+
+    early = ann.post(nodes[0], "/api/widgets/publish", confirm)
+    httpx.put(requested["uploadUrl"], content=JS[::-1])
+    other = ann.post(nodes[0], "/api/widgets/publish", confirm)
+
+    assert (early.status_code, other.status_code) == (400, 400)
+    assert "not uploaded" in early.json()["error"]
+    assert "SHA-256" in other.json()["error"]
+    assert nodes[0].client.get(bundle_url("1.0.1")).status_code == 404
+
+
+def test_what_is_on_the_disk_of_a_node_is_served_while_the_store_is_down(
+    nodes: list[RunningNode], ann: Traveller, server: ObjectStoreServer
+) -> None:
+    one, two = nodes
+    js = JS + b"// another\n"
+    assert ann.publish("ann/clock", "1.1.0", js, one).status_code == 200
+    wait_for(lambda: two.client.get(bundle_url("1.1.0")).status_code == 200, 5)
+    body = request_body("ann/clock", "1.2.0", JS)
+    requested = ann.post(one, "/api/widgets/publish", body).json()
+
+    server.stop()
+    try:
+        assert two.client.get(bundle_url("1.1.0")).content == js
+        assert two.client.get("/api/v1/widgets/search?q=clock").status_code == 200
+        missing = one.client.get(bundle_url("1.1.0"))
+        assert (missing.status_code, missing.headers["retry-after"]) == (503, "5")
+        confirm = {"action": "confirm", "versionId": requested["versionId"]}
+        refused = ann.post(one, "/api/widgets/publish", confirm)
+        assert refused.status_code == 503
+        assert "store of the bundles cannot be reached" in refused.json()["error"]
+        assert str(server.port) not in refused.text
+        wait_for(lambda: one.client.get("/api/health").status_code == 503, 30)
+        assert one.client.get("/api/health").json()["checks"]["bundles"] == "failing"
+    finally:
+        server.start()
+
+    assert one.client.get(bundle_url("1.1.0")).content == js
+    assert ann.publish("ann/clock", "1.3.0", JS, one).status_code == 200
+
+
+def test_commands_find_the_bundles_there(
+    nodes: list[RunningNode],
+    ann: Traveller,
+    database: str,
+    server: ObjectStoreServer,
+    tmp_path: Path,
+) -> None:
+    assert ann.publish("ann/board", "1.0.0", JS, nodes[0]).status_code == 200
+    environment = environment_of(database, **settings_of(server.port))
+
+    said = widget_catalog(
+        *("export", tmp_path / "out" / "all.ndjson", "--data", tmp_path / "data"),
+        environment=environment,
+        before=(tmp_path / "out").mkdir,
+    )
+
+    assert said.code == 0, said
+    digest = hashlib.sha256(JS).hexdigest()
+    copies = list((tmp_path / "out" / "bundles").rglob("*.js"))
+    assert digest in {hashlib.sha256(it.read_bytes()).hexdigest() for it in copies}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "expected"),
+    [
+        ({"bundles": "s3://nowhere"}, "NoSuchBucket"),
+        ({"s3_secret_access_key": "another"}, "SignatureDoesNotMatch"),
+        ({"s3_endpoint": "http://127.0.0.1:1"}, "Could not connect"),
+    ],
+)
+def test_faults_are_told_at_the_start(
+    server: ObjectStoreServer, tmp_path: Path, wrong: dict[str, str], expected: str
+) -> None:
+    settings = {**settings_of(server.port), **wrong}
+    environment = {f"WIDGET_CATALOG_{key.upper()}": value for key, value in settings.items()}
+    said = widget_catalog("serve", "--data", tmp_path / "data", environment=environment)
+    assert said.code == 1
+    assert expected in said.err
+    assert SECRET not in said.out + said.err

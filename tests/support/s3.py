@@ -1,0 +1,91 @@
+"""Real S3 servers for a test run, from wheels: nothing need be installed.
+
+`rclone serve s3` checks every signature, and knows no conditional puts. `ministack` knows these.
+"""
+
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+
+from support.service import free_port
+from widget_catalog.bundles.s3_client import Bucket
+from widget_catalog.settings import ObjectStore
+
+BUCKET = "bundles"
+KEY, SECRET = "a-key", "a-secret-that-nobody-may-read"
+_START_TIMEOUT_S = 60
+
+
+def object_store(port: int, prefix: str = "", secret: str = SECRET) -> ObjectStore:
+    endpoint = f"http://127.0.0.1:{port}"
+    return ObjectStore(BUCKET, prefix, endpoint, "us-east-1", True, KEY, secret)
+
+
+def settings_of(port: int) -> dict[str, str]:
+    """The settings of a node that keeps its bundles there."""
+    return {
+        "bundles": f"s3://{BUCKET}/nodes",
+        "s3_endpoint": f"http://127.0.0.1:{port}",
+        "s3_region": "us-east-1",
+        "s3_path_style": "true",
+        "s3_access_key_id": KEY,
+        "s3_secret_access_key": SECRET,
+    }
+
+
+@contextlib.contextmanager
+def rclone(folder: Path, port: int | None = None) -> Iterator[int]:
+    """The port of a server whose buckets are folders."""
+    (folder / BUCKET).mkdir(parents=True, exist_ok=True)
+    port = port or free_port()
+    command = [_program("rclone"), "serve", "s3", "--addr", f"127.0.0.1:{port}"]
+    command += ["--auth-key", f"{KEY},{SECRET}", "--config", "", str(folder)]
+    with _running(command, port):
+        yield port
+
+
+@contextlib.contextmanager
+def ministack() -> Iterator[int]:
+    port = free_port()
+    with _running([_program("ministack")], port, {"GATEWAY_PORT": str(port)}):
+        client = Bucket(object_store(port))._client
+        client.create_bucket(Bucket=BUCKET)
+        yield port
+
+
+def _program(name: str) -> str:
+    found = shutil.which(name, path=str(Path(sys.executable).parent))
+    assert found, f"{name} is not installed: run ./dev"
+    return found
+
+
+@contextlib.contextmanager
+def _running(command: list[str], port: int, more: dict[str, str] | None = None) -> Iterator[None]:
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, **(more or {})},
+        start_new_session=True,
+    )
+    try:
+        deadline = time.monotonic() + _START_TIMEOUT_S
+        while True:
+            with contextlib.suppress(httpx.TransportError):
+                httpx.get(f"http://127.0.0.1:{port}/", timeout=5)
+                break
+            assert process.poll() is None, "The S3 server ended at once."
+            assert time.monotonic() < deadline, "The S3 server did not answer."
+            time.sleep(0.05)
+        yield
+    finally:
+        process.kill()
+        process.wait()
