@@ -23,6 +23,7 @@ from .commands.backup import backup, restore
 from .commands.context import WHERE, ConfigOption, DataOption, fail, report, require_catalog, say
 from .commands.doctor import doctor
 from .commands.help import HELP_OPTIONS, build_command, examples
+from .commands.move import move
 from .commands.secrets import secrets
 from .commands.transfer import export, import_, import_file
 from .commands.widgets import versions, widgets
@@ -276,7 +277,10 @@ app.command(
         "restore /mnt/backup/catalog --check",
     ),
 )(restore)
-
+app.command(
+    rich_help_panel=_CATALOG,
+    epilog=examples("move --to-database postgresql://db/catalog --to-bundles s3://bundles"),
+)(move)
 
 app.command(rich_help_panel=_CATALOG)(doctor)
 

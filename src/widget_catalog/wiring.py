@@ -339,7 +339,6 @@ def build_worker(
             _log.error("There is no room for metrics; this worker has none.", fault=fault.strerror)
     if settings.access_log:
         answer = access_logged(answer, trust_forwarded_for=trust)
-
     if finish_start is not None:
         threading.Thread(target=finish_start, args=(node,), name="start", daemon=True).start()
 
@@ -394,9 +393,8 @@ def _make_sound(node: Node) -> None:
 
 
 def _report_jump(jump: timedelta) -> None:
-    seconds = round(jump.total_seconds())
     _log.warning(
         "The clock of this machine was set. Check that it is right: versions and sign-ins are "
         "dated by it.",
-        jumped_s=seconds,
+        jumped_s=round(jump.total_seconds()),
     )

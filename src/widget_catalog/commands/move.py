@@ -1,0 +1,96 @@
+"""`widget-catalog move`: from a data folder to a PostgreSQL and an object store, and back."""
+
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ..settings import Backends, Settings, load_settings
+from .context import ConfigOption, DataOption, fail, report, require_catalog, say
+
+if TYPE_CHECKING:
+    from ..actions.move_catalog import Place
+
+
+def move(
+    to_database: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL", help="The PostgreSQL to move to.", show_default="the setting database"
+        ),
+    ] = None,
+    to_bundles: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="The object store to move bundles to, such as s3://bucket.",
+            show_default="the setting bundles",
+        ),
+    ] = None,
+    back: Annotated[
+        bool, typer.Option("--back", help="Move from there into a new data folder instead.")
+    ] = False,
+    data: DataOption = None,
+    config: ConfigOption = None,
+) -> None:
+    """Move the whole catalog to what several nodes share: widgets, counts, people, log, bundles.
+
+    Stop every service of this catalog first. What was there is left as it was; an interrupted move
+    goes on when it is run again. In the end everything is compared. The setting secret_key must be
+    the one that the nodes will have.
+    """
+    from ..actions.move_catalog import move_bundles, move_tables
+    from ..greeting import counted
+    from ..progress import counting
+
+    flags = {"data": data, "database": to_database, "bundles": to_bundles}
+    settings = load_settings(flags, config)
+    if not (settings.database or settings.bundles):
+        fail("Say where to: --to-database, --to-bundles, or the settings database and bundles.")
+    folder, shared = _folder(settings, is_new=back), _shared(settings)
+    source, target = (shared, folder) if back else (folder, shared)
+    bar = partial(counting, say)
+    rows = move_tables(source, target, bar) if settings.database else 0
+    files = move_bundles(source, target, bar) if settings.bundles else 0
+    moved = f"{counted(rows, 'row')} and {counted(files, 'bundle')}"
+    report(f"Moved {moved}. Both places hold the same.")
+
+
+def _folder(settings: Settings, *, is_new: bool) -> "Place":
+    from dataclasses import replace
+
+    from ..actions.move_catalog import Place
+    from ..opening import open_secret_box
+    from ..replica.file import discard
+    from ..service_lock import ServiceLock
+    from ..wiring import DataFolder, prepare_node
+    from .context import finish_interrupted_import
+
+    alone = replace(settings, database="", bundles="")
+    folder = DataFolder(settings.data)
+    ServiceLock(folder.path, folder.service_lock).check()
+    if not is_new:
+        require_catalog(alone)
+    # A read model would be made of tables that are half there; the next start makes it.
+    node = prepare_node(settings.data, applies=not is_new, on_wait=report)
+    if is_new:
+        discard(folder.replica)
+    else:
+        finish_interrupted_import(node)
+    return Place(node.store, node.bundles, open_secret_box(folder, alone))
+
+
+def _shared(settings: Settings) -> "Place":
+    """What is not shared stays in the folder."""
+    from ..actions.move_catalog import Place
+    from ..opening import check_bundles, open_secret_box
+    from ..wiring import DataFolder, prepare_node
+
+    check_bundles(settings.backends)
+    node = prepare_node(
+        settings.data,
+        backends=Backends(settings.database, settings.backends.bundles),
+        applies=not settings.database,
+        on_wait=report,
+    )
+    return Place(node.store, node.bundles, open_secret_box(DataFolder(settings.data), settings))

@@ -1,0 +1,105 @@
+"""Copying every table of one database into another, SQLite or PostgreSQL, and comparing them.
+
+A table is copied in one transaction, so it is in the target as a whole or not at all. A move that
+was interrupted goes on with the tables that are missing.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import msgspec
+import sqlalchemy as sa
+import xxhash
+from sqlalchemy.engine import Connection
+
+from .bulk import insert_rows
+from .count_table import downloads
+from .engine import Store
+from .schema import authenticator_apps
+from .staged_tables import imports
+
+_AT_ONCE = 1_000
+_encode = msgspec.msgpack.Encoder().encode
+
+Reseal = Callable[[str], str]
+"""What was sealed for one catalog, sealed for the other."""
+
+
+class TableDigest(NamedTuple):
+    """The same for the same rows, in whatever order they come."""
+
+    rows: int
+    digest: int
+
+
+def tables() -> list[sa.Table]:
+    """All of them, each after those that it refers to."""
+    return imports.metadata.sorted_tables
+
+
+def digest_table(connection: Connection, table: sa.Table) -> TableDigest:
+    """Without what differs between databases: transactions, and how secrets are sealed."""
+    rows, digest = 0, 0
+    for row in _stream(connection, table, _compared(table)):
+        rows += 1
+        digest = (digest + xxhash.xxh3_64_intdigest(_encode(tuple(row)))) & 0xFFFF_FFFF_FFFF_FFFF
+    return TableDigest(rows, digest)
+
+
+def copy_table(
+    source: Connection,
+    target: Store,
+    table: sa.Table,
+    reseal: Reseal,
+    progress: Callable[[int], None],
+) -> None:
+    with target.publishing() as tx:
+        for some in _batches(_stream(source, table, list(table.columns))):
+            insert_rows(tx.connection, table, [_adapted(table, row, reseal) for row in some])
+            progress(len(some))
+        if tx.connection.dialect.name == "postgresql":
+            _go_on_numbering(tx.connection, table)
+
+
+def _stream(
+    connection: Connection, table: sa.Table, columns: list[sa.Column[Any]]
+) -> Iterator[sa.Row[Any]]:
+    streaming = connection.execution_options(yield_per=_AT_ONCE)
+    yield from streaming.execute(sa.select(*columns).select_from(table))
+
+
+def _batches(rows: Iterator[sa.Row[Any]]) -> Iterator[list[sa.Row[Any]]]:
+    some: list[sa.Row[Any]] = []
+    for row in rows:
+        some.append(row)
+        if len(some) == _AT_ONCE:
+            yield some
+            some = []
+    if some:
+        yield some
+
+
+def _compared(table: sa.Table) -> list[sa.Column[Any]]:
+    left_out = (downloads.c.changed_in, authenticator_apps.c.sealed_secret)
+    return [it for it in table.columns if not any(it is other for other in left_out)]
+
+
+def _adapted(table: sa.Table, row: sa.Row[Any], reseal: Reseal) -> tuple[Any, ...]:
+    values = dict(zip(table.columns.keys(), row, strict=True))
+    if table is downloads:
+        values["changed_in"] = None  # Every node reads all counts when it starts.
+    if table is authenticator_apps:
+        values["sealed_secret"] = reseal(values["sealed_secret"])
+    return tuple(values.values())
+
+
+def _go_on_numbering(connection: Connection, table: sa.Table) -> None:
+    """New rows get numbers after those that were copied."""
+    column = table.autoincrement_column
+    if column is None:
+        return
+    largest = sa.select(sa.func.max(column)).scalar_subquery()
+    sequence = sa.func.pg_get_serial_sequence(table.name, column.name)
+    connection.execute(
+        sa.select(sa.func.setval(sequence, largest)).where(sequence.is_not(None), largest > 0)
+    )

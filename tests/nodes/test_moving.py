@@ -1,0 +1,107 @@
+"""A catalog moves from its folder to what nodes share, and back, and nothing is lost."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from support.commands import Said, widget_catalog
+from support.nodes import environment_of
+from support.passwords import quick_passwords
+from support.people import Person
+from support.postgresql import new_database
+from support.s3 import rclone, settings_of
+from support.site import SECRET_KEY, InProcessSite
+from support.village import BuiltVillage, build_village
+from widget_catalog.actions.second_factor.secret_box import SecretBox, SharedSecretBox
+from widget_catalog.opening import open_to_read
+from widget_catalog.settings import Backends
+from widget_catalog.store.accounts import get_account
+from widget_catalog.store.schema import authenticator_apps
+from widget_catalog.store.second_factors import put_app
+
+
+@pytest.fixture(scope="module")
+def village(tmp_path_factory: pytest.TempPathFactory) -> BuiltVillage:
+    folder = tmp_path_factory.mktemp("village") / "data"
+    with quick_passwords():
+        built = build_village(folder)
+        with InProcessSite(folder) as site:
+            for _ in range(3):
+                assert site.post("/api/v1/widgets/ann/clock").status == 200
+            with site.node.store.writing() as tx:
+                account = get_account(tx.connection, "ann")
+                sealed = SecretBox(site.node.folder.second_factor_key).seal("of ann's app")
+                put_app(tx, account.id, sealed, 0)
+    return built
+
+
+@pytest.fixture(scope="module")
+def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    with rclone(tmp_path_factory.mktemp("rclone")) as port:
+        yield port
+
+
+def exported(data: Path, environment: dict[str, str] | None = None) -> str:
+    said = widget_catalog("export", "-", "--data", data, environment=environment)
+    assert said.code == 0, said
+    return said.out
+
+
+def move(*arguments: str | Path, environment: dict[str, str]) -> Said:
+    return widget_catalog("move", *arguments, environment=environment)
+
+
+def test_everything_moves_there_and_back(
+    village: BuiltVillage, postgresql_url: str, s3: int, tmp_path: Path
+) -> None:
+    url = new_database(postgresql_url)
+    environment = environment_of(url, base_url="http://127.0.0.1:8080", **settings_of(s3))
+
+    for _ in range(2):  # The second one finds that all is there.
+        said = move("--data", village.folder, environment=environment)
+        assert said.code == 0, said
+        assert "Both places hold the same." in said.err
+
+    assert exported(tmp_path / "node", environment) == exported(village.folder)
+    with InProcessSite(tmp_path / "site", database=url, secret_key=SECRET_KEY) as site:
+        ann = Person(site, "ann", village.headers["ann"])
+        assert ann.get("/api/organizations/acme").status == 200  # Her session goes on.
+        assert site.get("/api/v1/widgets/ann/clock").json()["widget"]["downloadCount"] == 3
+        made = ann.post("/api/organizations", {"slug": "new", "displayName": "New"})
+        assert made.status == 201  # It gets a number of its own.
+    store = open_to_read(tmp_path, Backends(url))
+    with store.reading() as connection:
+        [sealed] = connection.execute(sa.select(authenticator_apps.c.sealed_secret)).scalars()
+    store.close()
+    assert SharedSecretBox([SECRET_KEY]).open(sealed) == "of ann's app"
+
+    said = move("--back", "--data", tmp_path / "back", environment=environment)
+    assert said.code == 0, said
+    assert exported(tmp_path / "back") == exported(village.folder)
+    assert "All is well" in widget_catalog("doctor", "--data", tmp_path / "back").err
+
+
+def test_a_target_that_holds_another_catalog_is_refused(
+    village: BuiltVillage, database: str, s3: int, tmp_path: Path
+) -> None:
+    environment = environment_of(database, **settings_of(s3))
+    made = widget_catalog(
+        *("account", "create", "eve", "--email", "eve@example.org", "--password-stdin"),
+        *("--data", tmp_path / "x"),
+        stdin=b"correct horse battery",
+        environment=environment,
+    )
+    assert made.code == 0, made
+
+    said = move("--data", village.folder, environment=environment)
+
+    assert said.code == 1
+    assert "The target is not empty" in said.err
+
+
+def test_without_a_target_nothing_is_moved(village: BuiltVillage) -> None:
+    said = move("--data", village.folder, environment={})
+    assert said.code == 1
+    assert "--to-database" in said.err
