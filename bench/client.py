@@ -29,7 +29,7 @@ def request(target: str, headers: Mapping[str, str] | None = None, method: str =
     """A whole request as it goes over the wire."""
     given = {"Host": "127.0.0.1", **(headers or {})}
     if method == "POST":
-        given["Content-Length"] = "0"
+        given.setdefault("Content-Length", "0")
     fields = "".join(f"{name}: {value}\r\n" for name, value in given.items())
     return f"{method} {target} HTTP/1.1\r\n{fields}\r\n".encode()
 

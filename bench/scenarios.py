@@ -5,7 +5,7 @@ from fnmatch import fnmatchcase
 from functools import partial
 from typing import NamedTuple
 
-from . import counting, footprint, importing, latency, publishing, throughput
+from . import counting, footprint, importing, latency, publishing, streaming, throughput
 from .measures import BenchFault, Outcome
 from .options import Options
 from .rig import Rig
@@ -49,6 +49,16 @@ SCENARIOS = (
         publishing.detail_publishing,
     ),
     Scenario(
+        "changes",
+        "1,000 event streams: a change within 500 ms, 60 MB, reads at 0.80 of quiet",
+        streaming.changes,
+    ),
+    Scenario(
+        "resolve",
+        "100 of 10,000 widgets: at most 2 ms of the core",
+        partial(streaming.resolve, size=throughput.SIZE),
+    ),
+    Scenario(
         "search-p99-100k",
         "100,000 widgets, one client: at most 3 ms",
         partial(latency.search_p99, size=_LARGE, most_ms=3),
@@ -82,6 +92,12 @@ SCENARIOS = (
         "search-p99-1m",
         "1,000,000 widgets, one client: at most 10 ms",
         partial(latency.search_p99, size=_MILLION, most_ms=10),
+        is_million=True,
+    ),
+    Scenario(
+        "resolve-1m",
+        "resolve 100 of 1,000,000 widgets: at most 2 ms of the core",
+        partial(streaming.resolve, size=_MILLION),
         is_million=True,
     ),
     Scenario(

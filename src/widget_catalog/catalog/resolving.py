@@ -17,7 +17,7 @@ from ..domain.clock import iso
 from ..domain.widgets import runs_on
 from ..replica.documents import Documents, Reading
 from ..replica.records import DocumentRecord
-from ..replica.rendering import Outline, with_cdn
+from ..replica.rendering import with_cdn
 from .revocations import Revocations
 from .version_details import missing_in
 
@@ -50,14 +50,16 @@ class _Result(Shape, frozen=True):
     message: str = ""
 
 
-class _Published(msgspec.Struct, rename="camel"):
-    published_at: str
-    permissions: tuple[str, ...]
+# A version's outline as it is: number, SDK range, whether it is yanked, and its place.
+_Outline = tuple[str, str, bool, int, int, int]
 
-
-_decode_outline = msgspec.json.Decoder(list[Outline]).decode
-_decode_published = msgspec.json.Decoder(_Published).decode
+_decode_outline = msgspec.json.Decoder(list[_Outline]).decode
+_decode_permissions = msgspec.json.Decoder(tuple[str, ...]).decode
 _encode = msgspec.json.Encoder().encode
+
+# Where these fields stand in an entry. No text holds such a thing: a quote in it is escaped.
+_PERMISSIONS, _LICENSE = b',"permissions":', b',"license":'
+_PUBLISHED, _PUBLISHED_BYTES = b',"publishedAt":"', 24
 
 
 class Resolver:
@@ -77,37 +79,42 @@ class Resolver:
         record = self._documents.find(reading, key)
         if record is None:
             return _Result(key, "unknown", message=f"This catalog does not know {key}.")
-        outline = _decode_outline(record.outline)
-        installed = None if asked.version is None else _find(outline, asked.version)
+        found = choice.look_at(record, asked)
+        installed, offer = found.installed, found.offer
+        is_listed = record.is_listed
         revoked = (
             installed is not None
-            and installed.is_yanked
-            and self._revocations.find(asked.scope, asked.name, installed.version)
+            and installed[2]
+            and self._revocations.find(asked.scope, asked.name, installed[0])
         )
-        is_listed = record.is_listed
-        if not is_listed and not revoked:
-            message = f"{key} is no longer listed: what is installed can stay, without updates."
-            return _Result(key, "unlisted", message=message)
-        offer = choice.find(record, outline, asked, installed) if is_listed else None
+        if not is_listed:
+            if not revoked:
+                message = f"{key} is no longer listed: what is installed can stay, without updates."
+                return _Result(key, "unlisted", message=message)
+            offer = None
         status = "revoked" if revoked else _status(asked, installed, offer)
-        entry = None if installed is None else record.entries_at(installed.place)
+        entry = None if installed is None else record.entry(found.entries_start, *installed[3:])
         offered = entry
         if offer is not installed:
-            offered = None if offer is None else record.entries_at(offer.place)
+            offered = None if offer is None else record.entry(found.entries_start, *offer[3:])
         added, removed = _permissions(entry, offered)
         return _Result(
             key,
             status,
-            self._shown(entry),
-            self._shown(offered),
-            _latest(outline) if is_listed else None,
+            None if entry is None else msgspec.Raw(with_cdn(entry, self._cdn_url)),
+            None if offered is None else msgspec.Raw(with_cdn(offered, self._cdn_url)),
+            found.latest if is_listed else None,
             added,
             removed,
             _message(key, status, choice.sdk, asked, installed, offer),
         )
 
-    def _shown(self, entry: bytes | None) -> msgspec.Raw | None:
-        return None if entry is None else msgspec.Raw(with_cdn(entry, self._cdn_url))
+
+class _Found(NamedTuple):
+    installed: _Outline | None
+    offer: _Outline | None
+    latest: str | None
+    entries_start: int
 
 
 class _Choice:
@@ -118,51 +125,44 @@ class _Choice:
         self.sdk = asked.sdk
         days = asked.min_age_days
         # What was published after this instant is not offered, unless it is installed.
-        self._newest = iso(now - timedelta(days=days)) if days else None
+        self._newest = iso(now - timedelta(days=days)).encode() if days else None
         self._runs: dict[str, bool] = {}
 
-    def find(
-        self,
-        record: DocumentRecord,
-        outline: Sequence[Outline],
-        asked: Installed,
-        installed: Outline | None,
-    ) -> Outline | None:
-        """The newest version that fits; the outline has the newest first."""
-        wanted = asked.range
-        for it in outline:
-            version, sdk_version, is_yanked, *_ = it
-            if is_yanked:
+    def look_at(self, record: DocumentRecord, asked: Installed) -> _Found:
+        """The installed version, and the newest one that fits; the outline has the newest first."""
+        outline, entries_start = record.outline_and_start
+        identity = None if asked.version is None else asked.version.text.partition("+")[0]
+        installed = offer = latest = None
+        for it in _decode_outline(outline):
+            number = it[0]
+            if identity is not None and (
+                number == identity or number.partition("+")[0] == identity
+            ):
+                installed = it
+            if it[2]:  # Yanked.
                 continue
-            runs = self._runs.get(sdk_version)
-            if runs is None:
-                runs = runs_on(self.sdk, sdk_version=sdk_version, is_yanked=False)
-                self._runs[sdk_version] = runs
-            if not runs or (wanted is not None and not wanted.admits(SemVer.parse(version))):
-                continue
-            if self._newest is None or it is installed or self._is_old(record, it):
-                return it
-        return None
+            if latest is None:
+                latest = number
+            if offer is None and self._fits(number, it[1], asked):
+                has_to_wait = self._newest is not None and it is not installed
+                if not (has_to_wait and self._is_too_young(record.entry(entries_start, *it[3:]))):
+                    offer = it
+        return _Found(installed, offer, latest, entries_start)
 
-    def _is_old(self, record: DocumentRecord, it: Outline) -> bool:
-        published_at = _decode_published(record.entries_at(it.place)).published_at
-        return self._newest is not None and published_at <= self._newest
+    def _is_too_young(self, entry: bytes) -> bool:
+        start = entry.index(_PUBLISHED) + len(_PUBLISHED)
+        return self._newest is not None and entry[start : start + _PUBLISHED_BYTES] > self._newest
 
-
-def _find(outline: Sequence[Outline], version: SemVer) -> Outline | None:
-    identity = version.text.partition("+")[0]
-    for it in outline:
-        if it.version == identity or it.version.partition("+")[0] == identity:
-            return it
-    return None
+    def _fits(self, number: str, sdk_version: str, asked: Installed) -> bool:
+        runs = self._runs.get(sdk_version)
+        if runs is None:
+            runs = runs_on(self.sdk, sdk_version=sdk_version, is_yanked=False)
+            self._runs[sdk_version] = runs
+        return runs and (asked.range is None or asked.range.admits(SemVer.parse(number)))
 
 
-def _latest(outline: Sequence[Outline]) -> str | None:
-    return next((it.version for it in outline if not it.is_yanked), None)
-
-
-def _status(asked: Installed, installed: Outline | None, offer: Outline | None) -> ResolveStatus:
-    if installed is not None and installed.is_yanked:
+def _status(asked: Installed, installed: _Outline | None, offer: _Outline | None) -> ResolveStatus:
+    if installed is not None and installed[2]:
         return "yanked"
     if offer is None:
         return "incompatible"
@@ -177,11 +177,17 @@ def _permissions(
     """What the offer asks for besides what is installed, and what it no longer does."""
     if offered is None or offered is installed:
         return (), ()
-    before = () if installed is None else _decode_published(installed).permissions
-    after = _decode_published(offered).permissions
+    before, after = b"[]" if installed is None else _listed(installed), _listed(offered)
     if before == after:
         return (), ()
-    return missing_in(before, after), missing_in(after, before)
+    old, new = _decode_permissions(before), _decode_permissions(after)
+    return missing_in(old, new), missing_in(new, old)
+
+
+def _listed(entry: bytes) -> bytes:
+    """The permissions of an entry, as JSON."""
+    start = entry.rindex(_PERMISSIONS) + len(_PERMISSIONS)
+    return entry[start : entry.rindex(_LICENSE)]
 
 
 def _message(
@@ -189,26 +195,26 @@ def _message(
     status: ResolveStatus,
     sdk: SemVer,
     asked: Installed,
-    installed: Outline | None,
-    offer: Outline | None,
+    installed: _Outline | None,
+    offer: _Outline | None,
 ) -> str:
     """A sentence for a person."""
     number = "" if asked.version is None else asked.version.text
-    other = "" if offer is None else offer.version
-    instead = f" Use {other} instead." if other else " There is no other version that fits."
+    other = "" if offer is None else offer[0]
     if status == "current":
         return f"{key} {number} is up to date."
     if status == "install":
         return f"{key} {other} can be installed."
-    if status == "revoked":
-        return f"{key} {number} was revoked: unload it.{instead}"
-    if status == "yanked":
-        return f"{key} {number} was taken back by its author.{instead}"
     if status == "incompatible":
         within = " in this range" if asked.range is not None else ""
         return f"No version of {key}{within} runs on SDK {sdk.text}."
-    if installed is None:
-        return f"{key} {number} is not known here. {other} can be installed."
-    if offer is not None and offer.start > installed.start:  # Newer ones stand before older ones.
-        return f"{key} {number} does not fit; {other}, an older version, does."
-    return f"{key} can be updated from {number} to {other}."
+    if status == "update":
+        if installed is None:
+            return f"{key} {number} is not known here. {other} can be installed."
+        if offer is not None and offer[3] > installed[3]:  # Newer ones stand before older ones.
+            return f"{key} {number} does not fit; {other}, an older version, does."
+        return f"{key} can be updated from {number} to {other}."
+    instead = f"Use {other} instead." if other else "There is no other version that fits."
+    if status == "revoked":
+        return f"{key} {number} was revoked: unload it. {instead}"
+    return f"{key} {number} was taken back by its author. {instead}"

@@ -351,6 +351,18 @@ class DocumentRecord:
         return self._part(self._end + self._parts[2], len(self._record), self._parts[7])
 
     @property
+    def outline_and_start(self) -> tuple[bytes, int]:
+        """The outline, and where the entries begin, for `entry`: whoever reads several versions of
+        many widgets looks the lengths up once."""
+        between, _, styles, _, _, _, _, written = self._parts
+        outline = self._part(self._end + styles, len(self._record), written)
+        return outline, self._count_at + between
+
+    def entry(self, entries_start: int, start: int, length: int, written: int) -> bytes:
+        """A part of the entries, which begin at `entries_start`."""
+        return self._part(entries_start + start, entries_start + start + length, written)
+
+    @property
     def _parts(self) -> tuple[int, ...]:
         return _PARTS.unpack_from(self._record, _DOCUMENT.size)
 

@@ -92,7 +92,8 @@ class _Reader:
             self.faults.append(f"{at}: must be a version range, such as ^1.2.0.")
             return None
         try:
-            return Range.parse(value)
+            wanted = Range.parse(value)
+            return None if wanted.is_any else wanted
         except InvalidRange as fault:
             self.faults.append(f"{at}: {fault}")
             return None
