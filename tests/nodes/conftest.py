@@ -8,7 +8,7 @@ import pytest
 from support.nodes import RunningNode, Traveller, a_node, environment_of
 from support.people import PASSWORD
 from support.postgresql import a_database
-from support.service import run_command
+from support.service import free_port, run_command
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +18,15 @@ def database(postgresql_url: str) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def nodes(tmp_path_factory: pytest.TempPathFactory, database: str) -> Iterator[list[RunningNode]]:
+def metrics_port() -> int:
+    """Of the first node."""
+    return free_port()
+
+
+@pytest.fixture(scope="module")
+def nodes(
+    tmp_path_factory: pytest.TempPathFactory, database: str, metrics_port: int
+) -> Iterator[list[RunningNode]]:
     folder = tmp_path_factory.mktemp("nodes")
     done = run_command(
         *("account", "create", "ann", "--email", "ann@example.org", "--password-stdin"),
@@ -28,7 +36,9 @@ def nodes(tmp_path_factory: pytest.TempPathFactory, database: str) -> Iterator[l
     )
     assert done.returncode == 0, done.stderr
     with contextlib.ExitStack() as stack:
-        yield [stack.enter_context(a_node(folder / name, database)) for name in ("one", "two")]
+        one = a_node(folder / "one", database, metrics_port=str(metrics_port))
+        two = a_node(folder / "two", database)
+        yield [stack.enter_context(it) for it in (one, two)]
 
 
 @pytest.fixture(scope="module")

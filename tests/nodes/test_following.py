@@ -1,6 +1,7 @@
 """What one node takes in, every node shows; and every request can go to any node."""
 
 import os
+import re
 import signal
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -11,6 +12,7 @@ from support.nodes import RunningNode, Traveller, environment_of
 from support.service import run_command, wait_for
 from support.widgets import ndjson, widget_line
 
+DEPLOY = Path(__file__).parents[2] / "deploy"
 JS = b"export function mount() {}\n"
 # What is asked for is 250 ms, and 2 s for counts; the machine may be busy.
 SOON_S = 2.0
@@ -136,6 +138,19 @@ def test_a_node_whose_follower_died_goes_on_following(
     wait_for(lambda: _latest_or_none(two, "ann/clock") == "2.0.0", 30)
     assert ann.publish("ann/clock", "2.0.1", JS, one).status_code == 200
     wait_until_latest(two, "ann/clock", "2.0.1")
+
+
+def test_the_dashboard_and_the_alerts_name_metrics_that_a_node_has(
+    nodes: list[RunningNode], metrics_port: int
+) -> None:
+    assert latest(nodes[0], "nobody/nothing") is None
+    metrics = httpx.get(f"http://127.0.0.1:{metrics_port}/metrics").text
+    told = set(re.findall(r"^(widget_catalog_\w+)", metrics, re.MULTILINE))
+
+    for file in ("grafana/dashboard.json", "alerts.yaml"):
+        named = set(re.findall(r"widget_catalog_\w+", (DEPLOY / file).read_text()))
+        assert named
+        assert named <= told, file
 
 
 def _latest_or_none(node: RunningNode, key: str) -> str | None:
