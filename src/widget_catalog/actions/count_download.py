@@ -1,8 +1,7 @@
 """Counting downloads by group commit: nothing acknowledged is lost, a thousand cost one commit.
 
 Increments pile up while a commit is under way or another process writes; the next commit takes
-them all. A lone increment is committed at once; where they come often, a commit waits a moment for
-more of them. The thread that commits may
+them all. There is no timer: a lone increment is committed at once. The thread that commits may
 wait for other writers without a limit; a request waits for some seconds and is then refused. Its
 increment is withdrawn, so that a client that tries again is counted once. Only where the commit
 has already begun may a refused increment still count.
@@ -10,7 +9,6 @@ has already begun may a refused increment still count.
 
 import asyncio
 import threading
-import time
 
 import structlog
 
@@ -23,11 +21,6 @@ _PATIENCE_S = 5.0
 # After a refusal, until a commit succeeds or fails.
 _SHORT_PATIENCE_S = 1.0
 
-# A commit begins so long after the one before, or when so many widgets were counted meanwhile: to
-# commit costs about the same for one and for many, and a worker answers nobody meanwhile.
-_PAUSE_S = 0.03
-_MANY = 8
-
 _BUSY = "The catalog is busy with a long write. Try again soon."
 
 _log = structlog.get_logger("widget_catalog.downloads")
@@ -36,11 +29,10 @@ _log = structlog.get_logger("widget_catalog.downloads")
 class _Batch:
     """Increments that will be committed together, and the future all their callers wait on."""
 
-    __slots__ = ("committed", "increments", "size")
+    __slots__ = ("committed", "increments")
 
     def __init__(self, committed: "asyncio.Future[None]") -> None:
         self.increments: dict[int, int] = {}
-        self.size = 0
         self.committed = committed
 
 
@@ -52,8 +44,6 @@ class DownloadCounter:
         self._pending: _Batch | None = None
         self._lock = threading.Lock()
         self._wakes = threading.Semaphore(0)
-        self._has_many = threading.Event()
-        self._paused_until = 0.0
         self._is_closing = False
         self._is_failing = False
         self._is_stuck = False
@@ -70,9 +60,6 @@ class DownloadCounter:
                 batch = self._pending = self._new_batch()
                 self._wakes.release()
             batch.increments[widget_id] = batch.increments.get(widget_id, 0) + 1
-            batch.size += 1
-            if batch.size == _MANY:
-                self._has_many.set()
             committed = batch.committed
         # Shielded: one who goes away must not end the waiting of all the others.
         await asyncio.shield(committed)
@@ -80,7 +67,6 @@ class DownloadCounter:
     def close(self) -> None:
         """Commit what is pending, then stop."""
         self._is_closing = True
-        self._has_many.set()
         self._wakes.release()
         self._thread.join()
 
@@ -88,10 +74,6 @@ class DownloadCounter:
         while True:
             is_woken = self._wakes.acquire(timeout=WRITE_EVERY_S if self._days.has_any else None)
             if self._pending is not None:
-                pause_s = self._paused_until - time.monotonic()
-                if pause_s > 0 and not self._is_closing:
-                    self._has_many.wait(pause_s)
-                self._paused_until = time.monotonic() + _PAUSE_S
                 self._commit()
                 continue
             if self._is_closing or not is_woken:
@@ -103,7 +85,6 @@ class DownloadCounter:
         """What is pending, which from now on cannot be withdrawn."""
         with self._lock:
             batch, self._pending = self._pending, None
-            self._has_many.clear()
         return batch
 
     def _commit(self) -> None:
