@@ -1,0 +1,112 @@
+"""Looking after widgets and the catalog with a real browser. No script of ours runs."""
+
+import contextlib
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from browser.test_pages import POOR_CONTRAST, Scheme
+from support.passwords import quick_passwords
+from support.people import PASSWORD
+from support.service import Service, running_service
+from support.village import build_village
+
+PHONE, DESKTOP = 390, 1440
+VERSION = "/account/widgets/acme/clock/versions/1.0.0"
+PAGES = (
+    "/account",
+    "/account/widgets",
+    "/account/widgets/acme/clock",
+    VERSION,
+    "/account/widgets/acme/clock/audit",
+    "/account/organizations",
+    "/account/password",
+    "/account/close",
+    "/operate",
+    "/operate/audit",
+    "/operate/accounts",
+    "/operate/accounts/ann",
+    "/operate/invitations",
+    "/operate/scopes",
+    "/operate/widgets",
+)
+# Fields without a name, and headings that skip a level: what a screen reader stumbles over.
+FAULTS = """() => {
+  const fields = [...document.querySelectorAll("input:not([type=hidden], [hidden]), select")];
+  const faults = fields.filter((it) => !it.labels.length).map((it) => it.outerHTML);
+  let level = 0;
+  for (const it of document.querySelectorAll("h1, h2, h3, h4")) {
+    const next = Number(it.tagName[1]);
+    if (next > level + 1) faults.push(it.outerHTML);
+    level = next;
+  }
+  const ids = [...document.querySelectorAll("[id]")].map((it) => it.id);
+  return faults.concat(ids.filter((it, i) => ids.indexOf(it) !== i));
+}"""
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    folder = tmp_path_factory.mktemp("village") / "data"
+    # In a thread of its own: in this one, Playwright runs an event loop.
+    with quick_passwords(), ThreadPoolExecutor(1) as threads:
+        threads.submit(build_village, folder).result()
+    with running_service(folder) as running:
+        yield running
+
+
+@contextlib.contextmanager
+def visiting(
+    browser: Browser, service: Service, name: str, width: int, scheme: Scheme = "light"
+) -> Iterator[Page]:
+    """Somebody signed in; whatever the console says is a fault."""
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    context.set_default_timeout(15_000)
+    page = context.new_page()
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text))
+    page.goto(f"{service.url}/sign-in?next=/account/widgets")
+    page.get_by_label("User name").fill(name)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in", exact=True).click()
+    yield page
+    context.close()
+    assert said == []
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(PHONE, "dark"), (DESKTOP, "light")])
+def test_every_page_fits_and_can_be_read(
+    browser: Browser, service: Service, width: int, scheme: Scheme
+) -> None:
+    with visiting(browser, service, "olly", width, scheme) as page:
+        for path in PAGES:
+            page.goto(service.url + path)
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+            assert page.evaluate(POOR_CONTRAST) == [], path
+            assert page.evaluate(FAULTS) == [], path
+
+
+def test_an_author_yanks_and_the_operator_revokes(browser: Browser, service: Service) -> None:
+    with visiting(browser, service, "ann", PHONE) as page:
+        expect(page.get_by_role("heading", level=1)).to_have_text("Your widgets")
+        page.locator("a", has_text="Clock").first.click()
+        page.get_by_role("link", name="1.0.0", exact=True).click()
+        page.get_by_label("Reason, which everybody can read").fill("Shows the wrong day.")
+        page.get_by_role("button", name="Yank 1.0.0").click()
+        expect(page.get_by_role("status")).to_contain_text("The version is yanked")
+        page.reload()  # Sends nothing again.
+        page.get_by_role("button", name="Unyank").click()
+        expect(page.get_by_role("status")).to_have_text("The version is offered again.")
+    with visiting(browser, service, "olly", DESKTOP) as page:
+        page.get_by_role("link", name="Operate").click()
+        page.get_by_role("navigation", name="Operate").get_by_role("link", name="Widgets").click()
+        page.get_by_label("Scope, or scope/name").fill("acme/clock")
+        page.get_by_role("button", name="Find").click()
+        page.get_by_role("link", name="1.0.0", exact=True).click()
+        page.get_by_label("Reason, which everybody can read").last.fill("Steals passwords.")
+        page.get_by_role("button", name="Revoke 1.0.0").click()
+        expect(page.get_by_role("status")).to_contain_text("The version is revoked")
+        bundle = page.request.get(f"{service.url}/cdn/@acme/clock/1.0.0/index.js")
+        assert bundle.status == 410
