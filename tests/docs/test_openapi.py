@@ -68,8 +68,9 @@ def assert_documented(path: str, method: str, answer: Answer) -> None:
     if content is None:
         assert answer.response.body is None
         return
-    ((media_type, media),) = content.items()
-    assert answer.headers["content-type"] == f"{media_type}; charset=utf-8"
+    media_type, _, charset = answer.headers["content-type"].partition("; ")
+    assert charset == "charset=utf-8"
+    media = content[media_type]
     body = answer.json() if media_type == "application/json" else answer.body.decode()
     validator(media["schema"]).validate(body)
 
