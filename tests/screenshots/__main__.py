@@ -23,8 +23,11 @@ PAGES = {
     "widget": "/widgets/catalog/clock",
     "version": "/widgets/catalog/clock/1.1.0",
     "versions": "/widgets/catalog/clock/versions",
+    "compare": "/widgets/catalog/clock/compare?from=1.0.0&to=2.0.0",
     "scope": "/scopes/catalog",
     "not-found": "/widgets/catalog/clocks",
+    "docs": "/docs",
+    "guide": "/docs/operating",
     "reference": "/docs/api",
     "sign-in": "/sign-in",
 }

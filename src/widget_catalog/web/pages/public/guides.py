@@ -67,6 +67,8 @@ class Guides:
         for slug, title, some in _split(tokens) if is_split else _whole(tokens):
             self._link(name, some, places)
             html = self._markdown.renderer.render(some, self._markdown.options, {})
+            for wide in ("pre", "table"):  # What can be scrolled is reached by keys.
+                html = html.replace(f"<{wide}>", f'<{wide} tabindex="0">')
             parts.append(Part(slug, title, Markup(html)))  # noqa: S704  Our own text.
         headings = [(it.slug, it.title) for it in parts[1:]] if is_split else _headings(tokens)
         return Guide(name, parts[0].title, parts, headings)

@@ -30,6 +30,8 @@ def render_markdown(text: str, most_bytes: int) -> Markup:
         kept = int(len(text) * 0.9 * most_bytes / len(html.encode()))
         text = text[:kept].rpartition("\n\n")[0] or text[:kept]
         html = _rendered(text + _CUT)
+    # What can be scrolled is reached by keys.
+    html = html.replace("<pre>", '<pre tabindex="0">').replace("<table>", '<table tabindex="0">')
     return Markup(html)  # noqa: S704  Sanitised above.
 
 
