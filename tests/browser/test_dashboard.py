@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from browser.test_pages import POOR_CONTRAST
-from support.service import Service
+from support.service import Service, run_command
 
 NAMES = ["Clock", "Météo", "To-do list"]
 
@@ -84,10 +84,27 @@ def test_three_widgets_are_added_arranged_kept_and_removed(
     assert all(it.partition(" ")[2].startswith(own) for it in asked), asked
     assert [it for it in asked if it.startswith("POST")] == [
         f"POST {demo_service.url}/api/v1/widgets/{key}"
-        for key in ("catalog/clock", "home/weather", "home/todo")
+        for key in ("catalog/clock", "home/weather", "home/todo", "resolve")
     ]
     sandboxes = page.locator("iframe").evaluate_all("all => all.map((it) => it.sandbox.value)")
     assert sandboxes == ["allow-scripts"] * 2
+
+
+def test_a_widget_that_was_revoked_runs_no_more(
+    context: BrowserContext, demo_service: Service
+) -> None:
+    page = opened(context, demo_service)
+    page.get_by_role("button", name="Add Sparkline").click()
+    page.get_by_role("button", name="Add Countdown").click()
+    expect(page.locator("iframe")).to_have_count(2)
+    revoked = run_command(
+        "version", "revoke", "labs/sparkline", "2.0.0-beta.1", "--reason", "It spies.",
+        "--data", str(demo_service.data),
+    )  # fmt: skip
+    assert revoked.returncode == 0, revoked
+    page.reload()
+    expect(page.locator("iframe")).to_have_count(1)
+    expect(page.get_by_role("listitem").filter(has_text="was revoked: unload it.")).to_have_count(1)
 
 
 def test_a_corner_is_dragged_within_the_sizes_of_the_widget(

@@ -36,11 +36,24 @@ function save() {
   }
 }
 
+async function ask(path, options) {
+  const answer = await fetch(api + path, options);
+  if (!answer.ok) throw new Error((await answer.json()).error);
+  return answer.json();
+}
+
 async function search(text) {
   const query = new URLSearchParams({ q: text, compatSdk: SDK, limit: 12 });
-  const answer = await fetch(`${api}search?${query}`);
-  if (!answer.ok) throw new Error((await answer.json()).error);
-  return (await answer.json()).widgets;
+  return (await ask(`search?${query}`)).widgets;
+}
+
+/** What is to be said about each tile: a sentence where its bundle must not run any more. */
+async function findRevoked(list) {
+  const widgets = list.map(({ saved: { version: it } }) => (
+    { id: `${it.scope}/${it.name}`, installed: it.version }));
+  const body = JSON.stringify({ sdk: SDK, widgets });
+  const { results } = await ask("resolve", { method: "POST", body });
+  return results.map(({ status: now, message }) => (now === "revoked" ? message : null));
 }
 
 async function showResults(text) {
@@ -63,11 +76,13 @@ function card(widget) {
   ]);
 }
 
-function install({ scope, name }, version) {
+async function install({ scope, name }, version) {
+  const { files } = await ask(`${scope}/${name}/${version.version}`).catch(() => ({ files: [] }));
   fetch(`${api}${scope}/${name}`, { method: "POST", keepalive: true }).catch(() => {});
+  const styleUrl = files.find((it) => it.path === "index.css")?.url ?? null;
   const { minSize, maxSize } = version;
   const size = (axis, usual) => Math.min(maxSize[axis], Math.max(minSize[axis], usual));
-  const tile = new Tile({ version, w: size("w", 3), h: size("h", 3), kept: {} });
+  const tile = new Tile({ version, styleUrl, w: size("w", 3), h: size("h", 3), kept: {} });
   grid.append(tile.element);
   save();
   tile.run();
@@ -110,10 +125,16 @@ class Tile {
   }
 
   run() {
-    const { version, kept } = this.saved;
+    const { version, styleUrl, kept } = this.saved;
     this.frame.run({
-      ...version, title: version.displayName, scheme: state.scheme, kept: Object.entries(kept ?? {}),
+      ...version, styleUrl, title: version.displayName, scheme: state.scheme,
+      kept: Object.entries(kept ?? {}),
     });
+  }
+
+  refuse(sentence) {
+    this.note.textContent = sentence;
+    this.element.dataset.state = "failed";
   }
 
   remove() {
@@ -227,7 +248,11 @@ new ResizeObserver(([{ contentRect: { width } }]) => {
 }).observe(grid);
 show(state.scheme);
 grid.append(...state.tiles.map((saved) => new Tile(saved).element));
-for (const tile of tiles.values()) tile.run();
 save();
 page.hidden = false;
 showResults("");
+if (tiles.size > 0) {
+  const list = [...tiles.values()];
+  const revoked = await findRevoked(list).catch(() => []); // Without an answer, all of them run.
+  list.forEach((tile, at) => (revoked[at] ? tile.refuse(revoked[at]) : tile.run()));
+}
