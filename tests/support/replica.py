@@ -7,14 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from widget_catalog.replica.file import _TABLES, ReplicaFile, find_current, open_current
-from widget_catalog.replica.records import (
-    DocumentRecord,
-    decode_listing,
-    encode_document,
-    encode_listing,
-    key_of,
-    number_key,
-)
+from widget_catalog.replica.listings import decode_listing, encode_listing
+from widget_catalog.replica.records import DocumentRecord, encode_document, key_of, number_key
 from widget_catalog.wiring import DataFolder
 
 _PAGE_BYTES = 4096

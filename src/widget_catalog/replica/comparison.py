@@ -14,12 +14,11 @@ from ..store.engine import Store
 from ..store.rows import StoredWidget
 from .documents import Reading
 from .file import ReplicaFile, faults_named
+from .listings import decode_listing
 from .records import (
     KEY,
     LISTED,
     DocumentRecord,
-    Listing,
-    decode_listing,
     key_of,
     member_key,
     number_key,
@@ -28,6 +27,7 @@ from .records import (
 )
 from .rendering import Document, render
 from .replica import Replica
+from .rows import Listing
 from .soundness import are_scopes_sound
 
 Progress = Callable[[int], None]

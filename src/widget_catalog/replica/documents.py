@@ -16,6 +16,7 @@ import numpy as np
 
 from ..domain.errors import StoreUnavailable
 from .file import ReplicaFile, State, find_current, named, open_current
+from .listings import decode_listing, listing_columns, listing_row
 from .ordinals import Array
 from .records import (
     CHANGE,
@@ -25,18 +26,14 @@ from .records import (
     LOST,
     SCOPE,
     DocumentRecord,
-    Listing,
     damaged,
-    decode_listing,
     full_hash,
     key_of,
-    listing_columns,
-    listing_row,
     member_key,
     number_key,
     scope_checksum,
 )
-from .rows import MAX_INLINE_BYTES, ChangeRow, ListingColumns, ListingRow, SummaryRow
+from .rows import MAX_INLINE_BYTES, ChangeRow, Listing, ListingColumns, ListingRow, SummaryRow
 
 Reading: TypeAlias = "lmdb.Transaction[memoryview]"
 

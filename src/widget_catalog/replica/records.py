@@ -1,14 +1,13 @@
 """Records: what the replica keeps of a widget, as bytes that say themselves whether they are sound.
 
-A widget has two. Its listing is what the search index is made of, small enough to read all of
-them. Its document is what is shown of it; a reader slices out of it what it needs. Every part has
-a checksum, and the lengths are looked at before anything else is: a damaged file may give any
-bytes, and any number of them.
+A widget has two: its listing (`listings.py`) and its document, which is what is shown of it; a
+reader slices out of it what it needs. Every part has a checksum, and the lengths are looked at
+before anything else is: a damaged file may give any bytes, and any number of them.
 """
 
 import struct
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Iterator
+from typing import TypeAlias
 
 import msgspec
 import numpy as np
@@ -17,7 +16,7 @@ import xxhash
 from ..domain.errors import DataDamaged
 from ..store.checksums import checksum
 from .rendering import CDN_MARK, Document, Place
-from .rows import MAX_INLINE_BYTES, TEXT_SEPARATOR, ListingColumns, ListingRow
+from .rows import MAX_INLINE_BYTES, Listing
 
 # Counted up whenever the records or the rendering change: the replica is then made anew.
 FORMAT = 10
@@ -27,26 +26,6 @@ Bytes: TypeAlias = bytes | memoryview
 # Not cut to a checksum's length: the tag of a detail is made of it.
 full_hash = xxhash.xxh3_64_intdigest
 
-# Checksum of the rest, number, time of the last change, when the widget was created and its
-# latest version released, how many versions, two flags.
-_LISTING = struct.Struct("<IqqqqIBB")
-_LISTING_BYTES = _LISTING.size
-_LISTING_HEADS = np.dtype(
-    [
-        ("checksum", "<u4"),
-        ("id", "<i8"),
-        ("changed_at", "<i8"),
-        ("created_ms", "<i8"),
-        ("released_ms", "<i8"),
-        ("version_count", "<u4"),
-        ("is_listed", "u1"),
-        ("is_official", "u1"),
-    ]
-)
-_OFFICIAL: tuple[bool | None, ...] = (None, False, True)
-# Instead of a description there may be none, which is not the same as an empty one.
-_NO_DESCRIPTION = b"\1"
-
 # Of a document: its header, the text of its detail without the count, style sheets, outline.
 # What every reader needs: the checksum of all up to the count's place, number, flags, the key's
 # hash, the text's hash, lengths of the text and of what stands before the count.
@@ -54,7 +33,7 @@ _DOCUMENT = struct.Struct("<IqBQQII")
 # Lengths of what stands between the count and the entries, of the entries, and of the style sheets;
 # where the latest version stands among the entries; checksums of it, style sheets and outline.
 _PARTS = struct.Struct("<IIIIIIII")
-_CHECKSUM_BYTES = 4
+CHECKSUM_BYTES = 4
 _TEXT_AT = _DOCUMENT.size + _PARTS.size
 _BEFORE_HEAD, _BEFORE_COUNT = b'{"widget":', b',"downloadCount":'
 _BEFORE_CREATED, _BEFORE_ENTRIES = b',"createdAt":"', b'"},"versions":'
@@ -88,136 +67,6 @@ def scope_checksum(scope: bytes, changed_at: int, count: int) -> int:
     return checksum(b"%b %d %d" % (scope, changed_at, count))
 
 
-class Listing(NamedTuple):
-    id: int
-    changed_at: int
-    created_ms: int
-    released_ms: int
-    version_count: int
-    is_listed: bool
-    is_official: bool | None
-    scope: str
-    name: str
-    display_name: str
-    sdk_ranges: str
-    permissions: str
-    description: str | None
-
-
-def encode_listing(number: int, changed_at: int, it: Document) -> bytes:
-    texts = (it.scope, it.name, it.display_name, it.sdk_ranges, it.permissions)
-    description = _NO_DESCRIPTION if it.description is None else it.description.encode()
-    rest = _LISTING.pack(
-        0,
-        number,
-        changed_at,
-        it.created_ms,
-        it.released_ms,
-        it.version_count,
-        it.is_listed,
-        _OFFICIAL.index(it.is_official),
-    )[_CHECKSUM_BYTES:] + b"\0".join((*(text.encode() for text in texts), description))
-    return checksum(rest).to_bytes(_CHECKSUM_BYTES, "little") + rest
-
-
-def decode_listing(record: bytes) -> Listing:
-    """Raises DataDamaged if this is not what was written."""
-    try:
-        written, number, changed_at, created, released, count, is_listed, official = (
-            _LISTING.unpack_from(record)
-        )
-        *texts, description = split_texts(record)
-        scope, name, display_name, ranges, permissions = (it.decode() for it in texts)
-        if checksum(record[_CHECKSUM_BYTES:]) != written:
-            raise ValueError
-        return Listing(
-            number,
-            changed_at,
-            created,
-            released,
-            count,
-            bool(is_listed),
-            _OFFICIAL[official],
-            scope,
-            name,
-            display_name,
-            ranges,
-            permissions,
-            None if description == _NO_DESCRIPTION else description.decode(),
-        )
-    except (struct.error, ValueError, IndexError):
-        raise damaged("a listing") from None
-
-
-def listing_row(it: Listing) -> ListingRow:
-    return ListingRow(
-        it.id,
-        it.scope,
-        it.name,
-        it.is_official,
-        it.version_count,
-        it.display_name,
-        it.description or "",
-        it.created_ms,
-        it.released_ms,
-        it.sdk_ranges,
-        it.permissions,
-    )
-
-
-def split_texts(record: bytes) -> list[bytes]:
-    """Scope, name, display name, SDK ranges, permissions, description. No text holds a NUL."""
-    return record[_LISTING_BYTES:].split(b"\0")
-
-
-def listing_columns(records: Sequence[bytes]) -> ListingColumns:
-    """Those of these listings that are listed, column by column. Raises DataDamaged."""
-    try:
-        heads = _checked_heads(records)
-        listed = heads["is_listed"] == 1
-        if not listed.all():
-            records = [
-                it for it, is_listed in zip(records, listed.tolist(), strict=True) if is_listed
-            ]
-            heads = heads[listed]
-        texts = [split_texts(it) for it in records]
-        scopes = [it[0].decode() for it in texts]
-        separator = TEXT_SEPARATOR.encode()
-        names = separator.join([it[2] for it in texts]).decode()
-        descriptions = separator.join(
-            [it[5].removeprefix(_NO_DESCRIPTION) for it in texts]
-        ).decode()
-        facets = [[it[i].decode() for it in texts] for i in (1, 3, 4)]
-    except (ValueError, IndexError):
-        raise damaged("a listing") from None
-    return ListingColumns(
-        heads["id"].astype(np.int64),
-        scopes,
-        heads["is_official"] == 2,
-        heads["version_count"].astype(np.int64),
-        names,
-        descriptions,
-        heads["created_ms"].astype(np.int64),
-        heads["released_ms"].astype(np.int64),
-        *facets,
-    )
-
-
-def count_listed(records: Sequence[bytes]) -> int:
-    """How many of these listings are listed. Raises DataDamaged."""
-    return int(np.count_nonzero(_checked_heads(records)["is_listed"] == 1))
-
-
-def _checked_heads(records: Sequence[bytes]) -> "np.ndarray[Any, np.dtype[np.void]]":
-    joined = b"".join([it[:_LISTING_BYTES] for it in records])
-    if len(joined) != _LISTING_BYTES * len(records):
-        raise damaged("a listing")
-    heads = np.frombuffer(joined, _LISTING_HEADS)
-    if [checksum(it[_CHECKSUM_BYTES:]) for it in records] != heads["checksum"].tolist():
-        raise damaged("a listing")
-    return heads
-
-
 def encode_document(number: int, it: Document) -> bytes:
     # In a detail alone it is never null: the fields of a detail keep their types.
     is_null = it.head.endswith(_NULL)
@@ -231,7 +80,7 @@ def encode_document(number: int, it: Document) -> bytes:
     key = key_of(it.scope, it.name)
     header = _DOCUMENT.pack(
         0, number, flags, full_hash(key), full_hash(text), len(text), len(before)
-    )[_CHECKSUM_BYTES:] + _PARTS.pack(
+    )[CHECKSUM_BYTES:] + _PARTS.pack(
         len(between),
         len(it.entries),
         len(it.styles),
@@ -241,7 +90,7 @@ def encode_document(number: int, it: Document) -> bytes:
         it.styles_checksum,
         it.outline_checksum,
     )
-    written = checksum(header + before).to_bytes(_CHECKSUM_BYTES, "little")
+    written = checksum(header + before).to_bytes(CHECKSUM_BYTES, "little")
     return b"".join((written, header, text, it.styles, it.outline))
 
 
@@ -262,7 +111,7 @@ class DocumentRecord:
         self._count_at = _TEXT_AT + before
         self._end = _TEXT_AT + text
         self._record = record
-        if checksum(record[_CHECKSUM_BYTES : self._count_at]) != written:
+        if checksum(record[CHECKSUM_BYTES : self._count_at]) != written:
             raise self._damaged()
 
     @property
@@ -415,13 +264,13 @@ class DocumentRecord:
 
 def seal(content: bytes) -> bytes:
     """With its checksum before it."""
-    return checksum(content).to_bytes(_CHECKSUM_BYTES, "little") + content
+    return checksum(content).to_bytes(CHECKSUM_BYTES, "little") + content
 
 
 def unseal(record: Bytes, what: str) -> bytes:
     """Raises DataDamaged if this is not what was sealed."""
-    content = bytes(record[_CHECKSUM_BYTES:])
-    if int.from_bytes(record[:_CHECKSUM_BYTES], "little") != checksum(content):
+    content = bytes(record[CHECKSUM_BYTES:])
+    if int.from_bytes(record[:CHECKSUM_BYTES], "little") != checksum(content):
         raise damaged(what)
     return content
 

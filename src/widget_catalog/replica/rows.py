@@ -41,6 +41,24 @@ class SummaryRow(NamedTuple):
     place: Place
 
 
+class Listing(NamedTuple):
+    """All that a listing says."""
+
+    id: int
+    changed_at: int
+    created_ms: int
+    released_ms: int
+    version_count: int
+    is_listed: bool
+    is_official: bool | None
+    scope: str
+    name: str
+    display_name: str
+    sdk_ranges: str
+    permissions: str
+    description: str | None
+
+
 class ListingRow(NamedTuple):
     """What the search index needs to know of a listed widget."""
 

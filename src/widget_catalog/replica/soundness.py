@@ -18,15 +18,8 @@ import numpy as np
 from ..domain.errors import DataDamaged, StoreUnavailable
 from . import child
 from .file import ReplicaFile, faults_named, find_current
-from .records import (
-    KEYS,
-    LISTED,
-    SCOPE,
-    DocumentRecord,
-    count_listed,
-    member_key,
-    scope_checksum,
-)
+from .listings import count_listed
+from .records import KEYS, LISTED, SCOPE, DocumentRecord, member_key, scope_checksum
 
 Reading: TypeAlias = "lmdb.Transaction[bytes]"
 

@@ -11,15 +11,14 @@ from ..domain.widgets import Widget
 from ..store.feed import Change
 from ..store.pictures import PictureBatch
 from .file import ReplicaFile, State
+from .listings import decode_listing, encode_listing
 from .records import (
     CHANGE,
     KEY,
     LISTED,
     LOST,
     SCOPE,
-    decode_listing,
     encode_document,
-    encode_listing,
     key_of,
     member_key,
     number_key,
