@@ -11,6 +11,7 @@ import importlib.util
 import os
 import shutil
 import ssl
+import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
@@ -263,6 +264,13 @@ def ensure_programs(wanted: Mapping[str, list[str]], why: str) -> None:
     for package, programs in wanted.items():
         if not any(map(shutil.which, programs)):
             apt_install(package, why)
+
+
+def ensure_japanese_font() -> None:
+    """Names in the demo are Japanese, and a small system has no font for them."""
+    fonts = ["fc-list", ":lang=ja"]
+    if shutil.which("fc-list") and not subprocess.run(fonts, capture_output=True).stdout:
+        apt_install("fonts-vlgothic", why="to show Japanese names")
 
 
 def apt_install(package: str, why: str) -> None:

@@ -1,39 +1,27 @@
-"""The command: ./dev screenshots [WORD…] makes pictures of the pages whose addresses hold a word.
+"""The command: ./dev screenshots [WORD…] takes pictures of the pages whose names hold a word.
 
-Every page, on a phone and on a desktop, light and dark, into .cache/screenshots.
+Every page, on a phone and on a desktop, light and dark, into .cache/screenshots. With --readme it
+takes those that the README shows instead, into docs/images.
 """
 
 import sys
 import tempfile
 from itertools import product
 from pathlib import Path
-from typing import Literal
 
 from playwright.sync_api import Browser
 
+from screenshots.scenes import ALL_SCENES, README_SCENES, Scene, Scheme, sign_in
 from support.chromium import find_chromium, running_browser
+from support.passwords import quick_passwords
 from support.service import running_service
+from support.village import build_village
 
-# Name and address of every page that a picture is made of.
-PAGES = {
-    "front": "/",
-    "search": "/search",
-    "search-filtered": "/search?q=clock&sort=name&sdk=1.2.0",
-    "search-nothing": "/search?q=wether",
-    "widget": "/widgets/catalog/clock",
-    "version": "/widgets/catalog/clock/1.1.0",
-    "versions": "/widgets/catalog/clock/versions",
-    "compare": "/widgets/catalog/clock/compare?from=1.0.0&to=2.0.0",
-    "scope": "/scopes/catalog",
-    "not-found": "/widgets/catalog/clocks",
-    "docs": "/docs",
-    "guide": "/docs/operating",
-    "reference": "/docs/api",
-    "sign-in": "/sign-in",
-}
 WIDTHS = (390, 1440)
-SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+SCHEMES: tuple[Scheme, ...] = ("light", "dark")
 _FOLDER = Path(".cache/screenshots")
+_README_FOLDER = Path("docs/images")
+_README_SIZE = (1200, 800)
 _MOST_PIXELS = 4000
 
 
@@ -42,25 +30,51 @@ def main(words: list[str]) -> int:
     if program is None:
         print("No Chromium found: install it (apt install chromium) or set $CHROMIUM.")
         return 1
-    _FOLDER.mkdir(parents=True, exist_ok=True)
-    data = Path(tempfile.mkdtemp(prefix="screenshots-")) / "data"
-    with running_service(data, "--demo") as service, running_browser(program) as browser:
-        for name, address in PAGES.items():
-            if not words or any(word in name for word in words):
-                for width, scheme in product(WIDTHS, SCHEMES):
-                    _take(browser, service.url + address, f"{name}-{width}-{scheme}", width, scheme)
+    folder = Path(tempfile.mkdtemp(prefix="screenshots-"))
+    village = folder / "village"
+    with quick_passwords():
+        build_village(village)
+    with (
+        running_service(folder / "demo", "--demo") as demo,
+        running_service(village) as service,
+        running_browser(program) as browser,
+    ):
+        if words == ["--readme"]:
+            for scene in README_SCENES:
+                path = _README_FOLDER / f"{scene.name}.png"
+                _take(browser, demo.url, scene, path, *_README_SIZE, "light")
+            return 0
+        _FOLDER.mkdir(parents=True, exist_ok=True)
+        for scene, width, scheme in product(ALL_SCENES, WIDTHS, SCHEMES):
+            if not words or any(word in scene.name for word in words):
+                url = service.url if scene.is_signed_in else demo.url
+                path = _FOLDER / f"{scene.name}-{width}-{scheme}.png"
+                _take(browser, url, scene, path, width, None, scheme)
     return 0
 
 
 def _take(
-    browser: Browser, url: str, name: str, width: int, scheme: Literal["light", "dark"]
+    browser: Browser,
+    url: str,
+    scene: Scene,
+    path: Path,
+    width: int,
+    height: int | None,
+    scheme: Scheme,
 ) -> None:
-    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    """Of the whole page, if no height is given."""
+    context = browser.new_context(
+        viewport={"width": width, "height": height or 900}, color_scheme=scheme, locale="en-GB"
+    )
     page = context.new_page()
-    page.goto(url, wait_until="networkidle")
-    height = min(page.evaluate("document.documentElement.scrollHeight"), _MOST_PIXELS)
-    page.set_viewport_size({"width": width, "height": height})
-    path = _FOLDER / f"{name}.png"
+    if scene.is_signed_in:
+        sign_in(page, url)
+    page.goto(url + scene.address, wait_until="networkidle")
+    scene.prepare(page)
+    page.evaluate("scrollTo(0, 0)")
+    if height is None:
+        whole = min(page.evaluate("document.documentElement.scrollHeight"), _MOST_PIXELS)
+        page.set_viewport_size({"width": width, "height": whole})
     page.screenshot(path=path)
     print(path, flush=True)
     context.close()

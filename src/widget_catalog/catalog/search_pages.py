@@ -18,7 +18,7 @@ from ..replica.records import DocumentRecord
 from ..replica.rendering import Outline, with_cdn
 from ..replica.revision import Counts
 from ..replica.rows import SummaryRow
-from ..replica.search.index import Found, Query, SearchIndex
+from ..replica.search.index import Found, Order, Query, SearchIndex
 from .large_content import AnyContent, Packer
 
 # What an object costs in memory beside its bytes.
@@ -119,8 +119,9 @@ class SearchPages:
         index.refresh()
         answer = self._answers.items.get(asked)
         if answer is not None and index.still_finds(answer.found):
-            # Where the order is exact, nobody was counted who is found.
-            if index.is_exact or answer.revision == revision:
+            # Where results are in the exact order of their counts, nobody was counted who is found.
+            is_by_count = asked.query.order is Order.RELEVANCE and index.is_exact
+            if is_by_count or answer.revision == revision:
                 return answer.content
             found = answer.found
         else:

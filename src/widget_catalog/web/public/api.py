@@ -12,6 +12,7 @@ import msgspec
 from widget_contract.addresses import CLI_VERSION, WIDGETS
 from widget_contract.errors import CatalogError
 from widget_contract.names import is_name, is_widget_key
+from widget_contract.semver import InvalidVersion, SemVer
 from widget_contract.wire import CliVersion, Counted, ServiceVersion, Settings, Shape
 
 from ... import release
@@ -185,14 +186,16 @@ class PublicApi:
 
     def _version(self, request: Request, key: str) -> Response:
         widget, _, version = key.rpartition("/")
-        if not (is_widget_key(widget) and version):
+        is_read = request.method == "GET" or request.method == "HEAD"
+        is_known = is_widget_key(widget)
+        content = self._catalog.version(key) if is_read and is_known else None
+        if content is not None:
+            return content_response(request, content, _OPEN)
+        if not (is_known and _is_version(version)):
             return error(404, f"There is nothing at {request.path[:200]}.", CORS)
-        if request.method != "GET" and request.method != "HEAD":
+        if not is_read:
             return _wrong_method(request, _READ_OPEN, CORS)
-        content = self._catalog.version(key)
-        if content is None:
-            return error(404, f"There is no version {version[:80]!r} of {widget}.", CORS)
-        return content_response(request, content, _OPEN)
+        return error(404, f"There is no version {version[:80]!r} of {widget}.", CORS)
 
     async def _changes(self, request: Request) -> Response:
         if request.method != "GET" and request.method != "HEAD":
@@ -341,6 +344,14 @@ def _no_longer_kept(since: int) -> Response:
         "a snapshot, then follow from the number that the newest change has."
     )
     return error(410, sentence, CORS)
+
+
+def _is_version(text: str) -> bool:
+    try:
+        SemVer.parse(text)
+    except InvalidVersion:
+        return False
+    return True
 
 
 def _no_widget(key: str) -> Response:

@@ -1,0 +1,91 @@
+"""What pictures are taken of: a page, and what a visitor has done on it."""
+
+from collections.abc import Callable
+from typing import Literal, NamedTuple
+
+from playwright.sync_api import Page, expect
+
+from support.people import PASSWORD
+
+Scheme = Literal["light", "dark"]
+
+
+def _nothing(_page: Page) -> None:
+    pass
+
+
+class Scene(NamedTuple):
+    name: str
+    address: str
+    prepare: Callable[[Page], None] = _nothing
+    is_signed_in: bool = False
+
+
+def run_preview(page: Page) -> None:
+    page.get_by_role("button", name="Run the preview").click()
+    expect(page.get_by_text("Running.", exact=True)).to_be_attached()
+    page.wait_for_timeout(500)
+
+
+def fill_dashboard(page: Page) -> None:
+    for name in ("Clock", "Météo", "Calendar", "Unit converter"):
+        page.get_by_role("button", name=f"Add {name}").click()
+    page.wait_for_timeout(1500)
+
+
+def sign_in(page: Page, url: str) -> None:
+    """As the operator of the village."""
+    page.goto(f"{url}/sign-in")
+    page.get_by_label("User name").fill("olly")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in", exact=True).click()
+
+
+_CLOCK = "/widgets/catalog/clock"
+_DEMO_SCENES = (
+    Scene("front", "/"),
+    Scene("search", "/search"),
+    Scene("search-filtered", "/search?q=clock&sort=name&sdk=1.2.0"),
+    Scene("search-nothing", "/search?q=wether"),
+    Scene("widget", _CLOCK),
+    Scene("widget-running", _CLOCK, run_preview),
+    Scene("version", f"{_CLOCK}/1.1.0"),
+    Scene("versions", f"{_CLOCK}/versions"),
+    Scene("compare", f"{_CLOCK}/compare?from=1.0.0&to=2.0.0"),
+    Scene("scope", "/scopes/catalog"),
+    Scene("not-found", "/widgets/catalog/clocks"),
+    Scene("dashboard-empty", "/dashboard"),
+    Scene("dashboard", "/dashboard", fill_dashboard),
+    Scene("docs", "/docs"),
+    Scene("guide", "/docs/operating"),
+    Scene("reference", "/docs/api"),
+    Scene("sign-in", "/sign-in"),
+)
+README_SCENES = (
+    Scene("search", "/search"),
+    Scene("widget", "/widgets/home/weather", run_preview),
+    Scene("dashboard", "/dashboard", fill_dashboard),
+)
+_ANNS_CLOCK = "/account/widgets/acme/clock"
+_SIGNED_IN = {
+    "account": "/account",
+    "account-widgets": "/account/widgets",
+    "account-widget": _ANNS_CLOCK,
+    "account-version": f"{_ANNS_CLOCK}/versions/1.0.0",
+    "account-audit": f"{_ANNS_CLOCK}/audit",
+    "account-organizations": "/account/organizations",
+    "account-organization": "/account/organizations/acme",
+    "account-password": "/account/password",
+    "account-close": "/account/close",
+    "operate": "/operate",
+    "operate-audit": "/operate/audit",
+    "operate-accounts": "/operate/accounts",
+    "operate-account": "/operate/accounts/ann",
+    "operate-invitations": "/operate/invitations",
+    "operate-scopes": "/operate/scopes",
+    "operate-widgets": "/operate/widgets",
+}
+ALL_SCENES = (
+    *_DEMO_SCENES,
+    *(Scene(name, address, is_signed_in=True) for name, address in _SIGNED_IN.items()),
+)
