@@ -268,18 +268,17 @@ access_tokens = Table(
     Column("grant_id", Text, index=True),
 )
 
+
+def _ended_with_grant() -> ForeignKey:
+    return ForeignKey("oauth_grants.id", ondelete="CASCADE")
+
+
 # An access token that a program asks for and its person has to confirm; one a sign-in.
 token_requests = Table(
     "token_requests",
     metadata,
     Column("id", Text, primary_key=True),
-    Column(
-        "grant_id",
-        Text,
-        ForeignKey("oauth_grants.id", ondelete="CASCADE"),
-        nullable=False,
-        unique=True,
-    ),
+    Column("grant_id", Text, _ended_with_grant(), nullable=False, unique=True),
     Column("account_id", Number, ForeignKey("accounts.id"), nullable=False, index=True),
     Column("user_code", Text, nullable=False),
     Column("name", Text, nullable=False),
@@ -321,13 +320,7 @@ oauth_tokens = Table(
     metadata,
     Column("access_hash", Text, primary_key=True),
     Column("refresh_hash", Text, nullable=False, unique=True),
-    Column(
-        "grant_id",
-        Text,
-        ForeignKey("oauth_grants.id", ondelete="CASCADE"),
-        nullable=False,
-        index=True,
-    ),
+    Column("grant_id", Text, _ended_with_grant(), nullable=False, index=True),
     Column("issued_at", BigInteger, nullable=False),
     Column("access_expires_at", BigInteger, nullable=False),
     Column("refresh_expires_at", BigInteger, nullable=False),
