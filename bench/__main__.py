@@ -1,4 +1,4 @@
-"""`./dev bench`: runs the scenarios, a soak or a profile, and tells what came out."""
+"""`./dev bench`: runs the scenarios, a soak or a profile, and prints the results."""
 
 import shlex
 import signal
@@ -45,7 +45,7 @@ def _run_scenarios(rig: Rig, setting: Setting, scenarios: Sequence[Scenario]) ->
         try:
             new = [Finding(scenario.name, outcome) for outcome in scenario.run(rig)]
         except (BenchFault, OSError, ValueError, SubprocessError) as fault:
-            # One that fails is told of, and the others go on.
+            # One that fails is reported, and the others go on.
             new = [Finding(scenario.name, None, str(fault))]
         findings += new
         if not options.json:

@@ -49,7 +49,7 @@ def warmed(folder: Path) -> Path:
 
 
 def copy_of(folder: Path, target: Path) -> Path:
-    """A folder that may be written to. What lies in `run` is made anew at every start."""
+    """A folder that may be written to. What lies in `run` is rebuilt at every start."""
     shutil.copytree(folder, target, ignore=shutil.ignore_patterns("run"))
     return target
 

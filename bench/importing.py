@@ -55,7 +55,7 @@ def import_while_serving(rig: Rig, size: int) -> list[Outcome]:
         raise BenchFault(f"{count.refused} counts were refused during the import.")
     notes = [
         f"imported in {seconds:.1f} s, {size / seconds:,.0f} widgets a second",
-        f"search {search.told()}; count {count.told()}; publish {publish.told()}",
+        f"search {search.summary()}; count {count.summary()}; publish {publish.summary()}",
     ]
     p99_ms = search.times_ms.percentile(0.99)
     during = f"during an import of {size:,} widgets"
@@ -104,7 +104,7 @@ class _Beat:
         if self._fault is not None:
             raise BenchFault(f"A request failed: {self._fault}") from self._fault
 
-    def told(self) -> str:
+    def summary(self) -> str:
         times = self.times_ms
         figures = (times.percentile(0.5), times.percentile(0.99), times.most)
         return " / ".join(f"{it:,.0f}" for it in figures) + " ms (median, p99, longest)"

@@ -122,9 +122,9 @@ def describe() -> dict[str, str]:
 
 
 def _processor() -> str:
-    """Its model name; Arm's kernel does not tell, but `lscpu` knows."""
+    """Its model name; Arm's kernel does not say, but `lscpu` does."""
     lines = Path("/proc/cpuinfo").read_text().splitlines()
     if program := shutil.which("lscpu"):
         lines += subprocess.run([program], capture_output=True, text=True).stdout.splitlines()
-    told = [line.partition(":")[2].strip() for line in lines if line.lower().startswith("model n")]
-    return next((name for name in told if name.strip("-")), "not stated")
+    names = [line.partition(":")[2].strip() for line in lines if line.lower().startswith("model n")]
+    return next((name for name in names if name.strip("-")), "not stated")

@@ -37,7 +37,7 @@ def at_most(figure: float) -> Wanted:
 
 @dataclass(frozen=True)
 class Outcome:
-    """One line of the report. Without `wanted` it is told for information only."""
+    """One line of the report. Without `wanted` it is for information only."""
 
     what: str
     value: float

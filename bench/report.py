@@ -33,17 +33,17 @@ class Setting(NamedTuple):
     def sentences(self) -> list[str]:
         it = self.machine
         known = ("architecture", "processor", "memory", "system", "python")
-        told = [f"{it['cores']} cores, {', '.join(it[name] for name in known)}."]
+        lines = [f"{it['cores']} cores, {', '.join(it[name] for name in known)}."]
         if self.cores.are_apart:
-            told.append("One worker a server, on one core; the client on another.")
+            lines.append("One worker a server, on one core; the client on another.")
         else:
-            told.append("One core only (or no taskset): server and client share, ratios say less.")
+            lines.append("One core only (or no taskset): server and client share, ratios say less.")
         if self.load_before > 0.5:
-            told.append(
+            lines.append(
                 f"The machine was busy with other things (load {self.load_before:.1f}): "
-                "times on the core tell more than times by the clock."
+                "times on the core say more than times by the clock."
             )
-        return told
+        return lines
 
 
 def shown(value: float, unit: Unit) -> str:

@@ -97,11 +97,11 @@ def _as_text(tally: Tally, memory: list[list[Memory]], seconds: float, faults: l
     lines.append(f"{'together':12}{total:>12,}{total / seconds:>10,.0f}")
     lines.append(f"errors: {tally.errors:,}; counts acknowledged: {tally.acknowledged:,}")
     for number, worker in enumerate(zip(*memory, strict=False), start=1):
-        told = ", ".join(
+        figures = ", ".join(
             f"{when} {it.rss:,.0f} MB"
             for when, it in zip(("before", "in the middle", "after"), worker, strict=True)
         )
-        lines.append(f"memory of worker {number}: {told}")
+        lines.append(f"memory of worker {number}: {figures}")
     steady = "steady" if seconds >= _LONG_ENOUGH_S else "not judged in less than 5 minutes"
     held = f"✓ No errors, no count lost, no worker lost; memory {steady}."
     lines += [f"✗ {fault}" for fault in faults] or [held]

@@ -31,7 +31,7 @@ _LISTEN = request("/api/v1/widgets/changes", {"Accept": "text/event-stream"})
 
 
 def changes(rig: Rig) -> list[Outcome]:
-    """A thousand event streams at one worker: how soon they hear, and what they take."""
+    """A thousand event streams at one worker: how soon they get a change, and what they cost."""
     _allow_files()
     targets = [request(target) for target in detail_targets(SIZE, SIZE)]
     file = write_requests(rig.folder / "requests-changes", targets)
@@ -60,7 +60,7 @@ def changes(rig: Rig) -> list[Outcome]:
 
 
 def resolve(rig: Rig, size: int) -> list[Outcome]:
-    """Of a hundred widgets, drawn anew each time: the processor time of the worker."""
+    """Of a hundred widgets, drawn again each time: the processor time of the worker."""
     drawn = random.Random(1)
     with running_catalog(rig, ensure_folder(size)) as catalog, Connection(catalog.port) as client:
         asked = [_resolve_request(drawn, size) for _ in range(_RESOLVED)]

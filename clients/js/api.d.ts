@@ -260,7 +260,7 @@ export interface Changes {
   newest: number;
 }
 
-/** Something that happened to a widget. Of one that is not listed, only its id is told. */
+/** Something that happened to a widget. Of one that is not listed, only its id is given. */
 export interface Change {
   /** Its number. There are no gaps. */
   seq: number;

@@ -89,7 +89,7 @@ export class Catalog {
         }
       } catch (error) {
         if (signal?.aborted) return;
-        // A SyntaxError: an event that is no JSON. Ask anew.
+        // A SyntaxError: an event that is no JSON. Ask again.
         if (!(error instanceof Unavailable || error instanceof SyntaxError)) throw error;
       }
       if (Date.now() - began > STREAM_SILENCE_MS) failures = 0; // The stream did work.

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 class DataFolder(NamedTuple):
     """What lies where. Backups need `catalog.db`, `bundles`, and `second-factor.key` in a place
-    of its own; the rest is made anew. The replica and the index take so long that large ones are
+    of its own; the rest is rebuilt. The replica and the index take so long that large ones are
     in backups as well."""
 
     path: Path

@@ -99,7 +99,7 @@ def _map_beside(
 
 
 def _cores() -> int:
-    """Those that this process may use, where the system tells."""
+    """Those that this process may use, where the system says so."""
     usable = getattr(os, "sched_getaffinity", None)
     return len(usable(0)) if usable else os.cpu_count() or 1
 
@@ -112,11 +112,11 @@ class _Helper:
             [sys.executable, "-m", __name__, work],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            start_new_session=True,  # Ctrl-C is for its parent to hear.
+            start_new_session=True,  # Ctrl-C is for its parent.
         )
         self._questions = cast(IO[bytes], self._process.stdin)
         self._answers = cast(IO[bytes], self._process.stdout)
-        with contextlib.suppress(OSError):  # Whoever asks it then, finds that it has ended.
+        with contextlib.suppress(OSError):  # The next call finds that it has ended.
             _send(self._questions, settings)
 
     def ask(self, question: Any) -> Any:

@@ -33,7 +33,7 @@ from .web.kit.http import Worker
 from .web.kit.metrics import prepare_metrics, serve_metrics
 from .wiring import DataFolder, Node, build_worker
 
-# Whoever stops us waits ten seconds at most, as Docker does; a client may be slower than that.
+# A service manager waits ten seconds at most, as Docker does; a client may be slower than that.
 _KILL_TIMEOUT_S = 5
 _START_PATIENCE_S = 300
 _SLOW_HEADERS_MS = 15_000
@@ -140,7 +140,7 @@ def serve(
 
 
 def _let_signals_end_a_starting_worker() -> None:
-    """Until a worker has a loop to hear signals with, they end it.
+    """Until a worker has a loop to handle signals with, they end it.
 
     The handler that it inherits would swallow them, and its parent would wait for it in vain.
     While it is forked they are held back, so that none falls between.

@@ -93,7 +93,7 @@ def _provider(settings: Settings) -> "Provider | None":
 
 
 def public_settings(settings: Settings) -> wire.Settings:
-    """What `/api/settings` tells: nothing secret, ever."""
+    """What `/api/settings` shows: nothing secret, ever."""
     return wire.Settings(
         service_name=settings.service_name,
         base_url=settings.public_url,

@@ -1,4 +1,4 @@
-"""What a setting may be. All faults are told at once, each with where its value came from."""
+"""What a setting may be. All faults are reported at once, each with where its value came from."""
 
 import re
 from collections.abc import Mapping

@@ -297,7 +297,7 @@ def _converted(value: Any, wanted: type) -> Any:
 
 
 def passed_sockets(environment: Mapping[str, str] | None = None) -> list[socket.socket]:
-    """Listening sockets that whoever started this process opened for it: systemd's protocol."""
+    """Listening sockets that the parent opened for this process: systemd's protocol."""
     environment = os.environ if environment is None else environment
     if environment.get("LISTEN_PID") != str(os.getpid()):
         return []

@@ -77,7 +77,7 @@ class Node(NamedTuple):
     is_prepared: bool = True
     """Whether the counts are as stored; not so if another process was writing."""
     is_replica_sound: bool = True
-    """Whether the replica was, before it was made anew."""
+    """Whether the replica was, before it was rebuilt."""
 
 
 def open_node(
@@ -93,12 +93,12 @@ def open_node(
 ) -> Node:
     """Open a data folder whose database is already prepared, or `may_create` an empty one.
 
-    `is_watched`: by a service, whose operator is told of damage; a command says it itself.
+    `is_watched`: by a service, which alerts its operator to damage; a command prints it.
     One that `applies` not has no read model, as commands that leave this to the nodes.
     """
     folder = DataFolder(path)
     revision, counts = Revision(folder.revision), Counts(folder.counts)
-    on_damage = DamageAlarm(folder.damage).hears if is_watched else None
+    on_damage = DamageAlarm(folder.damage).report if is_watched else None
     is_shared = bool(backends.database)
     replica = Replica(
         folder,
@@ -152,8 +152,8 @@ def prepare_node(
     """Make the folder if need be, bring database and replica to this release, and open it.
 
     Raises CatalogMissing if there must have been a database, unless it `may_begin_anew`. Waits
-    for another writer only if this changes the database; `on_wait` is then told whom it waits for.
-    A replica that `checks_replica` finds damaged is made anew, as one that is missing is.
+    for another writer only if this changes the database; `on_wait` is then called with the holder.
+    A replica that `checks_replica` finds damaged is rebuilt, as one that is missing is.
     """
     folder = DataFolder(path)
     may_begin_anew = may_begin_anew or bool(backends.database)
@@ -274,10 +274,10 @@ def build_worker(
             _make_sound(node)  # A damaged file ends those who read it.
         catalog = open_catalog(node, settings, now)
     except DataDamaged as fault:
-        alarm.hears(fault)
+        alarm.report(fault)
         raise
     counter = DownloadCounter(node.store)
-    # What people do is on disk when they are told so.
+    # What people do is on disk before it is acknowledged.
     watch = JumpWatch(_report_jump, now)
     durable = open_node(
         settings.data, now=watch, is_watched=True, patience=SERVICE, backends=backends
@@ -385,11 +385,11 @@ def _follow(settings: Settings, node: Node) -> "Tidier | Follower":
 def _make_sound(node: Node) -> None:
     if is_sound(node.folder.replica, is_thorough=True):
         return
-    _log.error("The read model is damaged, and is made anew.")
+    _log.error("The read model is damaged, and is rebuilt.")
     try:
         node.replica.rebuild(node.store)
     except StoreUnavailable as fault:
-        _log.error("The read model cannot be made anew.", fault=fault.message)
+        _log.error("The read model cannot be rebuilt.", fault=fault.message)
 
 
 def _report_jump(jump: timedelta) -> None:

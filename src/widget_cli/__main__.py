@@ -6,7 +6,7 @@ from .release import VERSION
 
 
 def run() -> None:
-    """The entry point. Which release this is is told without loading anything else."""
+    """The entry point. `--version` is answered without loading anything else."""
     if sys.argv[1:] == ["--version"]:
         try:
             sys.stdout.write(f"{VERSION}\n")

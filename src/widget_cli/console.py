@@ -52,7 +52,7 @@ def show_json(document: object) -> None:
 def show_table(headings: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     """Columns for a person; in a pipe a line a row, with tabs, and nothing cut off."""
     if not rows:
-        return  # Headings over nothing tell nothing.
+        return  # Headings over nothing are noise.
     if not out.is_terminal:
         for row in rows:
             sys.stdout.write("\t".join(_UNSAFE.sub("\ufffd", str(cell)) for cell in row) + "\n")

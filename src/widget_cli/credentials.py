@@ -1,6 +1,6 @@
 """Who is signed in where: one file of this person's own, and the keyring for those who want it.
 
-Reading is free; whoever changes something holds the lock, and looks again under it.
+Reading needs no lock; a change takes it, and reads again under it.
 """
 
 import contextlib

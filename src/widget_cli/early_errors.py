@@ -27,7 +27,7 @@ class EarlyError(NamedTuple):
 
 
 def find_early_error(content: bytes) -> EarlyError | None:
-    """The first early error of a module; None also if the engine cannot tell."""
+    """The first early error of a module; None also if the engine cannot say."""
     source = content.removeprefix(codecs.BOM_UTF8)  # As browsers do.
     found = _REPORT.match(_compile(source.decode() + _UNRESOLVABLE))
     if not found or found["message"].startswith(_OWN_LIMIT):
@@ -39,7 +39,7 @@ def find_early_error(content: bytes) -> EarlyError | None:
 
 
 def is_compiled(content: bytes) -> bool:
-    """Whether the engine compiles the module; False also if it cannot tell."""
+    """Whether the engine compiles the module; False also if it cannot say."""
     source = content.removeprefix(codecs.BOM_UTF8).decode()
     return _NEVER in _compile(source + _UNRESOLVABLE).partition("\n")[0]
 

@@ -35,7 +35,7 @@ class Page(NamedTuple):
 
 
 class Callback:
-    """What comes back: a code, or why there is none. `state` tells it from anybody else's."""
+    """A code, or why there is none. `state` proves that it answers our own request."""
 
     def __init__(self, state: str) -> None:
         self._state = state

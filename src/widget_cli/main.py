@@ -79,14 +79,14 @@ def run() -> None:
             stream.reconfigure(errors="replace")
     try:
         code = _run_app()
-        sys.stdout.flush()  # Here, where a failure can still be told.
+        sys.stdout.flush()  # Here, where a failure can still be reported.
     except OSError as error:
         if not _is_of_output(error):
             raise
         code = ExitCode.FAILED
         # Python must not complain of it at its end, either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if error.errno != errno.EPIPE:  # Whoever closes a pipe has read enough.
+        if error.errno != errno.EPIPE:  # A reader that closes the pipe has read enough.
             sentence = f"Cannot write to standard output: {error.strerror}."
             show_error(ToolError(sentence, "Free some space, or redirect the output elsewhere."))
     sys.exit(code)
@@ -113,5 +113,5 @@ def _run_app() -> int:
 
 
 def _is_of_output(error: Exception) -> bool:
-    """Whether a result could not be written. A file that could not has been told by then."""
+    """Whether a result could not be written. A file that could not was reported by then."""
     return isinstance(error, OSError) and error.errno in _OUTPUT_ERRORS

@@ -22,7 +22,7 @@ CatalogOption = Annotated[
         show_default=False,
     ),
 ]
-# Eager: what goes wrong with the other options is then told to a script, too.
+# Eager: faults of the other options are then reported to a script, too.
 JsonOption = Annotated[
     bool,
     typer.Option("--json", help="Print one JSON document.", callback=_speak_json, is_eager=True),

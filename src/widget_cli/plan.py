@@ -1,4 +1,4 @@
-"""What is about to be published, shown to a person or told to a script."""
+"""What is about to be published, for a person or for a script."""
 
 from typing import Any
 

@@ -69,7 +69,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._send("text/plain", b"There is nothing here.\n", status=404)
 
     def _is_from_here(self, path: str) -> bool:
-        """By the address that the tool has told, and from our own page or a person's hand."""
+        """By the address that the tool has printed, and from our own page or typed by a person."""
         names = {f"{_HOST}:{self.server.port}", f"localhost:{self.server.port}"}
         if self.headers.get("Host") not in names:
             return False
@@ -85,15 +85,15 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _tell_changes(self) -> None:
         self._begin("text/event-stream")
-        told, at = -1, time.monotonic()
+        sent, at = -1, time.monotonic()
         with contextlib.suppress(OSError):  # The page was closed.
             while True:
                 revision = self.server.trial.state().revision
-                if revision != told or time.monotonic() - at > _KEEP_ALIVE_S:
-                    line = f"data: {revision}\n\n" if revision != told else ": still here\n\n"
+                if revision != sent or time.monotonic() - at > _KEEP_ALIVE_S:
+                    line = f"data: {revision}\n\n" if revision != sent else ": still here\n\n"
                     self.wfile.write(line.encode())
                     self.wfile.flush()
-                    told, at = revision, time.monotonic()
+                    sent, at = revision, time.monotonic()
                 time.sleep(LOOK_EVERY_S)
 
     def _begin(self, content_type: str, *headers: tuple[str, str], status: int = 200) -> None:

@@ -34,7 +34,7 @@ def check(session: Session, key: WidgetKey, local: LocalWidget) -> dict[str, Any
 def publish(
     session: Session, key: WidgetKey, local: LocalWidget, advance: Advance
 ) -> dict[str, Any]:
-    """Publish it. `advance` is told of the bytes that have gone out."""
+    """Publish it. `advance` is called with the bytes that were sent."""
     with _asking(key):
         answer = session.post(PUBLISH, _request("request", key, local))
         upload = shaped(answer, Upload, session.url)

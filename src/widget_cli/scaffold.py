@@ -25,7 +25,7 @@ class Template(StrEnum):
     PROGRESS = "progress"
 
 
-# What each file is for, in the order they are told.
+# What each file is for, in the order they are printed.
 _FILES = {
     MANIFEST: "what the catalog knows of it",
     BUNDLE: "what a dashboard runs",

@@ -115,7 +115,7 @@ def _looked_up(session: Session, query: Query, key: WidgetKey) -> list[Summary]:
 
 
 def _find_key(query: Query) -> WidgetKey | None:
-    """The widget, if its scope is told: with its name, or as the scope to search in."""
+    """The widget, if its scope is given: with its name, or as the scope to search in."""
     text = query.text if "/" in query.text else f"{query.scope}/{query.text}"
     try:
         return parse_key(text) if "/" in query.text or query.scope else None
@@ -131,7 +131,7 @@ def _find_name(text: str) -> WidgetName | None:
 
 
 def _own_key(session: Session, name: WidgetName) -> WidgetKey | None:
-    """Whoever is signed in has a scope; its widgets are known by their names."""
+    """A signed-in person has a scope; its widgets are known by their names."""
     kept = session.credentials.find(session.url)
     try:
         return None if kept is None else WidgetKey(Scope.parse(kept.username), name)

@@ -120,7 +120,7 @@ class Session:
         """A sign-in whose access token is not `old`.
 
         A refresh token works once, and using it twice ends the whole sign-in. So only one process
-        at a time does it, and whoever waited looks first whether another has done it.
+        at a time does it, and after a wait one looks first whether another has done it.
         """
         with self.credentials.writing() as writer:
             kept = self.credentials.find(self.url)

@@ -17,7 +17,7 @@ from .loopback import waiting_for_browser
 from .oauth import DEVICE_GRANT, SCOPE, OAuth, OAuthError, Tokens
 
 BROWSER_TIMEOUT_S = 300.0
-_SLOWER_S = 5  # By how much RFC 8628 wants a client to slow down when it is told to.
+_SLOWER_S = 5  # By how much RFC 8628 wants a client to slow down when asked to.
 
 
 def sign_in_with_browser(

@@ -34,7 +34,7 @@ class State(NamedTuple):
 
 
 class Trial:
-    """Asked by many threads; whoever asks first after a change reads the folder."""
+    """Used by many threads; the first call after a change reads the folder."""
 
     def __init__(self, folder: Path, check: ModuleCheck) -> None:
         self._folder = folder
@@ -45,7 +45,7 @@ class Trial:
         self._files: dict[str, bytes] = {}
 
     def find_file(self, sha256_hash: str) -> bytes | None:
-        """What a page was told of is still there a few changes later, when it asks for it."""
+        """What a page was sent the address of is still there a few changes later."""
         return self._files.get(sha256_hash)
 
     def state(self) -> State:

@@ -150,7 +150,7 @@ def _read_object(text: str) -> dict[str, Any]:
 
 def _where(text: str) -> str:
     """What to look at in a text that is not JSON: the place where the standard library stumbles,
-    as it tells line and column; it is more lenient about a few things."""
+    as it reports line and column; it is more lenient about a few things."""
     try:
         json.loads(text)
     except json.JSONDecodeError as error:

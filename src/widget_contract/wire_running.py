@@ -25,7 +25,7 @@ ChangeType = Literal[
 
 
 class Change(Shape, frozen=True):
-    """Something that happened to a widget. Of one that is not listed, only its id is told."""
+    """Something that happened to a widget. Of one that is not listed, only its id is given."""
 
     seq: Annotated[int, count_field("Its number. There are no gaps.", 4711, minimum=1)]
     at: Annotated[str, time_field("When it happened.")]

@@ -1,4 +1,4 @@
-"""Doctor: what is wrong is named, what is untidy is told, what can be made anew is."""
+"""Doctor: what is wrong is named, what is untidy is told, what can be rebuilt is."""
 
 import os
 import time

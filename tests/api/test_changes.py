@@ -119,7 +119,7 @@ def test_what_is_no_longer_kept_is_410(
     for accept in ("application/json", "text/event-stream"):
         answer = shop.get(f"{CHANGES}?since=2", accept=accept)
         assert answer.status == 410
-        assert "Start anew from the registries or from a snapshot" in answer.json()["error"]
+        assert "Start over from the registries or from a snapshot" in answer.json()["error"]
         assert answer.headers["access-control-allow-origin"] == "*"
 
 

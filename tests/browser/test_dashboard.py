@@ -68,7 +68,7 @@ def test_three_widgets_are_added_arranged_kept_and_removed(
     page.get_by_role("button", name="Move Météo", exact=True).hover(position={"x": 5, "y": 5})
     page.mouse.up()
     assert order(page) == ["To-do list", "Météo", "Clock"]
-    expect(todo.get_by_role("group")).to_contain_text("Buy bread")  # It was not loaded anew.
+    expect(todo.get_by_role("group")).to_contain_text("Buy bread")  # It was not loaded again.
 
     page.get_by_label("Dark").check(force=True)
     page.reload()

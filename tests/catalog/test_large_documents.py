@@ -207,7 +207,7 @@ def test_results_of_megabytes_are_not_joined(node: Node, catalog: Catalog) -> No
 
 
 def test_a_compressed_form_that_there_is_no_room_for_is_not_offered_again(node: Node) -> None:
-    """It would be packed anew for everybody who comes."""
+    """It would be packed again for everybody who comes."""
     random = Random(1)
     versions = [
         version_line(f"1.{i}.0", releaseNotes=random.randbytes(5000).hex()) for i in range(9)

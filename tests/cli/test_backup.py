@@ -159,7 +159,7 @@ def test_what_cannot_be_done_is_said_in_a_sentence(data: Path, tmp_path: Path) -
         "Error: --every 30: write a number with s, m or h behind it, such as 30s.\n"
     )
     assert said("backup", tmp_path / "x.tar.zst", "--every", "1h", "--data", data) == (
-        "Error: --every needs a folder: a file would be written anew each time.\n"
+        "Error: --every needs a folder: a file would be rewritten each time.\n"
     )
     locked = tmp_path / "locked"
     locked.mkdir(mode=0o500)

@@ -1,4 +1,4 @@
-"""`widget-catalog doctor`: finds what is wrong, mends what can be made anew, and says so."""
+"""`widget-catalog doctor`: finds what is wrong, mends what can be rebuilt, and says so."""
 
 import contextlib
 import os
@@ -157,7 +157,7 @@ def test_files_that_no_version_refers_to_are_told_and_moved_aside_when_asked(dat
 
 
 def test_cleaning_refuses_to_take_everything_away(data: Path) -> None:
-    """As with a database that was lost and begun anew, or is of another catalog."""
+    """As with a database that was lost and begun again, or is of another catalog."""
     for file in data.glob("catalog.db*"):
         file.unlink()
     prepare_node(data, may_begin_anew=True).store.close()
@@ -251,7 +251,7 @@ def test_rebuild_makes_the_read_model_anew_under_a_running_service(data: Path) -
     with running_service(data) as service, service.client() as client:
         said = widget_catalog("doctor", "--rebuild", "--data", data)
 
-        assert said == Said(0, "", f"Made the read model anew.\n{_WELL.err}")
+        assert said == Said(0, "", f"Rebuilt the read model.\n{_WELL.err}")
         assert replica_of(data) != before
         assert not before.exists()
         assert client.get("/api/v1/widgets/acme/w7").status_code == 200

@@ -251,7 +251,7 @@ def test_export_writes_over_an_old_export_but_not_if_it_fails(
     said = widget_catalog("export", target, "--data", data)
 
     assert said.code == 1
-    assert said.err == f"Error: The stored bundle {bundle} is missing; doctor tells whose it is.\n"
+    assert said.err == f"Error: The stored bundle {bundle} is missing; doctor says whose it is.\n"
     assert target.read_text() == "the old export"
     assert not list(tmp_path.glob(".*"))
     assert widget_catalog("export", target, "--no-bundles", "--data", data).code == 0

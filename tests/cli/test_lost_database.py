@@ -79,7 +79,7 @@ def test_nothing_starts_in_a_folder_that_is_half_restored(data: Path, tmp_path: 
     for command in (("serve", "--port", str(free_port())), ("doctor",)):
         said = widget_catalog(*command, "--data", half)
         assert said.err == (
-            f"Error: A restore into {half} was interrupted. Run it again: it begins anew.\n"
+            f"Error: A restore into {half} was interrupted. Run it again: it begins again.\n"
         )
     restore_backup(tmp_path / "backup", half)
     prepare_node(half).store.close()

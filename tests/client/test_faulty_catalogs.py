@@ -54,9 +54,9 @@ def test_a_stream_that_dies_is_taken_up_where_it_was(
         Scripted(200, b"data: no JSON\n\n", EVENTS),
         Scripted(200, event(11).replace("\n", "\r\n").encode(), EVENTS),
         page(11, newest=11),
-        Scripted(410, {"error": "Start anew."}),
+        Scripted(410, {"error": "Start over."}),
     )
-    expected = [["FeedExpired", "Start anew."], [6, 7, 8, 9, 10, 11]]
+    expected = [["FeedExpired", "Start over."], [6, 7, 8, 9, 10, 11]]
     assert play("following", catalog.url, 5) == expected
     # Bun asks again by itself where a connection is dropped.
     resumed = [it.headers.get("last-event-id") for it in catalog.of("GET", CHANGES)]

@@ -189,7 +189,7 @@ def test_a_replica_that_ends_a_worker_is_made_anew(data: Path, before: dict[str,
                 client.get(address)
         wait_for(lambda: replica_of(data) != replica)
         wait_for(lambda: _is_answered(client, before))
-        assert "The read model is damaged, and is made anew." in service.log
+        assert "The read model is damaged, and is rebuilt." in service.log
         assert "Traceback" not in service.log
 
 

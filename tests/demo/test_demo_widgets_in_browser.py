@@ -142,7 +142,7 @@ def base_url(demo_folder: Path) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def host_page(browser: Browser) -> Iterator[Page]:
-    """One page for all tests, loaded anew by each: a new one would cost them half a second."""
+    """One page for all tests, loaded again by each: a new one would cost them half a second."""
     context = browser.new_context(locale="en-GB", timezone_id="UTC")
     page = context.new_page()
     page.add_init_script(TIMER_COUNT)

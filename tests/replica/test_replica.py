@@ -1,4 +1,4 @@
-"""The replica is what the store says: applied change by change, or made anew."""
+"""The replica is what the store says: applied change by change, or rebuilt."""
 
 import contextlib
 import shutil

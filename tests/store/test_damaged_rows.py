@@ -94,10 +94,10 @@ def test_what_is_saved_again_is_sound(store: Store) -> None:
 def test_the_alarm_keeps_what_was_found_first_until_it_is_cleared(tmp_path: Path) -> None:
     alarm, other = DamageAlarm(tmp_path / "damage"), DamageAlarm(tmp_path / "damage")
 
-    assert not alarm.hears(OSError("full"))
+    assert not alarm.report(OSError("full"))
     assert alarm.current() is None
-    assert alarm.hears(DataDamaged("first"))
-    assert other.hears(DataDamaged("second"))
+    assert alarm.report(DataDamaged("first"))
+    assert other.report(DataDamaged("second"))
 
     assert alarm.current() == other.current() == "first"
     other.clear()

@@ -188,6 +188,6 @@ def may_mount() -> bool:
 
 
 def _copy(data: Path, target: Path) -> None:
-    # What lies in `run` is made anew, and is sparse: a copy would not be.
+    # What lies in `run` is rebuilt, and is sparse: a copy would not be.
     shutil.copytree(data, target, ignore=shutil.ignore_patterns("run"))
     os.sync()

@@ -43,7 +43,7 @@ def unyank_version(store: Store, actor: Actor, key: str, number: str) -> None:
 
 
 def deprecate_version(store: Store, actor: Actor, key: str, number: str, message: str) -> None:
-    """Warn whoever uses a version."""
+    """Warn those who use a version."""
     checked = checked_reason("message", message)
     deprecated = partial(Deprecated, message=checked)
     _change(store, actor, Right.DEPRECATE, key, number, deprecated, deprecation_message=checked)

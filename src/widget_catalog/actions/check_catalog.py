@@ -1,4 +1,4 @@
-"""Doctor: is everything in a data folder as it should be? Mends what can be made anew."""
+"""Doctor: is everything in a data folder as it should be? Mends what can be rebuilt."""
 
 import re
 import time

@@ -1,4 +1,4 @@
-"""The catalog's numbers from the store alone: nothing is opened for writing, or made anew."""
+"""The catalog's numbers from the store alone: nothing is opened for writing, or rebuilt."""
 
 import msgspec
 

@@ -62,10 +62,10 @@ def create_account(
 
 
 def check_may_register(store: Store, registration: str, secret: str) -> Invitation | None:
-    """NotAllowed for whoever may not make an account; else the invitation, if there is one."""
+    """The invitation, if there is one; NotAllowed if they may not make an account."""
     with store.reading() as connection:
         invitation = _find(connection, secret, store.now_ms())
-    # Whoever is to look after the catalog comes in even so: at first there is nobody else.
+    # The first operator is admitted even so: at first there is nobody else.
     if invitation is not None and registration == "closed" and invitation.role != OPERATOR:
         raise NotAllowed("Registration is closed here. Ask the operator for an account.")
     if invitation is None and registration != "open":
@@ -95,7 +95,7 @@ def register(
 
     Every attempt is counted before it costs anything, and stays counted if it is refused. An
     e-mail address that another account has is no reason to refuse one: nobody has proven whose
-    it is, and a refusal would tell everybody that it has an account.
+    it is, and a refusal would reveal that it has an account.
     """
     invited = check_may_register(store, registration, secret) is not None
     name = _checked(username, email, password, reserved)
@@ -197,7 +197,7 @@ def _create(
 ) -> Account:
     take_scope(tx, name, "personal", adopts=adopts)
     account = add_account(tx, name, email, password_hash, is_operator=is_operator)
-    # What the first start has printed is for the first account, whoever made it.
+    # What the first start has printed is for the first account only.
     remove_invitations_by(tx, _FIRST_START)
     if actor.via is not Via.COMMAND:
         actor = msgspec.structs.replace(actor, account=account)

@@ -54,7 +54,7 @@ def hash_password(password: str) -> str:
 
 def is_password(password_hash: str | None, password: str) -> bool:
     """Whether this is the password. Takes as long where there is none."""
-    nobodys_hash = _nobodys_hash()  # Made at the first call, whoever that is about.
+    nobodys_hash = _nobodys_hash()  # Made at the first call, for whichever account.
     try:
         with _at_once:
             verified = _hasher.verify(

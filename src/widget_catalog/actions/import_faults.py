@@ -4,7 +4,7 @@ from bisect import insort
 
 from ..domain.errors import InvalidImport
 
-# So many faults are told, lines of an owned scope named, and characters of a fault shown.
+# So many faults are reported, lines of an owned scope named, and characters of a fault shown.
 _MOST_FAULTS = 20
 _MOST_LINES = 5
 _MOST_CHARACTERS = 300
@@ -27,7 +27,7 @@ class ImportFaults:
             self.noted.append((line, scope))
 
     def add(self, line: int, sentence: str) -> None:
-        """Of all faults, those of the first lines are told, in whatever order they are found."""
+        """Of all faults, those of the first lines are reported, in any order of finding."""
         self._count += 1
         if len(self._faults) < _MOST_FAULTS or line < self._faults[-1][0]:
             insort(self._faults, (line, _printable(sentence)), key=lambda it: it[0])
@@ -40,10 +40,10 @@ class ImportFaults:
     def check(self) -> None:
         """Raises InvalidImport if there is any fault."""
         owned = [it.fault() for it in list(self._owned.values())[:_MOST_FAULTS]]
-        told = sorted([*self._faults, *owned], key=lambda it: it[0])[:_MOST_FAULTS]
-        if told:
-            more = self._count + len(self._owned) - len(told)
-            raise InvalidImport([f"Line {line}: {fault}" for line, fault in told], more)
+        shown = sorted([*self._faults, *owned], key=lambda it: it[0])[:_MOST_FAULTS]
+        if shown:
+            more = self._count + len(self._owned) - len(shown)
+            raise InvalidImport([f"Line {line}: {fault}" for line, fault in shown], more)
 
 
 class _OwnedScope:

@@ -44,7 +44,7 @@ _NOT_VALID = (
 def invite_member(
     store: Store, actor: Actor, slug: str, role: Role, *, username: str = "", email: str = ""
 ) -> tuple[Invitation, str | None]:
-    """An account by its name; or whoever gets the link, whose secret is told this once."""
+    """An account by its name; or anyone with the link, whose secret is returned only this once."""
     inviter = require_person(actor)
     if bool(username) == bool(email):
         raise InvalidRequest("Give a username or an email, one of the two.")
@@ -107,7 +107,7 @@ def withdraw_invitation(store: Store, actor: Actor, slug: str, id_: str) -> None
 
 
 def preview_invitation(store: Store, id_: str, secret: str) -> Invitation | None:
-    """One by link, for whoever has the link and is not signed in yet."""
+    """One by link, for somebody who has the link and is not signed in yet."""
     with store.reading() as connection:
         found = find_invitation(connection, id_, store.now_ms())
         if found is None or found.secret_hash is None or not _may_still_invite(connection, found):

@@ -45,7 +45,7 @@ def create_organization(
     *,
     reserved: Set[str] = RESERVED,
 ) -> Membership:
-    """Its slug becomes a scope; whoever makes it is its owner."""
+    """Its slug becomes a scope; its creator is its owner."""
     account = require_person(actor)
     name = parse_username(slug, reserved)
     if fault := name_fault(display_name, _MAX_NAME):

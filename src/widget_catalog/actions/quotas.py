@@ -1,7 +1,7 @@
 """Quotas: how much an account may take of the catalog. Operators have none.
 
 They are counted from the tables, inside the transaction that uses them up. One publishes at a
-time, and whoever becomes an owner has their account locked: so they are exact, whichever process
+time, and a new owner's account is locked: so they are exact, whichever process
 or token of the account asks, and survive a restart. Only what was published counts.
 """
 

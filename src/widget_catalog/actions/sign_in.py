@@ -100,7 +100,7 @@ def sign_in(
     former: str | None = None,
 ) -> SignedIn | FactorNeeded:
     """A new session, in place of the former one; or the news that a second factor is needed.
-    A wrong name and a wrong password cannot be told apart."""
+    A wrong name and a wrong password are indistinguishable."""
     limits = _limits(username, address)
     count_attempt(store, limits, "Too many failed attempts to sign in.")
     with store.reading() as connection:
@@ -140,7 +140,7 @@ def open_session(
     is_two_factor: bool = False,
 ) -> SignedIn:
     """A new session for somebody who was recognised, in this `way`. It replaces the browser's
-    former one: whoever knew that secret cannot use it any more."""
+    former one, whose secret is of no use any more."""
     replaced = remove_session_by_secret(tx, hash_secret(former)) if former is not None else None
     remove_ended_sessions(tx, idle_since=tx.at_ms - lifetimes.idle_ms)
     secret = new_secret(SESSION_PREFIX)

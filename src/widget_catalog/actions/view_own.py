@@ -54,7 +54,7 @@ class OrganizationCare(NamedTuple):
     rights: frozenset[Right]
     members: list[Member]
     invitations: list[Invitation]
-    """The open ones, for whoever looks after members."""
+    """The open ones, for those who manage members."""
 
 
 def list_own_scopes(store: Store, actor: Actor) -> list[OwnScope]:
@@ -115,7 +115,7 @@ def view_organization_care(store: Store, actor: Actor, slug: str) -> Organizatio
 def view_version_care(
     store: Store, actor: Actor, key: str, number: str
 ) -> tuple[WidgetCare, Version, list[str]]:
-    """With the versions that have the bundle of a revoked one and are not revoked, for whoever
+    """With the versions that have the bundle of a revoked one and are not revoked, for those who
     can revoke them, too."""
     care = view_widget_care(store, actor, key)
     version = get_version(care.widget.versions, key, number)

@@ -27,8 +27,8 @@ class Bundles(Protocol):
     """Write-once: what is under a hash has that hash, and is never replaced.
 
     Nothing here takes a lock of the store. Bytes are put first, then a transaction refers to
-    them. Whoever removes some does so in `Store.publishing`, and so does whoever is about to
-    refer to them and makes sure by `stat` that they are still there.
+    them. Remove them only inside `Store.publishing`; inside it, too, `stat` shows whether those
+    to refer to are still there.
     """
 
     def put(self, source: BinaryIO, sha256_hash: str, kind: Kind = "js") -> bool:
@@ -102,7 +102,7 @@ class Upload(Protocol):
 
 
 class Uploads(Protocol):
-    """Files that were sent and are not published. Whoever may send one may replace it at any time,
+    """Files that were sent and are not published. A sender may replace its file at any time,
     so it is checked and copied when it is published."""
 
     def open(self, request_id: str, kind: Kind) -> BinaryIO:

@@ -61,7 +61,7 @@ class LocalBundles:
                 except FileExistsError:
                     return False
             sync_folder(target.parent)
-            # Always: whoever made the folder may have been killed before this.
+            # Always: the process that made the folder may have been killed before this.
             sync_folder(self._folder)
             return True
         finally:
@@ -78,7 +78,7 @@ class LocalBundles:
                 file = _withdrawn(path).open("rb")
         except FileNotFoundError:
             raise BundleNotFound(
-                f"The stored bundle {path} is missing; doctor tells whose it is."
+                f"The stored bundle {path} is missing; doctor says whose it is."
             ) from None
         if stop is None:
             file.seek(start)

@@ -49,7 +49,7 @@ class S3Bundles:
         with contextlib.suppress(BundleNotFound):
             return self._bucket.read(_key(sha256_hash, kind, _WITHDRAWN), start, stop)
         place = self._bucket.address(_key(sha256_hash, kind))
-        raise BundleNotFound(f"The stored bundle {place} is missing; doctor tells whose it is.")
+        raise BundleNotFound(f"The stored bundle {place} is missing; doctor says whose it is.")
 
     def stat(self, sha256_hash: str, kind: Kind = "js") -> Stored | None:
         found = self._bucket.find(_key(sha256_hash, kind))

@@ -64,7 +64,7 @@ class Bucket:
         return False
 
     def read(self, key: str, start: int = 0, stop: int | None = None) -> BinaryIO:
-        """From memory or a file: whoever reads on does not depend on the store."""
+        """From memory or a file: reading on does not depend on the store."""
         wanted = {} if not start and stop is None else {"Range": _range(start, stop)}
         copy = tempfile.SpooledTemporaryFile(_IN_MEMORY_BYTES)  # noqa: SIM115
         try:

@@ -1,6 +1,6 @@
 """Uploads: files that were sent and are not published, one folder of them.
 
-Whoever holds an upload's address may replace its file at any time; it is checked and copied when
+The holder of an upload's address may replace its file at any time; it is checked and copied when
 it is published, and nobody is ever served from here.
 """
 
@@ -21,8 +21,8 @@ _INCOMING = ".incoming-"
 class Upload:
     """A file that is being received. Its methods may be called by any thread.
 
-    It is locked as long as this object lives, or its process: the next receiver, and whoever
-    cleans up, can tell whether somebody still writes to it.
+    It is locked as long as this object lives, or its process: the next receiver, and the code that
+    cleans up, can see whether it is still being written.
     """
 
     def __init__(self, incoming: Path, target: Path, size_bytes: int, descriptor: int) -> None:
@@ -131,7 +131,7 @@ def _lock(path: Path) -> int | None:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            # Whoever had it may have renamed or removed it since it was opened here.
+            # Its last holder may have renamed or removed it since it was opened here.
             with contextlib.suppress(FileNotFoundError):
                 if os.path.samestat(os.fstat(descriptor), path.stat()):
                     return descriptor

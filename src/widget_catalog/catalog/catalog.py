@@ -302,7 +302,7 @@ class Catalog:
         self._documents.check()
 
     async def catch_up(self) -> None:
-        """Wait while the index is built anew: where thousands of widgets have changed at once."""
+        """Wait while the index is rebuilt: where thousands of widgets have changed at once."""
         self._follow()
         if self._follower.is_behind:
             await self._follower.catch_up()

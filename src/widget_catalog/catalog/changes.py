@@ -10,7 +10,7 @@ from ..domain.clock import from_ms, iso
 from ..replica.changes import ListedChange, list_change_page
 from ..replica.documents import Documents
 
-# Kinds of events that are told of by another name: clients act on them in the same way.
+# Kinds of events that have another name in the feed: clients act on them in the same way.
 _TYPES: dict[str, ChangeType] = {
     "imported": "published",
     "redated": "published",
@@ -51,7 +51,7 @@ class ChangeFeed:
 
 
 def _change(it: ListedChange) -> Change:
-    """Of a widget that is not listed, nothing is told but that."""
+    """Of a widget that is not listed, nothing but its id is given."""
     seq, _, scope, name, changed_at, kind, version = it.change
     type_: ChangeType = _TYPES.get(kind, kind)  # type: ignore[arg-type]
     shown = version if it.is_listed else None

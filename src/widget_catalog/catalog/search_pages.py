@@ -76,7 +76,7 @@ class _Summary:
 
 
 class _Answer:
-    """An answer, and what tells whether it would be given again. `revision` is the counts'."""
+    """An answer, and what shows whether it is still valid. `revision` is the counts'."""
 
     __slots__ = ("content", "counts", "found", "revision")
 

@@ -35,7 +35,7 @@ _SHOWN = 20
 _OTHER_FILES = frozenset(
     ".7z .bak .bz2 .db .gz .rar .sql .sqlite .tar .tbz2 .tgz .txz .tzst .xz .zip .zst".split()
 )
-_MADE_ANEW = "The first start from this backup makes the read model anew."
+_REBUILT = "The first start from this backup rebuilds the read model."
 _UNITS_S = {"s": 1, "m": 60, "h": 3600}
 
 
@@ -98,7 +98,7 @@ def backup(
         )
     if every is not None:
         if is_file:
-            fail("--every needs a folder: a file would be written anew each time.")
+            fail("--every needs a folder: a file would be rewritten each time.")
         _follow(FolderBackup(path, catalog, keep), catalog.database, _seconds(every))
         return
     if is_file:
@@ -189,7 +189,7 @@ def restore(
         )
         _warn_of_key(found.manifest, settings.data / "second-factor.key", is_restored=True)
         for it in found.replica_faults:
-            say.print(f"[yellow]Note:[/] {escape(it.sentence)} {_MADE_ANEW}")
+            say.print(f"[yellow]Note:[/] {escape(it.sentence)} {_REBUILT}")
     _warn_of_missing(found.manifest)
     if found.faults:
         _warn_of_damage(found, settings.data)
@@ -279,7 +279,7 @@ def _tell_of_repairs(made: "Made") -> None:
 
 def _tell_of_replica(made: "Made") -> None:
     if made.replica_fault is not None:
-        say.print(f"[yellow]Note:[/] {escape(made.replica_fault)} {_MADE_ANEW}")
+        say.print(f"[yellow]Note:[/] {escape(made.replica_fault)} {_REBUILT}")
 
 
 def _warn_of_damage(snapshot: "Snapshot", data: Path) -> None:

@@ -1,4 +1,4 @@
-"""`widget-catalog doctor`: is all well with a data folder? What can be made anew is."""
+"""`widget-catalog doctor`: is all well with a data folder? What can be rebuilt is."""
 
 from functools import partial
 from pathlib import Path
@@ -44,7 +44,7 @@ def doctor(
     rebuild: Annotated[
         bool,
         typer.Option(
-            "--rebuild", help="Make the read model anew from the database, whatever is there."
+            "--rebuild", help="Rebuild the read model from the database, whatever is there."
         ),
     ] = False,
     data: DataOption = None,
@@ -74,7 +74,7 @@ def doctor(
     check_writable(settings.data)
     was_discarded = not settings.database and _check_file(folder.database)
     bar = partial(counting, say, "Making the read model")
-    # Counts are not stated anew on the way in: what is wrong must be seen to be reported.
+    # Counts are not set again on the way in: what is wrong must be seen to be reported.
     node = prepare_node(
         settings.data,
         backends=settings.backends,
@@ -85,7 +85,7 @@ def doctor(
     )
     if rebuild:
         node.replica.rebuild(node.store, bar)
-        say.print("Made the read model anew.")
+        say.print("Rebuilt the read model.")
     finish_interrupted_import(node)
     with node.store.reading() as connection:
         total = count_widgets(connection)
@@ -94,7 +94,7 @@ def doctor(
     if was_discarded:
         findings.mended.insert(0, "pages of the database that hold nothing were damaged.")
     if not node.is_replica_sound:
-        findings.mended.insert(0, "the whole read model was damaged, and was made anew.")
+        findings.mended.insert(0, "the whole read model was damaged, and was rebuilt.")
     findings.faults += find_app_faults(node.store, open_secret_box(node.folder, settings))
     say.print(
         f"Looked at {counted(findings.widgets, 'widget')} and "

@@ -6,15 +6,15 @@ from ..replica.search.file import check_index
 from ..store.damage import DamageAlarm
 from ..wiring import Node
 
-_MADE_ANEW = "the whole read model was damaged, and was made anew."
+_REBUILT = "the whole read model was damaged, and was rebuilt."
 
 
 def check_start(node: Node) -> list[str]:
     """See to it that workers can make their search index; gives what had to be mended for it.
 
-    Raises FolderUnusable if that is damaged and cannot be made anew.
+    Raises FolderUnusable if that is damaged and cannot be rebuilt.
     """
-    mended = [] if node.is_replica_sound else [_MADE_ANEW]
+    mended = [] if node.is_replica_sound else [_REBUILT]
     try:
         check_index(node.folder.replica, node.folder.search_index)
         return mended

@@ -116,7 +116,7 @@ def revoke(
     data: DataOption = None,
     config: ConfigOption = None,
 ) -> None:
-    """Revoke a version that must not run: dashboards are told to unload it.
+    """Revoke a version that must not run: dashboards unload it.
 
     It counts as yanked, and its bundle is no longer served. The files are kept for inquiry.
     """

@@ -264,7 +264,7 @@ class ScopeReserved(Event, frozen=True):
 
 
 class ScopeReleased(Event, frozen=True):
-    """Ends what a scope was; whoever takes its name next has nothing to do with it."""
+    """Ends what a scope was; the next owner of its name has nothing to do with it."""
 
     kind = "scope_released"
     action = "release scope"

@@ -121,7 +121,7 @@ class Via(StrEnum):
 
 
 class Actor(msgspec.Struct, frozen=True, kw_only=True):
-    """Whoever does something: an account, or the operator at the command line."""
+    """The one who does something: an account, or the operator at the command line."""
 
     via: Via
     account: Account | None = None

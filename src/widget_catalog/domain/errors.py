@@ -50,7 +50,7 @@ class SecondFactorMissing(NotAllowed):
 
 
 class NotFound(CatalogError, LookupError):
-    """There is no such thing, or none for whoever asks."""
+    """There is no such thing, or none for the one who asks."""
 
 
 class Conflict(CatalogError):
@@ -110,7 +110,7 @@ class StoreUnavailable(CatalogError):
 
 
 class BackendDown(StoreUnavailable):
-    """What nodes share does not answer, or refuses. Strangers are told no more than that: its own
+    """What nodes share does not answer, or refuses. Clients learn no more than that: its own
     words name hosts and users. The cause has them."""
 
     sentence: ClassVar[str]

@@ -3,8 +3,8 @@
 Those of widgets are here, those of people in `account_events.py`. An event becomes a line of the
 audit log, and a row of the change feed if the public sees it: see `store/events.py`. `kind` is its
 name in both; `action` is how the audit log shows it. The fields besides scope, name and version
-are the details of its line, in this order. Kinds are kept for ever: an event that is no longer
-told of stays here, or old lines lose their words.
+are the details of its line, in this order. Kinds are kept for ever: an event that no longer
+happens stays here, or old lines lose their words.
 """
 
 from types import ModuleType
@@ -27,10 +27,10 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     version: str | None = None
 
     def details(self) -> dict[str, object]:
-        """What is told besides whom it happened to."""
+        """What is recorded besides whom it happened to."""
         fields = [it for it in msgspec.structs.fields(self) if it.name not in _SUBJECT]
-        told = ((it.encode_name, getattr(self, it.name), it.default) for it in fields)
-        return {key: value for key, value, default in told if value != default}
+        values = ((it.encode_name, getattr(self, it.name), it.default) for it in fields)
+        return {key: value for key, value, default in values if value != default}
 
 
 class PublicEvent(Event, frozen=True, kw_only=True):
@@ -136,7 +136,7 @@ class TextChanged(PublicEvent, frozen=True):
 class Imported(PublicEvent, frozen=True):
     """Versions came by an import: this one; or several, or a widget without any, if none is named.
 
-    The audit log tells of the import as a whole.
+    The audit log has the import as a whole.
     """
 
     kind = "imported"

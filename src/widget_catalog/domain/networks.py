@@ -2,7 +2,7 @@
 
 from ipaddress import AddressValueError, IPv6Address
 
-# Whoever has one IPv6 address usually has all of its /64: 2^64 of them.
+# Those who have one IPv6 address usually have all of its /64: 2^64 of them.
 _PREFIX_BITS = 64
 _MOST_CHARACTERS = 100
 

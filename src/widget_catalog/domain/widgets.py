@@ -115,7 +115,7 @@ class Widget(msgspec.Struct, frozen=True, kw_only=True):
 
         *Newest* means published last, so a clock that was set back must not put a new version
         behind an old one. Conflict, if the newest is dated so far ahead that either its date or
-        the clock is plainly wrong: it cannot be told which.
+        the clock is plainly wrong: there is no way to know which.
         """
         if not self.versions:
             return now

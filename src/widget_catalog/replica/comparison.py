@@ -1,4 +1,4 @@
-"""Checking the replica against the store, a slice at a time; if it differs, it is made anew.
+"""Checking the replica against the store, a slice at a time; if it differs, it is rebuilt.
 
 Nothing is held up: slices are read in short snapshots, and the replica's lock is taken only where
 something differs, which is then looked at once more. Nothing is made from damaged rows.

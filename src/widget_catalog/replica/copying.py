@@ -1,7 +1,7 @@
 """A copy of the replica, taken while others write to it; for backups.
 
 It is of one instant. What it has applied is in every state of the store from that instant on: so
-whoever copies the store afterwards has both, and `Replica.apply` brings this one up to that one.
+a copy of the store taken afterwards fits it, and `Replica.apply` brings this one up to that one.
 """
 
 import contextlib
@@ -80,7 +80,7 @@ def _send(path: Path, reading: int, writing: int) -> int:
         # As the file is, with the room that is free in it: that follows no page.
         file.environment.copyfd(writing)
     except Exception:
-        return _FAILED  # It says nothing: there may be nobody to hear it.
+        return _FAILED  # It prints nothing: its parent may have ended.
     return _DONE
 
 

@@ -24,7 +24,7 @@ def mend_shared_counts(counts: Counts, store: Store) -> int:
     """Where others write at the same time: gives how many were wrong.
 
     A count that is too small is no fault: somebody may have counted just now. One that is too
-    large is, because memory is told after the commit.
+    large is, because memory is updated after the commit.
     """
     with counts.locked(), store.reading() as connection:
         found = wrong_counts(counts, connection)

@@ -1,7 +1,7 @@
 """ReplicaFile: the file that a node reads from, an LMDB environment, and its tables.
 
 A folder holds it: `current` names the one that is in use, so that another can be made beside it
-and take its place at once. Whoever has the former open reads on from it until it looks.
+and take its place at once. Processes that have the former open read on from it until they look.
 """
 
 import contextlib
@@ -113,7 +113,7 @@ class ReplicaFile:
 
     @contextlib.contextmanager
     def writing(self) -> "Iterator[lmdb.Transaction[bytes]]":
-        """All or nothing. Whoever writes holds the replica's lock."""
+        """All or nothing. The writer holds the replica's lock."""
         with faults_named(), self.environment.begin(write=True) as transaction:
             yield transaction
 
@@ -145,7 +145,7 @@ _opened: dict[tuple[int, Path], ReplicaFile] = {}
 
 
 def open_current(folder: Path) -> ReplicaFile | None:
-    """The one that is in use; None where there is none. To be closed by whoever opened it."""
+    """The one that is in use; None where there is none. The caller closes it."""
     path = find_current(folder)
     if path is None:
         return None
@@ -207,7 +207,7 @@ def remove_others(folder: Path) -> None:
 
 
 def discard(folder: Path) -> None:
-    """There is none from now on; it is made anew by the next `apply`."""
+    """There is none from now on; it is rebuilt by the next `apply`."""
     with faults_named():
         (folder / _CURRENT).unlink(missing_ok=True)
 

@@ -28,7 +28,7 @@ _log = structlog.get_logger("widget_catalog.follower")
 _RELIEF_S = 0.2
 # How often the database is asked, if it says nothing of itself.
 _BEAT_S = 0.5
-# How often changes and counts are looked for, if nobody has told of any.
+# How often changes and counts are looked for without a notification.
 _POLL_S = 1.0
 _RETRY_S = 0.5
 

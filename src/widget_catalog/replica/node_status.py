@@ -29,7 +29,7 @@ class NodeStatus:
         finally:
             os.close(descriptor)
 
-    # What the follower tells
+    # Called by the follower
 
     def database_answered(self, newest_seq: int) -> None:
         self._words[_NEWEST] = newest_seq

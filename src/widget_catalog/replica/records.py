@@ -18,7 +18,7 @@ from ..store.checksums import checksum
 from .rendering import CDN_MARK, Document, Place
 from .rows import MAX_INLINE_BYTES, Listing
 
-# Counted up whenever the records or the rendering change: the replica is then made anew.
+# Counted up whenever the records or the rendering change: the replica is then rebuilt.
 FORMAT = 10
 
 Bytes: TypeAlias = bytes | memoryview
@@ -201,7 +201,7 @@ class DocumentRecord:
 
     @property
     def outline_and_start(self) -> tuple[bytes, int]:
-        """The outline, and where the entries begin, for `entry`: whoever reads several versions of
+        """The outline, and where the entries begin, for `entry`: so a read of several versions of
         many widgets looks the lengths up once."""
         between, _, styles, _, _, _, _, written = self._parts
         outline = self._part(self._end + styles, len(self._record), written)
@@ -283,5 +283,5 @@ def version_key(number: int, identity: str) -> bytes:
 def damaged(what: str) -> DataDamaged:
     return DataDamaged(
         f"{what[0].upper()}{what[1:]} in the read model is damaged or missing. Run doctor: it "
-        "makes the read model anew if the rest of the database is sound."
+        "rebuilds the read model if the rest of the database is sound."
     )

@@ -210,7 +210,7 @@ class Replica:
         if self._on_damage is not None:
             self._on_damage(DataDamaged(sentence))
 
-    # Making it anew
+    # Rebuilding
 
     def rebuild(
         self,

@@ -2,8 +2,8 @@
 
 Both are files mapped into the memory of every process that serves this folder: looking
 costs 0.1 µs, and what one process writes the others see at once. They are never the truth:
-`serve` states the counts anew at every start. Whoever writes the word holds the replica's
-lock, and whoever writes counts the store's; on PostgreSQL, which has no such lock, one of the
+`serve` sets the counts again at every start. To write the word, hold the replica's
+lock; to write counts, the store's; on PostgreSQL, which has no such lock, one of the
 counts' own.
 """
 

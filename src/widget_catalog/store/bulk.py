@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _MANY = 100_000
 
-# For all but numbers and texts, the driver first looks whether somebody has told it how to write
+# For all but numbers and texts, the driver first looks whether it was configured how to write
 # them. What it finds at once costs half of what it does not find.
 sqlite3.register_adapter(NoneType, lambda nothing: nothing)
 sqlite3.register_adapter(bool, int)

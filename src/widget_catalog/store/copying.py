@@ -25,7 +25,7 @@ _MODE_AT, _WITHOUT_LOG = 18, b"\x01\x01"
 _READ_AND_WRITE, _READ_ONLY = "mode=rw", "mode=ro"
 
 Progress = Callable[[int, int], None]
-"""Hears how many pages are copied, and of how many."""
+"""Called with how many pages are copied, and of how many."""
 
 
 class DatabaseFacts(NamedTuple):
@@ -85,8 +85,8 @@ def check_copy(path: Path, expected: DatabaseFacts | None, *, is_thorough: bool)
             for table, rows in expected.rows.items()
             if facts.rows.get(table) != rows
         ]
-        told = "; ".join(counts) or "its tables are others"
-        faults.append(f"catalog.db: it is not what was copied: {told}.")
+        difference = "; ".join(counts) or "its tables are others"
+        faults.append(f"catalog.db: it is not what was copied: {difference}.")
     return faults
 
 

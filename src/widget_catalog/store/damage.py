@@ -46,7 +46,7 @@ class DamageAlarm:
         self._file = file
         self._logged_at = float("-inf")
 
-    def hears(self, fault: BaseException) -> bool:
+    def report(self, fault: BaseException) -> bool:
         """Whether this is damage; if it is, the alarm is on from now on."""
         if not is_damage(fault):
             return False

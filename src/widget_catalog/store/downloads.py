@@ -66,7 +66,7 @@ def stream_counts(connection: Connection) -> Iterator[list[str]]:
 
 def list_counted(connection: Connection, since: int) -> list[tuple[int, int]]:
     """On PostgreSQL: the counts that may have changed after a snapshot whose `oldest_transaction`
-    was this. Some may be told twice, none is left out, however long its transaction took.
+    was this. Some may be given twice, none is left out, however long its transaction took.
 
     A database that was restored from a dump has larger numbers of its former life, which say
     nothing.

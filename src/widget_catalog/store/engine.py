@@ -37,7 +37,7 @@ _FILE = "file"
 
 
 class Listener(Protocol):
-    """Hears of every write. The read model is one."""
+    """Observes every write. The read model is one."""
 
     @property
     def draw(self) -> Draw:
@@ -123,8 +123,8 @@ class Store:
         run_folder: Path | None = None,
         is_up: Callable[[], bool] = lambda: True,
     ) -> None:
-        """`program` is what others are told who wait for this one; `run_folder` is for locks and
-        files of what is under way; a database that is not `is_up` is not waited for."""
+        """`program` is the name that others see while they wait for this one; `run_folder` is for
+        locks and files of what is under way; a database that is not `is_up` is not waited for."""
         self.engine = engine
         self._on_damage = on_damage
         self._lock_file = lock_file
@@ -229,7 +229,7 @@ class Store:
 
     @contextlib.contextmanager
     def _faults_named(self) -> Iterator[None]:
-        """Tell database and disk faults as errors of ours; and damage to whoever must know."""
+        """Raise database and disk faults as errors of ours, and report damage."""
         try:
             with _faults_named():
                 yield
@@ -310,7 +310,7 @@ def _overwrite(writer: Connection) -> None:
 
     Its pages may be in the write-ahead log, complete but for the fsync that failed. After a
     crash, recovery would find them there and complete the commit. The next commit overwrites
-    them, so one is made here. If that fails too, nobody can tell yet what will be true.
+    them, so one is made here. If that fails too, it is not known yet what will be true.
     """
     if writer.dialect.name != "sqlite":
         return
@@ -331,7 +331,7 @@ def sqlite_reader(path: Path) -> Engine:
     """SQLite for reading alone: neither the file nor the folder it lies in is changed."""
     mode = "mode=ro"
     if _is_in_wal_mode(path) and not path.with_name(f"{path.name}-wal").exists():
-        # Nobody has it open; and whoever opens it otherwise makes files beside it.
+        # Nobody has it open; and to open it otherwise makes files beside it.
         mode = "immutable=1"
     address = f"{path.absolute().as_uri()}?{mode}"
     engine = sa.create_engine(
@@ -378,7 +378,7 @@ def _named(fault: BaseException) -> StoreUnavailable:
     if is_damage(fault):
         return DataDamaged(
             f"The catalog's database is damaged ({reason}). Run doctor: it repairs what can be "
-            "made anew, and says if a backup must be restored."
+            "rebuilt, and says if a backup must be restored."
         )
     if is_waiting_over(fault):
         return WriterBusy(BUSY)

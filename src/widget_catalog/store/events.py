@@ -11,17 +11,17 @@ from .feed import add_changes
 
 
 def append(tx: Transaction, by: Actor | Stranger, *events: Event) -> None:
-    """Tell of events that the public does not see. What it sees is told of by saving a widget."""
+    """Append events that the public does not see. Those it sees are appended by saving a widget."""
     for event in events:
         if isinstance(event, PublicEvent):
-            raise TypeError(f"{event.kind} happens to a widget, and is told of when that is saved.")
+            raise TypeError(f"{event.kind} happens to a widget, which appends it when saved.")
         add_line(tx, by, event)
 
 
-def append_public(tx: Transaction, by: Actor, told: Iterable[tuple[int, PublicEvent]]) -> int:
+def append_public(tx: Transaction, by: Actor, events: Iterable[tuple[int, PublicEvent]]) -> int:
     """Tell of what happened to widgets, by their numbers; gives the feed's new end."""
     rows = []
-    for number, event in told:
+    for number, event in events:
         rows.append((number, event.scope, event.kind, event.version))
         if event.action is not None:
             add_line(tx, by, event)

@@ -1,6 +1,6 @@
 """The change feed: what has happened to widgets, numbered without gaps.
 
-Whoever shows the catalog follows it from the number it has. Rows are written by `events.append`.
+Readers follow it from the number they have. Rows are written by `events.append`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,7 +28,7 @@ class Change(NamedTuple):
     """None if it happened to the widget, or to several versions."""
 
 
-def add_changes(tx: Transaction, told: Sequence[tuple[int, str, str, str | None]]) -> int:
+def add_changes(tx: Transaction, new: Sequence[tuple[int, str, str, str | None]]) -> int:
     """Number, scope, kind and version, in the order they happened in; gives the feed's new end.
 
     Numbers follow the order of commits, because one publishes at a time.
@@ -39,10 +39,10 @@ def add_changes(tx: Transaction, told: Sequence[tuple[int, str, str, str | None]
     at = tx.at_ms
     rows = [
         (seq, widget_id, scope, at, kind, version)
-        for seq, (widget_id, scope, kind, version) in enumerate(told, first)
+        for seq, (widget_id, scope, kind, version) in enumerate(new, first)
     ]
     insert_rows(tx.connection, changes, rows)
-    return first + len(told) - 1
+    return first + len(new) - 1
 
 
 def latest_seq(connection: Connection) -> int:

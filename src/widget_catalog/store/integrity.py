@@ -35,7 +35,7 @@ NO_FAULTS = FileFaults([], [])
 def check_file(path: Path) -> FileFaults:
     """The structure of the file: to be asked before anything relies on it.
 
-    Raises StoreUnavailable if that cannot be told, because the file cannot be opened or locked.
+    Raises StoreUnavailable if the file cannot be opened or locked.
     """
     try:
         with contextlib.closing(connect(path)) as db:
@@ -76,7 +76,7 @@ def _faults(rows: _Rows) -> Iterator[str]:
 def discard_other_pages(path: Path) -> None:
     """Remove what belongs to no table of this release, however damaged it is.
 
-    The file is written anew, without those pages. Others who write wait meanwhile.
+    The file is rewritten, without those pages. Others who write wait meanwhile.
     """
     with contextlib.closing(connect(path, isolation_level=None, timeout=10)) as db:
         db.execute("PRAGMA writable_schema = ON")

@@ -10,7 +10,7 @@ from .schema import accounts, invitations, organizations
 
 
 class Invitation(NamedTuple):
-    """`organization` None: to make an account here. `username` None: for whoever has the link."""
+    """`organization` None: to make an account here. `username` None: for anyone with the link."""
 
     id: str
     organization: str | None

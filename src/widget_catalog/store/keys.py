@@ -1,6 +1,6 @@
 """Keys that sign what lives for minutes: random, in a private file beside the database.
 
-They are not in the database, so they are in no backup: whoever gets hold of one can sign
+They are not in the database, so they are in no backup: a stolen backup can sign
 nothing. Every use reads the file, so that a key made by another process counts at once.
 Nodes that share a database make them of a secret in their settings instead.
 """

@@ -74,7 +74,7 @@ def find_holder(lock_file: Path) -> Holder | None:
 
 
 def _recorded(lock_file: Path) -> Holder | None:
-    """Whoever wrote the record, as long as they live: a killed holder cannot remove it."""
+    """The process that wrote the record, as long as it lives: a killed holder cannot remove it."""
     try:
         with lock_file.open("rb") as file:
             holder = _decode(file.read(_RECORD_BYTES))

@@ -1,4 +1,4 @@
-"""PostgreSQL: how it is connected to, and how nodes hear of what others have written."""
+"""PostgreSQL: how it is connected to, and how nodes are notified of each other's writes."""
 
 import contextlib
 from collections.abc import Iterator
@@ -69,7 +69,7 @@ def notify(connection: Connection) -> None:
 
 
 class Listening:
-    """A connection that hears of every change."""
+    """A connection that is notified of every change."""
 
     def __init__(self, url: str) -> None:
         import psycopg

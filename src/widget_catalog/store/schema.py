@@ -102,7 +102,7 @@ revocations = Table(
     sqlite_with_rowid=False,
 )
 
-# The spine: whoever serves reads follows this feed from the number it has.
+# The feed: readers follow it from the number they have.
 changes = Table(
     "changes",
     metadata,

@@ -5,7 +5,7 @@ from sqlalchemy import BigInteger, Column, LargeBinary, Table, Text
 from .schema import Name, Number, metadata
 
 # The import that is on its way into the catalog, if there is one. Once it is accepted it is
-# carried out, whoever has to finish it.
+# carried out, whichever process has to finish it.
 imports = Table(
     "imports",
     metadata,

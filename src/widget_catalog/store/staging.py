@@ -1,8 +1,8 @@
 """An import on its way into the catalog: its widgets, packed, and what is left of them to write.
 
-There is one at a time: whoever stages it or carries it out holds `importing`. Until it is
+There is one at a time: to stage it or carry it out, hold `importing`. Until it is
 accepted it means nothing. From then on it is part of the truth, and is only carried out: by the
-import itself, or after a crash by whoever finds it.
+import itself, or after a crash by the next process that finds it.
 """
 
 import contextlib

@@ -1,4 +1,4 @@
-"""Widgets and their versions in the store. Whoever saves one tells what has happened to it."""
+"""Widgets and their versions in the store. To save one is to state what happened to it."""
 
 import functools
 from collections.abc import Iterator, Sequence
@@ -127,7 +127,7 @@ def stream_widgets(connection: Connection, batch: int = 500) -> Iterator[StoredW
 
 
 class DamagedWidget(NamedTuple):
-    """What can be told of a widget that is not what was written."""
+    """What is known of a widget that is not what was written."""
 
     scope: str
     name: str
@@ -264,8 +264,8 @@ def add_widgets(tx: Transaction, new: Sequence[tuple[Widget, int]]) -> None:
 
 def add_drafts(tx: Transaction, new: Sequence[Draft]) -> None:
     """Import widgets that are not there yet."""
-    told = [Imported(scope=it.scope, name=it.name, version=it.only_version) for it in new]
-    _add(tx, new, COMMAND_LINE, told)
+    events = [Imported(scope=it.scope, name=it.name, version=it.only_version) for it in new]
+    _add(tx, new, COMMAND_LINE, events)
 
 
 def _add(tx: Transaction, new: Sequence[Draft], by: Actor, events: Sequence[PublicEvent]) -> None:
@@ -285,7 +285,7 @@ def replace_widget(
     tx: Transaction, old: StoredWidget, new: Widget, by: Actor, *events: PublicEvent
 ) -> None:
     """Save what has become of a widget by these events. Versions may be added and changed, never
-    removed. That its text is another one is told besides."""
+    removed. A changed text is an event of its own."""
     row = dict(zip(widgets.columns.keys(), (old.id, *widget_row(new)), strict=True))
     tx.connection.execute(sa.update(widgets).where(widgets.c.id == old.id).values(row))
     known = {version.identity: version for version in old.widget.versions}

@@ -2,8 +2,8 @@
 
 It is an exclusive `flock` on a file. The kernel queues those who wait and releases the lock with
 its holder, but it knows no time limit, and asking again and again would let others pass. So a
-thread waits in the kernel on behalf of this process, and passes the lock on to whoever has waited
-longest here. Those whose time is over leave; the thread stays in the queue, and knows in this way
+thread waits in the kernel on behalf of this process, and passes the lock on to the one that has
+waited longest here. Those whose time is over leave; the thread stays in the queue, and so knows
 how long the lock has not been free.
 """
 
@@ -42,7 +42,7 @@ class Patience(NamedTuple):
     """How long a writer waits for others; and what is said about it, and to whom.
 
     `wait_s` None is for a thread that does nothing else, and whose callers do not wait for it
-    without end. In a service the log names the holder, and strangers are not told.
+    without end. In a service only the log names the holder; clients do not learn it.
     """
 
     wait_s: float | None
@@ -120,7 +120,7 @@ class WriterLock:
                 descriptor = self._try()
                 if descriptor is not None:
                     return descriptor
-            # Whoever comes when the others have given up does not wait for it to be shown again.
+            # A newcomer after the others have given up does not wait for it to be shown again.
             if not waits or self._blocked_for() >= (self._patience.wait_s or 0):
                 waiter = None
             else:

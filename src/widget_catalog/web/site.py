@@ -27,13 +27,13 @@ class Pages(Protocol):
     async def answer(self, request: Request) -> Response:
         """A page, if only the one that says that there is none."""
 
-    def failure(self, told: Response) -> Response:
-        """The page for what programs are told so."""
+    def failure(self, answer: Response) -> Response:
+        """This answer to a program, as a page for people."""
 
 
 class Alarm(Protocol):
-    def hears(self, fault: BaseException) -> bool:
-        """Whether this is damage; then whoever watches the service is told."""
+    def report(self, fault: BaseException) -> bool:
+        """Whether this is damage; then raise the alarm."""
 
 
 class Site:
@@ -79,7 +79,7 @@ class Site:
                 return await self._dispatcher.answer(request, body)
             return await self._previews.answer(request) or await self._pages.answer(request)
         except (sqlite3.Error, StoreUnavailable) as fault:
-            if self._alarm.hears(fault):
+            if self._alarm.report(fault):
                 return self._for_people(path, damaged(path))
             _log.error("The catalog cannot be read.", path=path, fault=str(fault))
             return self._for_people(path, unavailable(path))
@@ -88,6 +88,6 @@ class Site:
             return self._for_people(path, internal_fault(path))
 
     def _for_people(self, path: str, failure: Response) -> Response:
-        """A failure as a page, unless a program is told of it."""
+        """A failure as a page, unless a program asked."""
         is_for_programs = path.startswith(("/api/", CDN_PREFIX, UPLOADS_PREFIX)) or path == "/api"
         return failure if is_for_programs else self._pages.failure(failure)

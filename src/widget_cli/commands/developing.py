@@ -46,11 +46,11 @@ def dev(
 
 
 def _report_changes(trial: "Trial") -> None:
-    told = 0
+    printed = 0
     while True:
         state = trial.state()
-        if state.revision != told:
-            told = state.revision
+        if state.revision != printed:
+            printed = state.revision
             _report(state)
         time.sleep(_LOOK_EVERY_S)
 

@@ -123,7 +123,7 @@ def _signed_in_url(catalog: str | None, credentials: Credentials) -> str:
 
 
 def _revoke(url: str, credentials: Credentials, transport: Transport) -> bool:
-    """Tell the catalog; False if it could not be told, which must not keep anybody from leaving."""
+    """Notify the catalog; False if that failed, which must not keep anybody from signing out."""
     try:
         kept = credentials.find(url)
         if kept is not None and not (kept.is_insecure or is_private(url)):

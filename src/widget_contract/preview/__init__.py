@@ -56,7 +56,7 @@ def preview_file(name: str, content: bytes) -> PreviewFile:
 
 
 def _sandbox(document: str) -> list[tuple[str, str]]:
-    """An opaque origin, also for whoever opens the address itself; the one script that is in the
+    """An opaque origin, also for those who open the address itself; the one script that is in the
     document, and what it makes of bytes; nothing that would need the network."""
     script = document.partition("<script>")[2].partition("</script>")[0]
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

@@ -72,7 +72,7 @@ export class WidgetFrame {
     frame.addEventListener("load", () => this.#frame === frame && this.#fail("left"));
     const { port1, port2 } = new MessageChannel();
     this.#port = port1;
-    port1.onmessage = ({ data }) => this.#frame === frame && this.#hear(data);
+    port1.onmessage = ({ data }) => this.#frame === frame && this.#receive(data);
     addEventListener("message", this.#hearWindow);
     const order = { host, bundle, style, config, locale, scheme, permissions, kept };
     frame.contentWindow.postMessage(order, "*", [port2]);
@@ -133,7 +133,7 @@ export class WidgetFrame {
     return this.#frame === null;
   }
 
-  #hear(data) {
+  #receive(data) {
     if (this.#isTooMuch()) return;
     this.#heardAt = performance.now();
     const { type, reason, message, key, text } = Object(data);

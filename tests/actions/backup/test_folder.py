@@ -51,7 +51,7 @@ def test_what_is_restored_is_what_was_backed_up(data: Path, target: Path, tmp_pa
     assert (made.manifest.bundles, made.bundles_copied, made.manifest.missing) == (4, 4, [])
     assert exported(tmp_path / "restored") == exported(data)
     assert files_of(tmp_path / "restored" / "bundles") == files_of(data / "bundles")
-    # Keys that sign are made anew; the key of the authenticator apps has a place of its own.
+    # Keys that sign are rebuilt; the key of the authenticator apps has a place of its own.
     assert not any("key" in path for path in files_of(target))
 
 

@@ -1,4 +1,4 @@
-"""The read model in a backup: a start from it makes nothing anew, and nothing depends on it."""
+"""The read model in a backup: a start from it rebuilds nothing, and nothing depends on it."""
 
 import json
 import shutil
@@ -196,7 +196,7 @@ def test_what_is_wrong_with_it_is_said_and_is_no_reason_to_refuse(
     names = [it.name for it in _packed(backup)]
     harm(backup)
 
-    with pytest.raises(InvalidBackup, match="the first start makes the read model anew") as caught:
+    with pytest.raises(InvalidBackup, match="the first start rebuilds the read model") as caught:
         check_backup(backup)
     assert all(it in caught.value.message for it in names)
     said = widget_catalog("restore", backup, "--data", tmp_path / "restored")
@@ -257,7 +257,7 @@ for number in range(100_000):
 def test_it_is_never_ahead_of_the_database_however_much_is_written_meanwhile(
     data: Path, tmp_path: Path
 ) -> None:
-    """If it were, it would not fit, and the start would make it anew."""
+    """If it were, it would not fit, and the start would rebuild it."""
     tests = Path(__file__).parents[2]
     with subprocess.Popen(
         [sys.executable, "-c", _WRITER, str(data)],

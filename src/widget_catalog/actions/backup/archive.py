@@ -110,7 +110,7 @@ class _Unpacked(io.RawIOBase):
             try:
                 self._ready = memoryview(self._unpack())
             except (zstandard.ZstdError, EOFError) as error:
-                # Here, since whoever reads a file of the archive reads from here.
+                # Here, since files of the archive are read from here.
                 raise _damaged(self._name, error) from None
         size = min(len(buffer), len(self._ready))
         buffer[:size] = self._ready[:size]

@@ -234,7 +234,7 @@ class _CopiedReplica(NamedTuple):
 def _copy_replica(
     pool: ReplicaPool | None, last: ReplicaManifest | None, *, is_thorough: bool
 ) -> _CopiedReplica:
-    """It can be made anew: whatever is wrong with it, the backup goes on."""
+    """It can be rebuilt: whatever is wrong with it, the backup goes on."""
     if pool is None:
         return _CopiedReplica()
     try:

@@ -11,5 +11,5 @@ def require_whole(folder: Path) -> None:
     """Raises CatalogMissing where a restore was interrupted."""
     if (folder / MARK).exists():
         raise CatalogMissing(
-            f"A restore into {folder} was interrupted. Run it again: it begins anew."
+            f"A restore into {folder} was interrupted. Run it again: it begins again."
         )

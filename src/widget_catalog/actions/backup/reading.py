@@ -45,7 +45,7 @@ _CHUNK_BYTES = 1 << 20
 _PACKED_BYTES = 1 << 14
 
 _DESPITE_DAMAGE = "To restore everything else, use --despite-damage."
-_WITHOUT_REPLICA = "It can be restored all the same: the first start makes the read model anew."
+_WITHOUT_REPLICA = "It can be restored all the same: the first start rebuilds the read model."
 _OTHER_SNAPSHOT = "Another snapshot may be whole: --list lists them, --snapshot NAME takes one."
 
 Place = Callable[[str], Path | None]
@@ -63,7 +63,7 @@ class Fault(NamedTuple):
     is_fatal: bool = True
     bundle: str | None = None
     is_of_replica: bool = False
-    """It can be made anew."""
+    """It can be rebuilt."""
 
 
 class Snapshot(NamedTuple):
@@ -111,7 +111,7 @@ def read_backup(
 
     Raises InvalidBackup with everything that is wrong with it. What was copied is then of no use.
     `despite_damage`: not for bundles and rows of widgets; the damaged bundles are copied, too.
-    A damaged read model is no reason either: that can be made anew.
+    A damaged read model is no reason either: that can be rebuilt.
     """
     if source.is_dir():
         found = _read_folder(source, _chosen(source, name), database, place, bar)
@@ -142,7 +142,7 @@ def _without(manifest: Manifest, faults: list[Fault], database: Path) -> Manifes
 
 
 def describe(folder: Path) -> dict[str, Manifest | str]:
-    """The snapshots of a backup folder, oldest first, as their manifests tell; not verified.
+    """The snapshots of a backup folder, oldest first, according to their manifests; not verified.
 
     Of one that has no manifest of use: what is wrong with it.
     """
@@ -212,8 +212,8 @@ class _Contents:
         try:
             return decode_sums(self._kept[SUMS])
         except InvalidBackup as error:
-            told = f"The snapshot {self.name}: {error.message}"
-            raise InvalidBackup([told], _OTHER_SNAPSHOT) from None
+            fault = f"The snapshot {self.name}: {error.message}"
+            raise InvalidBackup([fault], _OTHER_SNAPSHOT) from None
 
     def faults(self) -> list[Fault]:
         """Files that are missing, damaged, or too many."""

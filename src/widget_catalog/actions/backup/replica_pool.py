@@ -1,4 +1,4 @@
-"""The read models of a backup: a start from it need not make them anew, which takes minutes.
+"""The read models of a backup: a start from it need not rebuild them, which takes minutes.
 
 None is ever ahead of the database that it belongs to. The search index is copied first, then the
 replica that it was made from, then the database: each has all that those before it know of, since

@@ -226,7 +226,7 @@ class _Payload(BasicOAuth2Payload):
 
 
 class _Request(OAuth2Request):
-    """The parameters of a request, wherever they stood in it. It has nothing else to tell."""
+    """The parameters of a request, wherever they stood in it. It has nothing else."""
 
     def __init__(self, given: Parameters) -> None:
         # Authlib refuses addresses without TLS; whether there is any, the proxy in front knows.
@@ -245,5 +245,5 @@ class _Request(OAuth2Request):
 
 
 def sentence_of(error: OAuth2Error) -> str:
-    """Ours; only of what is wrong with a request, Authlib can tell more."""
+    """Ours; only about what is wrong with a request, Authlib says more."""
     return str(_SENTENCES.get(error.error) or error.description or "This cannot be understood.")

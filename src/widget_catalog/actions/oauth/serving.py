@@ -123,6 +123,6 @@ def _refusal(config: OAuthConfig, error: OAuth2Error, pairs: Pairs) -> Answer | 
 
 
 def _shown(client_id: str) -> str:
-    """Short, and without characters that could deceive whoever reads it."""
+    """Short, and without characters that could deceive a reader."""
     shown = ascii(client_id)
     return shown if len(shown) <= _SHOWN_CHARACTERS else f"{shown[:_SHOWN_CHARACTERS]}…"

@@ -1,4 +1,4 @@
-"""The answer to a refresh, kept for some seconds for whoever sends the same token again.
+"""The answer to a refresh, kept for some seconds for a client that sends the same token again.
 
 Two processes of one person may refresh at the same time; both must get the same new pair. It
 is encrypted with a key that is derived from the old refresh token. Of that token the catalog

@@ -1,6 +1,6 @@
 """From a person at the provider to an account here: known, new, or connected.
 
-An e-mail address connects nobody: whoever can choose theirs at the provider could choose yours.
+An e-mail address links no accounts: somebody who chooses theirs at the provider could choose yours.
 """
 
 import re
@@ -49,8 +49,8 @@ def sign_in_identity(
     former: str | None = None,
     reserved: Set[str] = RESERVED,
 ) -> SignedIn | Newcomer:
-    """Sign in whoever is known, in place of the former session; make an account for whoever is
-    not, or ask for its name. Somebody whose address has an account is asked, too: that page also
+    """Sign in a known person, in place of the former session; make an account for an unknown
+    one, or ask for its name. Somebody whose address has an account is asked, too: that page also
     says how to connect an account one has."""
     with store.writing() as tx:
         account = find_account_by_identity(tx.connection, person.issuer, person.subject)

@@ -30,7 +30,7 @@ _SCOPE = "openid profile email"
 _FORM = {"content-type": "application/x-www-form-urlencoded", "accept": "application/json"}
 # The provider's clock and ours may differ by as much.
 _LEEWAY_S = 60
-# Asymmetric only: with HS256 whoever knows the client's secret could sign, with none anybody.
+# Asymmetric only: with HS256 any holder of the client's secret could sign, with none anybody.
 _ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512",
                "EdDSA", "Ed25519"]  # fmt: skip
 
@@ -109,7 +109,7 @@ class Provider:
             except msgspec.ValidationError as error:
                 raise self._failed(f"discovery: {error}") from None
             if found.issuer != self._issuer:
-                raise self._failed(f"discovery tells another issuer, {found.issuer}")
+                raise self._failed(f"discovery names another issuer, {found.issuer}")
             self._known = found
         return self._known
 
@@ -155,7 +155,7 @@ class Provider:
         return claims
 
     def _userinfo(self, access_token: object, subject: str) -> dict[str, Any]:
-        """What the ID token does not tell; of use only if it tells of the same person."""
+        """What the ID token does not contain; of use only if it is about the same person."""
         place = self._discovered().userinfo_endpoint
         if place is None:
             return {}

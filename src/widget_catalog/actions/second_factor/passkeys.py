@@ -165,11 +165,11 @@ def names_user(credential: Mapping[str, Any], account: Account) -> bool:
         return False
 
 
-def _refused(fault: Exception, told: CatalogError) -> CatalogError:
+def _refused(fault: Exception, answer: CatalogError) -> CatalogError:
     """The person learns that it failed; why, the operator. The library lets errors of many kinds
     through where what it is given is no passkey at all."""
     _log.warning("A passkey was refused.", reason=f"{type(fault).__name__}: {fault}"[:300])
-    return told
+    return answer
 
 
 def _transports(credential: Mapping[str, Any]) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """SecretBox: encrypts secrets that must be readable again, with a key outside the database.
 
-So a copy of the database alone does not compute anybody's codes. Whoever loses the key loses
+So a copy of the database alone does not compute anybody's codes. To lose the key is to lose
 the authenticator apps of all accounts, and nothing else: passkeys and recovery codes go on.
 """
 

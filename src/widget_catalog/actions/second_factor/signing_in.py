@@ -96,7 +96,7 @@ def finish_sign_in(
     *,
     former: str | None,
 ) -> SignedIn:
-    """The session, in place of the former one, for whoever gives the second factor too."""
+    """The session, in place of the former one, once the second factor is given too."""
     with store.reading() as connection:
         account = _get_half(connection, half)
     if given.credential is not None:

@@ -29,7 +29,7 @@ from .parts import IndexParts, build_parts
 FORMAT = 3
 # Below this, building the index takes a moment, and no file is kept.
 LEAST_WIDGETS = 20_000
-# So many changes are taken into a mapped index rather than all built anew.
+# So many changes are taken into a mapped index rather than all rebuilt.
 _MOST_BEHIND = 2_000
 # So many are taken in by a worker while others wait for it.
 _FEW_BEHIND = 200
@@ -124,7 +124,7 @@ def _load(documents: Documents, path: Path) -> Opened | None:
     # Another replica, as of a restored database, may have come as far by another way.
     if head is None or head.made_from != documents.identity:
         return None
-    if head.made_at > documents.latest_seq():  # Whoever made it knew what this one does not.
+    if head.made_at > documents.latest_seq():  # Made from changes that this replica lacks.
         return None
     arrays = []
     for kind, length in head.arrays:

@@ -1,6 +1,6 @@
 """IndexFollower: keeps a worker's index up to date, without keeping the worker's clients waiting.
 
-A few changes are taken in at once. Thousands make a large index anew, in a process apart;
+A few changes are taken in at once. Thousands rebuild a large index, in a process of its own;
 details and counts go on meanwhile, and searches wait for it. While an import is carried out,
 searches do not wait: they find what it has changed when it has ended, and all else at once.
 """
@@ -75,21 +75,21 @@ class IndexFollower:
                 self.changed.add(it.widget_id)
 
     def note_many(self, after: int) -> None:
-        """So much has changed after this, or is unknown, that all must be built anew."""
+        """So much has changed after this, or is unknown, that all must be rebuilt."""
         self.is_outdated = True
         if self._documents.is_importing():
             some = self._documents.list_scattered_changes(after, _MOST_SCATTERED)
             self.changed.update(some)
 
     def follow(self) -> None:
-        """Take in what has changed, or see to it that all is built anew. Inside a snapshot."""
+        """Take in what has changed, or see to it that all is rebuilt. Inside a snapshot."""
         if not self._must_rebuild:
             if self.changed:
                 # Among widgets of an import that goes on, its place by name is known in the end.
                 self.index.update(self.changed)
                 self.changed.clear()
         elif (source := self._large_source) and (loop := _running_loop()):
-            # Whoever does not wait for it is answered from the index as it was.
+            # Requests that do not wait for it are answered from the index as it was.
             self._build_apart(source, loop).add_done_callback(_log_fault)
         else:
             self.index = self.index.rebuilt()

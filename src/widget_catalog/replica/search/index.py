@@ -29,7 +29,7 @@ from .words import Words, normal
 _REMEMBERED_BYTES = 16 << 20
 # What three sets and their term take beside the sets' members and the text.
 _OVERHEAD_BYTES = 1_000
-# Room for what comes later: when it is used up, all is built anew.
+# Room for what comes later: when it is used up, all is rebuilt.
 _REBUILD_OVER, _REBUILD_AT_LATEST = 2_000, 20_000
 # More than this are not taken in one by one: that would keep everybody else waiting.
 _MOST_AT_ONCE = 2_000

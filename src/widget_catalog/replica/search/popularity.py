@@ -51,8 +51,8 @@ class Mark:
 class Popularity:
     """`_order` holds the live ordinals, most popular first; `_position` is its inverse.
 
-    `_counted` are the ordinals whose count was seen to grow since it was begun. It is begun
-    anew wherever more than that may have changed.
+    `_counted` are the ordinals whose count was seen to grow since it was last cleared. It is
+    cleared wherever more than that may have changed.
     """
 
     def __init__(self, counts: Counts, ids: Array, ranks: Array) -> None:

@@ -11,7 +11,7 @@ from .large_answers import LargeAnswers
 
 
 class RsgiApp:
-    """Built anew in every worker process by `build`, when its event loop is there."""
+    """Rebuilt in every worker process by `build`, when its event loop is there."""
 
     def __init__(self, build: Callable[[], Worker]) -> None:
         self._build = build

@@ -1,6 +1,6 @@
 """The sockets behind requests, which the server keeps to itself: what the kernel says of them.
 
-Only Linux tells; elsewhere nothing is found, and answers are sent without looking.
+Only Linux has this; elsewhere nothing is found, and answers are sent without looking.
 """
 
 import contextlib

@@ -124,7 +124,7 @@ def keep_half(services: Services, half: HalfSignedIn) -> Header:
 
 
 def get_half(services: Services, call: Call) -> HalfSignedIn:
-    """Whoever has given the password in this browser; NotSignedIn if that is too long ago."""
+    """The person who gave the password in this browser; NotSignedIn if too long ago."""
     half = find_signed(services, call, HALF_COOKIE, HalfSignedIn)
     if half is None:
         raise NotSignedIn(_BEGIN_AGAIN)

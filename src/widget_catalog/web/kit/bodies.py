@@ -1,4 +1,4 @@
-"""Bodies of requests: JSON becomes a value of a known shape, or all its faults are told at once.
+"""Bodies of requests: JSON becomes a value of a known shape, or all its faults are listed at once.
 
 What is wrong is said in words of our own, which name the field.
 """

@@ -29,7 +29,7 @@ class Cookies:
     def received(self, request: Request) -> Request:
         """The request with our own cookies, by their plain names, and no others.
 
-        Of several with the same name, nobody can tell which one is ours: none of them counts.
+        Of several with the same name, there is no way to know which is ours: all are ignored.
         """
         values: dict[str, set[str]] = defaultdict(set)
         for name, value in _pairs(request.headers):

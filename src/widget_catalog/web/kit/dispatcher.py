@@ -96,7 +96,7 @@ class Dispatcher:
         def work() -> Response:
             try:
                 visitor = identify(self._services, request, auth, address)
-                # Before anything else is told: strangers learn nothing about what is here.
+                # Before any other answer: strangers learn nothing about what is here.
                 if visitor is None and not is_open:
                     raise NotSignedIn(_CLOSED)
                 if route is None:
@@ -157,7 +157,7 @@ def identify(services: Services, request: Request, auth: AuthMode, address: str)
 
 
 def check_csrf(services: Services, call: Call, route: Route) -> None:
-    """A cookie is sent by the browser, whoever asks it to; the token only by our own pages."""
+    """A browser sends a cookie on behalf of any site; the token only our own pages send."""
     if route.method not in _UNSAFE or not call.is_by_session:
         return
     if route.takes_form:

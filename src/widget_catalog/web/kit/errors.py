@@ -103,7 +103,7 @@ def error(status: int, message: str, *headers: tuple[str, str]) -> Response:
 
 
 def internal_fault(path: str) -> Response:
-    """What is told of a fault of our own: nothing but that it is ours."""
+    """The answer to a fault of our own: nothing but that it is ours."""
     return error(500, "Something went wrong on our side. It has been logged.", *cors_of(path))
 
 
@@ -166,7 +166,7 @@ def oauth_failure(fault: CatalogError) -> Response:
 
 
 def failure_page(renderer: PageRenderer, request: Request, fault: CatalogError) -> Response:
-    """The same for people; whoever must do something else first is sent there, and back."""
+    """The same for people; those who must do something else first are sent there, and back."""
     query = request.query_string
     here = f"{request.path}?{query}" if query else request.path
     if isinstance(fault, NotSignedIn):

@@ -46,7 +46,7 @@ def serve_metrics(
             missing.add_metric([], counts.missing)
             yield missing
             deaths = CounterMetricFamily(
-                "widget_catalog_worker_deaths", "Workers that died without being told to."
+                "widget_catalog_worker_deaths", "Workers that died unexpectedly."
             )
             deaths.add_metric([], counts.deaths)
             yield deaths

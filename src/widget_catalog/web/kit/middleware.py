@@ -23,7 +23,7 @@ _log = structlog.get_logger("widget_catalog.access")
 # For those who watch the service, and send requests to it or elsewhere.
 _WATCHED = frozenset({"/api/health", "/healthz/live", "/healthz/ready"})
 
-# What opens something to whoever reads the log; a `next` may have one of them inside.
+# What opens something to readers of the log; a `next` may have one of them inside.
 _SECRETS = re.compile(r"((?:^|&)(?:code|invitation|next|secret|signature|user_code)=)[^&]+")
 
 
@@ -50,7 +50,7 @@ def rate_limited(answer: Answer, limits: str, *, trust_forwarded_for: bool) -> A
     windows = [FixedWindows(it.amount, it.get_expiry()) for it in parse_many(limits)]
 
     async def limited(request: Request, body: Body) -> Response:
-        # Whoever watches the service must always hear, and a preflight is not yet a request.
+        # Monitoring must always get an answer, and a preflight is not yet a request.
         if request.path in _WATCHED or request.method == "OPTIONS":
             return await answer(request, body)
         client = network_of(client_of(request, trust_forwarded_for=trust_forwarded_for))

@@ -37,8 +37,8 @@ class AuthMode(StrEnum):
 class Route(NamedTuple):
     """`needs` states the rule, for readers and for the test that holds every route against it.
 
-    A right is one in the scope that the path names, or for `publish` the body. Whoever must have
-    a second factor and has none gets no further than routes `without_factor`.
+    A right is one in the scope that the path names, or for `publish` the body. People who must have
+    a second factor and have none get no further than routes `without_factor`.
     """
 
     method: str

@@ -1,4 +1,4 @@
-"""Prints the committed copy anew: `python -m widget_catalog.web.openapi > docs/openapi.json`."""
+"""Prints the committed copy: `python -m widget_catalog.web.openapi > docs/openapi.json`."""
 
 import sys
 

@@ -84,8 +84,8 @@ def errors() -> dict[str, Answer]:
             _OPEN,
         ),
         "NotKept": _error(
-            "`since` is older than what is kept: start anew from the registries or a snapshot.",
-            "Not all changes after 1 are kept any more. Start anew from the registries.",
+            "`since` is older than what is kept: start over from the registries or a snapshot.",
+            "Not all changes after 1 are kept any more. Start over from the registries.",
             _OPEN,
         ),
         "MethodNotAllowed": _error(

@@ -46,7 +46,7 @@ def _resolve(base_url: str) -> Answer:
         "upgrade.\n\n"
         "`offer` is the newest version that is compatible, neither yanked nor revoked, inside "
         "`range`, and at least `minAgeDays` old. The body has at most 64 KB and 500 widgets; all "
-        "that is wrong with it is told at once.",
+        "that is wrong with it is reported at once.",
         f"curl -X POST '{base_url}/api/v1/widgets/resolve' -H 'Content-Type: application/json' "
         '-d \'{"sdk":"2.1.0","widgets":[{"id":"catalog/clock","installed":"1.1.0"}]}\'',
         {
@@ -72,7 +72,7 @@ def _changes(base_url: str) -> Answer:
         "Follow the changes",
         "Everything that happens to widgets, numbered without gaps. Ask with `next` of the last "
         "answer as `since`; where `next` is `newest`, you have all. Act on a change by reading the "
-        "widget again. An unlisted widget is told of by its id alone, with `listed: false`: "
+        "widget again. An unlisted widget is given by its id alone, with `listed: false`: "
         "forget it.\n\n"
         "With `Accept: text/event-stream` the same comes as server-sent events, as it happens: "
         "`data` is one change, `id` its number, and a client that comes back with `Last-Event-ID` "
@@ -80,7 +80,7 @@ def _changes(base_url: str) -> Answer:
         "comes every 15 seconds. If too many streams are open, the answer is `503` with "
         "`Retry-After`.\n\n"
         "Some ten thousand changes are kept. Where `since` is older, the answer is `410`: start "
-        "anew from the registries.",
+        "over from the registries.",
         f"curl '{base_url}/api/v1/widgets/changes?since=0&limit=100'",
         {
             "200": answer,

@@ -207,8 +207,8 @@ def _operational_paths(base_url: str) -> dict[str, object]:
     ) -> dict[str, object]:
         curl = f"curl '{base_url}{address}'"
         answers["304"] = shared("NotModified")
-        told = operation(operation_id, summary, about, curl, answers, tag=OPERATIONS)
-        return {address: {"get": told}}
+        described = operation(operation_id, summary, about, curl, answers, tag=OPERATIONS)
+        return {address: {"get": described}}
 
     return {
         **path(

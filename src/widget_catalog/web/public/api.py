@@ -305,7 +305,7 @@ class PublicApi:
             faults.append(fault.message)
         try:
             blocked_s = self._blocked_s()
-        except CatalogError:  # A full disk, say: that is told to those who write.
+        except CatalogError:  # A full disk, say: those who write get that error.
             blocked_s = 0
         if blocked_s >= _TOO_LONG_S:
             checks["writing"] = "failing"
@@ -318,7 +318,7 @@ class PublicApi:
             faults.append("Not all that was changed can be shown yet; the log says why.")
         workers = self._workers
         if workers is not None and workers.missing:
-            # No fault of this answer: the others go on. But whoever watches should know.
+            # No fault of this answer: the others go on. But monitoring should know.
             running = workers.workers - workers.missing
             checks["workers"] = f"{running} of {workers.workers} running"
         body: dict[str, object] = {"status": "ok", "checks": checks}
@@ -340,7 +340,7 @@ def _wrong_method(request: Request, allowed: str, *headers: tuple[str, str]) -> 
 
 def _no_longer_kept(since: int) -> Response:
     sentence = (
-        f"Not all changes after {since} are kept any more. Start anew from the registries or from "
+        f"Not all changes after {since} are kept any more. Start over from the registries or from "
         "a snapshot, then follow from the number that the newest change has."
     )
     return error(410, sentence, CORS)

@@ -1,4 +1,4 @@
-"""Event streams: whoever listens to the changes of the catalog at one worker.
+"""Event streams: the clients that listen to changes of the catalog at one worker.
 
 One task looks at the revision word while anybody listens, reads what is new once, and hands the
 same bytes to all. A listener that does not read ends up far behind and is let go: it comes back
@@ -134,7 +134,7 @@ class EventStreams:
         comment_at = loop.time() + COMMENT_EVERY_S
         while self._listeners:
             await asyncio.sleep(_LOOK_EVERY_S)
-            with contextlib.suppress(StoreUnavailable):  # Whoever asks next is told.
+            with contextlib.suppress(StoreUnavailable):  # The next request gets the error.
                 while self._catalog.newest_change() > self._seq:
                     self._tell()
                     await asyncio.sleep(0)
@@ -146,7 +146,7 @@ class EventStreams:
     def _tell(self) -> None:
         page = self.read(self._seq)
         if page is None:
-            # More has changed at once than is kept: clients must begin anew.
+            # More has changed at once than is kept: clients must begin again.
             self._seq = self._catalog.newest_change()
             for listener in list(self._listeners):
                 listener.end()

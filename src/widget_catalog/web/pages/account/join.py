@@ -1,4 +1,4 @@
-"""The page to make an account: by invitation, or by whoever comes if registration is open."""
+"""The page to make an account: by invitation, or by anyone if registration is open."""
 
 from collections.abc import Sequence
 

@@ -58,7 +58,7 @@ def take_form(
     *,
     correctable: tuple[type[CatalogError], ...] = CORRECTABLE,
 ) -> Response:
-    """Make the change; `next_` is told as `done` which form it was."""
+    """Make the change; `next_` gets the form's name as `done`."""
     fields = call.form()
     try:
         change(fields)

@@ -1,4 +1,4 @@
-"""What the panel of a live preview is told about a version, and what its page must allow."""
+"""What the panel of a live preview gets to know about a version, and what its page must allow."""
 
 from typing import Any
 from urllib.parse import urlsplit

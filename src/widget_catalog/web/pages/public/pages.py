@@ -236,11 +236,11 @@ class PublicPages:
             return content_response(request, self._message(*_WRONG_METHOD), headers, status=405)
         return content_response(request, *resource)
 
-    def failure(self, told: Response) -> Response:
-        """The page for a fault of ours, which programs are told in JSON."""
-        title, sentence = _FAILURES[told.status]
-        headers = [it for it in told.headers if it[0] == "retry-after"]
-        return self._renderer.message(told.status, title, sentence, *headers)
+    def failure(self, answer: Response) -> Response:
+        """The page for a fault of ours, which programs get as JSON."""
+        title, sentence = _FAILURES[answer.status]
+        headers = [it for it in answer.headers if it[0] == "retry-after"]
+        return self._renderer.message(answer.status, title, sentence, *headers)
 
     def _not_found(self, path: str) -> AnyContent:
         """What was looked for, as far as the path says it, and what looks like it."""

@@ -78,7 +78,7 @@ class Reference(NamedTuple):
     about: Markup
     groups: list[Group]
     everywhere: list[Answer]
-    """The answers that every operation may give, told once."""
+    """The answers that every operation may give, described once."""
     headers: list[Header]
     schemas: list[Described]
 
@@ -174,7 +174,7 @@ class _Reader:
         return Answer(status, self._inline(it["description"]), schema, headers, examples)
 
     def _fields(self, schema: Object, inside: str = "") -> Iterable[Field]:
-        """The fields of an object; those of an object that has no name of its own are told too."""
+        """The fields of an object; those of an object without a name of its own are listed too."""
         for name, it in schema.get("properties", {}).items():
             is_optional = name not in schema["required"]
             about = it.get("description") or self._followed(it)["description"]

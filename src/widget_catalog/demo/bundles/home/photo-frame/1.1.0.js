@@ -67,7 +67,7 @@ export function mount(element, context = {}) {
     position = (position + step + photos.length) % photos.length;
     const { src, alt = "Photo" } = photos[position];
     const image = src ? el("img", { src, alt: "" }) : landscape(photos[position]);
-    // A new element every time, so that the fade starts anew.
+    // A new element every time, so that the fade starts over.
     const next = el("div", { class: "picture" }, image);
     picture.replaceWith(next);
     picture = next;
