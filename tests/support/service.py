@@ -19,7 +19,7 @@ from support.preloaded import preloaded_command
 # For clients that speak no TLS: to load the system's certificates takes 30 ms for each of them.
 NO_CERTIFICATES = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
-_START_TIMEOUT_S = 30
+_START_TIMEOUT_S = 120
 
 
 def free_port() -> int:
@@ -72,9 +72,9 @@ class Service:
         return self.log_file.read_text(errors="replace")
 
     def client(self) -> httpx.Client:
-        return httpx.Client(base_url=self.url, timeout=30, verify=NO_CERTIFICATES)
+        return httpx.Client(base_url=self.url, timeout=60, verify=NO_CERTIFICATES)
 
-    def stop(self, timeout_s: float = 30) -> int:
+    def stop(self, timeout_s: float = 120) -> int:
         """SIGTERM, as an operator or systemd would; gives the exit code."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
