@@ -24,8 +24,8 @@ REQUIREMENTS = ROOT / "requirements"
 VENV = ROOT / ".venv"
 BIN = VENV / "bin"
 INSTALLED = VENV / "installed"
-# The packages of this repository: the service, the authors' tool, and what both agree on.
-PROJECTS = (".", "contract", "cli")
+# The packages of this repository: the service, what all agree on, the authors' tool, the client.
+PROJECTS = (".", "contract", "cli", "clients/python")
 CACHE = ROOT / ".cache"
 
 # What uv calls the settings of pip. uv does not read pip's files and variables.
@@ -252,8 +252,9 @@ def lock(options: list[str]) -> None:
                 run(*command, env=environment)
 
         projects = project_files()
-        # It is installed from its folder, like the others.
-        projects += ["--no-emit-package", "widget-contract"]
+        # They are installed from their folders, like the others.
+        for own in ("widget-contract", "widget-catalog-client"):
+            projects += ["--no-emit-package", own]
         compile_(*projects, "--group", "build", to="runtime")
         compile_(*projects, "--group", "dev", "-c", "requirements/runtime.txt", to="dev")
         compile_("--group", "installer", to="uv")

@@ -33,7 +33,7 @@ class DevProject:
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / path, folder / path)
         for project in PROJECTS:
-            (folder / project).mkdir(exist_ok=True)
+            (folder / project).mkdir(parents=True, exist_ok=True)
             (folder / project / "pyproject.toml").write_text("")
         for kind in ("runtime", "dev", "uv"):
             (folder / "requirements" / f"{kind}.txt").write_text("")

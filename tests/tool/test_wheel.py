@@ -18,6 +18,7 @@ ROOT = Path(__file__).parents[2]
 # Where the wheels are built, by what their names begin with.
 PROJECTS = {
     "widget_catalog": ROOT,
+    "widget_catalog_client": ROOT / "clients" / "python",
     "widget_cli": ROOT / "cli",
     "widget_contract": ROOT / "contract",
 }
@@ -96,7 +97,7 @@ def test_the_wheel_is_of_this_release(wheels: dict[str, Path]) -> None:
     assert wheels["widget_cli"].name == f"widget_cli-{VERSION}-py3-none-any.whl"
 
 
-@pytest.mark.parametrize("package", ["widget_catalog", "widget_cli"])
+@pytest.mark.parametrize("package", ["widget_catalog", "widget_catalog_client", "widget_cli"])
 def test_service_and_tool_require_the_contract_they_were_made_with(package: str) -> None:
     pinned = f"widget-contract=={project_table('widget_contract')['version']}"
     assert pinned in dependencies(package)
@@ -105,7 +106,7 @@ def test_service_and_tool_require_the_contract_they_were_made_with(package: str)
 def test_no_file_belongs_to_two_wheels(wheels: dict[str, Path]) -> None:
     """Or removing one package from an environment would break another."""
     files = [set(zipfile.ZipFile(it).namelist()) for it in wheels.values()]
-    assert len(files) == 3
+    assert len(files) == 4
     assert sum(map(len, files)) == len(set.union(*files))
     assert {it.partition("/")[0] for it in set.union(*files)} == {
         *wheels,
@@ -120,7 +121,17 @@ def test_the_service_brings_the_javascript_client_along(wheels: dict[str, Path])
     assert packed == (ROOT / "clients" / "js" / "client.js").read_bytes()
 
 
-@pytest.mark.parametrize("package", ["widget_cli", "widget_contract"])
+def test_the_service_requires_the_client_it_was_made_with() -> None:
+    pinned = f"widget-catalog-client=={project_table('widget_catalog_client')['version']}"
+    assert pinned in dependencies("widget_catalog")
+
+
+def test_the_client_brings_its_types_along(wheels: dict[str, Path]) -> None:
+    with zipfile.ZipFile(wheels["widget_catalog_client"]) as wheel:
+        assert "widget_catalog_client/py.typed" in wheel.namelist()
+
+
+@pytest.mark.parametrize("package", ["widget_catalog_client", "widget_cli", "widget_contract"])
 def test_the_license_is_that_of_the_repository(package: str) -> None:
     """A copy and no link: what is built for others keeps links to files as they are."""
     copy = PROJECTS[package] / "LICENSE"

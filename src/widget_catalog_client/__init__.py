@@ -1,0 +1,53 @@
+"""A client of Widget Catalog for servers: `Catalog`, and `AsyncCatalog` for asyncio.
+
+Both speak the same protocol code, which does no I/O: `calls.py`, `flows.py`, `watching.py`.
+"""
+
+from widget_contract.wire import Registry, SearchResults, Settings, VersionEntry, WidgetDetail
+from widget_contract.wire_running import (
+    Change,
+    Changes,
+    InstalledWidget,
+    PublishedFile,
+    Resolved,
+    Revocations,
+    VersionDetail,
+)
+
+from .async_catalog import AsyncCatalog
+from .catalog import Catalog
+from .errors import (
+    CatalogUnavailable,
+    ClientError,
+    FeedExpired,
+    IntegrityError,
+    InvalidRequest,
+    NotFound,
+    Revoked,
+    UnexpectedAnswer,
+)
+
+__all__ = [
+    "AsyncCatalog",
+    "Catalog",
+    "CatalogUnavailable",
+    "Change",
+    "Changes",
+    "ClientError",
+    "FeedExpired",
+    "InstalledWidget",
+    "IntegrityError",
+    "InvalidRequest",
+    "NotFound",
+    "PublishedFile",
+    "Registry",
+    "Resolved",
+    "Revocations",
+    "Revoked",
+    "SearchResults",
+    "Settings",
+    "UnexpectedAnswer",
+    "VersionDetail",
+    "VersionEntry",
+    "WidgetDetail",
+]

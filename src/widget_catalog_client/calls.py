@@ -1,0 +1,216 @@
+"""What can be asked of a catalog: each a request value, and how its answer is read. No I/O."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Generic, NamedTuple, TypeVar
+from urllib.parse import quote, urlencode, urlsplit
+
+import msgspec
+
+from widget_contract.addresses import SEARCH, WIDGETS, detail_path
+from widget_contract.names import is_name, is_widget_key
+from widget_contract.semver import InvalidVersion, SemVer
+from widget_contract.wire import Error, Registry, SearchResults, Settings, WidgetDetail
+from widget_contract.wire_running import (
+    Changes,
+    InstalledWidget,
+    Resolved,
+    ResolveRequest,
+    Revocations,
+    VersionDetail,
+)
+
+from .errors import (
+    CatalogUnavailable,
+    ClientError,
+    FeedExpired,
+    InvalidRequest,
+    NotFound,
+    UnexpectedAnswer,
+)
+
+T = TypeVar("T")
+
+USER_AGENT = "widget-catalog-client/0.1.0"
+CHANGES = f"{WIDGETS}changes"
+# Answers that cannot be large, and those that grow with the catalog.
+_SMALL_BYTES = 8 << 20
+_LARGE_BYTES = 256 << 20
+_ANSWER_WITHIN_S = 60.0
+_FAULT = re.compile(r"(?<=[.!?]) (?=[\w\[\].]+: )")
+
+
+class Request(NamedTuple):
+    method: str
+    url: str
+    headers: Mapping[str, str]
+    content: bytes | None = None
+    max_bytes: int = _SMALL_BYTES
+    within_s: float = _ANSWER_WITHIN_S
+    """How long the whole answer may take."""
+
+
+class Answer(NamedTuple):
+    """`headers` have lower-case names. `body` is unpacked."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class Call(NamedTuple, Generic[T]):
+    request: Request
+    read: Callable[[Answer], T]
+    """Raises a ClientError."""
+
+
+class Calls:
+    """The calls of one catalog, by its address."""
+
+    def __init__(self, url: str) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.query:
+            raise InvalidRequest(f"{url[:200]!r} is not the address of a catalog: write https://…")
+        self.url = url.rstrip("/")
+
+    def search(
+        self,
+        q: str | None,
+        *,
+        compat_sdk: str | None,
+        scope: str | None,
+        official: bool | None,
+        page: int,
+        limit: int,
+    ) -> Call[SearchResults]:
+        given = {"q": q, "compatSdk": compat_sdk, "scope": scope, "page": page, "limit": limit}
+        query: dict[str, object] = {key: it for key, it in given.items() if it is not None}
+        if official is not None:
+            query["official"] = str(official).lower()
+        return self._get(SEARCH, SearchResults, query)
+
+    def detail(self, widget_id: str) -> Call[WidgetDetail]:
+        return self._get(detail_path(*_parts(widget_id)), WidgetDetail, max_bytes=_LARGE_BYTES)
+
+    def version(self, widget_id: str, number: str) -> Call[VersionDetail]:
+        try:
+            SemVer.parse(number)
+        except InvalidVersion as fault:
+            raise InvalidRequest(str(fault)) from None
+        path = f"{detail_path(*_parts(widget_id))}/{quote(number)}"
+        return self._get(path, VersionDetail)
+
+    def registry(self, scope: str) -> Call[Registry]:
+        if not is_name(scope):
+            raise InvalidRequest(f"{scope[:80]!r} is not a scope.")
+        return self._get(f"/api/widgets/{scope}/registry.json", Registry, max_bytes=_LARGE_BYTES)
+
+    def changes(self, since: int, limit: int) -> Call[Changes]:
+        return self._get(CHANGES, Changes, {"since": since, "limit": limit})
+
+    def revocations(self) -> Call[Revocations]:
+        return self._get(f"{WIDGETS}revocations", Revocations, max_bytes=_LARGE_BYTES)
+
+    def settings(self) -> Call[Settings]:
+        return self._get("/api/settings", Settings)
+
+    def resolve(
+        self, sdk: str, widgets: Iterable[InstalledWidget | str], min_age_days: float | None
+    ) -> Call[Resolved]:
+        wanted = tuple(InstalledWidget(it) if isinstance(it, str) else it for it in widgets)
+        body = msgspec.json.encode(
+            ResolveRequest(sdk, wanted, msgspec.UNSET if min_age_days is None else min_age_days)
+        )
+        headers = _headers() | {"content-type": "application/json"}
+        request = Request("POST", f"{self.url}{WIDGETS}resolve", headers, body)
+        return Call(request, _reader(Resolved))
+
+    def events(self, since: int) -> Request:
+        """The changes after this one as server-sent events. They are not packed."""
+        headers = {
+            "accept": "text/event-stream",
+            "accept-encoding": "identity",
+            "last-event-id": str(since),
+            "user-agent": USER_AGENT,
+        }
+        return Request("GET", f"{self.url}{CHANGES}?since={since}", headers)
+
+    def _get(
+        self,
+        path: str,
+        shape: type[T],
+        query: Mapping[str, object] | None = None,
+        max_bytes: int = _SMALL_BYTES,
+    ) -> Call[T]:
+        address = f"{self.url}{path}" + (f"?{urlencode(query)}" if query else "")
+        request = Request("GET", address, _headers(), max_bytes=max_bytes)
+        return Call(request, _reader(shape))
+
+
+def file_request(url: str, size_bytes: int, within_s: float) -> Request:
+    """A published file, wherever it is. `size_bytes` is what the catalog says of it."""
+    if urlsplit(url).scheme not in ("http", "https"):
+        raise InvalidRequest(f"{url[:200]!r} is not the address of a file.")
+    headers = {"accept-encoding": "identity", "user-agent": USER_AGENT}
+    return Request("GET", url, headers, max_bytes=size_bytes, within_s=within_s)
+
+
+def fault_of(answer: Answer, url: str) -> ClientError:
+    """What an answer that is no success means."""
+    said = _sentence(answer) or f"{url} answers with status {answer.status}."
+    match answer.status:
+        case 404:
+            return NotFound(said)
+        case 410:
+            return FeedExpired(said)
+        case 429 | 502 | 503 | 504:
+            return CatalogUnavailable(said, _seconds(answer.headers.get("retry-after")))
+        case status if status >= 500:
+            return CatalogUnavailable(said)
+        case status if 400 <= status < 500:
+            return InvalidRequest(said, tuple(_FAULT.split(said)))
+    return UnexpectedAnswer(f"{url} answers with status {answer.status}: it is no catalog.")
+
+
+def _reader(shape: type[T]) -> Callable[[Answer], T]:
+    decoder = msgspec.json.Decoder(shape)
+
+    def read(answer: Answer) -> T:
+        try:
+            return decoder.decode(answer.body)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
+            raise UnexpectedAnswer(
+                f"The answer is not what a catalog sends ({fault}). Is the address right?"
+            ) from None
+
+    return read
+
+
+def _parts(widget_id: str) -> tuple[str, str]:
+    key = widget_id.removeprefix("@")
+    if not is_widget_key(key):
+        raise InvalidRequest(
+            f"{widget_id[:80]!r} is not a widget: write scope and name, such as acme/clock."
+        )
+    scope, _, name = key.partition("/")
+    return scope, name
+
+
+def _headers() -> dict[str, str]:
+    return {
+        "accept": "application/json",
+        "accept-encoding": "gzip",
+        "user-agent": USER_AGENT,
+    }
+
+
+def _sentence(answer: Answer) -> str | None:
+    try:
+        said: Any = msgspec.json.decode(answer.body, type=Error).error
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    return str(said)[:2000] or None
+
+
+def _seconds(text: str | None) -> float | None:
+    return float(text) if text is not None and re.fullmatch("[0-9]{1,9}", text) else None

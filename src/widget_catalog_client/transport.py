@@ -1,0 +1,44 @@
+"""What both clients ask of httpx, and its failures in our words."""
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+
+from .errors import CatalogUnavailable, InvalidRequest, UnexpectedAnswer
+
+_MOST_CONNECTIONS = 64
+
+
+def http_options(timeout_s: float) -> dict[str, Any]:
+    return {
+        "timeout": httpx.Timeout(timeout_s),
+        "limits": httpx.Limits(max_connections=_MOST_CONNECTIONS, max_keepalive_connections=16),
+        "follow_redirects": False,
+    }
+
+
+def stream_timeout(usual: httpx.Timeout, idle_s: float) -> httpx.Timeout:
+    """A stream may be silent for longer than an answer may take."""
+    return httpx.Timeout(idle_s, connect=usual.connect, write=usual.write, pool=usual.pool)
+
+
+def headers_of(response: httpx.Response) -> dict[str, str]:
+    return {name.lower(): value for name, value in response.headers.items()}
+
+
+@contextlib.contextmanager
+def faults_named(url: str) -> Iterator[None]:
+    try:
+        yield
+    except httpx.TimeoutException:
+        raise CatalogUnavailable(f"{url} does not answer in time.") from None
+    except httpx.ConnectError as fault:
+        raise CatalogUnavailable(f"{url} cannot be reached: {fault}.") from fault
+    except (httpx.InvalidURL, httpx.UnsupportedProtocol) as fault:
+        raise InvalidRequest(f"{url[:200]!r} is not an address: {fault}.") from None
+    except (httpx.DecodingError, httpx.TooManyRedirects) as fault:
+        raise UnexpectedAnswer(f"{url} cannot be read: {fault}.") from None
+    except httpx.HTTPError as fault:
+        raise CatalogUnavailable(f"{url} broke off: {fault}.") from fault
