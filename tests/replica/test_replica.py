@@ -156,6 +156,21 @@ def test_a_failed_write_leaves_no_trace_in_it(node: Node) -> None:
     assert node.counts.slots[1] == 0
 
 
+def test_what_was_applied_but_not_announced_is_announced_by_the_next_count(node: Node) -> None:
+    """As a process leaves it that was killed between the two."""
+    _fill(node)
+    shown = node.revision.current()
+    for word in (0, shown + 1):
+        with node.store.counting() as write:
+            add_downloads(write, {1: 1})
+        node.revision.show(word)
+
+        with node.store.counting() as write:
+            add_downloads(write, {1: 1})
+
+        assert node.revision.current() == shown
+
+
 def test_what_could_not_be_applied_is_true_and_is_shown_later(
     node: Node, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,10 +2,14 @@
 
 import threading
 
+import pytest
+
 from support.values import a_widget
+from widget_catalog.domain.errors import StoreUnavailable
 from widget_catalog.store.downloads import add_downloads, get_counts
 from widget_catalog.store.engine import Store
 from widget_catalog.store.feed import latest_seq
+from widget_catalog.store.transaction import Write
 from widget_catalog.store.widgets import add_widgets
 
 
@@ -41,12 +45,29 @@ def test_counting_is_not_a_change_of_the_catalog(store: Store) -> None:
         assert latest_seq(tx.connection) == before
 
 
+def test_a_count_that_fails_leaves_nothing_and_the_next_one_succeeds(store: Store) -> None:
+    _widgets(store, 2)
+
+    def count_and_fail(write: Write) -> None:
+        add_downloads(write, {1: 5, 2: 5})
+        write.run("SELECT * FROM nowhere")
+
+    for _ in range(3):
+        with pytest.raises(StoreUnavailable), store.counting() as write:
+            count_and_fail(write)
+        with store.counting() as write:
+            add_downloads(write, {2: 1})
+
+    with store.reading() as connection:
+        assert get_counts(connection, [1, 2]) == {2: 4}
+
+
 def test_writers_at_the_same_time_take_turns_and_lose_nothing(store: Store) -> None:
     _widgets(store, 2)
 
     def count_many() -> None:
-        for _ in range(25):
-            with store.writing() as tx:
+        for i in range(25):
+            with store.writing() if i % 2 else store.counting() as tx:
                 add_downloads(tx, {1: 1, 2: 2})
 
     threads = [threading.Thread(target=count_many) for _ in range(4)]

@@ -91,7 +91,7 @@ class DownloadCounter:
         fault: BaseException | None = None
         batch: _Batch | None = None
         try:
-            with self._store.writing() as tx:
+            with self._store.counting() as tx:
                 # Not before: while another process writes, a batch can be withdrawn.
                 batch = self._take()
                 is_due = batch is not None and self._days.is_due
@@ -126,7 +126,7 @@ class DownloadCounter:
         if not self._days.has_any:
             return
         try:
-            with self._store.writing() as tx:
+            with self._store.counting() as tx:
                 self._days.write(tx)
         except StoreUnavailable:
             return

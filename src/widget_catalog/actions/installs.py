@@ -3,8 +3,9 @@
 import time
 from collections.abc import Mapping
 
-from ..store.engine import Store, Transaction
+from ..store.engine import Store
 from ..store.installs import add_installs, list_installs
+from ..store.transaction import Write
 
 _DAY_MS = 86_400_000
 WRITE_EVERY_S = 5.0
@@ -37,7 +38,7 @@ class DayCounts:
             key = (widget_id, day)
             self._counts[key] = self._counts.get(key, 0) + count
 
-    def write(self, tx: Transaction) -> None:
+    def write(self, tx: Write) -> None:
         """All of them; `forget` them when that is committed."""
         add_installs(tx, self._counts)
 

@@ -16,10 +16,11 @@ import xxhash
 from ..data_folder import DataFolder
 from ..domain.errors import DataDamaged, StoreUnavailable, WriterBusy
 from ..store import feed, widgets
-from ..store.engine import Snapshot, Store, Transaction
+from ..store.engine import Snapshot, Store
 from ..store.feed import Change
 from ..store.file_lock import file_lock
 from ..store.pictures import PictureBatch
+from ..store.transaction import Write
 from .counting import mend_shared_counts, wrong_counts
 from .file import (
     ReplicaFile,
@@ -73,6 +74,8 @@ class Replica:
         self.applies = applies
         self._opened: ReplicaFile | None = None
         self._mutex = threading.Lock()
+        # A revision word, and the number of the change that it stands for.
+        self._shown = (0, -1)
         # Why the last try to apply has failed.
         self.fault: str | None = None
 
@@ -81,14 +84,14 @@ class Replica:
     def saving(self, highest_id: int) -> None:
         self._counts.reserve(highest_id)
 
-    def committing(self, tx: Transaction) -> None:
+    def committing(self, tx: Write) -> None:
         if self._is_shared:
             return  # Somebody follows the feed all the time.
-        if not tx.is_public and feed.latest_seq(tx.connection) != self.applied_seq():
+        if not tx.is_public and tx.run(feed.LATEST_SEQ)[0][0] != self._shown_seq():
             # A writer that was killed right after its commit has left this to the next one.
             tx.tells_readers()
 
-    def committed(self, tx: Transaction) -> None:
+    def committed(self, tx: Write) -> None:
         if not tx.counts:
             return
         if self._is_shared:
@@ -126,6 +129,21 @@ class Replica:
             return -1
         with file.reading() as reading:
             return file.state(reading).seq
+
+    def _shown_seq(self) -> int:
+        """Of the state that the revision word stands for; -1 if it is not the one that is stored.
+        Needs no file as long as the word stays the same."""
+        word = self._revision.current()
+        if self._shown[0] != word:
+            file = self._current()
+            if file is None:
+                return -1
+            with file.reading() as reading:
+                state = file.state(reading)
+            if _word(file, state) != word:
+                return -1
+            self._shown = (word, state.seq)
+        return self._shown[1]
 
     def _is_done(self, store: Store) -> bool:
         """Whether there is nothing to apply, and all readers are told so. Needs no lock."""

@@ -36,6 +36,13 @@ def insert_rows(connection: Connection, table: sa.Table, rows: Sequence[tuple[An
     connection.exec_driver_sql(statement, list(rows))
 
 
+def value_rows(dialect: str, rows: int, columns: int, *more: str) -> str:
+    """What follows VALUES in SQL text: a parameter for each column, and what is not one."""
+    mark = "?" if dialect == "sqlite" else "%s"
+    row = f"({', '.join([*[mark] * columns, *more])})"
+    return ", ".join([row] * rows)
+
+
 def insert_into(dialect: str, table: sa.Table) -> "sqlite.Insert | postgresql.Insert":
     """An insert that can say what to do about a row that is there."""
     # The one place where the dialects are named: ON CONFLICT is theirs, not the standard's.

@@ -6,39 +6,38 @@ from functools import cache
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from .bulk import insert_into, insert_rows, stream_numbers
+from .bulk import insert_rows, stream_numbers, value_rows
 from .count_table import downloads
 from .engine import Transaction
 from .postgresql import current_transaction, next_transaction
+from .transaction import Write
 
 _IDS_PER_QUERY = 500
+_ADDED_AT_ONCE = 100
 _COUNTS = sa.select(downloads.c.widget_id, downloads.c.count).where(
     downloads.c.widget_id.in_(sa.bindparam("ids", expanding=True))
 )
 
 
-def add_downloads(tx: Transaction, increments: Mapping[int, int]) -> None:
-    """Add to the counts of these widgets, all in one statement run many times."""
+def add_downloads(tx: Write, increments: Mapping[int, int]) -> None:
+    """Add to the counts of these widgets."""
     # In the order of the keys, so that two writers never lock rows crosswise.
-    number = current_transaction(tx.connection)
-    rows = [
-        {"widget_id": key, "count": increments[key], "changed_in": number}
-        for key in sorted(increments)
-    ]
-    tx.connection.execute(_addition(tx.connection.dialect.name), rows)
-    tx.counts |= get_counts(tx.connection, list(increments))
+    ids = sorted(increments)
+    for start in range(0, len(ids), _ADDED_AT_ONCE):
+        some = ids[start : start + _ADDED_AT_ONCE]
+        values = tuple(it for key in some for it in (key, increments[key]))
+        counted = tx.run(_addition(tx.dialect, len(some)), values)
+        tx.counts |= {row[0]: row[1] for row in counted}
 
 
 @cache
-def _addition(dialect: str) -> sa.Insert:
-    """Made once: that takes longer than to run it."""
-    insert = insert_into(dialect, downloads)
-    return insert.on_conflict_do_update(
-        index_elements=[downloads.c.widget_id],
-        set_={
-            "count": downloads.c.count + insert.excluded.count,
-            "changed_in": insert.excluded.changed_in,
-        },
+def _addition(dialect: str, rows: int) -> str:
+    number = "NULL" if dialect == "sqlite" else "pg_current_xact_id()::text::bigint"
+    return (
+        "INSERT INTO downloads (widget_id, count, changed_in) "  # noqa: S608
+        f"VALUES {value_rows(dialect, rows, 2, number)} ON CONFLICT (widget_id) DO UPDATE "
+        "SET count = downloads.count + excluded.count, changed_in = excluded.changed_in "
+        "RETURNING widget_id, count"
     )
 
 

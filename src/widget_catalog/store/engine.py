@@ -9,24 +9,26 @@ without end.
 
 import contextlib
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import sqlalchemy as sa
 from sqlalchemy.engine import URL, Connection, Engine
+from sqlalchemy.pool import PoolProxiedConnection
 
 from ..domain import clock
 from ..domain.clock import Clock
-from ..domain.errors import DatabaseDown, DataDamaged, StoreUnavailable, WriterBusy
-from ..domain.widgets import Widget
-from .advisory_lock import is_waiting_over, limit_waiting, take_advisory_lock
-from .damage import is_damage
+from ..domain.errors import DatabaseDown, DataDamaged
+from .advisory_lock import limit_waiting, take_advisory_lock
+from .faults import faults_named
 from .opened_file import OpenedFile
-from .pictures import PictureBatch, Pictures
+from .pictures import Pictures
 from .postgresql import notify
-from .rows import Draw, Row
-from .writer_lock import BUSY, COMMAND, Patience, WriterLock
+from .rows import Draw
+from .transaction import Listener, SqliteWrite, Write, draw_nothing
+from .transaction import Transaction as Transaction
+from .writer_lock import COMMAND, Patience, WriterLock
 
 # What others than the store call a connection: one consistent state, to be passed on.
 Snapshot: TypeAlias = Connection
@@ -34,77 +36,6 @@ Snapshot: TypeAlias = Connection
 _BUSY_TIMEOUT_MS = 5_000
 # Where a connection has its OpenedFile.
 _FILE = "file"
-
-
-class Listener(Protocol):
-    """Observes every write. The read model is one."""
-
-    @property
-    def draw(self) -> Draw:
-        """Draws a widget: to be kept with it, and made from nothing else."""
-
-    def saving(self, highest_id: int) -> None:
-        """Widgets with numbers up to this are saved; this is still inside their transaction."""
-
-    def committing(self, tx: "Transaction") -> None:
-        """The transaction is about to be committed."""
-
-    def committed(self, tx: "Transaction") -> None:
-        """The transaction is committed, and the next writer has not begun."""
-
-    def published(self, store: "Store", pictures: Iterable[PictureBatch]) -> None:
-        """Readers must be shown what was committed. Others may be writing already."""
-
-    def close(self) -> None:
-        """Give back what is open; it is opened again when it is needed."""
-
-
-class Transaction:
-    """One write: a connection, the time, and what it has done so far."""
-
-    def __init__(
-        self,
-        connection: Connection,
-        at_ms: int,
-        listener: Listener | None,
-        pictures: Pictures,
-        *,
-        is_publishing: bool = False,
-    ) -> None:
-        self.connection = connection
-        self.at_ms = at_ms
-        self.is_publishing = is_publishing
-        self.is_public = False
-        self.counts: dict[int, int] = {}
-        self.pictures = pictures
-        self._listener = listener
-
-    @property
-    def draw(self) -> Draw:
-        return _draw_nothing if self._listener is None else self._listener.draw
-
-    def saved(self, pictures: Sequence[tuple[int, bytes | Row]], latest_seq: int) -> None:
-        """Widgets were saved, and the feed ends here now. `pictures` were drawn by `draw`."""
-        self.tells_readers()
-        if self._listener is not None:
-            self._listener.saving(max(number for number, _ in pictures))
-            self.pictures.add(latest_seq, pictures)
-
-    def tells_readers(self) -> None:
-        """This changes what the public is shown."""
-        self.is_public = True
-
-    def committing(self) -> None:
-        if self._listener is not None:
-            self._listener.committing(self)
-
-    def committed(self) -> None:
-        if self._listener is not None:
-            self._listener.committed(self)
-
-
-def _draw_nothing(_widget: Widget) -> bytes:
-    return b""
 
 
 class Store:
@@ -138,6 +69,7 @@ class Store:
         self._is_up = is_up
         self._listener = listener
         self._now = now
+        self._kept: PoolProxiedConnection | None = None
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -158,6 +90,41 @@ class Store:
         """For all else: accounts, sessions, tokens, counts. On PostgreSQL many at once, which wait
         for nobody who publishes; so what they decide by must be locked, or be a constraint."""
         return self._transaction(waits=waits, is_publishing=False)
+
+    @contextlib.contextmanager
+    def counting(self) -> Iterator[Write]:
+        """The same for counts alone: on SQLite without SQLAlchemy, which takes ten times as long
+        for one as SQLite does, and a worker answers nobody meanwhile."""
+        if self._lock is None:
+            with self.writing() as tx:
+                yield tx
+            return
+        with self._faults_named(), self._lock.held(), self._kept_connection() as connection:
+            driver: Any = connection.driver_connection
+            driver.execute("BEGIN IMMEDIATE")
+            write = SqliteWrite(driver, self.now_ms(), self._listener)
+            yield write
+            write.committing()
+            try:
+                driver.commit()
+            except BaseException:
+                _overwrite(driver)
+                raise
+            _check_file(connection)
+            write.committed()
+        if write.is_public and self._listener is not None:
+            self._listener.published(self, ())
+
+    @contextlib.contextmanager
+    def _kept_connection(self) -> Iterator[PoolProxiedConnection]:
+        """Under the lock. Kept for the next one, unless something goes wrong with it."""
+        connection, self._kept = self._kept or self.engine.raw_connection(), None
+        try:
+            yield connection
+        except BaseException:
+            connection.close()  # And rolled back.
+            raise
+        self._kept = connection
 
     def check(self) -> None:
         """Raises StoreUnavailable if it cannot be read, above all DataDamaged if it is gone."""
@@ -211,7 +178,7 @@ class Store:
             try:
                 transaction.commit()
             except BaseException:
-                _overwrite(writer)
+                _withdraw(writer)
                 raise
             _check_file(connection)  # Nothing is acknowledged that went into a file that is lost.
             tx.committed()
@@ -219,19 +186,19 @@ class Store:
     def overwrite_failed_commit(self) -> None:
         """Return when nothing can come any more of a commit that has failed before."""
         with self.writing() as tx:
-            if tx.connection.dialect.name == "sqlite":
-                _write_something(tx.connection)
+            if tx.dialect == "sqlite":
+                _write_something(tx.run)
 
     @property
     def draw(self) -> Draw:
         """How the listener draws a widget, if there is one."""
-        return _draw_nothing if self._listener is None else self._listener.draw
+        return draw_nothing if self._listener is None else self._listener.draw
 
     @contextlib.contextmanager
     def _faults_named(self) -> Iterator[None]:
         """Raise database and disk faults as errors of ours, and report damage."""
         try:
-            with _faults_named():
+            with faults_named():
                 yield
         except DataDamaged as fault:
             if self._on_damage is not None:
@@ -240,7 +207,7 @@ class Store:
 
     def blocked_s(self) -> float:
         """For how long nothing can be written because of another writer, as far as is known."""
-        with _faults_named():
+        with faults_named():
             return 0.0 if self._lock is None else self._lock.blocked_s()
 
     def writer(self) -> str:
@@ -252,6 +219,9 @@ class Store:
         return clock.to_ms(self._now())
 
     def close(self) -> None:
+        if self._kept is not None:
+            self._kept.close()
+            self._kept = None
         self.engine.dispose()
         if self._listener is not None:
             self._listener.close()
@@ -298,33 +268,39 @@ def sqlite_engine(path: Path, *, is_durable: bool = True, may_create: bool = Tru
     return engine
 
 
-def _check_file(connection: Connection) -> None:
+def _check_file(connection: Connection | PoolProxiedConnection) -> None:
     """Raises DataDamaged if the file that this connection has open is no longer at its path."""
     file: OpenedFile | None = connection.info.get(_FILE)
     if file is not None:
         file.check()
 
 
-def _overwrite(writer: Connection) -> None:
+def _withdraw(writer: Connection) -> None:
+    """After a commit that has failed."""
+    with contextlib.suppress(sa.exc.SQLAlchemyError):
+        writer.rollback()
+    if writer.dialect.name == "sqlite":
+        _overwrite(writer.connection.driver_connection)
+
+
+def _overwrite(driver: Any) -> None:
     """See to it that nothing comes of the commit that has just failed, if that is possible.
 
     Its pages may be in the write-ahead log, complete but for the fsync that failed. After a
     crash, recovery would find them there and complete the commit. The next commit overwrites
     them, so one is made here. If that fails too, it is not known yet what will be true.
     """
-    if writer.dialect.name != "sqlite":
-        return
-    with contextlib.suppress(sa.exc.SQLAlchemyError):
-        writer.rollback()
-        writer.connection.rollback()  # The driver's own: some failed commits stay open there.
-        with writer.begin():
-            _write_something(writer)
+    with contextlib.suppress(sqlite3.Error):
+        driver.rollback()  # Some failed commits stay open.
+        driver.execute("BEGIN IMMEDIATE")
+        _write_something(lambda text: driver.execute(text).fetchall())
+        driver.commit()
 
 
-def _write_something(writer: Connection) -> None:
+def _write_something(run: Callable[[str], Sequence[Sequence[Any]]]) -> None:
     # A number that only this uses. To write a row as it is would write nothing.
-    number = writer.exec_driver_sql("PRAGMA user_version").scalar_one()
-    writer.exec_driver_sql(f"PRAGMA user_version = {(number + 1) % 2**31}")
+    number = run("PRAGMA user_version")[0][0]
+    run(f"PRAGMA user_version = {(number + 1) % 2**31}")
 
 
 def sqlite_reader(path: Path) -> Engine:
@@ -356,39 +332,3 @@ def sqlite_reader(path: Path) -> Engine:
 def _is_in_wal_mode(path: Path) -> bool:
     with path.open("rb") as file:
         return file.read(20)[18:20] == b"\x02\x02"
-
-
-@contextlib.contextmanager
-def _faults_named() -> Iterator[None]:
-    """Tell database and disk faults as one error of ours."""
-    try:
-        yield
-    except sa.exc.DBAPIError as error:
-        # The driver's error is the cause: SQLAlchemy's has the statement in its text.
-        fault = error.orig or error
-        raise _named(fault) from fault
-    except sa.exc.TimeoutError as error:
-        raise DatabaseDown from error
-    except (sqlite3.Error, OSError) as error:
-        raise _named(error) from error
-
-
-def _named(fault: BaseException) -> StoreUnavailable:
-    reason = (isinstance(fault, OSError) and fault.strerror) or str(fault).strip()
-    if is_damage(fault):
-        return DataDamaged(
-            f"The catalog's database is damaged ({reason}). Run doctor: it repairs what can be "
-            "rebuilt, and says if a backup must be restored."
-        )
-    if is_waiting_over(fault):
-        return WriterBusy(BUSY)
-    if not isinstance(fault, sqlite3.Error | OSError):
-        return DatabaseDown()
-    if getattr(fault, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY:
-        return StoreUnavailable(
-            "The catalog cannot be changed just now: another program has locked its database. "
-            "Nothing was changed; try again soon."
-        )
-    return StoreUnavailable(
-        f"The catalog's database cannot be used just now ({reason}). Try again later."
-    )

@@ -13,8 +13,8 @@ from .bulk import insert_rows, stream_numbers
 from .engine import Transaction
 from .schema import changes
 
-# Asked for by every write.
-_LATEST_SEQ = sa.select(sa.func.coalesce(sa.func.max(changes.c.seq), 0))
+# Asked for by every write: as text, which takes SQLAlchemy a third of the time.
+LATEST_SEQ = "SELECT coalesce(max(seq), 0) FROM changes"
 
 
 class Change(NamedTuple):
@@ -46,7 +46,7 @@ def add_changes(tx: Transaction, new: Sequence[tuple[int, str, str, str | None]]
 
 
 def latest_seq(connection: Connection) -> int:
-    return int(connection.execute(_LATEST_SEQ).scalar_one())
+    return int(connection.exec_driver_sql(LATEST_SEQ).scalar_one())
 
 
 def find_change(connection: Connection, seq: int) -> Change | None:

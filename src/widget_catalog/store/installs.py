@@ -6,18 +6,30 @@ from functools import cache
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from .bulk import insert_into
+from .bulk import value_rows
 from .count_table import installs_by_day
-from .engine import Transaction
+from .transaction import Write
+
+_AT_ONCE = 100
 
 
-def add_installs(tx: Transaction, increments: Mapping[tuple[int, int], int]) -> None:
+def add_installs(tx: Write, increments: Mapping[tuple[int, int], int]) -> None:
     """Add to the counts of these widgets on these days."""
     # In the order of the keys, so that two writers never lock rows crosswise.
-    rows = [
-        {"widget_id": key[0], "day": key[1], "count": increments[key]} for key in sorted(increments)
-    ]
-    tx.connection.execute(_addition(tx.connection.dialect.name), rows)
+    keys = sorted(increments)
+    for start in range(0, len(keys), _AT_ONCE):
+        some = keys[start : start + _AT_ONCE]
+        values = tuple(it for key in some for it in (*key, increments[key]))
+        tx.run(_addition(tx.dialect, len(some)), values)
+
+
+@cache
+def _addition(dialect: str, rows: int) -> str:
+    return (
+        "INSERT INTO installs_by_day (widget_id, day, count) "  # noqa: S608
+        f"VALUES {value_rows(dialect, rows, 3)} ON CONFLICT (widget_id, day) DO UPDATE "
+        "SET count = installs_by_day.count + excluded.count"
+    )
 
 
 def list_installs(connection: Connection, widget_id: int, since_day: int) -> list[tuple[int, int]]:
@@ -27,12 +39,3 @@ def list_installs(connection: Connection, widget_id: int, since_day: int) -> lis
         table.widget_id == widget_id, table.day >= since_day
     )
     return [(row[0], row[1]) for row in connection.execute(query)]
-
-
-@cache
-def _addition(dialect: str) -> sa.Insert:
-    insert = insert_into(dialect, installs_by_day)
-    return insert.on_conflict_do_update(
-        index_elements=[installs_by_day.c.widget_id, installs_by_day.c.day],
-        set_={"count": installs_by_day.c.count + insert.excluded.count},
-    )
