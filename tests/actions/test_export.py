@@ -16,7 +16,10 @@ from actions.looking import exported, state_of, stored_line, take
 from support.folders import empty_folder
 from support.widgets import ndjson, version_line, widget_line
 from widget_catalog.actions.export_catalog import copied_to, export_catalog, linked_to
+from widget_catalog.actions.revoke_version import revoke_version
+from widget_catalog.domain.accounts import COMMAND_LINE
 from widget_catalog.store.downloads import add_downloads
+from widget_catalog.store.feed import list_changes
 from widget_catalog.wiring import Node, open_node
 from widget_contract.texts import clean_line, clean_name, clean_text
 
@@ -110,6 +113,57 @@ def test_an_export_is_from_one_moment(node: Node, beside: Path) -> None:
 
     assert len(found) == 600
     assert {it["downloadCount"] for it in found} == {0}
+
+
+@pytest.mark.usefixtures("way")
+def test_revocations_are_exported_and_imported(node: Node, beside: Path, tmp_path: Path) -> None:
+    (beside / "clock.js").write_bytes(b"clock")
+    (beside / "other.js").write_bytes(b"other")
+    yanked: dict[str, Any] = {"yanked": True, "yankedReason": "Slow."}
+    versions = [stored_line("2.0.0+b.1", **yanked), stored_line("1.0.0", "other.js")]
+    take(node, ndjson(widget_line(versions=versions)), beside)
+    revoke_version(node.store, node.bundles, COMMAND_LINE, "acme/clock", "2.0.0", "Malware.")
+    content = _export_with_bundles(node, tmp_path / "out")
+    other = open_node(empty_folder(tmp_path / "other"))
+
+    take(other, content, tmp_path / "out")
+
+    assert _export_with_bundles(other, tmp_path / "out") == content
+    line = json.loads(content)["versions"][0]
+    assert (line["yanked"], line["yankedReason"]) == (True, "Malware.")
+    assert line["revoked"] == {"reason": "Malware.", "at": line["revoked"]["at"], **yanked}
+    assert other.bundles.stat(line["sha256Hash"]) is None
+    with other.bundles.open(line["sha256Hash"]) as kept:
+        assert kept.read() == b"clock"
+    with other.store.reading() as connection:
+        changes = [(it.kind, it.version) for it in list_changes(connection, 0)]
+    assert changes == [("imported", None), ("revoked", "2.0.0+b.1")]
+
+
+def test_a_revoked_version_comes_to_a_widget_that_is_there(node: Node, beside: Path) -> None:
+    take(node, ndjson(widget_line()), beside)
+    revoked = {"reason": "Malware.", "at": "2026-02-01T00:00:00.000Z"}
+    line = widget_line(versions=[version_line("2.0.0", revoked=revoked), version_line()])
+
+    take(node, ndjson(line), beside)
+
+    first, second = json.loads(exported(node))["versions"]
+    assert (first["yanked"], first["yankedReason"]) == (True, "Malware.")
+    assert first["revoked"] == {**revoked, "yanked": False, "yankedReason": None}
+    assert "revoked" not in second
+    with node.store.reading() as connection:
+        changes = [(it.kind, it.version) for it in list_changes(connection, 1)]
+    assert changes == [("imported", "2.0.0"), ("revoked", "2.0.0")]
+
+
+def test_import_revokes_nothing_that_is_there(node: Node, beside: Path) -> None:
+    take(node, ndjson(widget_line()), beside)
+    before = exported(node)
+    revoked = {"reason": "Malware.", "at": "2026-02-01T00:00:00.000Z"}
+
+    take(node, ndjson(widget_line(versions=[version_line(revoked=revoked)])), beside)
+
+    assert exported(node) == before
 
 
 # Whatever a line may say, import keeps and export says again.

@@ -9,7 +9,7 @@ import pytest
 
 from support.widgets import ndjson
 from widget_catalog.actions import staged_import
-from widget_catalog.actions.import_bundles import BundleTaker
+from widget_catalog.actions.import_bundles import FileTaker
 from widget_catalog.actions.import_faults import ImportFaults
 from widget_catalog.actions.import_lines import ImportLines
 from widget_catalog.actions.ndjson import Rules
@@ -27,7 +27,7 @@ def checked_import(
     node: Node, *lines: dict[str, Any], beside: Path | None = None, into_owned: bool = False
 ) -> Iterator[Staging]:
     """An import that was read and held against the catalog, and nothing more."""
-    taking = BundleTaker(
+    taking = FileTaker(
         node.store, node.bundles, beside or node.folder.path.parent, _MAX_BUNDLE_BYTES
     )
     content = ndjson(*lines).splitlines(keepends=True)

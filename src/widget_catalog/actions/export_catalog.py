@@ -2,7 +2,7 @@
 
 import contextlib
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -14,7 +14,7 @@ from ..bundles.hashing import hash_file
 from ..domain.errors import FolderUnusable
 from ..domain.widgets import Version, Widget
 from ..store.downloads import get_counts
-from ..store.engine import Store
+from ..store.engine import Snapshot, Store
 from ..store.rows import StoredWidget
 from ..store.widgets import stream_widgets
 from .ndjson import FilesOf, encode_line
@@ -25,13 +25,20 @@ _BATCH = 500
 def export_catalog(store: Store, files_of: FilesOf) -> Iterator[bytes]:
     """One line a widget, by scope and name, all from one moment."""
     with store.reading() as connection:
-        batch: list[StoredWidget] = []
-        for stored in stream_widgets(connection, _BATCH):
-            batch.append(stored)
-            if len(batch) == _BATCH:
-                yield from _lines(batch, get_counts(connection, [it.id for it in batch]), files_of)
-                batch.clear()
-        yield from _lines(batch, get_counts(connection, [it.id for it in batch]), files_of)
+        yield from export_widgets(connection, stream_widgets(connection, _BATCH), files_of)
+
+
+def export_widgets(
+    connection: Snapshot, widgets: Iterable[StoredWidget], files_of: FilesOf
+) -> Iterator[bytes]:
+    """A line for each of these, with its count of that moment."""
+    batch: list[StoredWidget] = []
+    for stored in widgets:
+        batch.append(stored)
+        if len(batch) == _BATCH:
+            yield from _lines(batch, get_counts(connection, [it.id for it in batch]), files_of)
+            batch.clear()
+    yield from _lines(batch, get_counts(connection, [it.id for it in batch]), files_of)
 
 
 def linked_to(cdn_url: str) -> FilesOf:

@@ -7,6 +7,7 @@ end is removed again.
 from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
+from typing import BinaryIO
 
 from ..bundles.contract import Bundles, Kind
 from ..bundles.hashing import hash_file
@@ -21,18 +22,72 @@ _FILES_PER_QUERY = 500
 
 
 class BundleTaker:
-    def __init__(self, store: Store, bundles: Bundles, beside: Path, max_bytes: int) -> None:
-        self._store = store
-        self._bundles = bundles
-        self._beside = beside.resolve()
-        self._max_bytes = max_bytes
+    """Takes files in by their names, and keeps account of those that are new."""
+
+    def __init__(self, store: Store, bundles: Bundles) -> None:
+        self.store = store
+        self.bundles = bundles
         self._taken: set[tuple[str, str]] = set()
         self._new: set[tuple[str, str]] = set()
         self._kept: set[tuple[str, str]] = set()
 
+    def take(self, name: str, kind: Kind) -> TakenBundle:
+        """Have the file with this name in the store. Raises BundleRefused."""
+        raise NotImplementedError
+
     @property
     def has_taken_any(self) -> bool:
         return bool(self._taken)
+
+    def keep(self, files: Iterable[StoredFile]) -> None:
+        """Versions that will be added refer to these."""
+        self._kept |= {(it.sha256_hash, it.kind) for it in files}
+
+    def count_stored(self, connection: Snapshot) -> int:
+        """How many new files stay: kept, or missed until now by a version that is there."""
+        self._kept |= _referred_to(connection, self._new - self._kept)
+        return len(self._new & self._kept)
+
+    def check_present(self) -> None:
+        """Raise if a file was removed meanwhile, as `doctor --clean` does with unused ones."""
+        for sha256_hash, kind in self._taken & self._kept:
+            if self.bundles.stat(sha256_hash, _kind(kind)) is None:
+                raise StoreUnavailable(
+                    f"The stored bundle {sha256_hash} was removed during the import. Import again."
+                )
+
+    def give_back(self) -> None:
+        """Remove what is new, unless something refers to it now."""
+        unused = sorted(self._new)
+        for start in range(0, len(unused), _FILES_PER_QUERY):
+            some = set(unused[start : start + _FILES_PER_QUERY])
+            with self.store.publishing() as tx:
+                staged = {(it.sha256_hash, it.kind) for it in list_staged_files(tx.connection)}
+                for sha256_hash, kind in some - staged - _referred_to(tx.connection, some):
+                    self.bundles.remove(sha256_hash, _kind(kind))
+
+    def give_back_unused(self) -> None:
+        """The same, after the import is done: a version that was there keeps its address."""
+        self._new -= self._kept
+        self.give_back()
+
+    def _put(self, content: BinaryIO, sha256_hash: str, kind: Kind) -> None:
+        if self.bundles.put(content, sha256_hash, kind):
+            self._new.add((sha256_hash, kind))
+
+    def _note(self, taken: TakenBundle, kind: Kind) -> TakenBundle:
+        """A version refers to this file, which must stay."""
+        self._taken.add((taken.sha256_hash, kind))
+        return taken
+
+
+class FileTaker(BundleTaker):
+    """Files beside the one that is imported."""
+
+    def __init__(self, store: Store, bundles: Bundles, beside: Path, max_bytes: int) -> None:
+        super().__init__(store, bundles)
+        self._beside = beside.resolve()
+        self._max_bytes = max_bytes
 
     def take(self, name: str, kind: Kind) -> TakenBundle:
         try:
@@ -48,42 +103,8 @@ class BundleTaker:
         if size_bytes > self._max_bytes:
             raise BundleRefused(f"{name} has {size_bytes} bytes; at most {self._max_bytes} go in.")
         with path.open("rb") as file:
-            if self._bundles.put(file, sha256_hash, kind):
-                self._new.add((sha256_hash, kind))
-        self._taken.add((sha256_hash, kind))
-        return TakenBundle(sha256_hash, size_bytes)
-
-    def keep(self, files: Iterable[StoredFile]) -> None:
-        """Versions that will be added refer to these."""
-        self._kept |= {(it.sha256_hash, it.kind) for it in files}
-
-    def count_stored(self, connection: Snapshot) -> int:
-        """How many new files stay: kept, or missed until now by a version that is there."""
-        self._kept |= _referred_to(connection, self._new - self._kept)
-        return len(self._new & self._kept)
-
-    def check_present(self) -> None:
-        """Raise if a file was removed meanwhile, as `doctor --clean` does with unused ones."""
-        for sha256_hash, kind in self._taken & self._kept:
-            if self._bundles.stat(sha256_hash, _kind(kind)) is None:
-                raise StoreUnavailable(
-                    f"The stored bundle {sha256_hash} was removed during the import. Import again."
-                )
-
-    def give_back(self) -> None:
-        """Remove what is new, unless something refers to it now."""
-        unused = sorted(self._new)
-        for start in range(0, len(unused), _FILES_PER_QUERY):
-            some = set(unused[start : start + _FILES_PER_QUERY])
-            with self._store.publishing() as tx:
-                staged = {(it.sha256_hash, it.kind) for it in list_staged_files(tx.connection)}
-                for sha256_hash, kind in some - staged - _referred_to(tx.connection, some):
-                    self._bundles.remove(sha256_hash, _kind(kind))
-
-    def give_back_unused(self) -> None:
-        """The same, after the import is done: a version that was there keeps its address."""
-        self._new -= self._kept
-        self.give_back()
+            self._put(file, sha256_hash, kind)
+        return self._note(TakenBundle(sha256_hash, size_bytes), kind)
 
 
 def _referred_to(connection: Snapshot, files: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:

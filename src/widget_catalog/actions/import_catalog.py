@@ -15,10 +15,11 @@ from ..domain.errors import StoreUnavailable
 from ..process_pool import collector_paused
 from ..store.engine import Store
 from ..store.widgets import add_drafts
-from .import_bundles import BundleTaker
+from .import_bundles import BundleTaker, FileTaker
 from .import_checks import ImportChecks, ImportSummary, by_fate
 from .import_lines import ImportLines
 from .ndjson import Rules
+from .revoke_version import withdraw_files
 from .spool import Spool
 from .staged_import import Started, import_staged, only_import
 from .write_drafts import merge_drafts
@@ -51,8 +52,32 @@ def import_catalog(
     `is_alone` all is one transaction, from the first line on: that is faster, but nobody else can
     write meanwhile. `make_index_ready` is called after many changes.
     """
-    rules = Rules(from_ms(store.now_ms()) + _CLOCK_SKEW, is_lenient)
-    taking = BundleTaker(store, bundles, beside, max_bundle_bytes)
+    return import_taking(
+        FileTaker(store, bundles, beside, max_bundle_bytes),
+        lines,
+        progress,
+        file_name=file_name,
+        into_owned=into_owned,
+        is_lenient=is_lenient,
+        is_alone=is_alone,
+        make_index_ready=make_index_ready,
+    )
+
+
+def import_taking(
+    taking: BundleTaker,
+    lines: Iterable[bytes],
+    progress: Callable[[int], None],
+    *,
+    file_name: str,
+    into_owned: bool,
+    is_lenient: bool,
+    is_alone: bool,
+    make_index_ready: Callable[[], None],
+) -> ImportSummary:
+    """The same for lines whose files `taking` finds, wherever they are."""
+    store = taking.store
+    rules = rules_of_now(store, is_lenient=is_lenient)
     reading = ImportLines(lines, rules, store.draw, taking, progress)
     started = Started(store, taking, file_name, into_owned, make_index_ready)
     try:
@@ -65,7 +90,12 @@ def import_catalog(
             taking.give_back()
         raise
     taking.give_back_unused()
+    withdraw_files(store, taking.bundles)
     return summary
+
+
+def rules_of_now(store: Store, *, is_lenient: bool) -> Rules:
+    return Rules(from_ms(store.now_ms()) + _CLOCK_SKEW, is_lenient)
 
 
 def _spool(started: Started, lines: ImportLines) -> ImportSummary:

@@ -49,6 +49,9 @@ _RULES = {
     "license": _TEXT_OR_NULL,
     "cssFile": _FILE,
     "manifest": _TEXT_OR_NULL,
+    "revoked": 'must be like {"reason": "…", "at": "2026-01-31T09:05:00.000Z"}, or null.',
+    "reason": "must be a text that is not empty.",
+    "at": _INSTANT,
 }
 
 _COMPLAINT = re.compile(r"(?P<sentence>.*?)(?: - at `\$\.?(?P<at>.*)`)?$", re.DOTALL)

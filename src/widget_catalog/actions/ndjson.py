@@ -24,7 +24,7 @@ from widget_contract.wire import Size
 from ..bundles.contract import Kind
 from ..domain.clock import iso
 from ..domain.errors import InvalidWidget
-from ..domain.widgets import Style, Version, Widget, newest_first
+from ..domain.widgets import Revocation, Style, Version, Widget, newest_first
 from .line_faults import MAX_CELLS, SAFE_INTEGER, fault, faults_of
 
 T = TypeVar("T")
@@ -44,10 +44,20 @@ class GridSize(Size, frozen=True, forbid_unknown_fields=True):
     h: Cells
 
 
+class RevocationLine(msgspec.Struct, rename="camel", frozen=True, forbid_unknown_fields=True):
+    """Why and since when a version must not run; whether its author has yanked it besides."""
+
+    reason: Text
+    at: Instant
+    yanked: bool = False
+    yanked_reason: str | None = None
+
+
 class VersionLine(Declared, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """`bundleFile`, a path beside the NDJSON file, stands in place of `bundleUrl`.
 
-    `cssFile` and `manifest` are there only where a version has them.
+    `cssFile`, `manifest` and `revoked` are there only where a version has them. A revoked version
+    counts as yanked, for whoever does not know of revocations.
     """
 
     version: str
@@ -65,6 +75,7 @@ class VersionLine(Declared, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     config_version: Integer | None = None
     css_file: Text | None = None
     manifest: str | None = None
+    revoked: RevocationLine | None = None
 
 
 class WidgetLine(msgspec.Struct, rename="camel", kw_only=True, forbid_unknown_fields=True):
@@ -177,6 +188,13 @@ def _version_line(widget: Widget, version: Version, files_of: FilesOf) -> dict[s
         line["cssFile"] = css_file
     if version.manifest is not None:
         line["manifest"] = version.manifest
+    if version.revocation is not None:
+        line["revoked"] = {
+            "reason": version.revocation.reason,
+            "at": iso(version.revocation.revoked_at),
+            "yanked": version.is_yanked,
+            "yankedReason": version.yanked_reason,
+        }
     return line
 
 
@@ -225,19 +243,25 @@ class _LineReader:
     def _version(self, number: SemVer, line: VersionLine, at: str) -> Version:
         bundle = self._bundle(line, at)
         style = None if line.css_file is None else self._taken(at, "cssFile", line.css_file, "css")
+        revoked = line.revoked
+        yanked_by_author = line if revoked is None else revoked
         return Version(
             version=number,
             bundle_url=self._line(at, "bundleUrl", line.bundle_url),
             bundle_size=bundle.size_bytes,
             sha256_hash=bundle.sha256_hash,
             published_at=self._instant(at, "publishedAt", line.published_at),
-            is_yanked=line.yanked,
-            yanked_reason=self._line(at, "yankedReason", line.yanked_reason),
+            is_yanked=yanked_by_author.yanked,
+            yanked_reason=self._line(at, "yankedReason", yanked_by_author.yanked_reason),
             deprecation_message=self._line(at, "deprecationMessage", line.deprecation_message),
             **self._declared(at, line),
             style=None if style is None else Style(style.size_bytes, style.sha256_hash),
             manifest=self._manifest(at, line.manifest),
+            revocation=None if revoked is None else self._revocation(revoked, f"{at}.revoked"),
         )
+
+    def _revocation(self, line: RevocationLine, at: str) -> Revocation:
+        return Revocation(self._line(at, "reason", line.reason), self._instant(at, "at", line.at))
 
     def _declared(self, at: str, line: VersionLine) -> dict[str, Any]:
         values = declared(line)

@@ -5,8 +5,6 @@ has the same bytes. They are moved after the commit, and moved back before it, s
 which is not revoked never lacks its files; what a crash leaves undone, the next start does.
 """
 
-import msgspec
-
 from ..bundles.contract import Bundles, Kind
 from ..domain.accounts import Actor, Right
 from ..domain.clock import from_ms
@@ -77,7 +75,7 @@ def _save(
     revocation: Revocation | None,
 ) -> None:
     widget = stored.widget
-    new = msgspec.structs.replace(old, revocation=revocation)
+    new = old.with_revocation(revocation)
     changed = widget.with_versions([new if it is old else it for it in widget.versions])
     subject = {"scope": widget.scope, "name": widget.name, "version": old.number}
     event = (

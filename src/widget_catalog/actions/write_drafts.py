@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from ..domain.accounts import COMMAND_LINE
-from ..domain.events import Imported
+from ..domain.events import Imported, Revoked
 from ..domain.widgets import Version, Widget
 from ..store.engine import Transaction
 from ..store.rows import Draft
@@ -47,7 +47,17 @@ def merge_drafts(tx: Transaction, drafts: Iterable[Draft]) -> None:
                 version = added[0].number if len(added) == 1 else None
                 imported = Imported(scope=draft.scope, name=draft.name, version=version)
                 merged = _merged(old.widget, draft, added)
-                replace_widget(tx, old, merged, COMMAND_LINE, imported)
+                revoked = [
+                    Revoked(
+                        scope=draft.scope,
+                        name=draft.name,
+                        version=it.number,
+                        reason=it.revocation.reason,
+                    )
+                    for it in added
+                    if it.revocation is not None
+                ]
+                replace_widget(tx, old, merged, COMMAND_LINE, imported, *revoked)
         rest = again
 
 

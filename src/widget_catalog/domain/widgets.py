@@ -62,6 +62,9 @@ class Version(Declared, frozen=True, kw_only=True):
     def withdrawn_reason(self) -> str | None:
         return self.yanked_reason if self.revocation is None else self.revocation.reason
 
+    def with_revocation(self, revocation: Revocation | None) -> "Version":
+        return msgspec.structs.replace(self, revocation=revocation)
+
     @property
     def number(self) -> str:
         """The version as people write it, build metadata and all."""

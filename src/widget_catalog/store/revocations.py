@@ -9,6 +9,7 @@ from sqlalchemy.engine import Connection
 from ..domain.clock import from_ms, to_ms
 from ..domain.errors import DataDamaged
 from ..domain.widgets import Revocation, Version
+from .bulk import insert_rows
 from .checksums import row_checksum
 from .engine import Transaction
 from .rows import Row, StoredFile
@@ -42,9 +43,12 @@ def save_revocation(tx: Transaction, widget_id: int, version: Version) -> None:
     tx.connection.execute(sa.delete(revocations).where(is_it))
     if version.revocation is not None:
         reason, revoked_at = version.revocation.reason, to_ms(version.revocation.revoked_at)
-        row = (widget_id, version.identity, reason, revoked_at)
-        values = dict(zip(revocations.columns.keys(), (*row, row_checksum(row)), strict=True))
-        tx.connection.execute(sa.insert(revocations).values(values))
+        add_revocations(tx, [(widget_id, version.identity, reason, revoked_at)])
+
+
+def add_revocations(tx: Transaction, rows: Sequence[tuple[int, str, str, int]]) -> None:
+    """Number of the widget, identity of the version, reason and instant of each."""
+    insert_rows(tx.connection, revocations, [(*row, row_checksum(row)) for row in rows])
 
 
 def is_revoked(connection: Connection, sha256_hash: str) -> bool:

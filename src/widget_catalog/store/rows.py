@@ -11,7 +11,7 @@ from widget_contract.wire import Size
 
 from ..domain.clock import from_ms, to_ms
 from ..domain.errors import DataDamaged
-from ..domain.widgets import Style, Version, Widget, newest_first
+from ..domain.widgets import Revocation, Style, Version, Widget, newest_first
 from .checksums import row_checksum
 
 Row = tuple[Any, ...]
@@ -47,6 +47,8 @@ class Draft(NamedTuple):
     widget: Row
     versions: list[Row]
     picture: bytes | Row
+    # Identity, reason and instant of its revoked versions.
+    revocations: tuple[tuple[str, str, int], ...] = ()
 
     @property
     def key(self) -> tuple[str, str]:
@@ -79,8 +81,17 @@ class Draft(NamedTuple):
             if it[_CSS_SIZE] is not None:
                 yield StoredFile(*self.key, it[_NUMBER], "css", it[_CSS_SHA256_HASH], it[_CSS_SIZE])
 
+    @property
+    def revoked(self) -> Iterator[tuple[str, str]]:
+        """Of its revoked versions: number and reason."""
+        why = {identity: reason for identity, reason, _ in self.revocations}
+        return ((it[_NUMBER], why[it[_IDENTITY]]) for it in self.versions if it[_IDENTITY] in why)
+
     def to_widget(self) -> Widget:
         versions = [version_from(*self.key, (None, *it)) for it in self.versions]
+        if self.revocations:
+            why = {it[0]: Revocation(it[1], from_ms(it[2])) for it in self.revocations}
+            versions = [it.with_revocation(why.get(it.identity)) for it in versions]
         return widget_from((None, *self.widget), versions)
 
 
@@ -103,6 +114,11 @@ def draft(widget: Widget, downloads: int, picture: bytes) -> Draft:
         widget_row(widget),
         [version_row(widget, version) for version in widget.versions],
         picture,
+        tuple(
+            (it.identity, it.revocation.reason, to_ms(it.revocation.revoked_at))
+            for it in widget.versions
+            if it.revocation is not None
+        ),
     )
 
 

@@ -4,7 +4,6 @@ import functools
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-import msgspec
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
@@ -12,7 +11,7 @@ from widget_contract.names import Scope, WidgetName
 
 from ..domain.accounts import COMMAND_LINE, Actor
 from ..domain.errors import DataDamaged, NotFound
-from ..domain.events import Imported, PublicEvent, TextChanged
+from ..domain.events import Imported, PublicEvent, Revoked, TextChanged
 from ..domain.widgets import Widget
 from . import downloads
 from .bulk import insert_rows
@@ -20,7 +19,7 @@ from .count_table import downloads as counts
 from .damage import any_text, is_damage
 from .engine import Transaction
 from .events import append_public
-from .revocations import list_revocations_of, revocation_from, save_revocation
+from .revocations import add_revocations, list_revocations_of, revocation_from, save_revocation
 from .rows import (
     Draft,
     Row,
@@ -115,10 +114,14 @@ def get_widget(connection: Connection, scope: Scope, name: WidgetName) -> Stored
     return found
 
 
-def stream_widgets(connection: Connection, batch: int = 500) -> Iterator[StoredWidget]:
-    """Every widget with its versions, by scope and name, a batch in memory at a time."""
+def stream_widgets(
+    connection: Connection, batch: int = 500, scopes: Sequence[str] | None = None
+) -> Iterator[StoredWidget]:
+    """Every widget (of these scopes) with its versions, by scope and name, a batch at a time."""
     key = sa.tuple_(widgets.c.scope, widgets.c.name)
     query = sa.select(widgets).order_by(widgets.c.scope, widgets.c.name).limit(batch)
+    if scopes is not None:
+        query = query.where(widgets.c.scope.in_(scopes))
     rows = connection.execute(query).all()
     while rows:
         yield from _with_versions(connection, rows)
@@ -254,7 +257,7 @@ def list_stored_files(connection: Connection) -> Iterator[StoredFile]:
 
 def add_widget(tx: Transaction, new: Widget, by: Actor, event: PublicEvent) -> None:
     """Add a widget that is not there yet."""
-    _add(tx, [draft(new, 0, tx.draw(new))], by, [event])
+    _add(tx, [draft(new, 0, tx.draw(new))], by, [[event]])
 
 
 def add_widgets(tx: Transaction, new: Sequence[tuple[Widget, int]]) -> None:
@@ -264,11 +267,20 @@ def add_widgets(tx: Transaction, new: Sequence[tuple[Widget, int]]) -> None:
 
 def add_drafts(tx: Transaction, new: Sequence[Draft]) -> None:
     """Import widgets that are not there yet."""
-    events = [Imported(scope=it.scope, name=it.name, version=it.only_version) for it in new]
-    _add(tx, new, COMMAND_LINE, events)
+    _add(tx, new, COMMAND_LINE, [_imported(it) for it in new])
 
 
-def _add(tx: Transaction, new: Sequence[Draft], by: Actor, events: Sequence[PublicEvent]) -> None:
+def _imported(it: Draft) -> list[PublicEvent]:
+    events: list[PublicEvent] = [Imported(scope=it.scope, name=it.name, version=it.only_version)]
+    for number, reason in it.revoked:
+        events.append(Revoked(scope=it.scope, name=it.name, version=number, reason=reason))
+    return events
+
+
+def _add(
+    tx: Transaction, new: Sequence[Draft], by: Actor, events: Sequence[Sequence[PublicEvent]]
+) -> None:
+    """What happened to each of them is at its place in `events`."""
     if not new:
         return
     numbered = list(enumerate(new, start=highest_id(tx.connection) + 1))
@@ -276,8 +288,9 @@ def _add(tx: Transaction, new: Sequence[Draft], by: Actor, events: Sequence[Publ
     rows = [(number, *version) for number, it in numbered for version in it.versions]
     insert_rows(tx.connection, versions, rows)
     downloads.set_counts(tx, {number: it.downloads for number, it in numbered})
-    numbers = (number for number, _ in numbered)
-    latest_seq = append_public(tx, by, zip(numbers, events, strict=True))
+    add_revocations(tx, [(number, *why) for number, it in numbered for why in it.revocations])
+    told = zip(numbered, events, strict=True)
+    latest_seq = append_public(tx, by, [(number, it) for (number, _), its in told for it in its])
     tx.saved([(number, it.picture) for number, it in numbered], latest_seq)
 
 
@@ -293,14 +306,17 @@ def replace_widget(
     for version in new.versions:
         before = known.pop(version.identity, None)
         if before is None:
-            added.append((old.id, *version_row(new, version)))
+            added.append(version)
         elif before != version:
             _update_version(tx, old.id, version_row(new, version))
             if before.revocation != version.revocation:
                 save_revocation(tx, old.id, version)
     if known:
         raise ValueError(f"A published version is never removed: {', '.join(known)}")
-    insert_rows(tx.connection, versions, added)
+    insert_rows(tx.connection, versions, [(old.id, *version_row(new, it)) for it in added])
+    for version in added:
+        if version.revocation is not None:
+            save_revocation(tx, old.id, version)
     if old.widget.text != new.text:
         events = (*events, TextChanged(scope=new.scope, name=new.name))
     latest_seq = append_public(tx, by, [(old.id, event) for event in events])
@@ -361,7 +377,7 @@ def _stored(rows: WidgetRows) -> StoredWidget:
     found = [version_from(scope, name, it) for it in rows.versions]
     if rows.revocations:
         why = {it[1]: revocation_from(it) for it in rows.revocations}
-        found = [msgspec.structs.replace(it, revocation=why.get(it.identity)) for it in found]
+        found = [it.with_revocation(why.get(it.identity)) for it in found]
     return StoredWidget(number, widget_from(rows.widget, found))
 
 
