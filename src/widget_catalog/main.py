@@ -25,6 +25,7 @@ from .commands.doctor import doctor
 from .commands.help import HELP_OPTIONS, build_command, examples
 from .commands.move import move
 from .commands.secrets import secrets
+from .commands.snapshot import keys, snapshots
 from .commands.transfer import export, import_, import_file
 from .commands.widgets import versions, widgets
 from .domain.errors import BackendDown, BundlesDown, InvalidImport, InvalidSettings
@@ -281,6 +282,9 @@ app.command(
     rich_help_panel=_CATALOG,
     epilog=examples("move --to-database postgresql://db/catalog --to-bundles s3://bundles"),
 )(move)
+
+app.add_typer(snapshots, rich_help_panel=_CATALOG)
+app.add_typer(keys, rich_help_panel=_CATALOG)
 
 app.command(rich_help_panel=_CATALOG)(doctor)
 

@@ -171,6 +171,18 @@ class InvalidBackup(CatalogError, ValueError):
         self.faults = faults
 
 
+class InvalidSnapshot(InvalidBackup):
+    """A snapshot that is damaged, changed, not signed by whom it should be, or none at all."""
+
+
+class SnapshotRefused(CatalogError):
+    """A snapshot that does not go with what is there, or cannot be made of it."""
+
+
+class InvalidKey(CatalogError, ValueError):
+    """A file that is not the key that is needed."""
+
+
 class BackupFailed(CatalogError):
     """A backup that cannot be made; the one before it is still there."""
 

@@ -4,11 +4,14 @@ Readers follow it from the number they have. Rows are written by `events.append`
 """
 
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from typing import NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
+from ..domain.clock import to_ms
+from ..domain.events import Revoked
 from .bulk import insert_rows, stream_numbers
 from .engine import Transaction
 from .schema import changes
@@ -57,6 +60,20 @@ def find_change(connection: Connection, seq: int) -> Change | None:
 def stream_times(connection: Connection) -> Iterator[list[str]]:
     """Numbers of widgets and when each changed, oldest first, joined by commas."""
     return stream_numbers(connection, changes.c.seq, changes.c.widget_id, changes.c.changed_at)
+
+
+def was_revoked_here(
+    connection: Connection, widget_id: int, version: str, revoked_at: datetime
+) -> bool:
+    """Whether this revocation was made in this catalog. One that came from another catalog was
+    made earlier than it came."""
+    query = sa.select(changes.c.seq).where(
+        changes.c.changed_at == to_ms(revoked_at),
+        changes.c.widget_id == widget_id,
+        changes.c.kind == Revoked.kind,
+        changes.c.version == version,
+    )
+    return connection.execute(query.limit(1)).first() is not None
 
 
 def list_changes(connection: Connection, after: int, limit: int = 1000) -> list[Change]:

@@ -1,4 +1,4 @@
-"""The tables of the import that is on its way into the catalog."""
+"""The tables of what comes from other catalogs: imports on their way, and snapshots."""
 
 from sqlalchemy import BigInteger, Column, LargeBinary, Table, Text
 
@@ -30,4 +30,15 @@ staged_widgets = Table(
     Column("scope", Name, primary_key=True),
     Column("name", Name, primary_key=True),
     Column("batch", Number, primary_key=True, autoincrement=False, index=True),
+)
+
+# The snapshot that was loaded last, if one was: which state of which catalog.
+loaded_snapshots = Table(
+    "loaded_snapshots",
+    metadata,
+    Column("id", Number, primary_key=True, autoincrement=False),
+    Column("origin", Text, nullable=False),
+    Column("seq", BigInteger, nullable=False),
+    Column("position", Text, nullable=False),
+    Column("scopes", Text),
 )

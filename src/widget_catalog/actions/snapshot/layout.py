@@ -1,0 +1,117 @@
+"""How a snapshot is written: a tar file of an export, with nothing in it that is not checked.
+
+    snapshot.json     what this is, of which catalog, and the hash of SHA256SUMS
+    snapshot.sig      the Ed25519 signature of snapshot.json, 64 bytes; missing if it is not signed
+    SHA256SUMS        the hash of every file that follows, as `sha256sum -c` reads it
+    catalog.ndjson    the widgets, as `import` reads them
+    bundles/…         the bundles and style sheets that they name, by hash
+
+All headers, paddings and the end follow from the names and sizes, so that every byte of the file
+is either hashed or known.
+"""
+
+import hashlib
+import re
+import tarfile
+from typing import NamedTuple
+
+import msgspec
+
+from ...store.feed import Change
+
+FORMAT = 1
+HEADER = "snapshot.json"
+SIGNATURE = "snapshot.sig"
+SUMS = "SHA256SUMS"
+CATALOG = "catalog.ndjson"
+
+BLOCK_BYTES = tarfile.BLOCKSIZE
+CHUNK_BYTES = 1 << 20
+MAX_HEADER_BYTES = 1 << 20
+SIGNATURE_BYTES = 64
+
+_SUMS_LINE = re.compile(
+    rb"([0-9a-f]{64})  (catalog\.ndjson|bundles/([0-9a-f]{64})\.(?:js|css))\n", re.ASCII
+)
+LONGEST_SUMS_LINE = 200
+
+
+class Base(msgspec.Struct, frozen=True):
+    """The state that a delta is to be loaded over."""
+
+    seq: int
+    position: str
+
+
+class Header(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """`snapshot.json`. A state of a catalog is `origin`, `seq` and `scopes`; counts aside."""
+
+    format: int
+    origin: str
+    base_url: str
+    seq: int
+    """The number of the newest change."""
+    position: str
+    """The hash of that change: another history of the same catalog has another."""
+    at: str
+    """When it happened; not when the snapshot was made, so the same state gives the same bytes."""
+    scopes: list[str] | None
+    base: Base | None
+    widgets: int
+    versions: int
+    files: int
+    sums_sha256: str
+    key: str | None
+    """The fingerprint of the key that has signed this."""
+    release: str
+
+
+class _Format(msgspec.Struct):
+    format: int
+
+
+decode_format = msgspec.json.Decoder(_Format).decode
+decode_header = msgspec.json.Decoder(Header).decode
+
+
+def encode_header(header: Header) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(header)) + b"\n"
+
+
+class Sum(NamedTuple):
+    path: str
+    sha256_hash: str
+
+
+def sums_line(it: Sum) -> bytes:
+    return f"{it.sha256_hash}  {it.path}\n".encode()
+
+
+def parse_sums_line(line: bytes) -> Sum | None:
+    """None if it names anything that does not belong into a snapshot."""
+    found = _SUMS_LINE.fullmatch(line)
+    if found is None or (found[3] is not None and found[3] != found[1]):
+        return None
+    return Sum(found[2].decode(), found[1].decode())
+
+
+def tar_header(path: str, size_bytes: int) -> bytes:
+    """The block before a file: nothing of the machine that makes it gets in."""
+    member = tarfile.TarInfo(path)
+    member.size, member.mode, member.mtime = size_bytes, 0o644, 0
+    return member.tobuf(tarfile.GNU_FORMAT)
+
+
+def padding_after(size_bytes: int) -> int:
+    """A file fills whole blocks."""
+    return -size_bytes % BLOCK_BYTES
+
+
+def end_of(size_bytes: int) -> int:
+    """How many zeros end an archive that is so long before them."""
+    ended = size_bytes + 2 * BLOCK_BYTES
+    return ended + -ended % tarfile.RECORDSIZE - size_bytes
+
+
+def position_of(change: Change) -> str:
+    return hashlib.sha256(msgspec.json.encode(tuple(change))).hexdigest()

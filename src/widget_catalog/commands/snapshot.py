@@ -1,0 +1,226 @@
+"""`widget-catalog snapshot …` and `keys create`: the catalog as one signed file, and back."""
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ..settings import load_settings
+from .context import (
+    ConfigOption,
+    DataOption,
+    command_group,
+    command_node,
+    existing_node,
+    fail,
+    finish_interrupted_import,
+    report,
+    say,
+)
+
+if TYPE_CHECKING:
+    from ..actions.snapshot.keys import VerifyingKey
+    from ..actions.snapshot.layout import Header
+
+snapshots = command_group(
+    "snapshot", "Carry the catalog, or what is new in it, to another network as one signed file."
+)
+keys = command_group("keys", "Make keys that sign snapshots.")
+
+FileArgument = Annotated[
+    Path, typer.Argument(metavar="FILE", help="A snapshot.", show_default=False)
+]
+PublicKeyOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--key",
+        metavar="FILE",
+        help="The public key of whoever made it, such as snapshot.pub.",
+        show_default=False,
+    ),
+]
+UnsignedOption = Annotated[
+    bool,
+    typer.Option(
+        "--unsigned", help="Take one that is not signed; that it is whole is checked all the same."
+    ),
+]
+
+
+@keys.command("create")
+def create_keys(
+    name: Annotated[
+        Path,
+        typer.Argument(metavar="NAME", help="Write NAME.key and NAME.pub; none is overwritten."),
+    ] = Path("snapshot"),
+) -> None:
+    """Make a pair of Ed25519 keys, and print the public one.
+
+    NAME.key signs snapshots: keep it where they are made, and nowhere else. NAME.pub verifies them:
+    take it to where they are loaded, by another way than the snapshots.
+    """
+    from ..actions.snapshot.keys import create_keys
+
+    made = create_keys(name)
+    print(made.public_pem, end="")  # noqa: T201
+    report(f"Wrote {made.private}, which only you can read, and {made.public}.")
+    report(f"Fingerprint: {made.fingerprint}")
+
+
+@snapshots.command()
+def create(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="The file to write.", show_default=False)
+    ],
+    scope: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SCOPE",
+            help="Only the widgets of this scope; may be repeated.",
+            show_default="all",
+        ),
+    ] = None,
+    key: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="The private key to sign it with, such as snapshot.key.",
+            show_default="not signed",
+        ),
+    ] = None,
+    since: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Only what is new since this older snapshot, which must be loaded before.",
+            show_default=False,
+        ),
+    ] = None,
+    data: DataOption = None,
+    config: ConfigOption = None,
+) -> None:
+    """Write the catalog to one file: widgets, versions, revocations, bundles and style sheets.
+
+    The service may be running; the snapshot is of one moment. The file is replaced as a whole. It
+    is a tar file of an export, so other programs can look into it, and import reads what they
+    unpack. Accounts, the audit log and keys are not in it. Bundles that are kept elsewhere stay
+    links. Exit code 1: nothing was written.
+    """
+    from ..actions.snapshot.keys import read_signing_key
+    from ..actions.snapshot.making import Wanted, make_snapshot
+    from ..progress import counting
+
+    settings = load_settings({"data": data}, config)
+    signing = None if key is None else read_signing_key(key)
+    if file.is_dir():
+        fail(f"{file} is a folder; name a file in it.")
+    base = None if since is None else _header_of(since)
+    like_base = None if base is None else base.scopes
+    wanted = Wanted(settings.public_url, _scopes(scope) if scope else like_base, base)
+    node = existing_node(settings)
+    made = make_snapshot(node.store, node.bundles, file, wanted, signing, partial(counting, say))
+    report(f"Wrote {_summary(made)} to {file}.")
+    if signing is None:
+        report("It is not signed: without --key nobody can say who made it.")
+
+
+@snapshots.command()
+def verify(
+    file: FileArgument, key: PublicKeyOption = None, unsigned: UnsignedOption = False
+) -> None:
+    """Check the signature and every byte of a snapshot. Needs neither a service nor a data folder.
+
+    Exit code 1: what is wrong is listed, with the names of the files inside that it is in.
+    """
+    from ..actions.snapshot.reading import open_snapshot
+    from ..progress import counting
+
+    with open_snapshot(file, _public_key(key, unsigned=unsigned)) as snapshot:
+        with counting(say, "Verifying", snapshot.header.files + 1) as advance:
+            snapshot.verify(advance)
+        header = snapshot.header
+    signed = f"signed with {header.key}" if header.key else "not signed"
+    report(f"{file} is whole, and {signed}: {_summary(header)}.")
+    report(f"It is of {header.base_url}, as it was after change {header.seq:,} at {header.at}.")
+
+
+@snapshots.command()
+def load(
+    file: FileArgument,
+    key: PublicKeyOption = None,
+    unsigned: UnsignedOption = False,
+    into_owned: Annotated[
+        bool,
+        typer.Option(
+            "--into-owned", help="Also load into scopes that belong to an account or organization."
+        ),
+    ] = False,
+    data: DataOption = None,
+    config: ConfigOption = None,
+) -> None:
+    """Bring a catalog to the state of a snapshot: a new one, or one that a snapshot made.
+
+    The whole file is verified first; if anything is wrong with it, nothing is changed. New widgets
+    and versions are added. Yanked, deprecated, revoked, unlisted and official ones are made so, or
+    not so any more. Counts of widgets that are there stay. Loading the same file again changes
+    nothing. The service may be running.
+    """
+    from ..actions.snapshot.loading import load_snapshot
+    from ..actions.snapshot.reading import open_snapshot
+    from ..greeting import counted
+    from ..progress import counting
+    from ..wiring import make_index_ready
+
+    settings = load_settings({"data": data}, config)
+    bar = partial(counting, say)
+    with open_snapshot(file, _public_key(key, unsigned=unsigned)) as snapshot:
+        with bar("Verifying", snapshot.header.files + 1) as advance:
+            snapshot.verify(advance)
+        node = command_node(settings)
+        finish_interrupted_import(node)
+        loaded = load_snapshot(
+            node.store,
+            node.bundles,
+            snapshot,
+            bar,
+            into_owned=into_owned,
+            make_index_ready=partial(make_index_ready, node),
+        )
+    new = loaded.imported
+    report(
+        f"Added {counted(new.widgets_added, 'widget')} and "
+        f"{counted(new.versions_added, 'version')} ({counted(new.bundles_stored, 'bundle')} "
+        f"stored); changed {counted(loaded.changed, 'widget')} that were there."
+    )
+
+
+def _scopes(given: list[str]) -> list[str]:
+    from widget_contract.names import Scope
+
+    return sorted({str(Scope.parse(it.removeprefix("@"))) for it in given})
+
+
+def _header_of(path: Path) -> "Header":
+    """Of an older snapshot of ours. Who signed it does not matter: it is compared with the feed."""
+    from ..actions.snapshot.reading import read_header
+
+    return read_header(path)
+
+
+def _public_key(path: Path | None, *, unsigned: bool) -> "VerifyingKey | None":
+    from ..actions.snapshot.keys import read_verifying_key
+
+    if (path is None) != unsigned:
+        fail("Give the public key with --key, or --unsigned for a snapshot without a signature.")
+    return None if path is None else read_verifying_key(path)
+
+
+def _summary(header: "Header") -> str:
+    from ..greeting import counted
+
+    what = (
+        f"{counted(header.widgets, 'widget')}, {counted(header.versions, 'version')} and "
+        f"{counted(header.files, 'bundle file')}"
+    )
+    return what if header.base is None else f"a delta since change {header.base.seq:,}: {what}"
