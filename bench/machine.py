@@ -1,5 +1,6 @@
 """The machine: which cores are used for what, what a process takes of its memory, what it is."""
 
+import contextlib
 import os
 import platform
 import shutil
@@ -76,6 +77,16 @@ def cpu_seconds_of(pids: Iterable[int]) -> float:
         after_name = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
         ticks += int(after_name[11]) + int(after_name[12])
     return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def whole_cpu_s(pid: int) -> float:
+    """The same of a process, its present children, and all that have ended and were waited for."""
+    after_name = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    seconds = sum(map(int, after_name[11:15])) / os.sysconf("SC_CLK_TCK")
+    for child in children_of(pid):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # It has just ended.
+            seconds += cpu_seconds_of([child])
+    return seconds
 
 
 class CoreClock:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Literal
 
-Unit = Literal["of nginx", "of 10,000", "of quiet", "/s", "ms", "s", "MB"]
+Unit = Literal["of nginx", "of 10,000", "of quiet", "of SQLite", "/s", "ms", "s", "MB"]
 
 _BUCKETS_A_DOUBLING = 32
 

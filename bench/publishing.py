@@ -74,12 +74,18 @@ def detail_publishing(rig: Rig) -> list[Outcome]:
 
 
 class Author:
-    def __init__(self, catalog: Server) -> None:
-        self.bundle = os.urandom(_MEGABYTE // 2).hex().encode()
+    def __init__(self, catalog: Server, name: str = _NAME, bundle_bytes: int = _MEGABYTE) -> None:
+        self.bundle = os.urandom(bundle_bytes // 2).hex().encode()
+        self._name = name
         self._client = httpx.Client(base_url=f"http://127.0.0.1:{catalog.port}", timeout=30)
-        session = self._ask("/api/auth/sign-in", {"username": _NAME, "password": _PASSWORD})
+        session = self._ask("/api/auth/sign-in", {"username": name, "password": _PASSWORD})
         self._client.headers["x-csrf-token"] = session["csrfToken"]
         self._count = 0
+
+    @property
+    def latest(self) -> str:
+        """The version that was published last."""
+        return f"1.{self._count}.0"
 
     def close(self) -> None:
         self._client.close()
@@ -90,7 +96,7 @@ class Author:
         js = self.bundle + b"\n// %d" % self._count
         manifest = {
             "name": "bench",
-            "version": f"1.{self._count}.0",
+            "version": self.latest,
             "displayName": "Bench",
             "minSize": {"w": 1, "h": 1},
             "maxSize": {"w": 1, "h": 1},
@@ -99,7 +105,7 @@ class Author:
         body = {
             **manifest,
             "action": "request",
-            "scope": _NAME,
+            "scope": self._name,
             "bundleSize": len(js),
             "sha256Hash": hashlib.sha256(js).hexdigest(),
             "manifestJson": json.dumps(manifest),
@@ -171,7 +177,7 @@ class _Counting:
 def running_with_author(rig: Rig) -> Iterator[tuple[Server, Author]]:
     """A catalog of its own, with an author in it."""
     data = copy_of(ensure_folder(SIZE), rig.folder / AUTHORS_FOLDER)
-    _make_account(data)
+    make_account(_NAME, data, clean_environment())
     with running_catalog(rig, data) as catalog:
         author = Author(catalog)
         try:
@@ -181,14 +187,14 @@ def running_with_author(rig: Rig) -> Iterator[tuple[Server, Author]]:
     shutil.rmtree(data)
 
 
-def _make_account(data: Path) -> None:
-    command = catalog_command("account", "create", _NAME, "--email", "author@example.org")
+def make_account(name: str, data: Path, environment: Mapping[str, str]) -> None:
+    command = catalog_command("account", "create", name, "--email", f"{name}@example.org")
     made = subprocess.run(
         # An operator, who has no quotas.
         [*command, "--operator", "--password-stdin", "--data", str(data)],
         input=_PASSWORD.encode(),
         capture_output=True,
-        env=clean_environment(),
+        env=dict(environment),
     )
     if made.returncode:
         raise BenchFault(f"widget-catalog account create failed: {made.stderr.decode().strip()}")

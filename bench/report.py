@@ -48,7 +48,7 @@ class Setting(NamedTuple):
 
 def shown(value: float, unit: Unit) -> str:
     match unit:
-        case "of nginx" | "of 10,000" | "of quiet":
+        case "of nginx" | "of 10,000" | "of quiet" | "of SQLite":
             return f"{value:.2f} {unit}"
         case "/s":
             return f"{value:,.0f}/s"

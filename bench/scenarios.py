@@ -5,7 +5,7 @@ from fnmatch import fnmatchcase
 from functools import partial
 from typing import NamedTuple
 
-from . import counting, footprint, importing, latency, publishing, streaming, throughput
+from . import counting, footprint, importing, latency, nodes, publishing, streaming, throughput
 from .measures import BenchFault, Outcome
 from .options import Options
 from .rig import Rig
@@ -57,6 +57,15 @@ SCENARIOS = (
         "resolve",
         "100 of 10,000 widgets: at most 2 ms of the core",
         partial(streaming.resolve, size=throughput.SIZE),
+    ),
+    Scenario("nodes-reads", "a node on PostgreSQL: at least 0.95 of SQLite", nodes.reads),
+    Scenario("nodes-visible", "a publish on 3 nodes: p99 at most 250 ms", nodes.visible),
+    Scenario("nodes-publish", "8 authors at 3 nodes", nodes.publishes),
+    Scenario("nodes-counts", "downloads counted by 1, 2 and 3 nodes", nodes.counts),
+    Scenario(
+        "nodes-start-100k",
+        "a new node reads 100,000 widgets: at most 15 s",
+        partial(nodes.bootstrap, size=_LARGE, most_s=15),
     ),
     Scenario(
         "search-p99-100k",
@@ -122,6 +131,12 @@ SCENARIOS = (
         "memory-1m-4",
         "4 workers after traffic, together: at most 900 MB",
         partial(footprint.memory_of_all, size=_MILLION, workers=4, most_mb=900),
+        is_million=True,
+    ),
+    Scenario(
+        "nodes-start-1m",
+        "a new node reads 1,000,000 widgets: at most 150 s",
+        partial(nodes.bootstrap, size=_MILLION, most_s=150),
         is_million=True,
     ),
     Scenario(

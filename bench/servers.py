@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from .client import Connection, Reply, request
@@ -87,19 +87,24 @@ class Server:
 
 
 @contextlib.contextmanager
-def running_catalog(rig: Rig, data: Path, workers: int = 1) -> Iterator[Server]:
+def running_catalog(
+    rig: Rig, data: Path, workers: int = 1, settings: Mapping[str, str] | None = None
+) -> Iterator[Server]:
     """The real service, as an operator starts it."""
-    with starting_catalog(rig, data, workers) as server:
+    with starting_catalog(rig, data, workers, settings) as server:
         server.wait_for(request("/api/v1/widgets/search?limit=1"))
         yield server
 
 
 @contextlib.contextmanager
-def starting_catalog(rig: Rig, data: Path, workers: int = 1) -> Iterator[Server]:
+def starting_catalog(
+    rig: Rig, data: Path, workers: int = 1, settings: Mapping[str, str] | None = None
+) -> Iterator[Server]:
     """The same, but not waited for."""
     port = free_port()
     command = [*catalog_command("serve"), "--data", str(data), "--port", str(port)]
-    with _running(rig, [*command, "--workers", str(workers)], port) as server:
+    environment = environment_of(settings or {})
+    with _running(rig, [*command, "--workers", str(workers)], port, environment) as server:
         yield server
 
 
@@ -138,6 +143,12 @@ def catalog_command(*arguments: str) -> list[str]:
     return [sys.executable, "-m", "widget_catalog", *arguments]
 
 
+def environment_of(settings: Mapping[str, str]) -> dict[str, str]:
+    """An environment with these settings and no others."""
+    given = {f"WIDGET_CATALOG_{name.upper()}": value for name, value in settings.items()}
+    return clean_environment() | given
+
+
 def clean_environment() -> dict[str, str]:
     """Without settings of this shell's that would change what is measured.
 
@@ -149,7 +160,9 @@ def clean_environment() -> dict[str, str]:
 
 
 @contextlib.contextmanager
-def _running(rig: Rig, command: Sequence[str], port: int) -> Iterator[Server]:
+def _running(
+    rig: Rig, command: Sequence[str], port: int, environment: Mapping[str, str] | None = None
+) -> Iterator[Server]:
     log = rig.folder / f"server-{port}.log"
     with log.open("wb") as output:
         process = subprocess.Popen(
@@ -157,7 +170,7 @@ def _running(rig: Rig, command: Sequence[str], port: int) -> Iterator[Server]:
             stdout=output,
             stderr=output,
             cwd=ROOT,
-            env=clean_environment(),
+            env=environment or clean_environment(),
             start_new_session=True,
         )
     server = Server(process, port, log)

@@ -1,6 +1,7 @@
 """Download counts and the one writer at a time."""
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -78,3 +79,22 @@ def test_writers_at_the_same_time_take_turns_and_lose_nothing(store: Store) -> N
 
     with store.reading() as connection:
         assert get_counts(connection, [1, 2]) == {1: 100, 2: 201}
+
+
+def test_batches_that_name_the_same_widgets_in_other_orders_do_not_lock_each_other_out(
+    store: Store,
+) -> None:
+    _widgets(store, 20)
+    there = dict.fromkeys(range(1, 21), 1)
+    back = dict.fromkeys(range(20, 0, -1), 1)
+
+    def count_many(increments: dict[int, int]) -> None:
+        for _ in range(25):
+            with store.counting(is_one_statement=True) as tx:
+                add_downloads(tx, increments)
+
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(count_many, [there, back, there, back]))
+
+    with store.reading() as connection:
+        assert get_counts(connection, range(1, 21)) == {i: i - 1 + 100 for i in range(1, 21)}

@@ -90,11 +90,11 @@ class DownloadCounter:
     def _commit(self) -> None:
         fault: BaseException | None = None
         batch: _Batch | None = None
+        is_due = self._days.is_due
         try:
-            with self._store.counting() as tx:
+            with self._store.counting(is_one_statement=not is_due) as tx:
                 # Not before: while another process writes, a batch can be withdrawn.
                 batch = self._take()
-                is_due = batch is not None and self._days.is_due
                 if batch is not None:
                     add_downloads(tx, batch.increments)
                 if is_due:

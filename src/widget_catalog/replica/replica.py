@@ -20,7 +20,7 @@ from ..store.engine import Snapshot, Store
 from ..store.feed import Change
 from ..store.file_lock import file_lock
 from ..store.pictures import PictureBatch
-from ..store.transaction import Write
+from ..store.transaction import Write, draw_nothing
 from .counting import mend_shared_counts, wrong_counts
 from .file import (
     ReplicaFile,
@@ -48,8 +48,6 @@ _REBUILD_PATIENCE_S = 3_600.0
 class Replica:
     """Hears of every write to the store."""
 
-    draw = staticmethod(draw)
-
     def __init__(
         self,
         folder: DataFolder,
@@ -62,7 +60,7 @@ class Replica:
         applies: bool = True,
     ) -> None:
         """`is_shared`: other nodes write to the same store. One that `applies` nothing is for
-        commands beside them: it only draws."""
+        commands beside them, and draws nothing either: the nodes do."""
         self.path = folder.replica
         self._lock_file = folder.replica_lock
         self._rebuild_lock_file = folder.replica_lock.with_suffix(".rebuild")
@@ -72,6 +70,7 @@ class Replica:
         self._on_damage = on_damage
         self._is_shared = is_shared
         self.applies = applies
+        self.draw = draw if applies else draw_nothing
         self._opened: ReplicaFile | None = None
         self._mutex = threading.Lock()
         # A revision word, and the number of the change that it stands for.

@@ -7,7 +7,7 @@ the hundred thousand; `insert_rows` is the one statement that goes past it.
 import sqlite3
 from collections.abc import Iterator, Sequence
 from types import NoneType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import sqlite
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from sqlalchemy.dialects import postgresql
 
 _MANY = 100_000
+# From so many rows on, COPY takes less time than inserts do, though it is a round trip more.
+_WORTH_COPYING = 10
 
 # For all but numbers and texts, the driver first looks whether it was configured how to write
 # them. What it finds at once costs half of what it does not find.
@@ -29,6 +31,9 @@ def insert_rows(connection: Connection, table: sa.Table, rows: Sequence[tuple[An
     """Insert tuples in the order of the table's columns."""
     if not rows:
         return
+    if connection.dialect.name == "postgresql" and len(rows) >= _WORTH_COPYING:
+        _copy_rows(connection, table, rows)
+        return
     mark = "?" if connection.dialect.paramstyle == "qmark" else "%s"
     columns = ", ".join(table.columns.keys())
     marks = ", ".join(mark for _ in table.columns)
@@ -36,10 +41,28 @@ def insert_rows(connection: Connection, table: sa.Table, rows: Sequence[tuple[An
     connection.exec_driver_sql(statement, list(rows))
 
 
-def value_rows(dialect: str, rows: int, columns: int, *more: str) -> str:
-    """What follows VALUES in SQL text: a parameter for each column, and what is not one."""
+def _copy_rows(connection: Connection, table: sa.Table, rows: Sequence[tuple[Any, ...]]) -> None:
+    """By PostgreSQL's COPY, which takes a fifth of the time that so many inserts take."""
+    import psycopg
+
+    columns = ", ".join(table.columns.keys())
+    statement = f"COPY {table.name} ({columns}) FROM STDIN"
+    driver = cast("psycopg.Connection[Any]", connection.connection.driver_connection)
+    try:
+        with driver.cursor() as cursor, cursor.copy(statement.encode()) as copy:
+            for row in rows:
+                copy.write_row(row)
+    except psycopg.Error as fault:
+        # As SQLAlchemy would raise it.
+        raise sa.exc.DBAPIError.instance(
+            statement, None, fault, psycopg.Error, hide_parameters=True, dialect=connection.dialect
+        ) from fault
+
+
+def value_rows(dialect: str, rows: int, columns: int) -> str:
+    """What follows VALUES in SQL text: a parameter for each column."""
     mark = "?" if dialect == "sqlite" else "%s"
-    row = f"({', '.join([*[mark] * columns, *more])})"
+    row = f"({', '.join([mark] * columns)})"
     return ", ".join([row] * rows)
 
 

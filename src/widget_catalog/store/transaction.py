@@ -113,4 +113,5 @@ class SqliteWrite(Write):
 
 
 def draw_nothing(_widget: Widget) -> bytes:
+    """Where nobody applies what is written, or others do, who then draw it."""
     return b""

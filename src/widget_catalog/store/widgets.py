@@ -49,20 +49,22 @@ def find_widget(connection: Connection, scope: Scope, name: WidgetName) -> Store
 def find_widgets(connection: Connection, keys: Sequence[Key]) -> dict[Key, StoredWidget]:
     """Those of these widgets that exist, with all their versions."""
     found: list[sa.Row[Any]] = []
+    dialect = connection.dialect.name
     for start in range(0, len(keys), _KEYS_PER_QUERY):
         some = keys[start : start + _KEYS_PER_QUERY]
-        found += connection.execute(_widgets_by_key(len(some)), _numbered(some)).all()
+        query = _widgets_by_key(dialect, len(some))
+        found += connection.execute(query, _keys_of(dialect, some)).all()
     return {(it.widget.scope, it.widget.name): it for it in _with_versions(connection, found)}
 
 
 def find_hashes(connection: Connection, keys: Sequence[Key]) -> dict[Key, dict[str, str]]:
     """Those of these widgets that exist: the hashes of their bundles by a version's identity."""
     found: dict[Key, dict[str, str]] = {}
+    dialect = connection.dialect.name
     for start in range(0, len(keys), _KEYS_PER_QUERY):
         some = keys[start : start + _KEYS_PER_QUERY]
-        for scope, name, identity, sha256_hash in connection.execute(
-            _hashes_by_key(len(some)), _numbered(some)
-        ):
+        rows = connection.execute(_hashes_by_key(dialect, len(some)), _keys_of(dialect, some))
+        for scope, name, identity, sha256_hash in rows:
             of = found.setdefault((scope, name), {})
             if identity is not None:
                 of[identity] = sha256_hash
@@ -324,36 +326,44 @@ def replace_widget(
 
 
 @functools.cache
-def _widgets_by_key(count: int) -> sa.TextualSelect:
+def _widgets_by_key(dialect: str, count: int) -> sa.TextualSelect:
     columns = ", ".join(f"widgets.{column.name}" for column in widgets.columns)
     return sa.text(
-        f"SELECT {columns} FROM {_wanted(count)}"  # noqa: S608
+        f"SELECT {columns} FROM {_wanted(dialect, count)}"  # noqa: S608
     ).columns(*widgets.columns)
 
 
 @functools.cache
-def _hashes_by_key(count: int) -> sa.TextClause:
+def _hashes_by_key(dialect: str, count: int) -> sa.TextClause:
     return sa.text(
         f"SELECT found.scope, found.name, identity, sha256_hash FROM (SELECT widgets.* "  # noqa: S608
-        f"FROM {_wanted(count)}) AS found LEFT JOIN versions ON versions.widget_id = found.id"
+        f"FROM {_wanted(dialect, count)}) AS found "
+        "LEFT JOIN versions ON versions.widget_id = found.id"
     )
 
 
-def _wanted(count: int) -> str:
+def _wanted(dialect: str, count: int) -> str:
     """The widgets with these keys, looked up one by one.
 
-    `(scope, name) IN (…)` would do, but for it SQLite reads the whole index.
+    `(scope, name) IN (…)` would do, but for it SQLite reads the whole index. PostgreSQL's driver
+    takes far longer for a thousand parameters than for two lists.
     """
-    keys = ", ".join(f"(:scope{i}, :name{i})" for i in range(count))
+    if dialect == "postgresql":
+        keys = "unnest(CAST(:scopes AS text[]), CAST(:names AS text[])) AS wanted(column1, column2)"
+    else:
+        marks = ", ".join(f"(:scope{i}, :name{i})" for i in range(count))
+        keys = f"(VALUES {marks}) AS wanted"
     return (
-        f"(VALUES {keys}) AS wanted CROSS JOIN widgets "
+        f"{keys} CROSS JOIN widgets "
         "WHERE widgets.scope = wanted.column1 AND widgets.name = wanted.column2"
     )
 
 
-def _numbered(keys: Sequence[Key]) -> dict[str, str]:
-    """The parameters of these keys."""
-    given: dict[str, str] = {f"scope{i}": scope for i, (scope, _) in enumerate(keys)}
+def _keys_of(dialect: str, keys: Sequence[Key]) -> dict[str, Any]:
+    """These keys as parameters."""
+    if dialect == "postgresql":
+        return {"scopes": [str(it[0]) for it in keys], "names": [str(it[1]) for it in keys]}
+    given = {f"scope{i}": scope for i, (scope, _) in enumerate(keys)}
     return given | {f"name{i}": name for i, (_, name) in enumerate(keys)}
 
 
