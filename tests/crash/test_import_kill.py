@@ -21,8 +21,8 @@ from widget_catalog.store.engine import Store
 from widget_catalog.store.staging import find_import
 from widget_catalog.wiring import prepare_node
 
-_KILLS_BY_TIME = 12
-_KILLS_BY_LINE = 3
+_KILLS_BY_TIME = 8
+_KILLS_BY_LINE = 2
 # More than are written in one transaction.
 _WIDGETS = 800
 _EVERY_NTH_HAS_A_BUNDLE = 40

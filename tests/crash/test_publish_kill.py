@@ -27,7 +27,7 @@ from widget_catalog.store.widgets import find_widget
 from widget_catalog.wiring import Node, prepare_node
 from widget_contract.names import Scope, WidgetName
 
-_TRIES = 120
+_TRIES = 60
 _SERVICE_TRIES = 4
 
 
