@@ -5,6 +5,7 @@ import hashlib
 import json
 import re
 from pathlib import Path
+from urllib.parse import urljoin
 
 import pytest
 
@@ -16,6 +17,7 @@ from widget_catalog.actions.revoke_version import revoke_version
 from widget_catalog.domain.accounts import Actor, Via
 
 CLOCK = "/preview/catalog/clock/2.0.0"
+DOCS = Path(__file__).parents[2] / "docs"
 
 
 def address_of(site: InProcessSite, name: str) -> str:
@@ -179,7 +181,15 @@ def test_the_dashboard_is_there_where_it_is_switched_on(
     with InProcessSite(tmp_path / "data", dashboard=True) as site:
         page = site.get("/dashboard")
         assert (page.status, Html(page.body).open_at_end) == (200, [])
-        assert 'data-dashboard="/api/v1/widgets/"' in page.body.decode()
+        (script,) = re.findall(r'src="(/static/[^"]+/dashboard\.js)"', page.body.decode())
+        served = site.get(script).body.decode()
+        address = urljoin(script, "../../client/v1/client.js")
+        assert 'import { Catalog } from "../../client/v1/client.js";' in served
+        assert site.get(address).status == 200
+        # What the guide shows is a part of it.
+        guide = (DOCS / "integrating.md").read_text(encoding="utf-8")
+        shown = guide.partition("### A whole dashboard")[2].partition("```text\n")[2]
+        assert shown.partition("```")[0] in served
         assert "/dashboard" in Html(site.get("/").body).links
         policy = page.headers["content-security-policy"]
         assert policy == demo_site.get(CLOCK).headers["content-security-policy"]

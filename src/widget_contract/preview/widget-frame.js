@@ -46,8 +46,9 @@ export class WidgetFrame {
     return this.#frame !== null;
   }
 
-  async run({ bundleUrl, sha256Hash, styleUrl = null, title = "Widget", permissions = [],
-    config = {}, kept = [], scheme = "light", locale = navigator.language }) {
+  /** A version by the addresses of its files, or by what is in them: `bundle` and `style`. */
+  async run({ bundleUrl, sha256Hash, styleUrl = null, bundle, style, title = "Widget",
+    permissions = [], config = {}, kept = [], scheme = "light", locale = navigator.language }) {
     this.stop();
     const frame = document.createElement("iframe");
     this.#frame = frame;
@@ -57,12 +58,12 @@ export class WidgetFrame {
     frame.src = new URL("frame.html", import.meta.url);
     const isLoaded = new Promise((done) => frame.addEventListener("load", done, { once: true }));
     this.#place.replaceChildren(frame);
-    let host, bundle, style;
+    let host;
     try {
       [host, bundle, style] = await Promise.all([
         read(new URL("sample-context.js", import.meta.url)),
-        read(bundleUrl, sha256Hash),
-        styleUrl ? read(styleUrl).then((bytes) => new TextDecoder().decode(bytes)) : "",
+        bundle ?? read(bundleUrl, sha256Hash),
+        style ?? (styleUrl ? read(styleUrl).then((it) => new TextDecoder().decode(it)) : ""),
         isLoaded,
       ]);
     } catch {

@@ -1,14 +1,34 @@
-// A small dashboard, kept in this browser alone. It uses the public API as any other would:
-// search, count an install, and run the bundle in a sandboxed frame (widget-frame.js).
-import { WidgetFrame } from "./widget-frame.js";
+// A small dashboard, kept in this browser alone. It uses the catalog's own client as any other
+// dashboard would, and runs each widget in a sandboxed frame (widget-frame.js).
+import { Catalog } from "../../client/v1/client.js";
 
 const SDK = "2.1.0"; // What the frames offer to widgets.
+const catalog = new Catalog(new URL("../..", import.meta.url)); // Where this page comes from.
+
+/** Widgets that match; `latestCompatibleVersion` is the one that would run here, or null. */
+async function search(text) {
+  return (await catalog.search({ q: text, compatSdk: SDK, limit: 12 })).widgets;
+}
+
+/** Runs the version that fits: the first time it is an install, later perhaps an update. */
+async function run(tile, installed) {
+  const { scope, name } = tile.saved.version;
+  // The files are checked, and a version that was revoked is refused: that throws.
+  const { version, bundle, css } = await catalog.fetchFiles(`${scope}/${name}`, { sdk: SDK, installed });
+  tile.saved.version = version;
+  const { WidgetFrame } = await import("./widget-frame.js");
+  tile.frame = new WidgetFrame(tile.place, { onState: tile.onState, onKeep: tile.onKeep });
+  await tile.frame.run({
+    bundle, style: css ?? "", permissions: version.permissions, title: version.displayName,
+    scheme: state.scheme, kept: Object.entries(tile.saved.kept),
+  });
+}
+
 const KEY = "widget-catalog-dashboard";
 const CELL_PX = 96;
 const GAP_PX = 12;
 
 const page = document.querySelector("[data-dashboard]");
-const api = page.dataset.dashboard; // The address of the API, with a slash at its end.
 const grid = page.querySelector(".dash-grid");
 const results = page.querySelector(".dash-results");
 const none = page.querySelector(".dash-none");
@@ -20,7 +40,7 @@ function read() {
   const usual = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
   try {
     const { scheme, tiles: kept } = JSON.parse(localStorage.getItem(KEY));
-    return { scheme: scheme === "dark" ? "dark" : "light", tiles: kept.filter((it) => it.version) };
+    return { scheme: scheme === "dark" ? "dark" : "light", tiles: kept.filter((it) => it.version && it.kept) };
   } catch {
     return { scheme: usual, tiles: [] };
   }
@@ -36,26 +56,6 @@ function save() {
   }
 }
 
-async function ask(path, options) {
-  const answer = await fetch(api + path, options);
-  if (!answer.ok) throw new Error((await answer.json()).error);
-  return answer.json();
-}
-
-async function search(text) {
-  const query = new URLSearchParams({ q: text, compatSdk: SDK, limit: 12 });
-  return (await ask(`search?${query}`)).widgets;
-}
-
-/** What is to be said about each tile: a sentence where its bundle must not run any more. */
-async function findRevoked(list) {
-  const widgets = list.map(({ saved: { version: it } }) => (
-    { id: `${it.scope}/${it.name}`, installed: it.version }));
-  const body = JSON.stringify({ sdk: SDK, widgets });
-  const { results } = await ask("resolve", { method: "POST", body });
-  return results.map(({ status: now, message }) => (now === "revoked" ? message : null));
-}
-
 async function showResults(text) {
   const found = await search(text).catch((fault) => tell(`The search failed: ${fault.message}`));
   if (!found || text !== input.value.trim()) return; // Somebody has typed on.
@@ -67,7 +67,7 @@ function card(widget) {
   const version = widget.latestCompatibleVersion;
   const add = make("button", { type: "button", textContent: "Add", disabled: version === null });
   add.setAttribute("aria-label", `Add ${widget.displayName}`);
-  add.addEventListener("click", () => install(widget, version));
+  add.addEventListener("click", () => install(version));
   const about = version === null ? `Nothing of it runs on SDK ${SDK}.` : widget.description ?? "";
   return make("li", {}, [
     make("strong", { textContent: widget.displayName, dir: "auto" }),
@@ -76,18 +76,15 @@ function card(widget) {
   ]);
 }
 
-async function install({ scope, name }, version) {
-  const { files } = await ask(`${scope}/${name}/${version.version}`).catch(() => ({ files: [] }));
-  fetch(`${api}${scope}/${name}`, { method: "POST", keepalive: true }).catch(() => {});
-  const styleUrl = files.find((it) => it.path === "index.css")?.url ?? null;
+async function install(version) {
   const { minSize, maxSize } = version;
   const size = (axis, usual) => Math.min(maxSize[axis], Math.max(minSize[axis], usual));
-  const tile = new Tile({ version, styleUrl, w: size("w", 3), h: size("h", 3), kept: {} });
+  const tile = new Tile({ version, w: size("w", 3), h: size("h", 3), kept: {} });
   grid.append(tile.element);
   save();
-  tile.run();
   tile.element.scrollIntoView({ block: "nearest" });
   tell(`${version.displayName} was added.`);
+  await tile.run();
 }
 
 class Tile {
@@ -107,16 +104,7 @@ class Tile {
     this.element = make("li", {}, [
       make("div", { className: "dash-bar" }, [this.handle, remove]), this.place, this.note, corner,
     ]);
-    this.frame = new WidgetFrame(this.place, {
-      onState: (now, sentence) => {
-        this.note.textContent = now === "failed" ? sentence : "";
-        this.element.dataset.state = now;
-      },
-      onKeep: (key, text) => {
-        this.saved.kept[key] = text;
-        save();
-      },
-    });
+    this.frame = null; // Until it runs.
     this.handle.addEventListener("keydown", (event) => this.#onKey(event));
     follow(this.handle, this.element, (event) => this.#drag(event));
     follow(corner, this.element, (event) => this.#stretch(event));
@@ -124,22 +112,25 @@ class Tile {
     this.resize(saved.w, saved.h);
   }
 
-  run() {
-    const { version, styleUrl, kept } = this.saved;
-    this.frame.run({
-      ...version, styleUrl, title: version.displayName, scheme: state.scheme,
-      kept: Object.entries(kept ?? {}),
-    });
-  }
+  onState = (now, sentence) => {
+    this.note.textContent = now === "failed" ? sentence : "";
+    this.element.dataset.state = now;
+  };
 
-  refuse(sentence) {
-    this.note.textContent = sentence;
-    this.element.dataset.state = "failed";
+  onKeep = (key, text) => {
+    this.saved.kept[key] = text;
+    save();
+  };
+
+  async run(installed) {
+    await run(this, installed).catch((fault) => this.onState("failed", fault.message));
+    if (!this.element.isConnected) this.frame?.stop(); // It was removed meanwhile.
+    else save();
   }
 
   remove() {
     const next = this.element.nextElementSibling ?? this.element.previousElementSibling;
-    this.frame.stop();
+    this.frame?.stop();
     this.element.remove();
     save();
     (tiles.get(next)?.handle ?? input).focus();
@@ -212,7 +203,7 @@ function follow(handle, element, onMove) {
 
 function show(scheme) {
   state.scheme = document.documentElement.dataset.scheme = scheme;
-  for (const tile of tiles.values()) tile.frame.show(scheme);
+  for (const tile of tiles.values()) tile.frame?.show(scheme);
 }
 
 function tell(sentence) {
@@ -251,8 +242,5 @@ grid.append(...state.tiles.map((saved) => new Tile(saved).element));
 save();
 page.hidden = false;
 showResults("");
-if (tiles.size > 0) {
-  const list = [...tiles.values()];
-  const revoked = await findRevoked(list).catch(() => []); // Without an answer, all of them run.
-  list.forEach((tile, at) => (revoked[at] ? tile.refuse(revoked[at]) : tile.run()));
-}
+if (!isSecureContext) tell("Files of widgets can be checked on https and on localhost only, so none runs here.");
+for (const tile of tiles.values()) tile.run(tile.saved.version.version);
