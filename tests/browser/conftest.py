@@ -1,13 +1,37 @@
-"""The real service with the demo catalog, for a browser to look at."""
+"""The real service for a browser to look at: with the demo catalog, and with people who sign in."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
+from support.demo import import_demo
+from support.passwords import quick_passwords
 from support.service import Service, running_service
+from support.village import build_village
+from widget_catalog.wiring import open_node
 
 
 @pytest.fixture(scope="module")
 def demo_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     with running_service(tmp_path_factory.mktemp("demo") / "data", "--demo") as service:
         yield service
+
+
+@pytest.fixture(scope="module")
+def village_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """The village, the demo catalog and a dashboard."""
+    folder = tmp_path_factory.mktemp("village") / "data"
+    # In a thread of its own: in this one, Playwright runs an event loop.
+    with quick_passwords(), ThreadPoolExecutor(1) as threads:
+        threads.submit(_build, folder).result()
+    with running_service(folder, "--set", "dashboard=true") as running:
+        yield running
+
+
+def _build(folder: Path) -> None:
+    build_village(folder)
+    node = open_node(folder)
+    import_demo(node, into_owned=True)
+    node.store.close()
