@@ -22,6 +22,7 @@ PATHS = [
     "/widgets/catalog/clock/1.1.0",
     "/scopes/catalog",
     "/docs/api",
+    "/docs/api/searchWidgets",
 ]
 
 # The contrast of every text against what is behind it, by WCAG; all that is below AA comes back.
@@ -139,7 +140,8 @@ def test_one_finds_a_widget_and_its_snippet(
     context.grant_permissions(["clipboard-read", "clipboard-write"])
     page = context.new_page()
     page.goto(demo_service.url)
-    page.keyboard.type("world clock")  # The field has the focus.
+    expect(page.get_by_label("Search the catalog")).to_be_focused()
+    page.keyboard.type("world clock")
     page.keyboard.press("Enter")
     page.wait_for_url("**/search?q=world+clock")
     page.get_by_text("The time in the places that matter").click(force=True)
@@ -158,6 +160,7 @@ def test_one_finds_a_widget_and_its_snippet(
 
 def test_results_follow_what_is_typed(browser: Browser, demo_service: Service) -> None:
     with opened(browser, demo_service, "/search", DESKTOP) as page:
+        expect(page.locator("[autofocus]")).to_be_focused()
         page.keyboard.type("weather")
         expect(page.locator(".count")).to_contain_text("for weather")
         assert page.url.endswith("/search?q=weather")
@@ -182,7 +185,7 @@ def test_one_click_takes_a_whole_command(browser: Browser, demo_service: Service
 
 
 def test_the_contents_stay_in_sight_on_a_desktop(browser: Browser, demo_service: Service) -> None:
-    with opened(browser, demo_service, "/docs/api", DESKTOP) as page:
+    with opened(browser, demo_service, "/docs/api/schemas", DESKTOP) as page:
         contents = page.get_by_role("navigation", name="Contents")
         assert contents.count() == 1
         contents.get_by_role("link", name="VersionEntry").click()
@@ -197,11 +200,40 @@ def test_the_contents_stay_in_sight_on_a_desktop(browser: Browser, demo_service:
 
 
 def test_the_contents_are_folded_on_a_phone(browser: Browser, demo_service: Service) -> None:
-    with opened(browser, demo_service, "/docs/api", PHONE) as page:
+    with opened(browser, demo_service, "/docs/api/schemas", PHONE) as page:
         assert page.get_by_role("navigation", name="Contents").count() == 0
         page.get_by_text("Contents", exact=True).click()
         page.get_by_role("navigation", name="Contents").get_by_role("link", name="Size").click()
         assert page.url.endswith("#schema-Size")
+
+
+def test_an_operation_is_tried_on_its_page(browser: Browser, demo_service: Service) -> None:
+    with opened(browser, demo_service, "/docs/api/searchWidgets", DESKTOP) as page:
+        page.get_by_label("q", exact=True).fill("world clock")
+        page.get_by_role("button", name="Send").click()
+        tried = page.locator(".tried")
+        expect(tried.locator(".status")).to_have_text("200 OK")
+        expect(tried.locator(".asked")).to_have_text("/api/v1/widgets/search?q=world+clock")
+        expect(tried.locator("dt")).to_contain_text(["content-type", "etag"])
+        expect(tried.locator("pre")).to_contain_text('"name": "world-clock"')
+        page.goto(f"{demo_service.url}/docs/api/resolveWidgets")
+        page.get_by_role("button", name="Send").click()
+        expect(tried.locator("pre")).to_contain_text('"results": [')
+        assert page.url.endswith("/docs/api/resolveWidgets")
+
+
+def test_an_operation_is_tried_without_javascript(browser: Browser, demo_service: Service) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{demo_service.url}/docs/api/getWidget")
+    page.get_by_label("name", exact=True).fill("sun")
+    page.get_by_role("button", name="Send").click()
+    assert page.url == f"{demo_service.url}/api/v1/widgets/catalog/sun"
+    assert '"name":"sun"' in page.content()
+    page.goto(f"{demo_service.url}/docs/api/resolveWidgets")
+    assert page.get_by_text("This form needs JavaScript.").is_visible()
+    assert page.get_by_role("button", name="Send").count() == 0
+    context.close()
 
 
 def test_pages_work_without_javascript(browser: Browser, demo_service: Service) -> None:

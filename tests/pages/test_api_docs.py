@@ -19,9 +19,38 @@ OPERATIONS = [
 ]
 
 
+TRIED = {
+    "searchWidgets": ("q=clock&scope=&page=", "/api/v1/widgets/search?q=clock"),
+    "getWidget": ("scope=catalog&name=clock", "/api/v1/widgets/catalog/clock"),
+    "getWidgetVersion": (
+        "scope=catalog&name=clock&version=2.0.0",
+        "/api/v1/widgets/catalog/clock/2.0.0",
+    ),
+    "listChanges": ("since=3&limit=1", "/api/v1/widgets/changes?since=3&limit=1"),
+    "listRevocations": ("", "/api/v1/widgets/revocations"),
+    "getRegistry": ("scope=catalog", "/api/widgets/catalog/registry.json"),
+    "getHealth": ("", "/api/health"),
+    "getVersion": ("", "/api/version"),
+    "getCliVersion": ("", "/api/widgets/cli-version"),
+    "getStats": ("", "/api/stats"),
+    "getSettings": ("", "/api/settings"),
+}
+
+
+def page_of(site: InProcessSite, path: str = "") -> Html:
+    answer = site.get(f"/docs/api{path}")
+    assert answer.status == 200
+    return Html(answer.body)
+
+
 @pytest.fixture(scope="module")
-def page(demo_site: InProcessSite) -> Html:
-    return Html(demo_site.get("/docs/api").body)
+def overview(demo_site: InProcessSite) -> Html:
+    return page_of(demo_site)
+
+
+@pytest.fixture(scope="module")
+def schemas(demo_site: InProcessSite) -> Html:
+    return page_of(demo_site, "/schemas")
 
 
 def test_openapi_json_is_the_document_of_this_very_service(demo_site: InProcessSite) -> None:
@@ -35,10 +64,12 @@ def test_openapi_json_is_the_document_of_this_very_service(demo_site: InProcessS
     ("path", "method", "operation"), OPERATIONS, ids=[it[2]["operationId"] for it in OPERATIONS]
 )
 def test_every_operation_is_told_in_full(
-    page: Html, path: str, method: str, operation: dict[str, Any]
+    demo_site: InProcessSite, path: str, method: str, operation: dict[str, Any]
 ) -> None:
+    page = page_of(demo_site, f"/{operation['operationId']}")
+    assert page.one("h1").text == operation["summary"]
     told = page.one("section", id=operation["operationId"]).text
-    assert f"{operation['summary']} # {method.upper()} {path}" in told
+    assert f"{method.upper()} {path}" in told
     assert operation["x-codeSamples"][0]["source"] in told
     given = [*DOCUMENT["paths"][path].get("parameters", []), *operation.get("parameters", [])]
     for it in given:
@@ -51,42 +82,92 @@ def test_every_operation_is_told_in_full(
     assert ("Example answer" in told) or ("?q=clock" in told)
 
 
-def test_every_field_of_every_schema_is_told(page: Html) -> None:
+def test_the_overview_leads_to_every_operation(overview: Html) -> None:
+    for path, method, operation in OPERATIONS:
+        told = overview.one("li", id=operation["operationId"]).text
+        assert told == f"{operation['summary']} {method.upper()} {path}"
+        assert f"/docs/api/{operation['operationId']}" in overview.links
+
+
+def test_every_field_of_every_schema_is_told(schemas: Html) -> None:
     for name, schema in DOCUMENT["components"]["schemas"].items():
-        section = page.one("section", id=f"schema-{name}").text
+        section = schemas.one("section", id=f"schema-{name}").text
         for field in schema["properties"]:
             assert f" {field} " in f" {section} ", (name, field)
 
 
-def test_types_are_told_in_words(page: Html) -> None:
-    summary = page.one("section", id="schema-WidgetSummary").text
+def test_types_are_told_in_words(schemas: Html) -> None:
+    summary = schemas.one("section", id="schema-WidgetSummary").text
     assert "description string or null" in summary
     assert "latestVersion VersionEntry or null" in summary
     assert "latestCompatibleVersion VersionEntry or null · not always there" in summary
-    assert "widgets array of WidgetSummary" in page.one("section", id="schema-SearchResults").text
-    assert "checks.database string" in page.one("section", id="schema-Health").text
-    assert 'one of "ok", "failing"' in page.one("section", id="schema-HealthFault").text
+    found = schemas.one("section", id="schema-SearchResults").text
+    assert "widgets array of WidgetSummary" in found
+    assert "checks.database string" in schemas.one("section", id="schema-Health").text
+    assert 'one of "ok", "failing"' in schemas.one("section", id="schema-HealthFault").text
 
 
-def test_every_anchor_is_there(page: Html) -> None:
-    anchors = {link[1:] for link in page.links if link.startswith("#")}
-    assert anchors <= set(page.ids)
-    assert {"searchWidgets", "schema-VersionEntry", "header-ETag", "everywhere"} <= anchors
+def test_every_anchor_is_there(demo_site: InProcessSite) -> None:
+    paths = ["", "/schemas", *(f"/{it['operationId']}" for _, _, it in OPERATIONS)]
+    pages = {f"/docs/api{path}": page_of(demo_site, path) for path in paths}
+    anchors = set()
+    for path, page in pages.items():
+        for link in page.links:
+            target, _, anchor = link.partition("#")
+            if anchor and (target or path) in pages:
+                assert anchor in pages[target or path].ids, (path, link)
+                anchors.add(anchor)
+    assert {"schema-VersionEntry", "header-ETag", "everywhere"} <= anchors
 
 
-def test_the_contents_are_there_for_wide_and_for_narrow_windows(page: Html) -> None:
-    wide, narrow = page.all("nav", **{"aria-label": "Contents"})
+def test_the_contents_are_there_for_wide_and_for_narrow_windows(overview: Html) -> None:
+    wide, narrow = overview.all("nav", **{"aria-label": "Contents"})
     assert wide.text == narrow.text
     assert "Search widgets" in wide.text
 
 
-def test_examples_are_json_and_not_its_markup(page: Html) -> None:
-    shown = [it.text for it in page.all("pre") if "sha256Hash" in it.text]
+def test_examples_are_json_and_not_its_markup(demo_site: InProcessSite) -> None:
+    pages = [page_of(demo_site, f"/{it['operationId']}") for _, _, it in OPERATIONS]
+    shown = [it.text for page in pages for it in page.all("pre") if "sha256Hash" in it.text]
     assert shown
     for text in shown:
         assert '"scope": "catalog"' in text or '"revocations": [' in text
         assert "span" not in text
         assert "&#" not in text
+
+
+def test_whatever_only_reads_json_can_be_tried(demo_site: InProcessSite) -> None:
+    for _, method, operation in OPERATIONS:
+        page = page_of(demo_site, f"/{operation['operationId']}")
+        forms = [it for it in page.all("form") if "data-try" in it.attributes]
+        is_json = "application/json" in operation["responses"]["200"]["content"]
+        name = operation["operationId"]
+        assert len(forms) == (is_json and (method == "get" or name == "resolveWidgets")), name
+        assert bool(forms) == (name in TRIED or name == "resolveWidgets")
+
+
+@pytest.mark.parametrize("name", TRIED)
+def test_a_form_leads_to_the_answer(demo_site: InProcessSite, name: str) -> None:
+    query, address = TRIED[name]
+    answer = demo_site.get(f"/docs/api/{name}/try?{query}")
+    assert (answer.status, answer.headers["location"]) == (303, address)
+    assert demo_site.get(address).status == 200
+
+
+def test_a_form_leads_nowhere_else(demo_site: InProcessSite) -> None:
+    def location(query: str) -> str:
+        return demo_site.get(f"/docs/api/getWidget/try?{query}").headers["location"]
+
+    assert location("scope=a/../..&name=x?y#z") == "/api/v1/widgets/a%2F..%2F../x%3Fy%23z"
+    assert location("scope=//evil.example&name=a%0d%0ab") == (
+        "/api/v1/widgets/%2F%2Fevil.example/a%0D%0Ab"
+    )
+    for query in ("", "scope=a", "scope=..&name=.", "scope=+&name=b"):
+        assert location(query) == "/docs/api/getWidget#try"
+    for name in ("countDownload", "resolveWidgets", "getBundle", "nothing"):
+        assert demo_site.get(f"/docs/api/{name}/try").status == 404
+    refused = demo_site.request("POST", "/docs/api/getHealth/try")
+    assert (refused.status, refused.headers["allow"]) == (405, "GET, HEAD")
 
 
 def test_markup_in_a_description_stays_text() -> None:

@@ -21,6 +21,8 @@ from widget_catalog.wiring import open_catalog
 PAGES = [
     "/",
     "/docs/api",
+    "/docs/api/schemas",
+    "/docs/api/getWidget",
     "/search",
     "/search?q=clock",
     "/scopes/catalog",

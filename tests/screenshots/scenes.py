@@ -33,6 +33,12 @@ def fill_dashboard(page: Page) -> None:
     page.wait_for_timeout(1500)
 
 
+def send_request(page: Page) -> None:
+    page.get_by_label("q", exact=True).fill("clock")
+    page.get_by_role("button", name="Send").click()
+    expect(page.locator(".tried .status")).to_have_text("200 OK")
+
+
 def sign_in(page: Page, url: str) -> None:
     """As the operator of the village."""
     page.goto(f"{url}/sign-in")
@@ -59,6 +65,8 @@ _DEMO_SCENES = (
     Scene("docs", "/docs"),
     Scene("guide", "/docs/operating"),
     Scene("reference", "/docs/api"),
+    Scene("reference-operation", "/docs/api/searchWidgets", send_request),
+    Scene("reference-schemas", "/docs/api/schemas"),
     Scene("sign-in", "/sign-in"),
 )
 README_SCENES = (

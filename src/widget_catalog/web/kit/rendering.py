@@ -45,9 +45,10 @@ class PageRenderer:
     def __init__(self, service_name: str, public_url: str, *, has_dashboard: bool = False) -> None:
         self.service_name = service_name
         self.public_url = public_url
-        styles = [(STATIC / f"{it}.css").read_bytes() for it in ("site", "people", "browse")]
-        self.style = b"".join([*styles, preview_files()["preview.css"].content])
+        self.style = _style("site", "people", "browse", "reference")
         self.style_path = f"/static/site.{Content(self.style).tag}.css"
+        self.dashboard_style = _style("site", "dashboard")
+        self.dashboard_style_path = f"/static/dashboard.{Content(self.dashboard_style).tag}.css"
         self.script = (STATIC / "passkeys.js").read_bytes()
         self.script_path = f"/static/passkeys.{Content(self.script).tag}.js"
         self.card = (STATIC / "card.png").read_bytes()
@@ -64,6 +65,7 @@ class PageRenderer:
         self.templates = _environment(
             root=self.root,
             style_url=self.root + self.style_path,
+            dashboard_style_url=self.root + self.dashboard_style_path,
             script_url=self.root + self.script_path,
             preview_url=self.root + self.preview_path,
             has_dashboard="yes" if has_dashboard else "",
@@ -106,6 +108,12 @@ class PageRenderer:
         """To a page that has to be passed, and from there on to where they wanted to go."""
         address = f"{path}?next={quote(next_, safe='')}" if next_ else path
         return self.redirect(address, *headers, status=status)
+
+
+def _style(*names: str) -> bytes:
+    """These style sheets as one, and that of the preview."""
+    styles = [(STATIC / f"{it}.css").read_bytes() for it in names]
+    return b"".join([*styles, preview_files()["preview.css"].content])
 
 
 def leave(address: str, *headers: Header, status: int = 303) -> Response:

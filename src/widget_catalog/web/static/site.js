@@ -59,6 +59,63 @@ function searchWhileTyping(form) {
   });
 }
 
+// Forms of the API reference: the answer is shown below, with what a client would look at.
+const SHOWN_HEADERS = ["content-type", "cache-control", "etag", "vary", "access-control-allow-origin", "retry-after"];
+const MOST_SHOWN = 20_000;
+
+async function send(form) {
+  if (form.method === "post") {
+    return fetch(form.action, { method: "POST", body: form.elements.body.value });
+  }
+  return fetch(`${form.action}?${new URLSearchParams(new FormData(form))}`);
+}
+
+function pretty(text) {
+  let shown = text;
+  try {
+    shown = JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    // Not JSON: as it came.
+  }
+  return shown.length > MOST_SHOWN ? `${shown.slice(0, MOST_SHOWN)}\n…` : shown;
+}
+
+async function tryOperation(form) {
+  const place = form.nextElementSibling;
+  const [status, asked, headers, body] = [".status", ".asked", "dl", "pre code"].map((it) => place.querySelector(it));
+  const show = (said, kind, address, described, text) => {
+    status.textContent = said;
+    status.className = `status s${kind}`;
+    asked.textContent = address;
+    headers.replaceChildren(...described.map(([name, value]) => {
+      const [row, term, data] = ["div", "dt", "dd"].map((tag) => document.createElement(tag));
+      term.textContent = name;
+      data.textContent = value;
+      row.append(term, data);
+      return row;
+    }));
+    body.textContent = text;
+    place.hidden = false;
+  };
+  try {
+    const answer = await send(form);
+    const described = SHOWN_HEADERS.filter((it) => answer.headers.has(it)).map((it) => [it, answer.headers.get(it)]);
+    const { pathname, search } = new URL(answer.url);
+    const said = `${answer.status} ${answer.statusText}`.trim();
+    show(said, said[0], pathname + search, described, pretty(await answer.text()));
+  } catch (fault) {
+    show("No answer", 5, form.action, [], fault.message);
+  }
+}
+
+document.querySelectorAll("[data-without-script]").forEach((it) => (it.hidden = true));
+document.querySelectorAll("[data-try]").forEach((form) => {
+  form.hidden = false;
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    tryOperation(form);
+  });
+});
 document.querySelectorAll("[data-account]").forEach((it) => showAccount(it).catch(() => {}));
 document.querySelectorAll("[data-live]").forEach(searchWhileTyping);
 document.querySelectorAll("[data-copy]").forEach((button) => {

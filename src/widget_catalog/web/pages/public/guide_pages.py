@@ -46,8 +46,3 @@ class GuidePages:
             }
 
         return self._pages.get(f"docs {name}/{slug}", (), "guide.html", values)
-
-    def list_paths(self) -> list[str]:
-        """Of all pages of the documentation."""
-        parts = ((it.name, part.slug) for it in self._guides.all.values() for part in it.parts)
-        return ["/docs", *(f"/docs/{name}/{slug}".rstrip("/") for name, slug in parts), "/docs/api"]

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from functools import cache, partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import parse_qsl, quote
 
 from ....bundles.contract import Bundles
@@ -23,6 +23,7 @@ from .feeds import Feeds
 from .front_page import FrontPage
 from .guide_pages import GuidePages
 from .icons import Icons
+from .reference_pages import ReferencePages
 from .rendered_pages import RenderedPages
 from .scope_page import ScopePage
 from .search_page import SearchPage
@@ -89,7 +90,7 @@ class PublicRoute(NamedTuple):
     """`find` gives None where there is no page for these values."""
 
     path: str
-    find: Callable[[Asked], Awaitable[Resource | None]]
+    find: Callable[[Asked], Awaitable[Resource | Response | None]]
     method: str = "GET"
 
 
@@ -120,6 +121,8 @@ class PublicPages:
         self._compare = ComparePage(catalog, self._pages, bundles)
         self._feeds = Feeds(self._views, self._pages)
         self._guides = GuidePages(self._pages)
+        self._document = cache(partial(openapi, renderer.service_name, renderer.public_url))
+        self._reference = ReferencePages(self._pages, self._document)
         paths = ["/", "/search"]
         self._sitemaps = Sitemaps(self._views, self._pages, paths)
         # Pages on which a widget can run.
@@ -192,6 +195,13 @@ class PublicPages:
         async def guide(asked: Asked) -> Resource | None:
             return _page(self._guides.part(**asked.params))
 
+        async def reference(asked: Asked) -> Resource | None:
+            return _page(self._reference.page(**asked.params))
+
+        async def try_operation(asked: Asked) -> Response | None:
+            address = self._reference.find_address(asked.params["page"], asked.query)
+            return None if address is None else self._renderer.redirect(address, NOSNIFF)
+
         return [
             PublicRoute("/feed.atom", feed),
             PublicRoute("/scopes/{scope}/feed.atom", feed),
@@ -199,23 +209,28 @@ class PublicPages:
             PublicRoute("/sitemap.xml", sitemap),
             PublicRoute("/sitemaps/{file}", sitemap_part),
             PublicRoute("/docs", docs),
+            PublicRoute("/docs/api", reference),
+            PublicRoute("/docs/api/{page}", reference),
+            PublicRoute("/docs/api/{page}/try", try_operation),
             PublicRoute("/docs/{name}", guide),
             PublicRoute("/docs/{name}/{slug}", guide),
         ]
 
     def _file_routes(self) -> list[PublicRoute]:
         renderer, file = self._renderer, self._file
-        document = cache(partial(openapi, renderer.service_name, renderer.public_url))
         robots = _ROBOTS + f"Sitemap: {renderer.public_url}/sitemap.xml\n".encode()
         icon = file((STATIC / "favicon.svg").read_bytes(), "image/svg+xml", _A_DAY)
         return [
-            _fixed("/docs/api", lambda: self._render_reference(document())),
-            _fixed("/openapi.json", lambda: self._printed(document())),
+            _fixed("/openapi.json", self._printed),
             _fixed("/favicon.svg", lambda: icon),
             _fixed("/favicon.ico", lambda: icon),
             _fixed("/robots.txt", lambda: file(robots, _TEXT, _A_DAY)),
             _fixed(renderer.card_path, lambda: file(renderer.card, "image/png", _FOR_GOOD)),
             _fixed(renderer.style_path, lambda: file(renderer.style, _CSS, _FOR_GOOD)),
+            _fixed(
+                renderer.dashboard_style_path,
+                lambda: file(renderer.dashboard_style, _CSS, _FOR_GOOD),
+            ),
             _fixed(renderer.script_path, lambda: file(renderer.script, _JS, _FOR_GOOD)),
             _fixed(renderer.site_script_path, lambda: file(renderer.site_script, _JS, _FOR_GOOD)),
         ]
@@ -234,6 +249,8 @@ class PublicPages:
         if request.method != "GET" and request.method != "HEAD":
             headers = [*_HTML, ("allow", _ALLOWED)]
             return content_response(request, self._message(*_WRONG_METHOD), headers, status=405)
+        if isinstance(resource, Response):
+            return resource
         return content_response(request, *resource)
 
     def failure(self, answer: Response) -> Response:
@@ -252,16 +269,11 @@ class PublicPages:
         near = self._views.list_named(wanted, 3) or self._views.list_like(wanted, 6)
         return self._pages.render("not_found.html", near=near, wanted=wanted)
 
-    def _render_reference(self, document: dict[str, Any]) -> Resource:
-        from .reference import reference  # Markdown takes a while to load, and few ask for this.
-
-        return Resource(self._pages.render("reference.html", reference=reference(document)), _HTML)
-
     def _render_message(self, title: str, sentence: str) -> AnyContent:
         return self._pages.render("message.html", title=title, sentence=sentence)
 
-    def _printed(self, document: dict[str, Any]) -> Resource:
-        return self._file(printed(document).encode(), _JSON, _REVALIDATED)
+    def _printed(self) -> Resource:
+        return self._file(printed(self._document()).encode(), _JSON, _REVALIDATED)
 
     def _file(self, body: bytes, content_type: str, caching: tuple[str, str]) -> Resource:
         headers = [("content-type", content_type), _VARY, caching, NOSNIFF]

@@ -1,4 +1,4 @@
-"""The OpenAPI document as the API reference's template needs it: references followed, texts set."""
+"""The OpenAPI document as the templates of the API reference need it: references are followed."""
 
 import json
 import re
@@ -12,6 +12,8 @@ Object = dict[str, Any]
 
 # A pattern longer than this says less than the description beside it.
 _READABLE_PATTERN = 40
+# The one operation with POST that only reads.
+_RESOLVE = "resolveWidgets"
 _KEY = re.compile(r"^( *)(&#34;[^&]*&#34;):", re.MULTILINE)
 
 
@@ -29,11 +31,21 @@ class Field(NamedTuple):
     rules: list[Markup]
     is_optional: bool
     place: str = ""
+    example: str = ""
+    choices: tuple[str, ...] = ()
+    """Of a parameter: all that it can be, if that is little."""
 
 
 class Example(NamedTuple):
     summary: str
     text: Markup
+
+
+class Body(NamedTuple):
+    """What is sent along: JSON."""
+
+    schema: str | None
+    example: str
 
 
 class Answer(NamedTuple):
@@ -52,7 +64,14 @@ class Operation(NamedTuple):
     about: Markup
     curl: str
     parameters: list[Field]
+    body: Body | None
     answers: list[Answer]
+
+    @property
+    def can_be_tried(self) -> bool:
+        """Whether nothing changes by it, and people can read what it answers."""
+        is_read = self.method == "GET" or self.id == _RESOLVE
+        return is_read and any(it.status == "200" and it.schema for it in self.answers)
 
 
 class Group(NamedTuple):
@@ -81,6 +100,10 @@ class Reference(NamedTuple):
     """The answers that every operation may give, described once."""
     headers: list[Header]
     schemas: list[Described]
+
+    def find(self, operation_id: str) -> Operation | None:
+        operations = (it for group in self.groups for it in group.operations)
+        return next((it for it in operations if it.id == operation_id), None)
 
 
 def reference(document: Object) -> Reference:
@@ -142,6 +165,7 @@ class _Reader:
             self._block(it["description"]),
             it["x-codeSamples"][0]["source"],
             [self._parameter(self._followed(parameter)) for parameter in it["parameters"]],
+            _body(it),
             [
                 self._answer(status, answer)
                 for status, answer in it["responses"].items()
@@ -157,19 +181,22 @@ class _Reader:
             _rules({**it["schema"], "examples": [it["example"]]}),
             is_optional=False,
             place=it["in"],
+            example=_plain(it["example"]),
+            choices=("true", "false") if it["schema"]["type"] == "boolean" else (),
         )
 
     def _answer(self, status: str, it: Object) -> Answer:
         it = self._followed(it)
         schema, examples = None, []
-        for media in it.get("content", {}).values():
-            schema = _schema_name(media["schema"])
-            examples = [
+        for kind, media in it.get("content", {}).items():
+            schema = schema or _schema_name(media["schema"])
+            examples += [
                 Example(example["summary"], _shown(example["value"]))
                 for example in media.get("examples", {}).values()
             ]
             if "example" in media:
-                examples = [Example("Example answer", _shown(media["example"]))]
+                summary = f"Example answer as {kind}" if examples else "Example answer"
+                examples.append(Example(summary, _shown(media["example"])))
         headers = list(it.get("headers", {}))
         return Answer(status, self._inline(it["description"]), schema, headers, examples)
 
@@ -218,6 +245,14 @@ def _type(schema: Object) -> list[Part]:
     if kinds == "array":
         return [Part("array of "), *_type(schema["items"])]
     return [Part(kinds if isinstance(kinds, str) else " or ".join(kinds))]
+
+
+def _body(operation: Object) -> Body | None:
+    media = operation.get("requestBody", {}).get("content", {}).get("application/json")
+    if media is None:
+        return None
+    example = json.dumps(media["example"], indent=2, ensure_ascii=False)
+    return Body(_schema_name(media["schema"]), example)
 
 
 def _schema_name(schema: Object) -> str | None:

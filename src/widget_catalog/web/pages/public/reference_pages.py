@@ -1,0 +1,57 @@
+"""Pages of the API reference: what there is, one for each operation, and one of all schemas."""
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from ....catalog.large_content import AnyContent
+from .rendered_pages import RenderedPages
+
+_ROOT = "/docs/api"
+_SCHEMAS = "schemas"
+
+
+class ReferencePages:
+    def __init__(self, pages: RenderedPages, document: Callable[[], dict[str, Any]]) -> None:
+        self._pages = pages
+        self._document = document
+
+    @cached_property
+    def _reference(self) -> Any:
+        from .reference import reference  # Markdown takes a while to load, and few ask for this.
+
+        return reference(self._document())
+
+    def page(self, page: str = "") -> AnyContent | None:
+        """The page of this operation, `schemas`, or the first one."""
+        operation = self._reference.find(page)
+        if page in ("", _SCHEMAS):
+            template = f"reference/{page or 'overview'}.html"
+        elif operation is not None:
+            template = "reference/operation.html"
+        else:
+            return None
+        return self._pages.get(
+            f"reference {page}",
+            (),
+            template,
+            lambda: {"reference": self._reference, "page": page, "operation": operation},
+        )
+
+    def find_address(self, operation_id: str, given: Mapping[str, str]) -> str | None:
+        """Where the form of an operation leads: the API's address with these values in it. Back
+        to the form if one is missing; None if there is no such form."""
+        operation = self._reference.find(operation_id)
+        if operation is None or not operation.can_be_tried or operation.body is not None:
+            return None
+        address, query = operation.path, {}
+        for it in operation.parameters:
+            value = given.get(it.name, "").strip()
+            if it.place == "query" and value:
+                query[it.name] = value
+            elif it.place == "path":
+                if not value.strip("."):  # Browsers take dots for the way to another address.
+                    return f"{_ROOT}/{operation_id}#try"
+                address = address.replace(f"{{{it.name}}}", quote(value, safe=""))
+        return f"{address}?{urlencode(query)}" if query else str(address)

@@ -1,0 +1,102 @@
+"""Every page that links lead to: small, with few files, and public ones can be cached."""
+
+import re
+from collections.abc import Iterator
+from urllib.parse import parse_qsl, urljoin, urlsplit
+
+import pytest
+
+from support.browsing import Browsing, browser_of
+from support.demo import import_demo
+from support.html import Html
+from support.site import Answer, InProcessSite
+from support.village import Village
+
+MOST_HTML_BYTES = 60_000
+MOST_FILE_BYTES = 60_000
+MOST_FILES = 3
+PUBLIC = ("/search", "/widgets", "/scopes", "/docs", "/preview", "/dashboard")
+# What a module asks for before it runs.
+IMPORTED = re.compile(r'^import\b[^;]*?"([^"]+)";', re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def open_demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessSite]:
+    folder = tmp_path_factory.mktemp("every") / "data"
+    with InProcessSite(folder, dashboard=True, registration="open") as site:
+        import_demo(site.node)
+        yield site
+
+
+def walk(visitor: Browsing, start: str, *prefixes: str) -> dict[str, Answer]:
+    """The pages that links lead to from there, as far as their addresses begin so.
+
+    Of addresses that differ in the values of their query alone, the first one.
+    """
+    found: dict[str, Answer] = {}
+    known, waiting = {shape(start)}, [start]
+    while waiting:
+        address = waiting.pop()
+        answer = visitor.get(address)
+        if not answer.headers.get("content-type", "").startswith("text/html"):
+            continue
+        found[address] = answer
+        for link in Html(answer.body).links:
+            target = urljoin(address, link).partition("#")[0]
+            if target.startswith(prefixes) and shape(target) not in known:
+                known.add(shape(target))
+                waiting.append(target)
+    return found
+
+
+def shape(address: str) -> tuple[str, tuple[str, ...]]:
+    parts = urlsplit(address)
+    return parts.path, tuple(sorted(key for key, _ in parse_qsl(parts.query)))
+
+
+def files_of(visitor: Browsing, page: Html, known: dict[str, tuple[int, list[str]]]) -> set[str]:
+    """The style sheets and scripts that a browser asks for before the page is ready."""
+    links = [it for it in page.all("link") if it.attributes.get("rel") == "stylesheet"]
+    addresses = [it.attributes["href"] for it in links]
+    waiting = [*addresses, *(it.attributes.get("src") for it in page.all("script"))]
+    files: set[str] = set()
+    while waiting:
+        address = waiting.pop()
+        if not address or address in files:
+            continue
+        if address not in known:
+            body = visitor.site.get(address).body
+            imported = IMPORTED.findall(body.decode())
+            known[address] = len(body), [urljoin(address, it) for it in imported]
+        files.add(address)
+        waiting += known[address][1]
+    return files
+
+
+def test_every_page_is_small_and_public_ones_can_be_cached(
+    open_demo: InProcessSite, village: Village
+) -> None:
+    anybody = Browsing(open_demo)
+    pages = [
+        *walk(anybody, "/", "/").items(),
+        *walk(browser_of(village.ann), "/account", "/account").items(),
+        *walk(browser_of(village.olly), "/operate", "/account", "/operate").items(),
+    ]
+    paths = {urlsplit(address).path for address, _ in pages}
+    assert paths > {
+        "/", "/dashboard", "/search", "/docs/api/schemas", "/docs/api/searchWidgets",
+        "/widgets/catalog/clock/compare", "/scopes/catalog", "/join", "/sign-in",
+        "/account/widgets", "/account/widgets/acme/clock/versions/1.0.0",
+        "/account/organizations/acme", "/operate/accounts/eve", "/operate/audit",
+    }  # fmt: skip
+    known: dict[str, tuple[int, list[str]]] = {}
+    for address, answer in pages:
+        assert answer.status == 200, address
+        assert len(answer.body) < MOST_HTML_BYTES, (address, len(answer.body))
+        files = files_of(anybody, Html(answer.body), known)
+        assert 1 <= len(files) <= MOST_FILES, (address, files)
+        assert sum(known[it][0] for it in files) < MOST_FILE_BYTES, (address, files)
+        path = urlsplit(address).path
+        is_public = path == "/" or path.startswith(PUBLIC)
+        assert ("etag" in answer.headers) == is_public, address
+        assert answer.headers["cache-control"] == ("no-cache" if is_public else "no-store"), address
