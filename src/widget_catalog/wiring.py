@@ -247,6 +247,7 @@ def build_worker(
     from .web.kit.http import Worker
     from .web.kit.metrics import Metrics
     from .web.kit.middleware import access_logged, metered, rate_limited
+    from .web.kit.receiving import Receiver
     from .web.kit.routing import Routes
     from .web.pages.account.routes import ACCOUNT_PAGES
     from .web.pages.author.routes import AUTHOR_PAGES
@@ -294,7 +295,8 @@ def build_worker(
     writers = ThreadPoolExecutor(_THREADS, thread_name_prefix="writers")
     hashing = HashingPool()
     routes = Routes((*ROUTES.all, *ACCOUNT_PAGES, *AUTHOR_PAGES, *OPERATOR_PAGES))
-    dispatcher = Dispatcher(services, routes, readers, writers, hashing)
+    receiver = Receiver(settings.max_parallel_uploads)
+    dispatcher = Dispatcher(services, routes, readers, writers, hashing, receiver)
     api = PublicApi(
         catalog,
         counter,
@@ -323,7 +325,7 @@ def build_worker(
         InstallsReader(read_days).find,
     )
     previews = PreviewPages(catalog, services.renderer, settings.cdn_url)
-    uploads = Uploads(services)
+    uploads = Uploads(services, receiver)
     cdn = Cdn(catalog, *files_of(node.folder, node.bundles, backends))
     find_delay = (lambda: node.replica.fault) if node.status is None else node.status.find_delay
     healthz = Healthz(catalog, find_delay, settings.max_lag_s)
@@ -345,7 +347,7 @@ def build_worker(
     def close() -> None:
         readers.shutdown()
         writers.shutdown()
-        uploads.close()
+        receiver.close()
         hashing.close()
         tidier.close()
         importing.close()

@@ -22,6 +22,8 @@ PAGES = (
     VERSION,
     "/account/widgets/acme/clock/audit",
     "/account/organizations",
+    "/account/publish",
+    "/account/tokens/new",
     "/account/password",
     "/account/close",
     "/operate",

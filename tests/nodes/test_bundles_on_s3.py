@@ -2,6 +2,7 @@
 
 import contextlib
 import hashlib
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 
 from support.commands import widget_catalog
 from support.nodes import RunningNode, Traveller, a_node, environment_of
-from support.people import PASSWORD, request_body
+from support.people import PASSWORD, manifest, request_body
 from support.s3 import BUCKET, SECRET, rclone, settings_of
 from support.service import free_port, run_command, wait_for
 
@@ -94,6 +95,23 @@ def test_a_file_is_uploaded_to_the_store_and_served_by_every_node(
         part = node.client.get(bundle_url("1.0.0"), headers={"range": "bytes=7-14"})
         assert (part.status_code, part.content) == (206, JS[7:15])
         assert node.client.get("/api/health").json()["checks"]["bundles"] == "ok"
+
+
+def test_a_form_is_sent_to_one_node_previewed_and_confirmed_at_another(
+    nodes: list[RunningNode], ann: Traveller
+) -> None:
+    one, two = nodes
+    said = json.dumps(manifest("timer")).encode()
+    form = {"manifest": ("widget.json", said), "bundle": ("index.js", JS)}
+
+    sent = one.client.post("/account/publish", files=form, headers=ann.headers)
+
+    assert sent.status_code == 303, sent.text
+    place = sent.headers["location"]
+    assert ann.get(two, f"{place}/index.js").content == JS
+    confirmed = two.client.post(place, headers=ann.headers)
+    assert confirmed.headers["location"].startswith("/account/widgets/ann/timer"), confirmed.text
+    assert two.client.get("/cdn/@ann/timer/1.0.0/index.js").content == JS
 
 
 def test_what_is_not_what_was_announced_is_not_published(

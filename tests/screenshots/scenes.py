@@ -1,11 +1,18 @@
 """What pictures are taken of: a page, and what a visitor has done on it."""
 
+import json
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import FilePayload, Page, expect
 
-from support.people import PASSWORD
+from support.people import PASSWORD, manifest
+
+_TIMER = b"""export function mount(element) {
+  element.innerHTML = "<h1>24:59</h1><p>Focus</p>";
+  return { unmount() {} };
+}
+"""
 
 Scheme = Literal["light", "dark"]
 
@@ -37,6 +44,31 @@ def send_request(page: Page) -> None:
     page.get_by_label("q", exact=True).fill("clock")
     page.get_by_role("button", name="Send").click()
     expect(page.locator(".tried .status")).to_have_text("200 OK")
+
+
+def send_widget(page: Page) -> None:
+    said = manifest("timer", displayName="Timer", permissions=["notifications"], license="MIT")
+    files = {"manifest": json.dumps(said).encode(), "bundle": _TIMER}
+    for name, content in files.items():
+        chosen = FilePayload(name=f"{name}.txt", mimeType="text/plain", buffer=content)
+        page.locator(f"#{name}").set_input_files(chosen)
+    page.get_by_role("button", name="Check and preview").click()
+    run_preview(page)
+
+
+def send_nothing(page: Page) -> None:
+    page.get_by_label("Name in addresses").fill("My widget")
+    page.get_by_label("Manifest").set_input_files(
+        FilePayload(name="widget.json", mimeType="text/plain", buffer=b'{"icon": "clock"}')
+    )
+    page.get_by_role("button", name="Check and preview").click()
+    expect(page.get_by_role("alert")).to_be_visible()
+
+
+def make_token(page: Page) -> None:
+    page.get_by_label("Name").fill("CI of the clock")
+    page.get_by_role("button", name="Make the token").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Copy your access token")
 
 
 def sign_in(page: Page, url: str) -> None:
@@ -83,6 +115,8 @@ _SIGNED_IN = {
     "account-audit": f"{_ANNS_CLOCK}/audit",
     "account-organizations": "/account/organizations",
     "account-organization": "/account/organizations/acme",
+    "account-publish": "/account/publish",
+    "account-token": "/account/tokens/new",
     "account-password": "/account/password",
     "account-close": "/account/close",
     "operate": "/operate",
@@ -95,5 +129,8 @@ _SIGNED_IN = {
 }
 ALL_SCENES = (
     *_DEMO_SCENES,
+    Scene("account-token-made", "/account/tokens/new", make_token, is_signed_in=True),
+    Scene("account-publish-confirm", "/account/publish", send_widget, is_signed_in=True),
+    Scene("account-publish-faults", "/account/publish", send_nothing, is_signed_in=True),
     *(Scene(name, address, is_signed_in=True) for name, address in _SIGNED_IN.items()),
 )

@@ -8,6 +8,7 @@ from support.people import PASSWORD, Person
 from support.site import Answer, InProcessSite
 
 _FORM = "application/x-www-form-urlencoded"
+_FILES = "multipart/form-data; boundary={}"
 # The headers of every page that knows who comes.
 PERSONAL = {
     "content-type": "text/html; charset=utf-8",
@@ -42,6 +43,11 @@ class Browsing:
     def submit(self, action: str, **fields: str) -> Answer:
         """Fill in the form of the page that leads there, and send it."""
         return self.post(action, {**self.hidden_fields(action), **fields})
+
+    def submit_files(self, action: str, files: dict[str, bytes], **fields: str) -> Answer:
+        """The same with files; of a field that has none, a browser sends an empty one."""
+        body, kind = multipart({**self.hidden_fields(action), **fields}, files)
+        return self._request("POST", action, body, content_type=kind)
 
     def hidden_fields(self, action: str) -> dict[str, str]:
         (start,) = {
@@ -100,6 +106,21 @@ class Browsing:
             self.cookies.pop(name, None)
         else:
             self.cookies[name] = value
+
+
+def multipart(fields: dict[str, str], files: dict[str, bytes]) -> tuple[bytes, str]:
+    """A form as a browser sends it, and its content type."""
+    boundary = "----boundary7MA4YWxkTrZu0gW"
+    parts = [(f'name="{name}"', value.encode()) for name, value in fields.items()]
+    for name, content in files.items():
+        file_name = f"{name}.txt" if content else ""
+        kind = "\r\nContent-Type: application/octet-stream"
+        parts.append((f'name="{name}"; filename="{file_name}"{kind}', content))
+    lines = [
+        f"--{boundary}\r\nContent-Disposition: form-data; {about}\r\n\r\n".encode() + it + b"\r\n"
+        for about, it in parts
+    ]
+    return b"".join([*lines, f"--{boundary}--\r\n".encode()]), _FILES.format(boundary)
 
 
 def browser_of(person: Person) -> Browsing:

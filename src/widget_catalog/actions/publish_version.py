@@ -103,7 +103,7 @@ def _publish(
     with store.publishing() as tx:
         request = get_request(tx.connection, actor, request_id, tx.at_ms)
         if request.confirmed_at is None:
-            wanted = _wanted(request)
+            wanted = wanted_of(request)
             settle_widget(tx, wanted.scope, wanted.manifest.name)
             planned = check_gates(tx.connection, actor, wanted, quotas, tx.at_ms)
             if any(bundles.stat(it.spec.sha256_hash, it.kind) is None for it in _files(request)):
@@ -196,7 +196,7 @@ def _check(file: _File, sha256_hash: str, size_bytes: int) -> None:
         )
 
 
-def _wanted(request: PublishRequest) -> Wanted:
+def wanted_of(request: PublishRequest) -> Wanted:
     """What was asked for, read again: it was found right when it was taken in."""
     manifest: Manifest = parse_manifest(request.manifest, msgspec.json.decode(request.beside))
     files = {file.kind: file.spec for file in _files(request)}

@@ -108,6 +108,10 @@ class Uploads(Protocol):
     def open(self, request_id: str, kind: Kind) -> BinaryIO:
         """What was uploaded last. Raises BundleNotFound."""
 
+    def put(self, source: BinaryIO, request_id: str, kind: Kind) -> None:
+        """Keep a file that has come to the service in another way than to an upload's address.
+        `source` can be sought."""
+
     def receive(self, request_id: str, kind: Kind, size_bytes: int) -> Upload:
         """Begin to receive a file of this size. Conflict, if it is being received already;
         NotFound, if the place of the bundles itself takes it."""

@@ -123,6 +123,11 @@ class S3Uploads:
         except BundleNotFound:
             raise BundleNotFound("This file was not uploaded.") from None
 
+    def put(self, source: BinaryIO, request_id: str, kind: Kind) -> None:
+        source.seek(0)
+        digest = base64.b64encode(bytes.fromhex(hash_stream(source).sha256_hash)).decode()
+        self._bucket.put(f"{_UPLOADS}{request_id}.{kind}", source, digest)
+
     def receive(self, _request_id: str, _kind: Kind, _size_bytes: int) -> NoReturn:
         raise NotFound("Files are uploaded to the bundle store itself. Request an address there.")
 

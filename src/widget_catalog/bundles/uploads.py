@@ -16,6 +16,7 @@ from ..domain.errors import BundleNotFound, BundleRefused, Conflict, StoreUnavai
 from .contract import Kind
 
 _INCOMING = ".incoming-"
+_CHUNK_BYTES = 1 << 20
 
 
 class Upload:
@@ -83,6 +84,17 @@ class LocalUploads:
             return self._path_of(request_id, kind).open("rb")
         except FileNotFoundError:
             raise BundleNotFound("This file was not uploaded.") from None
+
+    def put(self, source: BinaryIO, request_id: str, kind: Kind) -> None:
+        size_bytes = source.seek(0, os.SEEK_END)
+        source.seek(0)
+        upload = self.receive(request_id, kind, size_bytes)
+        try:
+            while chunk := source.read(_CHUNK_BYTES):
+                upload.write(chunk)
+            upload.finish()
+        finally:
+            upload.give_up()
 
     def receive(self, request_id: str, kind: Kind, size_bytes: int) -> Upload:
         """Begin to receive a file of this size. Conflict, if it is being received already."""

@@ -70,9 +70,14 @@ def end_open_request(tx: Transaction, account_id: int, scope: str, name: str, ve
     id_ = tx.connection.execute(query.order_by(table.created_at, table.id).limit(1)).scalar()
     if id_ is None:
         return False
-    ended = sa.update(publish_requests).where(table.id == id_).values(expires_at=tx.at_ms)
-    tx.connection.execute(ended)
+    end_request(tx, id_)
     return True
+
+
+def end_request(tx: Transaction, id_: str) -> None:
+    """As if its time were over."""
+    ended = sa.update(publish_requests).where(publish_requests.c.id == id_)
+    tx.connection.execute(ended.values(expires_at=tx.at_ms))
 
 
 def list_requests(connection: Connection) -> list[PublishRequest]:

@@ -46,9 +46,11 @@ export class WidgetFrame {
     return this.#frame !== null;
   }
 
-  /** A version by the addresses of its files, or by what is in them: `bundle` and `style`. */
+  /** A version by the addresses of its files, or by what is in them: `bundle` and `style`.
+   *  `credentials` is "same-origin" for files that only the visitor may read. */
   async run({ bundleUrl, sha256Hash, styleUrl = null, bundle, style, title = "Widget",
-    permissions = [], config = {}, kept = [], scheme = "light", locale = navigator.language }) {
+    permissions = [], config = {}, kept = [], scheme = "light", locale = navigator.language,
+    credentials = "omit" }) {
     this.stop();
     const frame = document.createElement("iframe");
     this.#frame = frame;
@@ -62,8 +64,9 @@ export class WidgetFrame {
     try {
       [host, bundle, style] = await Promise.all([
         read(new URL("sample-context.js", import.meta.url)),
-        bundle ?? read(bundleUrl, sha256Hash),
-        style ?? (styleUrl ? read(styleUrl).then((it) => new TextDecoder().decode(it)) : ""),
+        bundle ?? read(bundleUrl, sha256Hash, credentials),
+        style ?? (styleUrl
+          ? read(styleUrl, "", credentials).then((it) => new TextDecoder().decode(it)) : ""),
         isLoaded,
       ]);
     } catch {
@@ -147,9 +150,9 @@ export class WidgetFrame {
   }
 }
 
-async function read(url, sha256Hash) {
+async function read(url, sha256Hash = "", credentials = "omit") {
   const integrity = sha256Hash && `sha256-${base64(sha256Hash)}`;
-  const answer = await fetch(url, { integrity, credentials: "omit", referrerPolicy: "no-referrer" });
+  const answer = await fetch(url, { integrity, credentials, referrerPolicy: "no-referrer" });
   if (!answer.ok) throw new Error(`${url} answered ${answer.status}`);
   return answer.arrayBuffer();
 }

@@ -19,6 +19,7 @@ from ...store.engine import Store
 from ...store.keys import SigningKey
 from .bodies import read_fields
 from .http import NOSNIFF, Request, Response
+from .multipart import NO_FILES, FormFile
 from .rendering import PageRenderer
 
 if TYPE_CHECKING:
@@ -65,11 +66,14 @@ class Call:
         params: Mapping[str, str],
         body: bytes,
         visitor: Visitor | None,
+        files: Mapping[str, FormFile] = NO_FILES,
     ) -> None:
+        """`files` are closed when the handler is done."""
         self.request = request
         self.address = address
         self.params = params
         self.body = body
+        self.files = files
         self._visitor = visitor
 
     @property

@@ -5,9 +5,11 @@ import hmac
 from concurrent.futures import ThreadPoolExecutor
 
 from widget_contract.errors import CatalogError, InvalidManifest
+from widget_contract.manifests import MAX_MANIFEST_BYTES
 
 from ...actions.second_factor.policy import require_second_factor
 from ...actions.sign_in import Visitor, identify_bearer, identify_session
+from ...data_folder import DataFolder
 from ...domain.accounts import Right
 from ...domain.errors import Busy, NotAllowed, NotFound, NotSignedIn
 from ...domain.networks import network_of
@@ -27,11 +29,16 @@ from .errors import (
 from .hashing import HashingPool
 from .http import Body, Request, Response
 from .middleware import client_of
+from .multipart import MAX_FILES, NO_FILES, MultipartForm, MultipartReader, boundary_of
 from .origins import refuse_other_sites
+from .receiving import Receiver
 from .routing import AuthMode, Found, Route, Routes, Who, allowed
 
 _UNSAFE = ("POST", "PUT", "PATCH", "DELETE")
 _PATIENCE_S = 30
+# Of a form with files, more is read than is kept: so that whoever sends a file that is too large
+# is told so by the form, not by a connection that ends.
+_MOST_FORM_BYTES = 32 << 20
 _CLOSED = "This address is for signed-in people only."
 
 
@@ -43,6 +50,7 @@ class Dispatcher:
         readers: ThreadPoolExecutor,
         writers: ThreadPoolExecutor,
         hashing: HashingPool,
+        receiver: Receiver,
     ) -> None:
         """Those who only read have threads of their own: none of them waits for a writer."""
         self._services = services
@@ -50,6 +58,7 @@ class Dispatcher:
         self._readers = readers
         self._writers = writers
         self._hashing = hashing
+        self._receiver = receiver
         self._cookies = Cookies(services.settings.public_url)
 
     def knows(self, path: str) -> bool:
@@ -82,16 +91,21 @@ class Dispatcher:
 
         if not is_open and not has_credentials(request):
             return fail(NotSignedIn(_CLOSED))
-        sent: bytes | CatalogError = b""
-        if route is not None:
-            try:
-                sent = await asyncio.wait_for(read_whole(body, route.max_body), _PATIENCE_S)
-            except TooLarge as fault:
-                sent = fault
-            except TimeoutError:
-                sent = TooSlow("The body did not come in time.")
         params = found.params if found is not None else {}
         address = client_address(self._services, request)
+        sent: bytes | CatalogError = b""
+        files = NO_FILES
+        if route is not None:
+            try:
+                if route.takes_files and (boundary := boundary_of(content_type_of(request))):
+                    form = await self._receive_form(request, body, boundary, auth, address)
+                    sent, files = form.urlencoded, form.files
+                else:
+                    sent = await asyncio.wait_for(read_whole(body, route.max_body), _PATIENCE_S)
+            except TimeoutError:
+                sent = TooSlow("The body did not come in time.")
+            except tuple(STATUSES) as fault:
+                sent = fault
 
         def work() -> Response:
             try:
@@ -108,7 +122,7 @@ class Dispatcher:
                 if isinstance(sent, CatalogError):
                     raise sent
                 check_content_type(request, route, sent)
-                call = Call(request, address, params, sent, visitor)
+                call = Call(request, address, params, sent, visitor, files)
                 check_csrf(self._services, call, route)
                 if visitor is not None and not route.without_factor:
                     services = self._services
@@ -117,6 +131,9 @@ class Dispatcher:
             except tuple(STATUSES) as fault:
                 log_fault(request, fault)
                 return fail(fault)
+            finally:
+                for file in files.values():
+                    file.content.close()
 
         if route is not None and route.hashes:
             try:
@@ -128,6 +145,25 @@ class Dispatcher:
             threads = self._writers if route is not None and route.writes else self._readers
             response = await loop.run_in_executor(threads, work)
         return response._replace(body=None) if request.method == "HEAD" else response
+
+    async def _receive_form(
+        self, request: Request, body: Body, boundary: str, auth: AuthMode, address: str
+    ) -> MultipartForm:
+        """A form with files. Nothing is taken from whoever is not signed in."""
+        services, in_thread = self._services, self._receiver.in_thread
+        if await in_thread(identify, services, request, auth, address) is None:
+            raise NotSignedIn(_CLOSED)
+        most = max(services.settings.max_bundle_bytes, MAX_MANIFEST_BYTES)
+        folder = DataFolder(services.settings.data).uploads
+        kept = MAX_FILES * most
+        reader = MultipartReader(boundary, folder, most, max(_MOST_FORM_BYTES, 2 * kept))
+        with self._receiver.one_of_few(network_of(address)), self._receiver.few_bytes(kept):
+            try:
+                await self._receiver.pass_on(body, reader.write)
+                return await in_thread(reader.finish)
+            except BaseException:
+                await in_thread(reader.give_up)
+                raise
 
 
 def _no_route(request: Request, found: Found[Route] | None) -> CatalogError:
@@ -178,9 +214,13 @@ def check_content_type(request: Request, route: Route, sent: bytes) -> None:
     """JSON must be said to be JSON: no page of another site can do that without being asked."""
     if route.takes_form or request.method not in _UNSAFE or not sent:
         return
-    kind = (request.headers.get("content-type") or "").partition(";")[0].strip().lower()
+    kind = content_type_of(request).partition(";")[0].strip().lower()
     if kind != "application/json":
         raise UnsupportedType("The body must be application/json.")
+
+
+def content_type_of(request: Request) -> str:
+    return request.headers.get("content-type") or ""
 
 
 def client_address(services: Services, request: Request) -> str:

@@ -55,6 +55,8 @@ class PageRenderer:
         self.card_path = f"/static/card.{Content(self.card).tag}.png"
         self.site_script = (STATIC / "site.js").read_bytes()
         self.site_script_path = f"/static/site.{Content(self.site_script).tag}.js"
+        self.publish_script = (STATIC / "publish.js").read_bytes()
+        self.publish_script_path = f"/static/publish.{Content(self.publish_script).tag}.js"
         dashboard = preview_file("dashboard.js", (STATIC / "dashboard.js").read_bytes())
         # They find each other by relative addresses, so all have one folder, whose name changes.
         self.preview_files = preview_files() | {"dashboard.js": dashboard}
@@ -71,6 +73,7 @@ class PageRenderer:
             has_dashboard="yes" if has_dashboard else "",
             card_url=public_url + self.card_path,
             site_script_url=self.root + self.site_script_path,
+            publish_script_url=self.root + self.publish_script_path,
             service_name=service_name,
             public_url=public_url,
             release=release.VERSION,
@@ -86,11 +89,15 @@ class PageRenderer:
         status: int = 200,
         form_targets: str = "'self'",
         has_script: bool = False,
+        script_rules: str | None = None,
         **values: object,
     ) -> Response:
         """A page for one person. Nobody keeps it; and it is not compressed, as it has secrets
-        beside what others may have chosen."""
-        described = [HTML, _NO_STORE, *safety(form_targets, has_script=has_script), *headers]
+        beside what others may have chosen. `has_script`: that of passkeys; with `script_rules`,
+        its template names others, which may do what these rules of the policy say."""
+        runs = has_script or script_rules is not None
+        policy = safety(form_targets, has_script=runs, more=script_rules or "")
+        described = [HTML, _NO_STORE, *policy, *headers]
         body = self.render(template, has_script=has_script, **values)
         return Response(status, described, body)
 

@@ -51,6 +51,8 @@ class Route(NamedTuple):
     """Whether the handler hashes a password: it then runs in the small pool for that."""
     without_factor: bool = False
     writes_on_get: bool = False
+    takes_files: bool = False
+    """Whether its form may bring files along, which are not part of `max_body`."""
 
     @property
     def writes(self) -> bool:

@@ -10,6 +10,7 @@ from . import (
     devices,
     invitations,
     join,
+    new_token,
     password,
     provider,
     reset,
@@ -104,6 +105,8 @@ ACCOUNT = (
     _page("GET", "/account/corner", account.get_corner, Who.ANYONE, without_factor=True),
     _page("GET", "/account/token", tokens.get_token_request, Who.PERSON),
     _page("POST", "/account/token", tokens.post_token_request, Who.PERSON),
+    _page("GET", "/account/tokens/new", new_token.get_new_token, Who.PERSON),
+    _page("POST", "/account/tokens/new", new_token.post_new_token, Who.PERSON),
     _page("GET", "/invitation", invitations.get_invitation, Who.ANYONE),
     _page("POST", "/invitation", invitations.post_invitation, Who.PERSON),
 )

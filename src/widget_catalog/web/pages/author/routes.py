@@ -2,15 +2,18 @@
 
 from ....domain.accounts import Right
 from ...kit.routing import AuthMode, Handler, Route, Who
-from . import organizations, versions, widgets
+from . import organizations, publishing, versions, widgets
 
 _WIDGET = widgets.WIDGETS + "/{scope}/{name}"
 _ORGANIZATION = organizations.ORGANIZATIONS + "/{slug}"
 _VERSION = _WIDGET + "/versions/{version}"
+_PENDING = publishing.PUBLISH + "/{id}"
 
 
-def _page(method: str, path: str, handler: Handler, needs: Who | Right) -> Route:
-    return Route(method, path, handler, needs, auth=AuthMode.PAGE)
+def _page(
+    method: str, path: str, handler: Handler, needs: Who | Right, *, takes_files: bool = False
+) -> Route:
+    return Route(method, path, handler, needs, auth=AuthMode.PAGE, takes_files=takes_files)
 
 
 WIDGETS = (
@@ -28,6 +31,16 @@ WIDGETS = (
     _page("POST", _VERSION + "/undeprecate", versions.post_undeprecate, Right.DEPRECATE),
     _page("POST", _VERSION + "/revoke", versions.post_revoke, Right.REVOKE),
     _page("POST", _VERSION + "/unrevoke", versions.post_unrevoke, Right.REVOKE),
+)
+
+PUBLISHING = (
+    _page("GET", publishing.PUBLISH, publishing.get_publish, Who.PERSON),
+    _page("POST", publishing.PUBLISH, publishing.post_publish, Who.PERSON, takes_files=True),
+    _page("GET", _PENDING, publishing.get_pending, Who.PERSON),
+    _page("POST", _PENDING, publishing.post_pending, Who.PERSON),
+    _page("POST", _PENDING + "/discard", publishing.post_discard, Who.PERSON),
+    _page("GET", _PENDING + "/index.js", publishing.get_bundle, Who.PERSON),
+    _page("GET", _PENDING + "/index.css", publishing.get_style, Who.PERSON),
 )
 
 ORGANIZATIONS = (
@@ -57,4 +70,4 @@ ORGANIZATIONS = (
     _page("POST", _ORGANIZATION + "/transfer", organizations.post_transfer, Right.OWN),
 )
 
-AUTHOR_PAGES = (*WIDGETS, *ORGANIZATIONS)
+AUTHOR_PAGES = (*WIDGETS, *PUBLISHING, *ORGANIZATIONS)

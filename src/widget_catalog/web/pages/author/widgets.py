@@ -16,6 +16,7 @@ _PER_PAGE = 20
 _VERSIONS_PER_PAGE = 50
 _ENTRIES_PER_PAGE = 50
 _DONE = {
+    "published": "The version is published: dashboards are offered it from now on.",
     "list": "The widget is listed: everybody finds it.",
     "unlist": "The widget is unlisted. Dashboards that have it keep it.",
     "publishers": "Who may publish is saved.",

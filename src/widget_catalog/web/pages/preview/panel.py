@@ -1,5 +1,6 @@
 """What the panel of a live preview gets to know about a version, and what its page must allow."""
 
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -39,8 +40,12 @@ def panel_of(catalog: Catalog, version: VersionEntry) -> dict[str, Any] | None:
         "minSize": msgspec.to_builtins(version.min_size),
         "maxSize": msgspec.to_builtins(version.max_size),
         "permissions": version.permissions,
-        "manifest": {key: manifest[key] for key in _OF_MANIFEST if key in manifest},
+        "manifest": of_manifest(manifest),
     }
+
+
+def of_manifest(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: manifest[key] for key in _OF_MANIFEST if key in manifest}
 
 
 def panel_safety(cdn_url: str) -> Headers:

@@ -220,6 +220,11 @@ class PublicPages:
         renderer, file = self._renderer, self._file
         robots = _ROBOTS + f"Sitemap: {renderer.public_url}/sitemap.xml\n".encode()
         icon = file((STATIC / "favicon.svg").read_bytes(), "image/svg+xml", _A_DAY)
+        scripts = (
+            (renderer.script_path, renderer.script),
+            (renderer.site_script_path, renderer.site_script),
+            (renderer.publish_script_path, renderer.publish_script),
+        )
         return [
             _fixed("/openapi.json", self._printed),
             _fixed("/favicon.svg", lambda: icon),
@@ -231,8 +236,7 @@ class PublicPages:
                 renderer.dashboard_style_path,
                 lambda: file(renderer.dashboard_style, _CSS, _FOR_GOOD),
             ),
-            _fixed(renderer.script_path, lambda: file(renderer.script, _JS, _FOR_GOOD)),
-            _fixed(renderer.site_script_path, lambda: file(renderer.site_script, _JS, _FOR_GOOD)),
+            *(_fixed(path, partial(file, script, _JS, _FOR_GOOD)) for path, script in scripts),
         ]
 
     async def answer(self, request: Request) -> Response:

@@ -1,0 +1,64 @@
+"""A version that was requested and is not confirmed yet: what its author is shown, and its end."""
+
+from typing import BinaryIO, NamedTuple
+
+from widget_contract.manifests import Manifest
+
+from ..bundles.contract import Kind, Uploads
+from ..domain.accounts import Actor
+from ..domain.errors import BundleNotFound, NotFound
+from ..domain.widgets import Version
+from ..store.engine import Store
+from ..store.publishing import PublishRequest, end_request
+from ..store.widgets import find_widget
+from .publish_version import get_request, wanted_of
+
+
+class PendingVersion(NamedTuple):
+    request: PublishRequest
+    manifest: Manifest
+    is_new_widget: bool
+    previous: Version | None
+    """The version that is offered now."""
+
+    @property
+    def permissions_added(self) -> list[str]:
+        before = self.previous.permissions if self.previous is not None else ()
+        return [it for it in self.manifest.permissions if it not in before]
+
+    @property
+    def permissions_removed(self) -> list[str]:
+        before = self.previous.permissions if self.previous is not None else ()
+        return [it for it in before if it not in self.manifest.permissions]
+
+
+def view_pending(store: Store, actor: Actor, request_id: str) -> PendingVersion:
+    """A request of one's own; NotFound otherwise, and when its time is over."""
+    with store.reading() as connection:
+        request = get_request(connection, actor, request_id, store.now_ms())
+        wanted = wanted_of(request)
+        stored = find_widget(connection, wanted.scope, wanted.manifest.name)
+    previous = stored.widget.latest if stored is not None else None
+    return PendingVersion(request, wanted.manifest, stored is None, previous)
+
+
+def read_pending_file(
+    store: Store, uploads: Uploads, actor: Actor, request_id: str, kind: Kind
+) -> BinaryIO:
+    """What was uploaded, for its author alone."""
+    with store.reading() as connection:
+        request = get_request(connection, actor, request_id, store.now_ms())
+    try:
+        return uploads.open(request.id, kind)
+    except BundleNotFound:
+        raise NotFound("This file was not uploaded, or it is published already.") from None
+
+
+def discard_pending(store: Store, uploads: Uploads, actor: Actor, request_id: str) -> None:
+    """End a request, and remove what was uploaded for it. One that is confirmed stays."""
+    with store.publishing() as tx:
+        request = get_request(tx.connection, actor, request_id, tx.at_ms)
+        if request.confirmed_at is not None:
+            return
+        end_request(tx, request.id)
+    uploads.remove(request.id)

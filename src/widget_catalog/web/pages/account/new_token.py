@@ -1,0 +1,91 @@
+"""The page to make an access token for a machine. Its secret is shown this once."""
+
+from collections.abc import Mapping
+
+from ....actions.issue_token import MAX_DAYS, issue_token, parse_limits
+from ....actions.request_version import list_scopes
+from ....actions.second_factor.policy import require_fresh
+from ....domain.accounts import TOKEN_RIGHTS, Right
+from ....domain.errors import ConfirmationNeeded, InvalidRequest
+from ...kit.call import Call, Services
+from ...kit.errors import status_of
+from ...kit.http import Response
+from .own_page import own_page
+
+_HERE = "/account/tokens/new"
+_FIRST = {"days": "90"}
+_WORDS = {
+    Right.PUBLISH: "publish versions",
+    Right.YANK: "yank versions, and take that back",
+    Right.DEPRECATE: "deprecate versions, and take that back",
+    Right.LIST: "list and unlist widgets",
+}
+
+
+def get_new_token(services: Services, call: Call) -> Response:
+    require_fresh(services.store, call.visitor)
+    return _form(services, call, _FIRST, {Right.PUBLISH})
+
+
+def post_new_token(services: Services, call: Call) -> Response:
+    try:
+        require_fresh(services.store, call.visitor)
+    except ConfirmationNeeded:
+        return services.renderer.go_first("/account/confirm", _HERE, status=303)
+    typed = call.form()
+    actions = [value for key, value in call.form_pairs() if key == "may"]
+    try:
+        name, days = typed.get("name", "").strip(), _whole_number(typed.get("days", ""))
+        places = typed.get("places", "").replace(",", " ").replace("@", " ").split()
+        widgets = [it for it in places if "/" in it]
+        scopes = [it for it in places if "/" not in it]
+        limits = parse_limits(name, actions, scopes, widgets, days)
+        _check_places(services, call, [*limits.scopes, *limits.widgets])
+        issued = issue_token(services.store, call.actor, name=name, limits=limits, days=days)
+    except InvalidRequest as fault:
+        return _form(services, call, typed, {Right(it) for it in actions if it in _known()}, fault)
+    return own_page(
+        services,
+        call,
+        "made_token.html",
+        script_rules="",
+        secret=issued.secret,
+        token=issued.token,
+    )
+
+
+def _check_places(services: Services, call: Call, places: list[str]) -> None:
+    """A token for a place where its account may not publish would be good for nothing."""
+    own = {str(it.name) for it in list_scopes(services.store, call.actor)}
+    foreign = [it for it in places if it.partition("/")[0] not in own]
+    if foreign and not call.actor.is_operator:
+        raise InvalidRequest(f"places: you cannot publish to {', '.join(foreign[:5])}.")
+
+
+def _known() -> set[str]:
+    return {right.value for right in TOKEN_RIGHTS}
+
+
+def _whole_number(text: str) -> int:
+    """0, which is too few, for what is none."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= 9 else 0
+
+
+def _form(
+    services: Services,
+    call: Call,
+    typed: Mapping[str, str],
+    chosen: set[Right],
+    fault: InvalidRequest | None = None,
+) -> Response:
+    return own_page(
+        services,
+        call,
+        "new_token.html",
+        status=status_of(fault) if fault is not None else 200,
+        actions=[(it.value, _WORDS[it], it in chosen) for it in TOKEN_RIGHTS],
+        scopes=[it.name for it in list_scopes(services.store, call.actor)],
+        typed=typed,
+        max_days=MAX_DAYS,
+        faults=[fault.message] if fault is not None else [],
+    )

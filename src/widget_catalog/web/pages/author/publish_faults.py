@@ -1,0 +1,65 @@
+"""What is wrong with a version that was sent by a form, beside the fields that it is about."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from widget_contract.errors import CatalogError, InvalidManifest
+
+from ....domain.errors import NotAllowed
+from ...kit.multipart import FormFile
+
+# Which field of the form a key of the request is in; all others are the manifest's.
+_FIELDS = {
+    "bundleSize": "bundle",
+    "sha256Hash": "bundle",
+    "cssSize": "style",
+    "cssSha256Hash": "style",
+    "scope": "scope",
+    "name": "name",
+}
+_MISSING = {
+    "manifest": "Choose the manifest, usually called widget.json.",
+    "bundle": "Choose the bundle, a JavaScript module.",
+}
+
+
+class FieldFaults(NamedTuple):
+    """Sentences by field. What no field is about is `general`."""
+
+    general: tuple[str, ...] = ()
+    manifest: tuple[str, ...] = ()
+    bundle: tuple[str, ...] = ()
+    style: tuple[str, ...] = ()
+    scope: tuple[str, ...] = ()
+    name: tuple[str, ...] = ()
+
+    @property
+    def total(self) -> int:
+        return sum(map(len, self))
+
+
+def sorted_faults(fault: CatalogError, files: Mapping[str, FormFile]) -> FieldFaults:
+    """Of a file that was not chosen, nothing is said but that."""
+    if isinstance(fault, NotAllowed):
+        return FieldFaults(scope=(fault.message,))
+    if not isinstance(fault, InvalidManifest):
+        return FieldFaults(general=(fault.message,))
+    by_field: dict[str, list[str]] = {}
+    for text in fault.faults:
+        key, colon, sentence = text.partition(": ")
+        field = _FIELDS.get(key, "manifest") if colon else "manifest"
+        shown = _capitalized(text if field == "manifest" else sentence)
+        if field not in _MISSING or field in files:
+            by_field.setdefault(field, []).append(shown)
+    for field, sentence in _MISSING.items():
+        if field not in files:
+            by_field[field] = [sentence]
+    if "manifest" not in files:
+        by_field.pop("name", None)  # It may be in there.
+    return FieldFaults(**{field: tuple(found) for field, found in by_field.items()})
+
+
+def _capitalized(text: str) -> str:
+    """Keys stay as they are written: `minSize: is missing.`"""
+    is_sentence = not text.partition(" ")[0].endswith(":")
+    return text[:1].upper() + text[1:] if is_sentence else text

@@ -1,0 +1,150 @@
+// Publishing from the browser, handier: drop a folder, and see how far the files are sent. The
+// form works without it.
+"use strict";
+
+const MANIFEST = "widget.json";
+const MOST_FILES = 2000;
+const FIELDS = ["manifest", "bundle", "style"];
+
+// What was dropped, by path. Folders that no widget is in are passed over.
+async function readDropped(items) {
+  const files = new Map();
+  const entries = [...items].map((it) => it.webkitGetAsEntry?.()).filter(Boolean);
+  for (const entry of entries) await readEntry(entry, "", files);
+  return files;
+}
+
+async function readEntry(entry, folder, files) {
+  if (files.size >= MOST_FILES) return;
+  if (entry.isFile) {
+    files.set(folder + entry.name, await new Promise((done, fail) => entry.file(done, fail)));
+  } else if (entry.name !== "node_modules" && !entry.name.startsWith(".")) {
+    const reader = entry.createReader();
+    for (;;) {
+      const some = await new Promise((done, fail) => reader.readEntries(done, fail));
+      if (some.length === 0) break;
+      for (const it of some) await readEntry(it, `${folder}${entry.name}/`, files);
+    }
+  }
+}
+
+// Which of them are the widget: the manifest nearest to the top, and the files that it names.
+async function findWidget(files) {
+  const paths = [...files.keys()];
+  const ending = (end) => paths.filter((it) => it.endsWith(end));
+  const depth = (path) => path.split("/").length;
+  const manifests = paths.filter((it) => it.split("/").at(-1) === MANIFEST);
+  const [path] = manifests.sort((a, b) => depth(a) - depth(b));
+  if (path === undefined) {
+    const [manifest, bundle, style] = [".json", ".js", ".css"].map((end) => files.get(ending(end)[0]));
+    const isFew = paths.length <= FIELDS.length;
+    return isFew ? { manifest, bundle, style } : { fault: `There is no ${MANIFEST} among these files.` };
+  }
+  let said = {};
+  try {
+    said = Object(JSON.parse(await files.get(path).text()));
+  } catch { /* The catalog says what is wrong with it. */ }
+  const folder = path.slice(0, -MANIFEST.length);
+  const find = (name) => files.get(folder + String(name).replace(/^\.\//, ""));
+  const main = said.main ?? "index.js";
+  const found = { manifest: files.get(path), bundle: find(main), style: said.style && find(said.style) };
+  if (!found.bundle) found.fault = `The manifest names ${main}, which is not there.`;
+  if (said.style && !found.style) found.fault = `The manifest names ${said.style}, which is not there.`;
+  return found;
+}
+
+function put(input, file) {
+  const list = new DataTransfer();
+  if (file) list.items.add(file);
+  input.files = list.files;
+}
+
+class PublishForm {
+  constructor(form) {
+    this.form = form;
+    this.inputs = Object.fromEntries(FIELDS.map((name) => [name, form.elements[name]]));
+    this.zone = form.querySelector("[data-drop]");
+    this.zone.hidden = false;
+    this.zone.querySelector("[data-choose]").addEventListener("click", () => this.choose());
+    form.addEventListener("dragover", (event) => this.over(event, true));
+    form.addEventListener("dragleave", (event) => this.over(event, false));
+    form.addEventListener("drop", (event) => this.drop(event));
+    form.addEventListener("submit", (event) => this.send(event));
+  }
+
+  over(event, isOver) {
+    event.preventDefault();
+    this.zone.classList.toggle("over", isOver);
+  }
+
+  async drop(event) {
+    this.over(event, false);
+    try {
+      this.take(await readDropped(event.dataTransfer.items));
+    } catch {
+      this.say("The files could not be read. Choose them below.");
+    }
+  }
+
+  choose() {
+    const input = document.createElement("input");
+    Object.assign(input, { type: "file", webkitdirectory: true });
+    input.addEventListener("change", () => {
+      this.take(new Map([...input.files].map((it) => [it.webkitRelativePath, it])));
+    });
+    input.click();
+  }
+
+  async take(files) {
+    if (files.size === 0) return;
+    const { fault, ...found } = await findWidget(files);
+    for (const name of FIELDS) put(this.inputs[name], found[name]);
+    const names = FIELDS.map((it) => found[it]?.name).filter(Boolean);
+    this.say(fault ?? `Found: ${names.join(", ")}.`);
+  }
+
+  say(sentence) {
+    this.zone.querySelector("[data-found]").textContent = sentence;
+  }
+
+  send(event) {
+    event.preventDefault();
+    const sending = this.form.querySelector("[data-sending]");
+    const button = this.form.querySelector("[type=submit]");
+    const request = new XMLHttpRequest();
+    request.upload.addEventListener("progress", ({ loaded, total }) => {
+      sending.querySelector("progress").value = loaded / total;
+    });
+    request.addEventListener("loadend", () => {
+      sending.hidden = true;
+      button.disabled = false;
+      this.show(request);
+    });
+    sending.hidden = false;
+    button.disabled = true;
+    request.open("POST", this.form.action);
+    request.setRequestHeader("accept", "text/html");
+    request.responseType = "document";
+    request.send(new FormData(this.form));
+  }
+
+  // The page that follows; or this one, with what is wrong, and the files that were chosen.
+  show(request) {
+    if (request.status === 0 || request.response === null) {
+      for (const name of FIELDS) put(this.inputs[name]);
+      return this.say("The files could not be sent. They may have changed: choose them again.");
+    }
+    if (request.status < 400) return location.assign(request.responseURL);
+    const page = request.response;
+    const form = page.querySelector("[data-publish]");
+    if (form === null) return this.say(page.querySelector("main").innerText.trim());
+    const chosen = FIELDS.map((name) => this.inputs[name].files[0]);
+    this.form.replaceWith(document.adoptNode(form));
+    const shown = new PublishForm(form);
+    FIELDS.forEach((name, i) => put(shown.inputs[name], chosen[i]));
+    form.querySelector("[data-again]").hidden = true;
+    form.querySelector("[role=alert]").focus();
+  }
+}
+
+document.querySelectorAll("[data-publish]").forEach((form) => new PublishForm(form));

@@ -1,0 +1,152 @@
+"""Publishing with a real browser: a folder is dropped, or files are chosen without a script."""
+
+import json
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from support.passwords import quick_passwords
+from support.people import PASSWORD, manifest
+from support.service import Service, running_service
+from support.village import build_village
+
+PHONE = 390
+BUNDLE = """
+export function mount(element) {
+  element.innerHTML = `<p class="timer">Ready</p>`;
+  return { unmount() {} };
+}
+"""
+PATIENCE_MS = 60_000
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    folder = tmp_path_factory.mktemp("village") / "data"
+    # In a thread of its own: in this one, Playwright runs an event loop.
+    with quick_passwords(), ThreadPoolExecutor(1) as threads:
+        threads.submit(build_village, folder).result()
+    with running_service(folder) as running:
+        yield running
+
+
+def a_widget(folder: Path, name: str, **more: Any) -> Path:
+    """A folder as authors have it, with much that is not published."""
+    (folder / "node_modules" / "x").mkdir(parents=True)
+    (folder / "node_modules" / "x" / "widget.json").write_text("{}")
+    (folder / "dist").mkdir()
+    said = manifest(name, main="dist/main.js", style="dist/main.css", **more)
+    (folder / "widget.json").write_text(json.dumps(said))
+    (folder / "dist" / "main.js").write_text(BUNDLE)
+    (folder / "dist" / "main.css").write_text(".timer { color: rgb(255, 0, 0) }")
+    (folder / "README.md").write_text("# Timer")
+    return folder
+
+
+def signed_in(browser: Browser, service: Service, next_: str, *, scripts: bool = True) -> Page:
+    context = browser.new_context(
+        viewport={"width": PHONE, "height": 900}, java_script_enabled=scripts
+    )
+    context.set_default_timeout(PATIENCE_MS)
+    page = context.new_page()
+    page.goto(f"{service.url}/sign-in?next={next_}")
+    page.get_by_label("User name").fill("eve")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in", exact=True).click()
+    return page
+
+
+def drop(page: Page, target: Locator, folder: Path) -> None:
+    """As the system does it when somebody drags a folder from outside onto the page."""
+    box = target.bounding_box()
+    assert box is not None
+    session = page.context.new_cdp_session(page)
+    data = {"items": [], "files": [str(folder)], "dragOperationsMask": 1}
+    for kind in ("dragEnter", "dragOver", "drop"):
+        place = {"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2}
+        session.send("Input.dispatchDragEvent", {"type": kind, **place, "data": data})
+
+
+def faults_of(page: Page) -> list[str]:
+    said: list[str] = []
+    page.on("console", lambda it: said.append(it.text) if it.type == "error" else None)
+    page.on("pageerror", lambda it: said.append(str(it)))
+    return said
+
+
+def test_a_folder_is_dropped_runs_in_the_preview_and_is_published(
+    browser: Browser, service: Service, tmp_path: Path
+) -> None:
+    page = signed_in(browser, service, "/account/widgets")
+    said, elsewhere = faults_of(page), []
+    page.on(
+        "request",
+        lambda it: None if it.url.startswith((service.url, "blob:")) else elsewhere.append(it.url),
+    )
+    page.get_by_role("link", name="publish it from your browser").click()
+    zone = page.locator("[data-drop]")
+
+    drop(page, zone, a_widget(tmp_path / "timer", "timer", permissions=["network"]))
+
+    expect(zone).to_contain_text("Found: widget.json, main.js, main.css.", timeout=PATIENCE_MS)
+    page.get_by_role("button", name="Check and preview").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Clock 1.0.0", timeout=PATIENCE_MS)
+    expect(page.locator("main")).to_contain_text("network")
+    assert page.request.get(f"{service.url}/api/v1/widgets/eve/timer").status == 404
+    page.get_by_role("button", name="Run the preview").click()
+    shown = page.frame_locator(".preview iframe").locator(".timer")
+    expect(shown).to_have_text("Ready", timeout=PATIENCE_MS)
+    expect(shown).to_have_css("color", "rgb(255, 0, 0)")
+    page.get_by_role("button", name="Publish 1.0.0").click()
+    expect(page.get_by_role("status")).to_contain_text("The version is published")
+    published = page.request.get(f"{service.url}/cdn/@eve/timer/1.0.0/index.js")
+    assert published.text() == BUNDLE
+    assert (said, elsewhere) == ([], [])
+    page.context.close()
+
+
+def test_faults_are_shown_beside_the_fields_and_the_files_stay_chosen(
+    browser: Browser, service: Service, tmp_path: Path
+) -> None:
+    page = signed_in(browser, service, "/account/publish")
+    folder = a_widget(tmp_path / "timer", "broken", icon="clock", minSize={"w": 9, "h": 9})
+    drop(page, page.locator("[data-drop]"), folder)
+    expect(page.locator("[data-found]")).to_contain_text("Found:", timeout=PATIENCE_MS)
+
+    page.get_by_role("button", name="Check and preview").click()
+
+    expect(page.get_by_role("alert")).to_contain_text("2 things are wrong.", timeout=PATIENCE_MS)
+    expect(page.get_by_role("alert")).to_be_focused()
+    expect(page.locator("#faults-manifest p")).to_have_text(
+        [
+            "icon: must be an Iconify name, such as mdi:clock.",
+            "minSize: must not be larger than maxSize.",
+        ]
+    )
+    assert page.get_by_label("Bundle").evaluate("it => it.files[0].name") == "main.js"
+    page.context.close()
+
+
+def test_without_javascript_the_files_are_chosen_one_by_one(
+    browser: Browser, service: Service, tmp_path: Path
+) -> None:
+    page = signed_in(browser, service, "/account/publish", scripts=False)
+    folder = a_widget(tmp_path / "alarm", "alarm")
+    expect(page.locator("[data-drop]")).to_be_hidden()
+
+    page.get_by_label("Manifest").set_input_files(folder / "widget.json")
+    page.get_by_role("button", name="Check and preview").click()
+
+    expect(page.locator("#faults-bundle")).to_have_text("Choose the bundle, a JavaScript module.")
+    page.get_by_label("Manifest").set_input_files(folder / "widget.json")
+    page.get_by_label("Bundle").set_input_files(folder / "dist" / "main.js")
+    page.get_by_role("button", name="Check and preview").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Clock 1.0.0")
+    page.get_by_role("button", name="Publish 1.0.0").click()
+    expect(page.get_by_role("status")).to_contain_text("The version is published")
+    assert page.request.get(f"{service.url}/api/v1/widgets/eve/alarm").status == 200
+    page.context.close()

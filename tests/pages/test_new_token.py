@@ -1,0 +1,87 @@
+"""The page to make an access token."""
+
+import pytest
+
+from support.browsing import Browsing, browser_of
+from support.people import PASSWORD, Person
+from support.village import Village
+
+NEW = "/account/tokens/new"
+
+
+def secret_on(browsing: Browsing) -> str:
+    return browsing.page.all("code")[1].text
+
+
+@pytest.fixture
+def ann(village: Village) -> Browsing:
+    return Browsing(village.site).sign_in("ann")
+
+
+def make(browsing: Browsing, actions: str = "publish", **fields: str) -> int:
+    browsing.get(NEW)
+    given = {"name": "CI", "days": "30", "may": actions, **fields}
+    return browsing.submit(NEW, **given).status
+
+
+def test_a_token_is_made_shown_once_and_works_with_the_api(village: Village, ann: Browsing) -> None:
+    assert make(ann, places="ann/clock, @acme") == 200
+
+    assert ann.title == "Copy your access token"
+    secret = secret_on(ann)
+    assert ann.page.one("button", type="button").text == "Copy Access token"
+    machine = Person(village.site, "ann", {"authorization": f"Bearer {secret}"})
+    assert machine.publish("ann/clock", "1.1.0").status == 200
+    assert machine.publish("acme/clock", "1.1.0").status == 200
+    assert machine.publish("ann/timer").status == 403
+    assert machine.post("/api/widgets/ann/clock/unlist", {"reason": "x"}).status == 403
+    (token,) = village.ann.get("/api/tokens").json()["tokens"]
+    assert (token["name"], token["scopes"], token["widgets"]) == ("CI", ["acme"], ["ann/clock"])
+    ann.get("/account")
+    assert "CI may publish in acme, ann/clock" in ann.page.one("main").text
+    assert secret not in ann.page.one("main").text
+    ann.submit("/account", revoke=token["id"])
+    assert machine.publish("ann/clock", "1.2.0").status == 401
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"name": " "}, "name: "),
+        ({"days": "400"}, "expiresInDays: must be a whole number from 1 to 366."),
+        ({"days": "soon"}, "expiresInDays: "),
+        ({"actions": "everything"}, "actions: must be some of publish, yank, deprecate, list."),
+        ({"places": "zoë"}, "scopes: "),
+        ({"places": "eve ann/clock"}, "places: you cannot publish to eve."),
+    ],
+)
+def test_what_is_wrong_is_told_and_what_was_typed_stays(
+    ann: Browsing, fields: dict[str, str], sentence: str
+) -> None:
+    assert make(ann, **fields) == 400
+
+    assert ann.faults[0].startswith(sentence)
+    places = ann.page.one("input", id="places").attributes["value"]
+    assert places == fields.get("places", "")
+
+
+def test_whoever_signed_in_long_ago_confirms_first(village: Village, ann: Browsing) -> None:
+    ann.get(NEW)
+    village.clock.forward(minutes=30)
+
+    sent = ann.submit(NEW, name="CI", days="30", may="publish")
+
+    confirm = "/account/confirm?next=%2Faccount%2Ftokens%2Fnew"
+    assert (sent.status, sent.headers["location"]) == (303, confirm)
+    assert ann.get(NEW).headers["location"] == confirm
+    ann.get(confirm)
+    confirmed = ann.submit("/account/confirm", password=PASSWORD)
+    assert confirmed.headers["location"] == NEW
+    assert make(ann) == 200
+    assert village.ann.get("/api/tokens").json()["tokens"][0]["name"] == "CI"
+
+
+def test_a_form_without_its_token_makes_none(village: Village) -> None:
+    ann = browser_of(village.ann)
+    assert ann.post(NEW, {"name": "CI", "days": "1", "may": "publish"}).status == 403
+    assert village.ann.get("/api/tokens").json()["tokens"] == []

@@ -1,0 +1,258 @@
+"""Publishing from the browser: the form, the page to confirm, and who may see what was sent."""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.browsing import Browsing, browser_of
+from support.people import BUNDLE, manifest
+from support.site import Answer
+from support.village import BuiltVillage, Village
+from widget_catalog.actions.tidy_uploads import tidy_uploads
+
+PUBLISH = "/account/publish"
+STYLE = b".clock { color: red }\n"
+
+
+@pytest.fixture
+def ann(village: Village) -> Browsing:
+    return browser_of(village.ann)
+
+
+def files(
+    name: str = "timer", js: bytes = BUNDLE, css: bytes = b"", **more: Any
+) -> dict[str, bytes]:
+    return {"manifest": json.dumps(manifest(name, **more)).encode(), "bundle": js, "style": css}
+
+
+def send(browsing: Browsing, sent: dict[str, bytes], **fields: str) -> Answer:
+    browsing.get(PUBLISH)
+    return browsing.submit_files(PUBLISH, sent, **fields)
+
+
+def pending(browsing: Browsing, sent: dict[str, bytes], **fields: str) -> str:
+    """The page to confirm what was sent."""
+    answer = send(browsing, sent, **fields)
+    assert answer.status == 303, browsing.page.one("main").text
+    place = answer.headers["location"]
+    assert browsing.get(place).status == 200
+    return place
+
+
+def told(browsing: Browsing, field: str) -> list[str]:
+    """What is said beside a field."""
+    found = browsing.page.all("div", id=f"faults-{field}")
+    return [it.text for it in found]
+
+
+def facts(browsing: Browsing) -> dict[str, str]:
+    page = browsing.page
+    return {it.text: value.text for it, value in zip(page.all("dt"), page.all("dd"), strict=True)}
+
+
+def uploaded(village: Village) -> list[str]:
+    return sorted(it.name for it in (village.site.settings.data / "uploads").iterdir())
+
+
+def test_a_widget_is_sent_looked_at_and_published(village: Village, ann: Browsing) -> None:
+    place = pending(ann, files(css=STYLE, permissions=["network"]))
+
+    shown = facts(ann)
+    assert (ann.title, shown["Widget"]) == ("Clock 1.0.0", "new")
+    assert shown["SHA-256"] == hashlib.sha256(BUNDLE).hexdigest()
+    assert (shown["Bundle"], shown["Permissions"]) == (f"{len(BUNDLE)} bytes", "network")
+    assert shown["Its SHA-256"] == hashlib.sha256(STYLE).hexdigest()
+    assert village.ann.get("/api/widgets/ann/timer").status == 404
+    answer = ann.submit(place)
+    assert answer.headers["location"] == "/account/widgets/ann/timer?done=published"
+    ann.get(answer.headers["location"])
+    assert ann.page.one("p", role="status").text.startswith("The version is published")
+    assert village.site.get("/cdn/@ann/timer/1.0.0/index.js").body == BUNDLE
+    assert village.site.get("/cdn/@ann/timer/1.0.0/index.css").body == STYLE
+    assert uploaded(village) == []
+    # Once more, by an impatient click or the back button.
+    assert ann.post(place, {"csrf_token": village.ann.headers["x_csrf_token"]}).status == 303
+    assert ann.get(place).headers["location"] == "/account/widgets/ann/timer"
+
+
+def test_the_preview_runs_what_was_sent_and_shows_it_to_its_author_alone(
+    village: Village, ann: Browsing
+) -> None:
+    place = pending(ann, files(css=STYLE, configSchema={"type": "object"}, defaultSize={"w": 2}))
+
+    policy = ann.get(place).headers["content-security-policy"]
+    assert "script-src 'self'; connect-src 'self'; frame-src 'self'" in policy
+    preview = json.loads(ann.page.one("script", type="application/json").text)
+    assert preview["bundleUrl"] == f"{place}/index.js"
+    assert preview["styleUrl"] == f"{place}/index.css"
+    assert preview["credentials"] == "same-origin"
+    assert preview["manifest"] == {"configSchema": {"type": "object"}, "defaultSize": {"w": 2}}
+    bundle = ann.get(f"{place}/index.js")
+    assert (bundle.status, bundle.body) == (200, BUNDLE)
+    # No page of ours can be made to run it as a script.
+    assert bundle.headers["content-type"] == "text/plain; charset=utf-8"
+    assert bundle.headers["x-content-type-options"] == "nosniff"
+    assert bundle.headers["cache-control"] == "no-store"
+    for other in (village.eve, village.olly):
+        for path in (place, f"{place}/index.js", f"{place}/index.css"):
+            assert browser_of(other).get(path).status == 404
+    assert Browsing(village.site).get(f"{place}/index.js").status == 302
+
+
+def test_permissions_are_compared_with_what_is_offered_now(village: Village, ann: Browsing) -> None:
+    village.ann.publish("ann/timer", "1.0.0", permissions=["network", "storage"])
+    pending(ann, files(version="1.1.0", permissions=["camera", "storage"]))
+
+    shown = facts(ann)
+    assert shown["Widget"] == "1.0.0 is offered now"
+    assert shown["Changed"] == "+ camera − network"
+
+
+def test_all_faults_are_told_at_once_beside_their_fields(ann: Browsing) -> None:
+    broken = {"version": "1", "minSize": {"w": 0, "h": 1}, "icon": "clock"}
+    answer = send(ann, files("A name", js=b"", css=b"", **broken), scope="ACME")
+
+    assert answer.status == 400
+    assert ann.faults == ["6 things are wrong. Nothing was kept: choose the files once more."]
+    (said,) = told(ann, "manifest")
+    assert "version: " in said
+    assert "icon: must be an Iconify name" in said
+    assert "minSize: must be like" in said
+    assert told(ann, "bundle") == ["Choose the bundle, a JavaScript module."]
+    assert len(told(ann, "name")) == len(told(ann, "scope")) == 1
+    assert ann.page.one("input", id="bundle").attributes["aria-invalid"] == "true"
+    assert ann.page.one("input", id="bundle").attributes["aria-describedby"] == "faults-bundle"
+
+
+@pytest.mark.parametrize(
+    ("manifest_file", "sentence"),
+    [
+        (b"", "Choose the manifest, usually called widget.json."),
+        (b"{", "The manifest is not JSON: look at line 1, column 2."),
+        (b"[]", "The manifest must be a JSON object."),
+        (b'{"name": "\xe9"}', "The manifest is not proper Unicode text."),
+        (
+            b'{"a": "' + b"x" * 70_000 + b'"}',
+            "The manifest has 70,009 bytes; at most 65,536 ",
+        ),
+    ],
+)
+def test_a_manifest_that_is_none(ann: Browsing, manifest_file: bytes, sentence: str) -> None:
+    answer = send(ann, {**files(), "manifest": manifest_file})
+
+    assert answer.status == 400
+    assert told(ann, "manifest")[0].startswith(sentence)
+    assert told(ann, "bundle") == []
+
+
+def test_a_bundle_that_is_too_large_is_refused_in_words(village: Village, ann: Browsing) -> None:
+    most = village.site.settings.max_bundle_bytes
+    answer = send(ann, files(js=b"x" * (most + 5)))
+
+    assert answer.status == 400
+    wanted = f"The file has {most + 5:,} bytes; at most {most:,} are taken."
+    assert told(ann, "bundle") == [wanted]
+    assert uploaded(village) == []
+    too_much = send(ann, files(js=b"x" * (33 << 20)))
+    assert too_much.status == 413
+
+
+def test_the_same_gates_as_everywhere(village: Village, ann: Browsing) -> None:
+    assert send(ann, files("clock")).status == 409
+    assert "ann/clock 1.0.0 is already published" in ann.faults[0]
+    eve = browser_of(village.eve)
+    assert send(eve, files("clock", version="2.0.0"), scope="acme").status == 403
+    assert len(told(eve, "scope")) == 1
+    assert send(eve, files("clock", version="2.0.0", scope="acme")).status == 403
+    # A member who may publish this one widget.
+    pia = browser_of(village.pia)
+    pending(pia, files("clock", version="2.0.0"), scope="acme")
+
+
+def test_what_was_published_meanwhile_is_told_on_the_page_to_confirm(
+    village: Village, ann: Browsing
+) -> None:
+    place = pending(ann, files())
+    village.ann.publish("ann/timer", "1.0.0", b"export function mount() {}\n")
+
+    answer = ann.submit(place)
+
+    assert answer.status == 409
+    assert "ann/timer 1.0.0 is already published" in ann.faults[0]
+
+
+def test_the_form_decides_about_scope_and_name(village: Village, ann: Browsing) -> None:
+    """In the dialect of other tools, a manifest's name is for people."""
+    place = pending(ann, files("Big Clock", scope="ann"), scope="acme", name="big-clock")
+
+    assert ann.submit(place).headers["location"].startswith("/account/widgets/acme/big-clock")
+
+
+def test_what_is_discarded_or_left_behind_is_removed(village: Village, ann: Browsing) -> None:
+    place = pending(ann, files())
+    assert len(uploaded(village)) == 1
+    assert ann.submit(f"{place}/discard").headers["location"] == PUBLISH
+    assert uploaded(village) == []
+    assert ann.get(place).status == 404
+
+    left = pending(ann, files())
+    assert len(uploaded(village)) == 1
+    village.clock.forward(minutes=61)
+    node = village.site.node
+    tidy_uploads(node.store, node.bundles, node.uploads)
+    assert uploaded(village) == []
+    assert browser_of(village.ann).get(left).status == 404
+
+
+def test_a_form_of_another_site_or_of_nobody_is_refused(village: Village, ann: Browsing) -> None:
+    ann.get(PUBLISH)
+    stranger = Browsing(village.site)
+    stranger.cookies["session"] = "0" * 43
+    stranger.page = ann.page
+
+    answer = stranger.submit_files(PUBLISH, files(), csrf_token="0" * 64)
+    assert answer.status == 302
+    assert answer.headers["location"].startswith("/sign-in")
+    assert ann.submit_files(PUBLISH, files(), csrf_token="0" * 64).status == 403
+    assert uploaded(village) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        (b"", 400),
+        (b"no parts at all", 400),
+        (b'--b\r\nContent-Disposition: form-data; name="bundle"; filename="a"\r\n\r\nabc', 400),
+        (b"--b\r\nnothing\r\n\r\n\r\n--b--\r\n", 400),
+        (b'--b\r\nContent-Disposition: form-data; name="scope"\r\n\r\n' + b"x" * 5000, 413),
+        (b"--b\r\n" + b"X: y\r\n" * 20, 400),
+        (b'--b\r\nContent-Disposition: form-data; name="a"\r\n\r\n\r\n' * 30 + b"--b--", 400),
+    ],
+)
+def test_a_body_that_is_no_form_is_refused(ann: Browsing, body: bytes, status: int) -> None:
+    kind = "multipart/form-data; boundary=b"
+    answer = ann._request("POST", PUBLISH, body, content_type=kind)
+
+    assert answer.status == status, ann.page.one("main").text
+
+
+@pytest.fixture
+def small(built_village: BuiltVillage, tmp_path: Path) -> Iterator[Village]:
+    quotas = {"max_open_requests": 1, "max_bundle_bytes": 100}
+    with Village(built_village, tmp_path / "small", **quotas) as made:
+        yield made
+
+
+def test_quotas_and_limits_hold_here_too(small: Village) -> None:
+    ann = browser_of(small.ann)
+    pending(ann, files())
+
+    answer = send(ann, files("other"))
+
+    assert (answer.status, answer.headers["retry-after"]) == (429, "60")
+    assert "You have 1 requests to publish that are not confirmed" in ann.faults[0]
+    assert send(ann, files("other", js=b"x" * 101)).status == 400

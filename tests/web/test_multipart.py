@@ -1,0 +1,83 @@
+"""Forms with files: however the bytes come, the same form is read, and nothing is left behind."""
+
+import contextlib
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from support.browsing import multipart
+from widget_catalog.domain.errors import InvalidRequest
+from widget_catalog.web.kit.errors import TooLarge
+from widget_catalog.web.kit.multipart import MultipartReader, boundary_of
+
+MOST = 100
+
+
+def reader_for(kind: str, folder: Path, most: int = 10_000) -> MultipartReader:
+    boundary = boundary_of(kind)
+    assert boundary
+    return MultipartReader(boundary, folder, MOST, most)
+
+
+def open_files(folder: Path) -> list[Path]:
+    """Files of this folder that this process has open, with a name or without."""
+    open_ = []
+    for it in Path("/proc/self/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):  # The one that lists them.
+            open_.append(it.readlink())
+    return [it for it in open_ if it.is_relative_to(folder)]
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    text=st.text(st.characters(codec="utf-8", exclude_characters="\r\n"), max_size=50),
+    content=st.binary(max_size=150) | st.sampled_from([b"\r\n--", b"\r\n" * 30, b"--\r\n--"]),
+    size=st.integers(1, 400),
+)
+def test_chunks_of_any_size_make_the_same_form(
+    tmp_path: Path, text: str, content: bytes, size: int
+) -> None:
+    body, kind = multipart({"scope": text}, {"bundle": content, "style": b""})
+    reader = reader_for(kind, tmp_path)
+    for start in range(0, len(body), size):
+        reader.write(body[start : start + size])
+    form = reader.finish()
+
+    assert form.fields == {"scope": text}
+    if content:
+        assert form.files["bundle"].size_bytes == len(content)
+        assert form.files["bundle"].content.read() == content[:MOST]
+    assert list(tmp_path.iterdir()) == []  # The file has no name.
+    assert len(open_files(tmp_path)) == len(form.files)
+    form.close()
+    assert open_files(tmp_path) == []
+
+
+def test_what_is_cut_short_is_refused_and_leaves_nothing_open(tmp_path: Path) -> None:
+    body, kind = multipart({}, {"bundle": b"abc"})
+    for end in range(1, len(body) - 4):
+        reader = reader_for(kind, tmp_path)
+        reader.write(body[:end])
+        with pytest.raises(InvalidRequest):
+            reader.finish()
+        reader.give_up()
+        assert open_files(tmp_path) == []
+
+
+def test_more_than_is_taken_is_refused(tmp_path: Path) -> None:
+    body, kind = multipart({}, {"bundle": b"x" * 1000})
+    reader = reader_for(kind, tmp_path, most=500)
+    with pytest.raises(TooLarge):
+        reader.write(body)
+    body, kind = multipart({}, {f"file{i}": b"x" for i in range(4)})
+    reader = reader_for(kind, tmp_path)
+    with pytest.raises(InvalidRequest, match="At most 3 files"):
+        reader.write(body)
+    reader.give_up()
+
+
+@pytest.mark.parametrize("kind", ["", "text/plain", "application/x-www-form-urlencoded"])
+def test_other_bodies_are_no_forms_with_files(kind: str) -> None:
+    assert boundary_of(kind) is None
