@@ -2,8 +2,17 @@
 
 import logging
 import sys
+from datetime import timedelta
 
 import structlog
+
+
+def report_clock_jump(jump: timedelta) -> None:
+    structlog.get_logger("widget_catalog.start").warning(
+        "The clock of this machine was set. Check that it is right: versions and sign-ins are "
+        "dated by it.",
+        jumped_s=round(jump.total_seconds()),
+    )
 
 
 def configure_logs(log_format: str, level: str) -> None:

@@ -128,7 +128,7 @@ def serve(
         damage = DamageAlarm(folder.damage).current
         where = (settings.metrics_host, settings.metrics_port)
         node = NodeStatus(folder.node_status) if settings.database else None
-        server.on_startup(partial(serve_metrics, *where, status, damage, node))
+        server.on_startup(partial(serve_metrics, folder.metrics, *where, status, damage, node))
     server.on_startup(lambda: _when_it_answers(settings, on_ready))
     _let_signals_end_a_starting_worker()
     try:

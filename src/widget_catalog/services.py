@@ -1,6 +1,6 @@
 """What the handlers of a worker work with, built from the settings."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from widget_contract import wire
@@ -10,6 +10,7 @@ from .actions.oauth import OAuthConfig
 from .actions.quotas import Quotas
 from .actions.second_factor import FactorPolicy
 from .actions.sign_in import Lifetimes
+from .bundles.cache import StoreWatch
 from .bundles.contract import Bundles, Uploads
 from .data_folder import DataFolder
 from .domain.accounts import reserved_names
@@ -20,9 +21,14 @@ from .settings import Settings
 from .store.engine import Store
 from .web.kit.call import Services
 from .web.kit.rendering import PageRenderer
+from .web.kit.worker_metrics import Readings
 
 if TYPE_CHECKING:
+    from .actions.count_download import DownloadCounter
     from .actions.oidc.provider import Provider
+    from .catalog.catalog import Catalog
+    from .web.kit.receiving import Receiver
+    from .web.public.cdn import Cdn
 
 
 def build_services(
@@ -103,4 +109,26 @@ def public_settings(settings: Settings) -> wire.Settings:
         registration_open=settings.registration == "open",
         max_bundle_bytes=settings.max_bundle_bytes,
         api_versions=release.API_VERSIONS,
+    )
+
+
+def read_worker(
+    stores: Sequence[Store],
+    catalog: "Catalog",
+    counter: "DownloadCounter",
+    cdn: "Cdn",
+    receiver: "Receiver",
+    store_watch: StoreWatch | None,
+) -> Readings:
+    """What the metrics say of a worker besides its requests."""
+    used, idle = zip(*(it.connections() for it in stores), strict=True)
+    return Readings(
+        catalog.cache_misses | {"cdn": cdn.fetches},
+        counter.counted,
+        counter.commits,
+        counter.waiting,
+        sum(used),
+        sum(idle),
+        receiver.in_progress,
+        store_watch is not None and store_watch.is_failing,
     )

@@ -8,7 +8,6 @@ import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -21,6 +20,7 @@ from .data_folder import DataFolder as DataFolder
 from .domain import clock
 from .domain.clock import Clock, JumpWatch
 from .domain.errors import DatabaseDown, DataDamaged, FolderUnusable, StoreUnavailable
+from .logs import report_clock_jump
 from .opening import (
     bundles_in,
     check_bundles,
@@ -57,7 +57,6 @@ _log = structlog.get_logger("widget_catalog.start")
 _THREADS = 8
 # How often a worker looks whether a change was left unapplied, as by a process that was killed.
 _APPLY_EVERY_S = 2
-
 
 _FOLDER = Backends()
 
@@ -240,7 +239,7 @@ def build_worker(
     from .actions.oauth import forget_successors
     from .actions.staged_import import watch_imports
     from .actions.tidy_uploads import Tidier, tidy_uploads
-    from .services import build_services, public_settings
+    from .services import build_services, public_settings, read_worker
     from .web.internal.routes import ROUTES
     from .web.kit.dispatcher import Dispatcher
     from .web.kit.hashing import HashingPool
@@ -249,6 +248,7 @@ def build_worker(
     from .web.kit.middleware import access_logged, metered, rate_limited
     from .web.kit.receiving import Receiver
     from .web.kit.routing import Routes
+    from .web.kit.worker_metrics import WorkerMetrics
     from .web.pages.account.routes import ACCOUNT_PAGES
     from .web.pages.author.routes import AUTHOR_PAGES
     from .web.pages.operator.routes import OPERATOR_PAGES
@@ -279,7 +279,7 @@ def build_worker(
         raise
     counter = DownloadCounter(node.store)
     # What people do is on disk before it is acknowledged.
-    watch = JumpWatch(_report_jump, now)
+    watch = JumpWatch(report_clock_jump, now)
     durable = open_node(
         settings.data, now=watch, is_watched=True, patience=SERVICE, backends=backends
     ).store
@@ -325,18 +325,22 @@ def build_worker(
         InstallsReader(read_days).find,
     )
     previews = PreviewPages(catalog, services.renderer, settings.cdn_url)
-    uploads = Uploads(services, receiver)
     cdn = Cdn(catalog, *files_of(node.folder, node.bundles, backends))
     find_delay = (lambda: node.replica.fault) if node.status is None else node.status.find_delay
     healthz = Healthz(catalog, find_delay, settings.max_lag_s)
-    site = Site(api, cdn, uploads, dispatcher, previews, pages, healthz, alarm)
+    site = Site(api, cdn, Uploads(services, receiver), dispatcher, previews, pages, healthz, alarm)
     answer: Answer = site.answer
+    sampling: WorkerMetrics | None = None
     trust = settings.trust_forwarded_for
     if settings.rate_limit:
         answer = rate_limited(answer, settings.rate_limit, trust_forwarded_for=trust)
     if settings.metrics_port:
+        stores = (node.store, durable)
+        read = partial(read_worker, stores, catalog, counter, cdn, receiver, store_watch)
         try:
-            answer = metered(answer, Metrics(node.folder.metrics))
+            metrics = Metrics(node.folder.metrics)
+            sampling = WorkerMetrics(metrics.registry, read)
+            answer = metered(answer, metrics)
         except OSError as fault:
             _log.error("There is no room for metrics; this worker has none.", fault=fault.strerror)
     if settings.access_log:
@@ -345,6 +349,8 @@ def build_worker(
         threading.Thread(target=finish_start, args=(node,), name="start", daemon=True).start()
 
     def close() -> None:
+        if sampling is not None:
+            sampling.close()
         readers.shutdown()
         writers.shutdown()
         receiver.close()
@@ -392,11 +398,3 @@ def _make_sound(node: Node) -> None:
         node.replica.rebuild(node.store)
     except StoreUnavailable as fault:
         _log.error("The read model cannot be rebuilt.", fault=fault.message)
-
-
-def _report_jump(jump: timedelta) -> None:
-    _log.warning(
-        "The clock of this machine was set. Check that it is right: versions and sign-ins are "
-        "dated by it.",
-        jumped_s=round(jump.total_seconds()),
-    )

@@ -13,6 +13,7 @@ from support.service import run_command, wait_for
 from support.widgets import ndjson, widget_line
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
+OPERATING = Path(__file__).parents[2] / "docs" / "operating.md"
 JS = b"export function mount() {}\n"
 # What is asked for is 250 ms, and 2 s for counts; the machine may be busy.
 SOON_S = 2.0
@@ -147,10 +148,36 @@ def test_the_dashboard_and_the_alerts_name_metrics_that_a_node_has(
     metrics = httpx.get(f"http://127.0.0.1:{metrics_port}/metrics").text
     told = set(re.findall(r"^(widget_catalog_\w+)", metrics, re.MULTILINE))
 
-    for file in ("grafana/dashboard.json", "alerts.yaml"):
-        named = set(re.findall(r"widget_catalog_\w+", (DEPLOY / file).read_text()))
+    for file in (DEPLOY / "grafana/dashboard.json", DEPLOY / "alerts.yaml"):
+        named = set(re.findall(r"widget_catalog_\w+", file.read_text()))
         assert named
         assert named <= told, file
+    documented = set(re.findall(r"`(widget_catalog_\w+)`", OPERATING.read_text()))
+    families = {re.sub(r"_(bucket|sum|count|created)$", "", it) for it in told}
+    assert families == documented
+
+
+def test_metrics_show_counts_caches_connections_and_uploads(
+    nodes: list[RunningNode], ann: Traveller, metrics_port: int
+) -> None:
+    def metric(name: str) -> float:
+        text = httpx.get(f"http://127.0.0.1:{metrics_port}/metrics").text
+        found = re.search(rf"^widget_catalog_{re.escape(name)} (\S+)$", text, re.MULTILINE)
+        return float(found[1]) if found else 0
+
+    counted, missed = metric("downloads_counted_total"), 'cache_misses_total{route="detail"}'
+    before = metric(missed)
+    assert ann.publish("ann/metered", "1.0.0", JS, nodes[0]).status_code == 200
+    assert count(nodes[0], "ann/metered") == 0
+    assert {post(nodes[0], "ann/metered") for _ in range(3)} == {200}
+
+    wait_for(lambda: metric("downloads_counted_total") >= counted + 3, 60)
+    wait_for(lambda: metric(missed) > before, 60)
+    assert 1 <= metric("count_commits_total") <= metric("downloads_counted_total")
+    assert metric("counts_waiting") == metric("uploads_in_progress") == 0
+    assert metric('database_connections{state="idle"}') > 0
+    uploaded = 'requests_total{method="PUT",route="upload",status="200"}'
+    assert metric(uploaded) >= 1
 
 
 def _latest_or_none(node: RunningNode, key: str) -> str | None:

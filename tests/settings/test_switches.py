@@ -1,6 +1,8 @@
 """What an operator can switch on, in the real service: logs, metrics, addresses."""
 
 import json
+import os
+import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +13,7 @@ import pytest
 from support.service import free_port, run_command, running_service
 from support.widgets import ndjson, widget_line
 from support.wire import connections_to_every_worker
+from widget_catalog.web.kit.worker_metrics import forget_ended
 
 
 def _eventually(check: Callable[[], bool]) -> bool:
@@ -77,6 +80,18 @@ def test_metrics_are_the_sum_over_all_workers(tmp_path: Path) -> None:
     assert searches in text
     assert missing in text
     assert 'widget_catalog_request_seconds_count{route="search"} 40.0' in text
+
+
+def test_gauges_of_a_worker_that_has_ended_are_forgotten(tmp_path: Path) -> None:
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    files = {pid: tmp_path / f"gauge_livesum_{pid}.db" for pid in (ended.pid, os.getpid())}
+    for file in files.values():
+        file.touch()
+
+    forget_ended(tmp_path)
+
+    assert [pid for pid, file in files.items() if file.exists()] == [os.getpid()]
 
 
 @pytest.mark.parametrize("path", ["/api/v1/widgets/search", "/api/version"])

@@ -9,6 +9,7 @@ has already begun may a refused increment still count.
 
 import asyncio
 import threading
+from collections import Counter
 
 import structlog
 
@@ -32,7 +33,7 @@ class _Batch:
     __slots__ = ("committed", "increments")
 
     def __init__(self, committed: "asyncio.Future[None]") -> None:
-        self.increments: dict[int, int] = {}
+        self.increments: Counter[int] = Counter()
         self.committed = committed
 
 
@@ -48,6 +49,10 @@ class DownloadCounter:
         self._is_failing = False
         self._is_stuck = False
         self._days = DayCounts()
+        self._committing = 0
+        # For metrics, since the start of this worker.
+        self.counted = 0
+        self.commits = 0
         self._thread = threading.Thread(target=self._commit_forever, name="download-counter")
         self._thread.daemon = True
         self._thread.start()
@@ -59,10 +64,17 @@ class DownloadCounter:
             if batch is None:
                 batch = self._pending = self._new_batch()
                 self._wakes.release()
-            batch.increments[widget_id] = batch.increments.get(widget_id, 0) + 1
+            batch.increments[widget_id] += 1
             committed = batch.committed
         # Shielded: one who goes away must not end the waiting of all the others.
         await asyncio.shield(committed)
+
+    @property
+    def waiting(self) -> int:
+        """Increments that are not committed yet."""
+        with self._lock:
+            pending = 0 if self._pending is None else self._pending.increments.total()
+        return pending + self._committing
 
     def close(self) -> None:
         """Commit what is pending, then stop."""
@@ -85,6 +97,7 @@ class DownloadCounter:
         """What is pending, which from now on cannot be withdrawn."""
         with self._lock:
             batch, self._pending = self._pending, None
+            self._committing = 0 if batch is None else batch.increments.total()
         return batch
 
     def _commit(self) -> None:
@@ -103,6 +116,8 @@ class DownloadCounter:
                 self._days.forget()
             if batch is not None:
                 self._days.note(batch.increments, self._store.now_ms())
+                self.counted += self._committing
+                self.commits += 1
         except StoreUnavailable as error:
             if not self._is_failing:  # Told once, and not again for every batch.
                 _log.warning("Downloads cannot be counted just now.", reason=error.message)
@@ -115,6 +130,7 @@ class DownloadCounter:
             _log.info("Downloads are counted again.")
         self._is_failing = fault is not None
         batch = batch or self._take()
+        self._committing = 0
         if batch is None:
             return
         loop = batch.committed.get_loop()

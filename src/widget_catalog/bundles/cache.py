@@ -85,6 +85,10 @@ class StoreWatch:
         self._ended = threading.Event()
         threading.Thread(target=self._run, name="bundles", daemon=True).start()
 
+    @property
+    def is_failing(self) -> bool:
+        return self._fault is not None
+
     def check(self) -> None:
         if self._fault is not None:
             raise self._fault

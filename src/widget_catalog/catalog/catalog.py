@@ -99,6 +99,15 @@ class Catalog:
         # What the revision word said when all up to it was read: nothing yet.
         self._looked_at: int | None = None
 
+    @property
+    def cache_misses(self) -> dict[str, int]:
+        """How many answers had to be made, by the route that they were for."""
+        return {
+            "detail": self._details.misses,
+            "search": self._pages.misses,
+            "registry": self._registries.misses,
+        }
+
     def detail(self, key: str) -> AnyContent | None:
         """The detail of the listed widget with this `scope/name`.
 

@@ -137,6 +137,11 @@ class SearchPages:
             self._answers.offer(asked, answer, size)
         return content
 
+    @property
+    def misses(self) -> int:
+        """How many pages were made because there was none, or other counts."""
+        return self._answers.misses
+
     def summaries(self, ids: Sequence[int]) -> bytes:
         """These listed widgets as a JSON array of search results."""
         shown = zip(ids, self._summaries_of(ids), strict=True)

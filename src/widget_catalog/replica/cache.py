@@ -33,6 +33,8 @@ class ByteBoundedCache(Generic[K, V]):
         self._max_bytes = max_bytes
         self._max_item_bytes = max_bytes // 2 if max_item_bytes is None else max_item_bytes
         self._bytes = 0
+        self.misses = 0
+        """How often something was offered or put, because it was not here or had changed."""
         self._room = CacheRoom(max_bytes) if room is None else room
         self._room.caches.append(self)
         # A byte of the hash of what was offered last, by the rest of it.
@@ -44,15 +46,20 @@ class ByteBoundedCache(Generic[K, V]):
         Whatever is asked for only once drives nothing out, and need not be kept: its memory is
         used again at once, while the processor has it at hand.
         """
+        self.misses += 1
         if size_bytes > self._room.free_bytes:
             hashed = hash((key,))
             slot, mark = hashed % _SLOTS, hashed // _SLOTS & 0xFF
             if self._offered[slot] != mark:
                 self._offered[slot] = mark
                 return
-        self.put(key, value, size_bytes)
+        self._keep(key, value, size_bytes)
 
     def put(self, key: K, value: V, size_bytes: int) -> None:
+        self.misses += 1
+        self._keep(key, value, size_bytes)
+
+    def _keep(self, key: K, value: V, size_bytes: int) -> None:
         self.drop(key)
         if size_bytes > self._max_item_bytes:
             return
@@ -74,7 +81,7 @@ class ByteBoundedCache(Generic[K, V]):
         size_bytes = self._sizes[key] + more_bytes
         if size_bytes > self._max_item_bytes:
             return False
-        self.put(key, value, size_bytes)
+        self._keep(key, value, size_bytes)
         return True
 
     def drop(self, key: K) -> None:

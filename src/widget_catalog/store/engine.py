@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 import sqlalchemy as sa
 from sqlalchemy.engine import URL, Connection, Engine
-from sqlalchemy.pool import PoolProxiedConnection
+from sqlalchemy.pool import PoolProxiedConnection, QueuePool
 
 from ..domain import clock
 from ..domain.clock import Clock
@@ -225,6 +225,11 @@ class Store:
     def now_ms(self) -> int:
         """What time it is for this store: the clock that its writes are stamped by."""
         return clock.to_ms(self._now())
+
+    def connections(self) -> tuple[int, int]:
+        """How many are in use, and how many are kept for the next one."""
+        pool = self.engine.pool
+        return (pool.checkedout(), pool.checkedin()) if isinstance(pool, QueuePool) else (0, 0)
 
     def close(self) -> None:
         if self._kept is not None:

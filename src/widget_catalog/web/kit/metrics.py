@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING
 from ...replica.node_status import NodeStatus
 from ...replica.revision import allocate
 from .http import Request, WorkerCounts
+from .worker_metrics import GAUGES, forget_ended
 
 if TYPE_CHECKING:
     from prometheus_client.core import Metric
 
 _BUCKETS_S = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5, 10)
 _FILE_BYTES = 1 << 19
-_METHODS = frozenset({"GET", "HEAD", "POST", "OPTIONS"})
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "OPTIONS"})
+_KINDS = ("counter", "histogram", GAUGES)
 
 
 def prepare_metrics(folder: Path) -> None:
@@ -26,6 +28,7 @@ def prepare_metrics(folder: Path) -> None:
 
 
 def serve_metrics(
+    folder: Path,
     host: str,
     port: int,
     counts: WorkerCounts,
@@ -40,6 +43,7 @@ def serve_metrics(
 
     class Workers(Collector):
         def collect(self) -> Iterator[Metric]:
+            forget_ended(folder)
             missing = GaugeMetricFamily(
                 "widget_catalog_workers_missing", "Workers that died and are not back."
             )
@@ -85,13 +89,13 @@ class Metrics:
         # The library maps these files, and grows them without a place on disk: on a full one,
         # the next number that is written would end the process. With a place they are used as
         # they are, and there are far fewer routes and statuses than would fill them.
-        for kind in ("counter", "histogram"):
+        for kind in _KINDS:
             with (folder / f"{kind}_{os.getpid()}.db").open("ab") as file:
                 allocate(file.fileno(), _FILE_BYTES)
         # Imported here: the library looks for its folder in the environment when it is imported.
         from prometheus_client import CollectorRegistry, Counter, Histogram
 
-        registry = CollectorRegistry()
+        self.registry = registry = CollectorRegistry()
         self._requests = Counter(
             "widget_catalog_requests",
             "Requests answered.",
@@ -106,11 +110,20 @@ class Metrics:
             registry=registry,
         )
 
+        self._found: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
+
     def observe(self, request: Request, status: int, seconds: float) -> None:
         route = route_of(request.path)
-        method = request.method if request.method in _METHODS else "other"
-        self._requests.labels(route, method, status).inc()
-        self._seconds.labels(route).observe(seconds)
+        key = (route, request.method, status)
+        found = self._found.get(key)
+        if found is None:
+            # To find these in the library takes as long as to write all of them.
+            method = request.method if request.method in _METHODS else "other"
+            found = self._requests.labels(route, method, status), self._seconds.labels(route)
+            if method != "other":
+                self._found[key] = found
+        found[0].inc()
+        found[1].observe(seconds)
 
 
 def route_of(path: str) -> str:
@@ -126,6 +139,10 @@ def route_of(path: str) -> str:
             return "version"
         case ["api", "widgets", _, "registry.json"]:
             return "registry"
+        case ["api", "widgets", "publish"]:
+            return "publish"
+        case ["uploads", *_]:
+            return "upload"
         case ["api", "health" | "version" | "stats" | "settings"] | [
             "api",
             "widgets",

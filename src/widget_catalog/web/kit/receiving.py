@@ -33,6 +33,10 @@ class Receiver:
         self._under_way: Counter[str] = Counter()
         self._under_way_bytes = 0
 
+    @property
+    def in_progress(self) -> int:
+        return self._under_way.total()
+
     def close(self) -> None:
         self._threads.shutdown()
 

@@ -43,6 +43,7 @@ class Cdn:
         self._catalog = catalog
         self._bundles = bundles
         self._fetch = fetch
+        self.fetches = 0
         self._fetching: dict[Path, asyncio.Future[None]] = {}
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="bundles")
 
@@ -86,6 +87,7 @@ class Cdn:
         loop = asyncio.get_running_loop()
         fetching = self._fetching.get(path)
         if fetching is None:
+            self.fetches += 1
             fetching = loop.run_in_executor(self._threads, fetch, sha256_hash, kind)
             self._fetching[path] = fetching
             fetching.add_done_callback(lambda _: self._fetching.pop(path, None))
