@@ -80,5 +80,9 @@ class DataFolder(NamedTuple):
         return self.path / "run" / "node"
 
     @property
+    def webhook_lock(self) -> Path:
+        return self.path / "run" / "webhooks.lock"
+
+    @property
     def follower_lock(self) -> Path:
         return self.path / "run" / "follower.lock"

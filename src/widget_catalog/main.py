@@ -27,6 +27,7 @@ from .commands.move import move
 from .commands.secrets import secrets
 from .commands.snapshot import keys, snapshots
 from .commands.transfer import export, import_, import_file
+from .commands.webhooks import webhooks
 from .commands.widgets import versions, widgets
 from .domain.errors import BackendDown, BundlesDown, InvalidImport, InvalidSettings
 from .settings import load_settings, passed_sockets
@@ -304,6 +305,7 @@ app.add_typer(accounts, rich_help_panel=_MANAGING)
 app.add_typer(scopes, rich_help_panel=_MANAGING)
 app.add_typer(widgets, rich_help_panel=_MANAGING)
 app.add_typer(versions, rich_help_panel=_MANAGING)
+app.add_typer(webhooks, rich_help_panel=_MANAGING)
 app.add_typer(secrets, rich_help_panel=_MANAGING)
 app.command(rich_help_panel=_MANAGING)(audit)
 

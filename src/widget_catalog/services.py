@@ -15,7 +15,9 @@ from .bundles.contract import Bundles, Uploads
 from .data_folder import DataFolder
 from .domain.accounts import reserved_names
 from .domain.oauth_clients import OWN_CLIENT, parse_clients
+from .domain.public_addresses import parse_networks
 from .domain.second_factor import RequiredOf, site_at
+from .domain.webhooks import WebhookRules
 from .opening import open_keys, open_secret_box
 from .settings import Settings
 from .store.engine import Store
@@ -68,6 +70,7 @@ def build_services(
             RequiredOf(settings.second_factor_required),
         ),
         quotas=_quotas(settings),
+        webhook_rules=webhook_rules(settings),
         reserved=reserved_names(settings.reserved_names),
         applied_seq=applied_seq,
     )
@@ -81,6 +84,14 @@ def _quotas(settings: Settings) -> Quotas:
         bytes_per_day=settings.max_bytes_per_day,
         open_requests=settings.max_open_requests,
         document_bytes=settings.max_document_bytes,
+    )
+
+
+def webhook_rules(settings: Settings) -> WebhookRules:
+    return WebhookRules(
+        allows_http=settings.webhook_http,
+        networks=parse_networks(settings.webhook_networks),
+        most_per_scope=settings.max_webhooks,
     )
 
 

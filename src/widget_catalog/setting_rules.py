@@ -9,6 +9,7 @@ from widget_contract.semver import InvalidVersion, SemVer
 
 from .domain.accounts import reserved_names
 from .domain.oauth_clients import parse_clients
+from .domain.public_addresses import parse_networks
 from .domain.second_factor import RequiredOf
 
 _URL_RULE = "must be an http(s) address without query, fragment or user name."
@@ -57,6 +58,7 @@ def check_values(values: Mapping[str, Any], given: Mapping[str, tuple[Any, str]]
         ("max_bytes_per_day", 0, 1 << 60),
         ("max_open_requests", 0, 1 << 40),
         ("max_parallel_uploads", 0, 1 << 40),
+        ("max_webhooks", 0, 1 << 40),
         ("session_idle_hours", 1, 24 * 366),
         ("session_max_days", 1, 366),
         ("oauth_max_days", 1, 3660),
@@ -98,6 +100,10 @@ def check_values(values: Mapping[str, Any], given: Mapping[str, tuple[Any, str]]
         reserved_names(values["reserved_names"])
     except ValueError as error:
         require("reserved_names", False, str(error))
+    try:
+        parse_networks(values["webhook_networks"])
+    except ValueError as error:
+        require("webhook_networks", False, f"{error}.")
     require("host", bool(values["host"]), "must not be empty.")
     is_bucket = not values["bundles"] or _BUCKET.fullmatch(values["bundles"]) is not None
     require("bundles", is_bucket, "must be like s3://bucket or s3://bucket/prefix.")

@@ -109,6 +109,11 @@ class Settings:
     max_parallel_uploads: int = _setting(
         8, "Uploads at a time from one address, per worker; 0: no limit."
     )
+    max_webhooks: int = _setting(10, "Webhooks a scope may have; 0: no limit.")
+    webhook_http: bool = _setting(False, "Allow webhooks to `http` addresses, without TLS.")
+    webhook_networks: str = _setting(
+        "", "Private networks that webhooks may reach, e.g. `10.1.0.0/16`; spaces between them."
+    )
     reserved_names: str = _setting(
         "", "Further names that cannot be taken, separated by spaces; `-name` allows one."
     )

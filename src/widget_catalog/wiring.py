@@ -57,7 +57,6 @@ _log = structlog.get_logger("widget_catalog.start")
 _THREADS = 8
 # How often a worker looks whether a change was left unapplied, as by a process that was killed.
 _APPLY_EVERY_S = 2
-
 _FOLDER = Backends()
 
 
@@ -239,12 +238,13 @@ def build_worker(
     from .actions.oauth import forget_successors
     from .actions.staged_import import watch_imports
     from .actions.tidy_uploads import Tidier, tidy_uploads
+    from .actions.webhooks.delivering import Deliverer
     from .services import build_services, public_settings, read_worker
     from .web.internal.routes import ROUTES
     from .web.kit.dispatcher import Dispatcher
     from .web.kit.hashing import HashingPool
     from .web.kit.http import Worker
-    from .web.kit.metrics import Metrics
+    from .web.kit.metrics import open_metrics
     from .web.kit.middleware import access_logged, metered, rate_limited
     from .web.kit.receiving import Receiver
     from .web.kit.routing import Routes
@@ -291,6 +291,9 @@ def build_worker(
         partial(forget_successors, durable),
     )
     importing = watch_imports(durable)
+    metrics = open_metrics(node.folder.metrics) if settings.metrics_port else None
+    lock_file, open_secret = node.folder.webhook_lock, services.factor_policy.box.open
+    webhooks = Deliverer(durable, lock_file, open_secret, services.webhook_rules, metrics)
     readers = ThreadPoolExecutor(_THREADS, thread_name_prefix="readers")
     writers = ThreadPoolExecutor(_THREADS, thread_name_prefix="writers")
     hashing = HashingPool()
@@ -334,15 +337,11 @@ def build_worker(
     trust = settings.trust_forwarded_for
     if settings.rate_limit:
         answer = rate_limited(answer, settings.rate_limit, trust_forwarded_for=trust)
-    if settings.metrics_port:
+    if metrics is not None:
         stores = (node.store, durable)
         read = partial(read_worker, stores, catalog, counter, cdn, receiver, store_watch)
-        try:
-            metrics = Metrics(node.folder.metrics)
-            sampling = WorkerMetrics(metrics.registry, read)
-            answer = metered(answer, metrics)
-        except OSError as fault:
-            _log.error("There is no room for metrics; this worker has none.", fault=fault.strerror)
+        sampling = WorkerMetrics(metrics.registry, read)
+        answer = metered(answer, metrics)
     if settings.access_log:
         answer = access_logged(answer, trust_forwarded_for=trust)
     if finish_start is not None:
@@ -357,6 +356,7 @@ def build_worker(
         hashing.close()
         tidier.close()
         importing.close()
+        webhooks.close()
         following.close()
         cdn.close()
         if store_watch is not None:

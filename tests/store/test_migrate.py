@@ -19,12 +19,13 @@ from widget_catalog.store.feed import list_changes
 from widget_catalog.store.migrate import MIGRATIONS, SCHEMA, migrate
 from widget_catalog.store.schema import metadata, widgets
 from widget_catalog.store.staged_tables import imports
+from widget_catalog.store.webhook_tables import webhooks
 
 
 def test_the_migrated_schema_is_the_one_in_the_code(store: Store) -> None:
     with store.reading() as connection:
         context = MigrationContext.configure(connection)
-        assert imports.metadata is metadata
+        assert imports.metadata is webhooks.metadata is metadata
         assert compare_metadata(context, metadata) == []
 
 

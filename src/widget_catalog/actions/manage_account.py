@@ -39,6 +39,7 @@ from ..store.sessions import (
     remove_sessions,
 )
 from ..store.tokens import remove_tokens
+from ..store.webhooks import disable_webhook, list_webhooks, remove_webhooks_of
 from ..store.widgets import list_widgets_in, replace_widget
 from .attempts import count_attempt
 from .credentials import hash_password, is_password
@@ -102,6 +103,8 @@ def set_disabled(
         if is_disabled:
             sign_out_everywhere(tx, account)
             remove_invitations_of_inviter(tx, account.id)
+            for webhook in list_webhooks(tx.connection, [account.username]):
+                disable_webhook(tx, webhook.id, f"The account {account.username} was disabled.")
         kind = AccountDisabled if is_disabled else AccountEnabled
         append(tx, actor, kind(scope=account.username))
 
@@ -134,6 +137,7 @@ def close_account(store: Store, visitor: Visitor, password: str) -> None:
         end_account(tx, account.id)
         remove_factors(tx, account.id)
         remove_invitations_of_inviter(tx, account.id)
+        remove_webhooks_of(tx, account.username)
         sign_out_everywhere(tx, account)
         append(tx, visitor.actor, AccountClosed(scope=account.username))
 

@@ -14,6 +14,7 @@ _SENTENCES = {
     Right.REVOKE: "Only the operator revokes versions.",
     Right.MANAGE_MEMBERS: "Only owners and admins of {scope} look after its members.",
     Right.OWN: "Only an owner of {scope} can do this.",
+    Right.MANAGE_WEBHOOKS: "The webhooks of {scope} are for its owners.",
 }
 _OPERATOR_ONLY = "Only the operator of this catalog can do this."
 _OTHERWISE = "Only owners and admins of {scope} can do this."

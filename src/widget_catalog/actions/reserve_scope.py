@@ -15,6 +15,7 @@ from ..store.organizations import (
     remove_organization,
     scope_kind,
 )
+from ..store.webhooks import remove_webhooks_of
 from ..store.widgets import list_widgets_in
 from .permissions import require_operator_now
 
@@ -64,6 +65,7 @@ def release_scope(store: Store, name: str, actor: Actor = COMMAND_LINE) -> str:
                 )
             members = [it.username for it in list_members(tx.connection, organization.id)]
             remove_organization(tx, organization)
+        remove_webhooks_of(tx, scope)
         free_scope(tx, scope)
         append(tx, actor, ScopeReleased(scope=scope, was=kind, members=members))
     return kind

@@ -37,22 +37,27 @@ class ChangeFeed:
         newest, rows = list_change_page(self._documents, after, limit)
         if rows is None:
             return None
-        changes = tuple(map(_change, rows))
+        changes = tuple(map(shown_change, rows))
         return _encode(Changes(changes, changes[-1].seq if changes else after, newest))
 
     def events(self, after: int, limit: int) -> EventPage | None:
         _, rows = list_change_page(self._documents, after, limit)
         if rows is None:
             return None
-        changes = [_change(it) for it in rows]
+        changes = [shown_change(it) for it in rows]
         events = b"".join([b"id: %d\ndata: %b\n\n" % (it.seq, _encode(it)) for it in changes])
         last = changes[-1].seq if changes else after
         return EventPage(events, after + 1, last)
 
 
-def _change(it: ListedChange) -> Change:
+def type_of(kind: str) -> ChangeType:
+    """What clients call an event of this kind."""
+    return _TYPES.get(kind, kind)  # type: ignore[arg-type]
+
+
+def shown_change(it: ListedChange) -> Change:
     """Of a widget that is not listed, nothing but its id is given."""
     seq, _, scope, name, changed_at, kind, version = it.change
-    type_: ChangeType = _TYPES.get(kind, kind)  # type: ignore[arg-type]
     shown = version if it.is_listed else None
-    return Change(seq, iso(from_ms(changed_at)), type_, f"{scope}/{name}", shown, it.is_listed)
+    at = iso(from_ms(changed_at))
+    return Change(seq, at, type_of(kind), f"{scope}/{name}", shown, it.is_listed)

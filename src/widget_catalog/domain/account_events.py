@@ -276,3 +276,53 @@ class ScopeReleased(Event, frozen=True):
 class SecretsRotated(Event, frozen=True):
     kind = "secrets_rotated"
     action = "rotate secrets"
+
+
+class WebhookAdded(Event, frozen=True):
+    """Without a scope, it is one of the whole catalog; so with those below."""
+
+    kind = "webhook_added"
+    action = "add webhook"
+
+    webhook: str
+    url: str
+
+
+class WebhookRemoved(Event, frozen=True):
+    kind = "webhook_removed"
+    action = "remove webhook"
+
+    webhook: str
+    url: str
+
+
+class WebhookSecretRotated(Event, frozen=True):
+    kind = "webhook_secret_rotated"
+    action = "rotate webhook secret"
+
+    webhook: str
+
+
+class WebhookEnabled(Event, frozen=True):
+    kind = "webhook_enabled"
+    action = "enable webhook"
+
+    webhook: str
+
+
+class WebhookDisabled(Event, frozen=True):
+    """By a person; or by the service, which has failed to reach it for long."""
+
+    kind = "webhook_disabled"
+    action = "disable webhook"
+
+    webhook: str
+    reason: str
+
+
+class WebhookDeliveryReplayed(Event, frozen=True):
+    kind = "webhook_delivery_replayed"
+    action = "replay webhook delivery"
+
+    webhook: str
+    delivery: str

@@ -51,6 +51,7 @@ class Right(StrEnum):
     READ_AUDIT = "read the audit log"
     MANAGE_MEMBERS = "manage members"
     OWN = "own"
+    MANAGE_WEBHOOKS = "manage webhooks"
     MAKE_OFFICIAL = "make official"
     REVOKE = "revoke"
 
@@ -77,6 +78,7 @@ RULES: dict[Right, Rule] = {
     Right.READ_AUDIT: Rule(_OWNER),
     Right.MANAGE_MEMBERS: Rule(_ADMINS, operator=False),
     Right.OWN: Rule(_OWNER, operator=False),
+    Right.MANAGE_WEBHOOKS: Rule(_OWNER),
     Right.MAKE_OFFICIAL: Rule(frozenset()),
     Right.REVOKE: Rule(frozenset()),
 }
@@ -118,10 +120,11 @@ class Via(StrEnum):
     OAUTH = "oauth"
     TOKEN = "token"  # noqa: S105
     COMMAND = "command"
+    SERVICE = "service"
 
 
 class Actor(msgspec.Struct, frozen=True, kw_only=True):
-    """The one who does something: an account, or the operator at the command line."""
+    """The one who does something: an account, the operator at the command line, or the service."""
 
     via: Via
     account: Account | None = None
@@ -134,7 +137,9 @@ class Actor(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def name(self) -> str:
-        return "operator" if self.account is None else str(self.account.username)
+        if self.account is not None:
+            return str(self.account.username)
+        return "service" if self.via is Via.SERVICE else "operator"
 
     @property
     def is_operator(self) -> bool:
@@ -160,6 +165,8 @@ class Stranger(msgspec.Struct, frozen=True):
 
 
 COMMAND_LINE = Actor(via=Via.COMMAND)
+# What the service does by itself. Nobody can have this name.
+SERVICE = Actor(via=Via.SERVICE)
 
 
 class Standing(NamedTuple):

@@ -17,9 +17,17 @@ from .count_table import downloads
 from .engine import Store
 from .schema import authenticator_apps
 from .staged_tables import imports
+from .webhook_tables import webhooks
 
 _AT_ONCE = 1_000
 _encode = msgspec.msgpack.Encoder().encode
+
+# Encrypted with a key of the catalog's own.
+_SEALED = (
+    authenticator_apps.c.sealed_secret,
+    webhooks.c.sealed_secret,
+    webhooks.c.former_sealed_secret,
+)
 
 Reseal = Callable[[str], str]
 """What was sealed for one catalog, sealed for the other."""
@@ -80,7 +88,7 @@ def _batches(rows: Iterator[sa.Row[Any]]) -> Iterator[list[sa.Row[Any]]]:
 
 
 def _compared(table: sa.Table) -> list[sa.Column[Any]]:
-    left_out = (downloads.c.changed_in, authenticator_apps.c.sealed_secret)
+    left_out = (downloads.c.changed_in, *_SEALED)
     return [it for it in table.columns if not any(it is other for other in left_out)]
 
 
@@ -88,8 +96,9 @@ def _adapted(table: sa.Table, row: sa.Row[Any], reseal: Reseal) -> tuple[Any, ..
     values = dict(zip(table.columns.keys(), row, strict=True))
     if table is downloads:
         values["changed_in"] = None  # Every node reads all counts when it starts.
-    if table is authenticator_apps:
-        values["sealed_secret"] = reseal(values["sealed_secret"])
+    for column in _SEALED:
+        if table is column.table and values[column.name] is not None:
+            values[column.name] = reseal(values[column.name])
     return tuple(values.values())
 
 

@@ -50,6 +50,12 @@ BODIES: dict[tuple[str, str], Any] = {
     ("POST", "/api/organizations/{slug}/transfer"): {"username": "gone"},
     ("POST", "/api/invitations/{id}/accept"): None,
     ("POST", "/api/invitations/{id}/decline"): None,
+    ("POST", "/api/webhooks"): {"url": "nowhere", "scope": "acme"},
+    ("POST", "/api/webhooks/{id}/rotate"): None,
+    ("POST", "/api/webhooks/{id}/enable"): None,
+    ("POST", "/api/webhooks/{id}/disable"): None,
+    ("POST", "/api/webhooks/{id}/ping"): None,
+    ("POST", "/api/webhooks/{id}/deliveries/{delivery}/replay"): None,
 }
 # What ends the session it comes with: everybody gets a village of their own for it.
 SPOILING = {"/api/auth/sign-out", "/api/account/close"}
@@ -169,6 +175,7 @@ def _has_right(right: Right, kind: Kind, place: str) -> bool:
 def ask(route: Route, person: Person, place: str) -> Answer:
     scope, _, name = place.partition("/")
     values = {"scope": scope, "name": name, "version": "1.0.0", "slug": scope, "id": "0" * 24}
+    values["delivery"] = "msg_0"
     values["username"] = "pia" if route.method == "PUT" else "gone"
     address = re.sub(r"{(\w+)}", lambda found: values[found[1]], route.path)
     body = None

@@ -62,7 +62,7 @@ def crowd(
 
 def address_of(route: Route, value: str = "") -> str:
     usual = {"scope": "acme", "name": "clock", "version": "1.0.0", "slug": "acme"}
-    usual |= {"id": "0" * 24, "username": "mia"}
+    usual |= {"id": "0" * 24, "username": "mia", "delivery": "msg_0"}
     return re.sub(r"{(\w+)}", lambda found: value or usual[found[1]], route.path)
 
 

@@ -84,6 +84,7 @@ def ask(route: Route, kind: Kind, place: str) -> Answer:
         "version": "1.0.0",
         "username": "gone",
         "id": "0" * 24,
+        "delivery": "msg_0",
     }
     address = re.sub(r"{(\w+)}", lambda found: values[found[1]], route.path)
     headers = {key: it for key, it in kind.person.headers.items() if key != "x_csrf_token"}

@@ -3,12 +3,24 @@
 from ...domain.accounts import Right
 from ..kit.call import OAUTH_BASE
 from ..kit.routing import AuthMode, Route, Routes, Who
-from . import audit, oauth, organizations, publishing, sessions, signing_in, tokens, widgets
+from . import (
+    audit,
+    oauth,
+    organizations,
+    publishing,
+    sessions,
+    signing_in,
+    tokens,
+    webhooks,
+    widgets,
+)
 
 _SIGN_IN = "/api/auth/sign-in"
 _WIDGET = "/api/widgets/{scope}/{name}"
 _VERSION = _WIDGET + "/versions/{version}"
 _ORGANIZATION = "/api/organizations/{slug}"
+_WEBHOOKS = "/api/webhooks"
+_WEBHOOK = _WEBHOOKS + "/{id}"
 _MANIFEST_AND_MORE = 262_144
 
 ACCOUNT = (
@@ -142,4 +154,18 @@ ORGANIZATIONS = (
     Route("POST", "/api/invitations/{id}/decline", organizations.post_decline, Who.PERSON),
 )
 
-ROUTES = Routes((*ACCOUNT, *OAUTH, *PUBLISHING, *AFTERWARDS, *ORGANIZATIONS))
+# Whose webhook it is, the action finds out: those of others do not exist for whoever asks.
+WEBHOOKS = (
+    Route("GET", _WEBHOOKS, webhooks.get_webhooks, Who.PERSON),
+    Route("POST", _WEBHOOKS, webhooks.post_webhook, Who.PERSON),
+    Route("GET", _WEBHOOK, webhooks.get_webhook, Who.PERSON),
+    Route("DELETE", _WEBHOOK, webhooks.delete_webhook, Who.PERSON),
+    Route("POST", _WEBHOOK + "/rotate", webhooks.post_rotate, Who.PERSON),
+    Route("POST", _WEBHOOK + "/enable", webhooks.post_enable, Who.PERSON),
+    Route("POST", _WEBHOOK + "/disable", webhooks.post_disable, Who.PERSON),
+    Route("POST", _WEBHOOK + "/ping", webhooks.post_ping, Who.PERSON),
+    Route("GET", _WEBHOOK + "/deliveries", webhooks.get_deliveries, Who.PERSON),
+    Route("POST", _WEBHOOK + "/deliveries/{delivery}/replay", webhooks.post_replay, Who.PERSON),
+)
+
+ROUTES = Routes((*ACCOUNT, *OAUTH, *PUBLISHING, *AFTERWARDS, *ORGANIZATIONS, *WEBHOOKS))

@@ -14,6 +14,7 @@ from ...actions.sign_in import Lifetimes, Visitor
 from ...bundles.contract import Bundles, Uploads
 from ...domain.accounts import Actor, Via
 from ...domain.errors import InvalidRequest, NotSignedIn
+from ...domain.webhooks import WebhookRules
 from ...settings import Settings
 from ...store.engine import Store
 from ...store.keys import SigningKey
@@ -51,6 +52,7 @@ class Services(NamedTuple):
     provider: "Provider | None"
     factor_policy: FactorPolicy
     quotas: Quotas
+    webhook_rules: WebhookRules
     reserved: frozenset[str]
     applied_seq: Callable[[], int]
     """The newest change that this node shows to readers."""

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import structlog
+
 from ...replica.node_status import NodeStatus
 from ...replica.revision import allocate
 from .http import Request, WorkerCounts
@@ -13,6 +15,8 @@ from .worker_metrics import GAUGES, forget_ended
 
 if TYPE_CHECKING:
     from prometheus_client.core import Metric
+
+_log = structlog.get_logger("widget_catalog.start")
 
 _BUCKETS_S = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5, 10)
 _FILE_BYTES = 1 << 19
@@ -82,6 +86,15 @@ def _node_metrics(node: NodeStatus) -> Iterator["Metric"]:
         yield metric
 
 
+def open_metrics(folder: Path) -> "Metrics | None":
+    """None, and a line in the log, if there is no room for them."""
+    try:
+        return Metrics(folder)
+    except OSError as fault:
+        _log.error("There is no room for metrics; this worker has none.", fault=fault.strerror)
+        return None
+
+
 class Metrics:
     """One worker's counters. Raises OSError if there is no room for them on disk."""
 
@@ -111,6 +124,15 @@ class Metrics:
         )
 
         self._found: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
+        self._deliveries = Counter(
+            "widget_catalog_webhook_deliveries",
+            "Attempts to deliver webhooks, by what became of them; and webhooks disabled.",
+            ["outcome"],
+            registry=registry,
+        )
+
+    def count_deliveries(self, outcome: str, number: int) -> None:
+        self._deliveries.labels(outcome).inc(number)
 
     def observe(self, request: Request, status: int, seconds: float) -> None:
         route = route_of(request.path)

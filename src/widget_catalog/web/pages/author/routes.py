@@ -2,10 +2,11 @@
 
 from ....domain.accounts import Right
 from ...kit.routing import AuthMode, Handler, Route, Who
-from . import organizations, publishing, versions, widgets
+from . import organizations, publishing, versions, webhooks, widgets
 
 _WIDGET = widgets.WIDGETS + "/{scope}/{name}"
 _ORGANIZATION = organizations.ORGANIZATIONS + "/{slug}"
+_WEBHOOK = webhooks.WEBHOOKS + "/{id}"
 _VERSION = _WIDGET + "/versions/{version}"
 _PENDING = publishing.PUBLISH + "/{id}"
 
@@ -70,4 +71,17 @@ ORGANIZATIONS = (
     _page("POST", _ORGANIZATION + "/transfer", organizations.post_transfer, Right.OWN),
 )
 
-AUTHOR_PAGES = (*WIDGETS, *PUBLISHING, *ORGANIZATIONS)
+# Whose webhook it is, the action finds out: those of others do not exist for whoever asks.
+WEBHOOKS = (
+    _page("GET", webhooks.WEBHOOKS, webhooks.get_webhooks, Who.PERSON),
+    _page("POST", webhooks.WEBHOOKS, webhooks.post_webhook, Who.PERSON),
+    _page("GET", _WEBHOOK, webhooks.get_webhook, Who.PERSON),
+    _page("POST", _WEBHOOK + "/rotate", webhooks.post_rotate, Who.PERSON),
+    _page("POST", _WEBHOOK + "/enable", webhooks.post_enable, Who.PERSON),
+    _page("POST", _WEBHOOK + "/disable", webhooks.post_disable, Who.PERSON),
+    _page("POST", _WEBHOOK + "/ping", webhooks.post_ping, Who.PERSON),
+    _page("POST", _WEBHOOK + "/remove", webhooks.post_remove, Who.PERSON),
+    _page("POST", _WEBHOOK + "/deliveries/{delivery}/replay", webhooks.post_replay, Who.PERSON),
+)
+
+AUTHOR_PAGES = (*WIDGETS, *PUBLISHING, *ORGANIZATIONS, *WEBHOOKS)

@@ -1,6 +1,7 @@
 """Every page for operators, by what they look after."""
 
 from ...kit.routing import AuthMode, Handler, Route, Who
+from ..author import webhooks
 from . import accounts, audit, invitations, overview, scopes, widgets
 
 _ACCOUNT = accounts.ACCOUNTS + "/{username}"
@@ -29,4 +30,6 @@ OPERATOR_PAGES = (
     _page("POST", scopes.SCOPES + "/reserve", scopes.post_reserve),
     _page("POST", scopes.SCOPES + "/release", scopes.post_release),
     _page("GET", "/operate/widgets", widgets.get_widgets),
+    _page("GET", webhooks.OPERATED, webhooks.get_all_webhooks),
+    _page("POST", webhooks.OPERATED, webhooks.post_catalog_webhook),
 )

@@ -1,0 +1,1 @@
+"""Webhooks: managed by people, delivered by one process of the service."""

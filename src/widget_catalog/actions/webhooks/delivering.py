@@ -1,0 +1,114 @@
+"""Deliverer: sends webhooks in the background, in one process of all that serve the catalog."""
+
+import ssl
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+import structlog
+
+from ...domain.errors import StoreUnavailable
+from ...domain.webhooks import Delivery, Webhook, WebhookRules
+from ...store.engine import Store
+from ...store.leadership import Leadership
+from .dispatching import Dispatcher
+from .sending import Outcome, send_all
+
+_log = structlog.get_logger("widget_catalog.webhooks")
+
+_KEY = 0x776562686F6F6B73  # "webhooks"
+# How often the feed is looked at, and whether anything is due.
+_LOOK_EVERY_S = 1.0
+_PRUNE_EVERY_S = 60.0
+_LOGGED_EVERY_S = 60.0
+_CLOSE_S = 2.0
+
+
+class DeliveryCounter(Protocol):
+    def count_deliveries(self, outcome: str, number: int) -> None:
+        """So many were `delivered`, `retried` or `failed`; or so many webhooks `disabled`."""
+
+
+class Deliverer:
+    def __init__(
+        self,
+        store: Store,
+        lock_file: Path,
+        open_secret: Callable[[str], str | None],
+        rules: WebhookRules,
+        counter: DeliveryCounter | None = None,
+    ) -> None:
+        self._store = store
+        self._rules = rules
+        self._counter = counter
+        self._lock_file = lock_file
+        self._tls: ssl.SSLContext | None = None
+        self._woken = threading.Event()
+        self._is_ended = False
+        self._logged_at = self._pruned_at = float("-inf")
+        self._dispatcher = Dispatcher(store, open_secret, self._send, self._woken.set)
+        self._thread = threading.Thread(target=self._run, name="webhooks", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        self._is_ended = True
+        self._woken.set()
+        self._thread.join(_CLOSE_S)
+
+    def _run(self) -> None:
+        leadership = Leadership(self._lock_file, self._store.engine, _KEY)
+        try:
+            while not self._is_ended:
+                self._woken.wait(_LOOK_EVERY_S)
+                self._woken.clear()
+                self._look(leadership)
+            self._dispatcher.wait(_CLOSE_S / 2)
+            self._guarded(self._dispatcher.record_last)
+        finally:
+            leadership.close()
+
+    def _look(self, leadership: Leadership) -> None:
+        def look() -> None:
+            if not leadership.is_held():
+                return
+            while not self._is_ended and self._dispatcher.run_round():
+                self._tell_counts()
+            self._tell_counts()
+            if time.monotonic() - self._pruned_at >= _PRUNE_EVERY_S:
+                self._pruned_at = time.monotonic()
+                self._dispatcher.prune()
+
+        self._guarded(look)
+
+    def _guarded(self, job: Callable[[], None]) -> None:
+        """What fails now is tried again at the next look."""
+        try:
+            job()
+        except StoreUnavailable as fault:
+            self._log_now_and_then(fault.message)
+        except Exception as fault:  # Also what the database's driver raises for its lock.
+            self._log_now_and_then(" ".join(str(fault).split()))
+
+    def _log_now_and_then(self, fault: str) -> None:
+        if time.monotonic() - self._logged_at >= _LOGGED_EVERY_S and not self._is_ended:
+            self._logged_at = time.monotonic()
+            _log.warning("Webhooks cannot be delivered just now.", fault=fault)
+
+    def _tell_counts(self) -> None:
+        counts = self._dispatcher.counts
+        for outcome in list(counts):
+            number = counts.pop(outcome)
+            if self._counter is not None:
+                self._counter.count_deliveries(outcome, number)
+
+    def _send(
+        self, webhook: Webhook, secrets: list[str], deliveries: list[Delivery]
+    ) -> list[Outcome]:
+        if self._tls is None:
+            import httpx  # Its context trusts what it comes with; made once, as it takes a while.
+
+            self._tls = httpx.create_ssl_context()
+        now_s = self._store.now_ms() // 1000
+        return send_all(webhook.url, secrets, deliveries, self._rules, self._tls, now_s)

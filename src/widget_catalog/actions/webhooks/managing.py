@@ -1,0 +1,273 @@
+"""Webhooks as people manage them: the owners of a scope its own, the operator all of them.
+
+What nobody may see does not exist for them: they are told the same of a webhook of others.
+"""
+
+from typing import NamedTuple
+
+import msgspec
+
+from widget_contract.names import Scope
+
+from ...domain.account_events import (
+    WebhookAdded,
+    WebhookDeliveryReplayed,
+    WebhookDisabled,
+    WebhookEnabled,
+    WebhookRemoved,
+    WebhookSecretRotated,
+)
+from ...domain.accounts import Actor, Right, Role
+from ...domain.clock import from_ms, iso
+from ...domain.errors import Conflict, NotAllowed, NotFound
+from ...domain.webhooks import (
+    PING,
+    Delivery,
+    Webhook,
+    WebhookRules,
+    new_webhook_secret,
+    parse_types,
+    parse_url,
+)
+from ...store.engine import Snapshot, Store, Transaction
+from ...store.events import append
+from ...store.feed import latest_seq
+from ...store.organizations import list_memberships
+from ...store.webhooks import (
+    WAITING,
+    add_deliveries,
+    add_webhook,
+    change_delivery,
+    change_webhook,
+    count_webhooks,
+    disable_webhook,
+    find_delivery,
+    find_webhook,
+    is_scope,
+    list_deliveries,
+    list_webhooks,
+    lock_scope,
+    remove_webhook,
+)
+from ..credentials import new_id
+from ..permissions import require, require_operator, require_operator_now, require_person
+from ..second_factor.secret_box import SecretBox
+from .dispatching import new_delivery
+
+_NONE = "There is no such webhook."
+_BY_PERSON = "Disabled by {name}."
+
+
+class IssuedWebhook(NamedTuple):
+    """A webhook and its secret, which is shown this once."""
+
+    webhook: Webhook
+    secret: str
+
+
+def create_webhook(
+    store: Store,
+    actor: Actor,
+    box: SecretBox,
+    rules: WebhookRules,
+    url: str,
+    *,
+    scope: str | None = None,
+    types: tuple[str, ...] | list[str] = (),
+) -> IssuedWebhook:
+    """It is told of what changes from now on."""
+    _refuse_tokens(actor)
+    place = None if scope is None else Scope.parse(scope)
+    if place is None:
+        require_operator(actor)
+    address, wanted = parse_url(url, rules), parse_types(types)
+    secret = new_webhook_secret()
+    sealed = box.seal(secret)
+    with store.writing() as tx:
+        _require(tx.connection, actor, place)
+        if place is not None:
+            _check_room(tx, place, rules)
+        webhook = Webhook(
+            id=new_id(),
+            scope=place,
+            url=address,
+            types=wanted,
+            sealed_secret=sealed,
+            former_sealed_secret=None,
+            rotated_at=None,
+            created_at=tx.at_ms,
+            created_by=actor.name,
+            position=latest_seq(tx.connection),
+            failures=0,
+            failing_since=None,
+            resumes_at=0,
+            disabled_at=None,
+            disabled_reason=None,
+        )
+        add_webhook(tx, webhook)
+        append(tx, actor, WebhookAdded(scope=place, webhook=webhook.id, url=address))
+    return IssuedWebhook(webhook, secret)
+
+
+def list_managed_webhooks(store: Store, actor: Actor, scope: str | None = None) -> list[Webhook]:
+    """Those of one scope; or all that the actor may manage."""
+    _refuse_tokens(actor)
+    with store.reading() as connection:
+        if scope is not None:
+            place = Scope.parse(scope)
+            _require(connection, actor, place)
+            return list_webhooks(connection, [place])
+        if actor.is_operator:
+            require_operator_now(connection, actor)
+            return list_webhooks(connection)
+        account = require_person(actor)
+        return list_webhooks(connection, _owned(connection, account.username, account.id))
+
+
+def list_own_webhooks(store: Store, actor: Actor) -> list[Webhook]:
+    """Those of the scopes that the person owns."""
+    account = require_person(actor)
+    with store.reading() as connection:
+        return list_webhooks(connection, _owned(connection, account.username, account.id))
+
+
+def list_owned_scopes(store: Store, actor: Actor) -> list[str]:
+    """Where the person may add webhooks."""
+    account = require_person(actor)
+    with store.reading() as connection:
+        return _owned(connection, account.username, account.id)
+
+
+def show_webhook(
+    store: Store, actor: Actor, id_: str, page: int = 1, limit: int = 20
+) -> tuple[Webhook, list[Delivery], int]:
+    """With a page of its deliveries, the newest first, and how many there are."""
+    with store.reading() as connection:
+        webhook = _get(connection, actor, id_)
+        return webhook, *list_deliveries(connection, id_, page, limit)
+
+
+def delete_webhook(store: Store, actor: Actor, id_: str) -> Webhook:
+    with store.writing() as tx:
+        webhook = _get(tx.connection, actor, id_)
+        remove_webhook(tx, id_)
+        append(tx, actor, WebhookRemoved(scope=webhook.scope, webhook=id_, url=webhook.url))
+    return webhook
+
+
+def rotate_secret(store: Store, actor: Actor, box: SecretBox, id_: str) -> IssuedWebhook:
+    """For a day, deliveries are signed with the former secret as well."""
+    secret = new_webhook_secret()
+    sealed = box.seal(secret)
+    with store.writing() as tx:
+        webhook = _get(tx.connection, actor, id_)
+        former = webhook.sealed_secret
+        change_webhook(
+            tx, id_, sealed_secret=sealed, former_sealed_secret=former, rotated_at=tx.at_ms
+        )
+        append(tx, actor, WebhookSecretRotated(scope=webhook.scope, webhook=id_))
+    return IssuedWebhook(webhook, secret)
+
+
+def set_enabled(store: Store, actor: Actor, id_: str, *, is_enabled: bool) -> None:
+    """One that is enabled again is told of what changes from then on."""
+    with store.writing() as tx:
+        webhook = _get(tx.connection, actor, id_)
+        if is_enabled == (webhook.disabled_at is None):
+            raise Conflict(f"The webhook is {'enabled' if is_enabled else 'disabled'} already.")
+        if is_enabled:
+            change_webhook(
+                tx,
+                id_,
+                disabled_at=None,
+                disabled_reason=None,
+                failures=0,
+                failing_since=None,
+                resumes_at=0,
+                position=latest_seq(tx.connection),
+            )
+            append(tx, actor, WebhookEnabled(scope=webhook.scope, webhook=id_))
+        else:
+            reason = _BY_PERSON.format(name=actor.name)
+            disable_webhook(tx, id_, reason)
+            append(tx, actor, WebhookDisabled(scope=webhook.scope, webhook=id_, reason=reason))
+
+
+def send_ping(store: Store, actor: Actor, id_: str) -> Delivery:
+    """An event for trying it out."""
+    with store.writing() as tx:
+        webhook = _get_enabled(tx, actor, id_)
+        shown = {"webhook": id_, "scope": webhook.scope}
+        body = {"type": PING, "timestamp": iso(from_ms(tx.at_ms)), "data": shown}
+        text = msgspec.json.encode(body, enc_hook=str).decode()
+        ping = new_delivery(f"msg_{id_}_{new_id()}", id_, None, PING, text, tx.at_ms)
+        add_deliveries(tx, [ping])
+        change_webhook(tx, id_, resumes_at=0)
+    return ping
+
+
+def replay_delivery(store: Store, actor: Actor, id_: str, delivery_id: str) -> Delivery:
+    """Send it once more, with the same id and body."""
+    with store.writing() as tx:
+        webhook = _get_enabled(tx, actor, id_)
+        delivery = find_delivery(tx.connection, id_, delivery_id)
+        if delivery is None:
+            raise NotFound("There is no such delivery. Those that are over are kept for a week.")
+        if delivery.state == WAITING and delivery.attempts == 0:
+            raise Conflict("The delivery is about to be sent.")
+        now = tx.at_ms
+        again = delivery._replace(state=WAITING, queued_at=now, next_at=now, attempts=0)
+        change_delivery(tx, delivery_id, **again._asdict())
+        change_webhook(tx, id_, resumes_at=0)
+        event = WebhookDeliveryReplayed(scope=webhook.scope, webhook=id_, delivery=delivery_id)
+        append(tx, actor, event)
+        return again
+
+
+def _get_enabled(tx: Transaction, actor: Actor, id_: str) -> Webhook:
+    webhook = _get(tx.connection, actor, id_)
+    if webhook.disabled_at is not None:
+        raise Conflict("The webhook is disabled. Enable it first.")
+    return webhook
+
+
+def _get(connection: Snapshot, actor: Actor, id_: str) -> Webhook:
+    _refuse_tokens(actor)
+    webhook = find_webhook(connection, id_)
+    if webhook is None:
+        raise NotFound(_NONE)
+    try:
+        _require(connection, actor, webhook.scope)
+    except NotAllowed:
+        raise NotFound(_NONE) from None
+    return webhook
+
+
+def _require(connection: Snapshot, actor: Actor, scope: str | None) -> None:
+    """By what the actor is now: whoever is no longer an owner manages nothing any more."""
+    if scope is None:
+        require_operator_now(connection, actor)
+    else:
+        require(connection, actor, Right.MANAGE_WEBHOOKS, scope)
+
+
+def _refuse_tokens(actor: Actor) -> None:
+    if actor.limits is not None:
+        require_person(actor)
+
+
+def _check_room(tx: Transaction, scope: str, rules: WebhookRules) -> None:
+    if not is_scope(tx.connection, scope):
+        raise NotFound(f"There is no scope {scope}.")
+    lock_scope(tx, scope)
+    most = rules.most_per_scope
+    if most and count_webhooks(tx.connection, scope) >= most:
+        raise Conflict(
+            f"The scope {scope} has {most:,} webhooks, which is the limit. Remove one, or ask the "
+            "operator of this catalog to raise the limit."
+        )
+
+
+def _owned(connection: Snapshot, username: str, account_id: int) -> list[str]:
+    owned = [it for it in list_memberships(connection, account_id) if it.role is Role.OWNER]
+    return [str(username), *(it.organization.slug for it in owned)]

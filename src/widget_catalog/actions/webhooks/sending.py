@@ -1,0 +1,203 @@
+"""Sending events to a webhook: only to addresses that are allowed, within limits of time and size.
+
+The host name is resolved once for a connection, every address that it leads to is checked, and the
+connection goes to one of those very addresses: a name that leads elsewhere a moment later changes
+nothing. Redirects are not followed. Nothing of what the receiver answers is kept but the status.
+"""
+
+import socket
+import ssl
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import httpcore
+
+from ... import release
+from ...domain.public_addresses import Network, is_public
+from ...domain.webhooks import Delivery, WebhookRules, sign
+
+# For one delivery, from the look-up of the name to the end of the answer.
+_REQUEST_S = 10.0
+# For all deliveries that are sent together.
+_BATCH_S = 30.0
+_MOST_ANSWER_BYTES = 1 << 16
+_Headers = Mapping[bytes | str, bytes | str]
+_AGENT = f"widget-catalog/{release.VERSION} (webhooks)"
+
+
+class Outcome(NamedTuple):
+    """What became of a delivery. Without a status and an error it was not sent."""
+
+    delivery: Delivery
+    status: int | None = None
+    error: str | None = None
+
+    @property
+    def was_sent(self) -> bool:
+        return self.status is not None or self.error is not None
+
+    @property
+    def is_delivered(self) -> bool:
+        return self.error is None and self.status is not None
+
+
+class AddressRefused(Exception):
+    """The host leads to an address that nothing may be sent to."""
+
+
+class _Limits:
+    """How long a request may still take, and how much may still be read."""
+
+    def __init__(self) -> None:
+        self.restart()
+
+    def restart(self) -> None:
+        self._ends_at = time.monotonic() + _REQUEST_S
+        self._bytes_left = _MOST_ANSWER_BYTES
+
+    def left_s(self, timeout: float | None, fault: type[Exception]) -> float:
+        left_s = self._ends_at - time.monotonic()
+        if left_s <= 0:
+            raise fault("The time is over.")
+        return left_s if timeout is None else min(left_s, timeout)
+
+    def count(self, size: int) -> None:
+        self._bytes_left -= size
+        if self._bytes_left < 0:
+            raise httpcore.ReadError("The answer is too large.")
+
+
+class _LimitedStream(httpcore.NetworkStream):
+    def __init__(self, stream: httpcore.NetworkStream, limits: _Limits) -> None:
+        self._stream = stream
+        self._limits = limits
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        received = self._stream.read(max_bytes, self._limits.left_s(timeout, httpcore.ReadTimeout))
+        self._limits.count(len(received))
+        return received
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        self._stream.write(buffer, self._limits.left_s(timeout, httpcore.WriteTimeout))
+
+    def close(self) -> None:
+        self._stream.close()
+
+    def start_tls(
+        self,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        timeout: float | None = None,
+    ) -> httpcore.NetworkStream:
+        left_s = self._limits.left_s(timeout, httpcore.ConnectTimeout)
+        secured = self._stream.start_tls(ssl_context, server_hostname, left_s)
+        return _LimitedStream(secured, self._limits)
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._stream.get_extra_info(info)
+
+
+class CheckedConnections(httpcore.NetworkBackend):
+    """Connects to checked addresses alone."""
+
+    def __init__(self, networks: Sequence[Network], limits: _Limits) -> None:
+        self._networks = networks
+        self._limits = limits
+        self._plain = httpcore.SyncBackend()
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
+    ) -> httpcore.NetworkStream:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        addresses = list(dict.fromkeys(str(it[4][0]) for it in found))
+        if not all(is_public(it, self._networks) for it in addresses):
+            raise AddressRefused
+        for number, address in enumerate(addresses, 1):
+            try:
+                left_s = self._limits.left_s(timeout, httpcore.ConnectTimeout)
+                stream = self._plain.connect_tcp(
+                    address, port, left_s, local_address, socket_options
+                )
+            except httpcore.ConnectError:
+                if number == len(addresses):
+                    raise
+            else:
+                return _LimitedStream(stream, self._limits)
+        raise httpcore.ConnectError("The host has no address.")
+
+
+def send_all(
+    url: str,
+    secrets: Sequence[str],
+    deliveries: Sequence[Delivery],
+    rules: WebhookRules,
+    tls: ssl.SSLContext,
+    now_s: int,
+) -> list[Outcome]:
+    """One after the other, until one fails: the rest is sent another time."""
+    limits = _Limits()
+    began_at = time.monotonic()
+    outcomes: list[Outcome] = []
+    with httpcore.ConnectionPool(
+        ssl_context=tls,
+        max_connections=1,
+        network_backend=CheckedConnections(rules.networks, limits),
+    ) as pool:
+        for number, delivery in enumerate(deliveries):
+            limits.restart()
+            headers = _headers(delivery, secrets, now_s + round(time.monotonic() - began_at))
+            outcomes.append(_send(pool, url, headers, delivery))
+            is_late = time.monotonic() - began_at > _BATCH_S
+            if is_late or not outcomes[-1].is_delivered:
+                outcomes += [Outcome(it) for it in deliveries[number + 1 :]]
+                break
+    return outcomes
+
+
+def _headers(delivery: Delivery, secrets: Sequence[str], timestamp_s: int) -> _Headers:
+    body = delivery.body.encode()
+    signatures = [sign(it, delivery.id, timestamp_s, body) for it in secrets]
+    return {
+        "content-type": "application/json",
+        "user-agent": _AGENT,
+        "webhook-id": delivery.id,
+        "webhook-timestamp": str(timestamp_s),
+        "webhook-signature": " ".join(signatures),
+    }
+
+
+def _send(
+    pool: httpcore.ConnectionPool,
+    url: str,
+    headers: _Headers,
+    delivery: Delivery,
+) -> Outcome:
+    status = None
+    try:
+        with pool.stream("POST", url, headers=headers, content=delivery.body.encode()) as got:
+            status = got.status
+            for _ in got.iter_stream():
+                pass  # Read to its end, so that the connection can be used again.
+    except AddressRefused:
+        return Outcome(delivery, error="The address leads into a private network.")
+    except socket.gaierror:
+        return Outcome(delivery, error="The host name cannot be resolved.")
+    except httpcore.TimeoutException:
+        return Outcome(delivery, status, f"There was no answer within {_REQUEST_S:.0f} seconds.")
+    except httpcore.ConnectError as fault:
+        is_tls = isinstance(fault.__cause__ or fault.__context__, ssl.SSLError)
+        what = "The certificate or TLS" if is_tls else "The connection"
+        return Outcome(delivery, error=f"{what} failed.")
+    except (httpcore.NetworkError, httpcore.ProtocolError, OSError, ValueError):
+        if status is None or not 200 <= status < 300:
+            return Outcome(delivery, status, "The answer could not be read.")
+    if 200 <= status < 300:
+        return Outcome(delivery, status)
+    also = " Redirects are not followed." if 300 <= status < 400 else ""
+    return Outcome(delivery, status, f"The receiver answered {status}.{also}")

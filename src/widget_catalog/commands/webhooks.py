@@ -1,0 +1,204 @@
+"""`widget-catalog webhook …`: addresses that are told of changes, and what was sent to them."""
+
+import json
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ..settings import load_settings
+from .context import (
+    ConfigOption,
+    DataOption,
+    JsonOption,
+    command_group,
+    existing_node,
+    open_existing,
+    report,
+)
+
+if TYPE_CHECKING:
+    from ..actions.webhooks.managing import IssuedWebhook
+    from ..domain.webhooks import Delivery, Webhook
+
+webhooks = command_group("webhook", "Manage webhooks, addresses that are told of changes.")
+
+Id = Annotated[str, typer.Argument(metavar="ID", help="The webhook's id, as list tells it.")]
+ScopeOption = Annotated[
+    str | None, typer.Option(help="Only of this scope.", show_default="the whole catalog")
+]
+
+
+@webhooks.command()
+def add(
+    url: Annotated[str, typer.Argument(metavar="URL", help="Where events are sent.")],
+    scope: ScopeOption = None,
+    type_: Annotated[
+        list[str] | None,
+        typer.Option("--type", help="Only events of this type; may be repeated."),
+    ] = None,
+    as_json: JsonOption = False,
+    data: DataOption = None,
+    config: ConfigOption = None,
+) -> None:
+    """Add a webhook, and print the secret that its deliveries are signed with."""
+    from ..actions.webhooks.managing import create_webhook
+    from ..domain.accounts import COMMAND_LINE
+    from ..opening import open_secret_box
+    from ..services import webhook_rules
+
+    settings = load_settings({"data": data}, config)
+    node = existing_node(settings)
+    box = open_secret_box(node.folder, settings)
+    rules = webhook_rules(settings)
+    issued = create_webhook(
+        node.store, COMMAND_LINE, box, rules, url, scope=scope, types=type_ or []
+    )
+    _print_issued(issued, as_json=as_json)
+
+
+@webhooks.command("list")
+def list_(
+    scope: ScopeOption = None,
+    as_json: JsonOption = False,
+    data: DataOption = None,
+    config: ConfigOption = None,
+) -> None:
+    """Print all webhooks, or those of one scope."""
+    from ..actions.webhooks.managing import list_managed_webhooks
+    from ..actions.webhooks.showing import shown_webhook
+    from ..domain.accounts import COMMAND_LINE
+
+    found = list_managed_webhooks(open_existing(data, config).store, COMMAND_LINE, scope)
+    if as_json:
+        print(json.dumps([shown_webhook(it) for it in found], indent=2))  # noqa: T201
+        return
+    for webhook in found:
+        print(_webhook_line(webhook))  # noqa: T201
+    if not found:
+        report("There are no webhooks.")
+
+
+@webhooks.command()
+def remove(webhook: Id, data: DataOption = None, config: ConfigOption = None) -> None:
+    """Remove a webhook, with what waits for it."""
+    from ..actions.webhooks.managing import delete_webhook
+    from ..domain.accounts import COMMAND_LINE
+
+    removed = delete_webhook(open_existing(data, config).store, COMMAND_LINE, webhook)
+    report(f"The webhook to {removed.url} is removed.")
+
+
+@webhooks.command()
+def rotate(
+    webhook: Id, as_json: JsonOption = False, data: DataOption = None, config: ConfigOption = None
+) -> None:
+    """Make a new secret, and print it. For a day, deliveries are signed with both."""
+    from ..actions.webhooks.managing import rotate_secret
+    from ..domain.accounts import COMMAND_LINE
+    from ..opening import open_secret_box
+
+    settings = load_settings({"data": data}, config)
+    node = existing_node(settings)
+    box = open_secret_box(node.folder, settings)
+    _print_issued(rotate_secret(node.store, COMMAND_LINE, box, webhook), as_json=as_json)
+
+
+@webhooks.command()
+def enable(webhook: Id, data: DataOption = None, config: ConfigOption = None) -> None:
+    """Send to a disabled webhook again: what changes from now on."""
+    from ..actions.webhooks.managing import set_enabled
+    from ..domain.accounts import COMMAND_LINE
+
+    set_enabled(open_existing(data, config).store, COMMAND_LINE, webhook, is_enabled=True)
+    report("The webhook is enabled.")
+
+
+@webhooks.command()
+def disable(webhook: Id, data: DataOption = None, config: ConfigOption = None) -> None:
+    """Send nothing to a webhook any more, until it is enabled again."""
+    from ..actions.webhooks.managing import set_enabled
+    from ..domain.accounts import COMMAND_LINE
+
+    set_enabled(open_existing(data, config).store, COMMAND_LINE, webhook, is_enabled=False)
+    report("The webhook is disabled.")
+
+
+@webhooks.command()
+def ping(webhook: Id, data: DataOption = None, config: ConfigOption = None) -> None:
+    """Send a test event. The service must be running."""
+    from ..actions.webhooks.managing import send_ping
+    from ..domain.accounts import COMMAND_LINE
+
+    delivery = send_ping(open_existing(data, config).store, COMMAND_LINE, webhook)
+    report(f"The test event {delivery.id} is queued.")
+
+
+@webhooks.command()
+def deliveries(
+    webhook: Id,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="How many, up to 1,000.")] = 20,
+    as_json: JsonOption = False,
+    data: DataOption = None,
+    config: ConfigOption = None,
+) -> None:
+    """Print what was sent to a webhook and what waits, newest first."""
+    from ..actions.webhooks.managing import show_webhook
+    from ..actions.webhooks.showing import shown_delivery
+    from ..domain.accounts import COMMAND_LINE
+
+    store = open_existing(data, config).store
+    _, found, _ = show_webhook(store, COMMAND_LINE, webhook, 1, limit)
+    if as_json:
+        print(json.dumps([shown_delivery(it) for it in found], indent=2))  # noqa: T201
+        return
+    for delivery in found:
+        print(_delivery_line(delivery))  # noqa: T201
+    if not found:
+        report("Nothing was sent yet.")
+
+
+@webhooks.command()
+def replay(
+    webhook: Id,
+    delivery: Annotated[
+        str, typer.Argument(metavar="DELIVERY", help="Its id, as deliveries tells it.")
+    ],
+    data: DataOption = None,
+    config: ConfigOption = None,
+) -> None:
+    """Send a delivery once more, with the same id. The service must be running."""
+    from ..actions.webhooks.managing import replay_delivery
+    from ..domain.accounts import COMMAND_LINE
+
+    replay_delivery(open_existing(data, config).store, COMMAND_LINE, webhook, delivery)
+    report(f"The delivery {delivery} is queued.")
+
+
+def _print_issued(issued: "IssuedWebhook", *, as_json: bool) -> None:
+    from ..actions.webhooks.showing import shown_webhook
+
+    if as_json:
+        shown = shown_webhook(issued.webhook) | {"secret": issued.secret}
+        print(json.dumps(shown, indent=2))  # noqa: T201
+        return
+    report(f"Webhook {issued.webhook.id}. Its secret is shown this once:")
+    print(issued.secret)  # noqa: T201
+
+
+def _webhook_line(webhook: "Webhook") -> str:
+    state = "enabled"
+    if webhook.disabled_at is not None:
+        state = f"disabled ({webhook.disabled_reason})"
+    elif webhook.failing_since is not None:
+        state = "failing"
+    types = ",".join(webhook.types) or "every event"
+    return "  ".join([webhook.id, webhook.scope or "(catalog)", webhook.url, types, state])
+
+
+def _delivery_line(delivery: "Delivery") -> str:
+    from ..domain.clock import from_ms
+
+    parts = [f"{from_ms(delivery.queued_at):%Y-%m-%d %H:%M:%S}", delivery.id, delivery.type]
+    parts += [delivery.state, f"attempts={delivery.attempts}"]
+    parts += [delivery.error] if delivery.error else []
+    return "  ".join(parts)

@@ -1,0 +1,157 @@
+"""Webhooks: which events, to which addresses, how they are signed, and when they are sent again.
+
+Signatures follow the Standard Webhooks specification: HMAC-SHA256 of `id.timestamp.body`.
+"""
+
+import base64
+import binascii
+import hmac
+import random
+import secrets
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, get_args
+from urllib.parse import urlsplit
+
+from widget_contract.wire_running import ChangeType
+
+from .errors import InvalidRequest
+from .public_addresses import Network, is_public
+
+TYPES: tuple[str, ...] = get_args(ChangeType)
+PING = "ping"
+SECRET_PREFIX = "whsec_"  # noqa: S105
+_SECRET_BYTES = 32
+_MAX_URL = 2_000
+
+_SECOND_MS = 1_000
+_HOUR_MS = 3_600_000
+DAY_MS = 24 * _HOUR_MS
+# A delivery is tried again after 5 s, 20 s, 80 s, and so on, up to every 6 hours, for a day.
+_FIRST_PAUSE_MS = 5 * _SECOND_MS
+_LONGEST_PAUSE_MS = 6 * _HOUR_MS
+RETRIED_FOR_MS = DAY_MS
+# A webhook whose deliveries have all failed for so long is disabled.
+DISABLED_AFTER_MS = 3 * DAY_MS
+# A webhook that fails is left alone for a while, whatever else there is to send to it.
+_LONGEST_REST_MS = 5 * 60 * _SECOND_MS
+# For so long after a rotation, deliveries are signed with the former secret as well.
+BOTH_SECRETS_MS = DAY_MS
+
+
+class WebhookRules(NamedTuple):
+    """What the operator's settings allow."""
+
+    allows_http: bool = False
+    networks: tuple[Network, ...] = ()
+    """Private networks that may be reached."""
+    most_per_scope: int = 0
+    """0 is no limit."""
+
+
+class Webhook(NamedTuple):
+    id: str
+    scope: str | None
+    """None: the whole catalog."""
+    url: str
+    types: tuple[str, ...]
+    """None of them named: all."""
+    sealed_secret: str
+    former_sealed_secret: str | None
+    rotated_at: int | None
+    created_at: int
+    created_by: str
+    position: int
+    """The number of the last change that was looked at for it."""
+    failures: int
+    """How many deliveries in a row have failed."""
+    failing_since: int | None
+    resumes_at: int
+    disabled_at: int | None
+    disabled_reason: str | None
+
+    def wants(self, scope: str, type_: str) -> bool:
+        return self.scope in (None, scope) and (not self.types or type_ in self.types)
+
+
+class Delivery(NamedTuple):
+    id: str
+    webhook_id: str
+    seq: int | None
+    """The change that it tells of; None: a test."""
+    type: str
+    body: str
+    state: str
+    """`waiting`, `delivered` or `failed`."""
+    queued_at: int
+    attempts: int
+    next_at: int | None
+    tried_at: int | None
+    status: int | None
+    """What the receiver has answered last."""
+    error: str | None
+
+
+def new_webhook_secret() -> str:
+    return SECRET_PREFIX + base64.b64encode(secrets.token_bytes(_SECRET_BYTES)).decode()
+
+
+def sign(secret: str, id_: str, timestamp_s: int, body: bytes) -> str:
+    """Raises ValueError if this is no secret of a webhook."""
+    try:
+        key = base64.b64decode(secret.removeprefix(SECRET_PREFIX), validate=True)
+    except binascii.Error as error:
+        raise ValueError("not base64") from error
+    signed = b"%b.%d.%b" % (id_.encode(), timestamp_s, body)
+    return "v1," + base64.b64encode(hmac.digest(key, signed, "sha256")).decode()
+
+
+def pause_ms(attempts: int, chance: Callable[[], float] = random.random) -> int:
+    """After so many failed attempts; three quarters of it are certain, the rest is chance."""
+    longest: int = min(_LONGEST_PAUSE_MS, _FIRST_PAUSE_MS * 4 ** min(attempts - 1, 20))
+    return round(longest * (0.75 + chance() / 4))
+
+
+def rest_ms(failures: int) -> int:
+    rest: int = min(_LONGEST_REST_MS, _SECOND_MS * 2 ** min(failures, 20))
+    return rest
+
+
+def parse_url(text: str, rules: WebhookRules) -> str:
+    """An address that events may be sent to, as far as can be seen without asking a resolver."""
+    text = text.strip()
+    try:
+        parts = urlsplit(text)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        raise InvalidRequest("url: this is not an address.") from None
+    faults = []
+    schemes = ("https", "http") if rules.allows_http else ("https",)
+    if parts.scheme not in schemes:
+        faults.append(f"url: must begin with {' or '.join(f'{it}://' for it in schemes)}.")
+    if not host or port == 0:
+        faults.append("url: has no host.")
+    if len(text) > _MAX_URL or not text.isascii() or not text.isprintable() or " " in text:
+        faults.append(f"url: must have at most {_MAX_URL:,} characters, all of them ASCII.")
+    if parts.username is not None or parts.password is not None or "#" in text or "\\" in text:
+        faults.append("url: must have no user name, password or fragment.")
+    if not faults and _is_seen_to_be_private(host, rules.networks):
+        faults.append("url: leads into a private network.")
+    if faults:
+        raise InvalidRequest(" ".join(faults))
+    return text
+
+
+def parse_types(types: Sequence[str]) -> tuple[str, ...]:
+    """In the order of the feed's own list; none at all means every type."""
+    unknown = sorted(set(types) - set(TYPES))
+    if unknown:
+        raise InvalidRequest(f"types: must be some of {', '.join(TYPES)}.")
+    return tuple(it for it in TYPES if it in types)
+
+
+def _is_seen_to_be_private(host: str, networks: Sequence[Network]) -> bool:
+    name = host.rstrip(".").lower()
+    if name == "localhost" or name.endswith((".localhost", ".local", ".internal")):
+        return not networks
+    is_number = ":" in name or name.replace(".", "").isdecimal()
+    return is_number and not is_public(name, networks)

@@ -1,0 +1,237 @@
+"""Webhooks in the store: who is told of changes, and what waits for them."""
+
+from collections.abc import Collection, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from ..domain.webhooks import Delivery, Webhook
+from .bulk import insert_into
+from .engine import Transaction
+from .feed import Change
+from .schema import changes, scopes, widgets
+from .webhook_tables import deliveries, webhooks
+
+WAITING, DELIVERED, FAILED = "waiting", "delivered", "failed"
+
+_decode = msgspec.json.Decoder(tuple[str, ...]).decode
+_encode = msgspec.json.Encoder().encode
+
+
+class NamedChange(NamedTuple):
+    """A change, and its widget's name and whether it is listed now."""
+
+    change: Change
+    name: str
+    is_listed: bool
+
+
+def lock_scope(tx: Transaction, scope: str) -> None:
+    """Nobody else adds a webhook to it meanwhile."""
+    query = sa.select(scopes.c.name).where(scopes.c.name == scope)
+    tx.connection.execute(query.with_for_update()).first()
+
+
+def is_scope(connection: Connection, scope: str) -> bool:
+    """Whether it is somebody's, or has widgets."""
+    taken = sa.select(scopes.c.name).where(scopes.c.name == scope)
+    used = sa.select(widgets.c.scope).where(widgets.c.scope == scope).limit(1)
+    return any(connection.execute(it).first() is not None for it in (taken, used))
+
+
+def add_webhook(tx: Transaction, webhook: Webhook) -> None:
+    values = webhook._asdict() | {"types": _encode(webhook.types).decode()}
+    tx.connection.execute(sa.insert(webhooks).values(values))
+
+
+def find_webhook(connection: Connection, id_: str) -> Webhook | None:
+    row = connection.execute(sa.select(webhooks).where(webhooks.c.id == id_)).first()
+    return None if row is None else _webhook_from(row)
+
+
+def list_webhooks(
+    connection: Connection, of: Collection[str | None] | None = None
+) -> list[Webhook]:
+    """Those of these scopes, with None for the whole catalog; or all of them."""
+    query = sa.select(webhooks).order_by(webhooks.c.created_at, webhooks.c.id)
+    if of is not None:
+        is_named = webhooks.c.scope.in_([it for it in of if it is not None])
+        query = query.where(
+            sa.or_(is_named, webhooks.c.scope.is_(None)) if None in of else is_named
+        )
+    return [_webhook_from(row) for row in connection.execute(query)]
+
+
+def count_webhooks(connection: Connection, scope: str) -> int:
+    query = sa.select(sa.func.count()).where(webhooks.c.scope == scope)
+    return int(connection.execute(query).scalar_one())
+
+
+def change_webhook(tx: Transaction, id_: str, **values: Any) -> None:
+    tx.connection.execute(sa.update(webhooks).where(webhooks.c.id == id_).values(**values))
+
+
+def remove_webhook(tx: Transaction, id_: str) -> bool:
+    tx.connection.execute(sa.delete(deliveries).where(deliveries.c.webhook_id == id_))
+    return tx.connection.execute(sa.delete(webhooks).where(webhooks.c.id == id_)).rowcount > 0
+
+
+def remove_webhooks_of(tx: Transaction, scope: str) -> None:
+    """Together with the scope's owner."""
+    for webhook in list_webhooks(tx.connection, [scope]):
+        remove_webhook(tx, webhook.id)
+
+
+def disable_webhook(tx: Transaction, id_: str, reason: str) -> None:
+    change_webhook(tx, id_, disabled_at=tx.at_ms, disabled_reason=reason)
+    waiting = sa.and_(deliveries.c.webhook_id == id_, deliveries.c.state == WAITING)
+    ended = sa.update(deliveries).where(waiting)
+    tx.connection.execute(ended.values(state=FAILED, next_at=None, error=reason))
+
+
+def add_deliveries(tx: Transaction, rows: Sequence[Delivery]) -> None:
+    """Those that are there already stay as they are."""
+    if rows:
+        new = insert_into(tx.connection.dialect.name, deliveries).on_conflict_do_nothing()
+        tx.connection.execute(new, [it._asdict() for it in rows])
+
+
+def find_delivery(connection: Connection, webhook_id: str, id_: str) -> Delivery | None:
+    here = sa.and_(deliveries.c.webhook_id == webhook_id, deliveries.c.id == id_)
+    row = connection.execute(sa.select(deliveries).where(here)).first()
+    return None if row is None else Delivery(*row)
+
+
+def list_deliveries(
+    connection: Connection, webhook_id: str, page: int, limit: int
+) -> tuple[list[Delivery], int]:
+    """Newest first, and how many there are."""
+    here = deliveries.c.webhook_id == webhook_id
+    query = (
+        sa.select(deliveries)
+        .where(here)
+        .order_by(deliveries.c.queued_at.desc(), deliveries.c.seq.desc(), deliveries.c.id)
+        .limit(limit)
+        .offset((page - 1) * limit)
+    )
+    total = connection.execute(sa.select(sa.func.count()).where(here)).scalar_one()
+    return [Delivery(*row) for row in connection.execute(query)], int(total)
+
+
+def change_delivery(tx: Transaction, id_: str, **values: Any) -> None:
+    tx.connection.execute(sa.update(deliveries).where(deliveries.c.id == id_).values(**values))
+
+
+def claim_delivery(tx: Transaction, delivery: Delivery, until: int) -> bool:
+    """Whether it is this process that sends it: whoever counts the attempt does."""
+    unchanged = sa.and_(
+        deliveries.c.id == delivery.id,
+        deliveries.c.state == WAITING,
+        deliveries.c.attempts == delivery.attempts,
+    )
+    claimed = sa.update(deliveries).where(unchanged)
+    return (
+        tx.connection.execute(
+            claimed.values(attempts=delivery.attempts + 1, next_at=until)
+        ).rowcount
+        == 1
+    )
+
+
+def list_due(
+    connection: Connection, now_ms: int, busy: Collection[str], most_webhooks: int, most_each: int
+) -> list[tuple[Webhook, list[Delivery]]]:
+    """What is to be sent now, of a few webhooks: those that have waited longest."""
+    is_due = sa.and_(
+        deliveries.c.state == WAITING,
+        deliveries.c.next_at <= now_ms,
+        webhooks.c.disabled_at.is_(None),
+        webhooks.c.resumes_at <= now_ms,
+        webhooks.c.id.not_in(list(busy)),
+    )
+    query = (
+        sa.select(webhooks.c.id)
+        .join(deliveries, deliveries.c.webhook_id == webhooks.c.id)
+        .where(is_due)
+        .group_by(webhooks.c.id)
+        .order_by(sa.func.min(deliveries.c.next_at))
+        .limit(most_webhooks)
+    )
+    found = []
+    for id_ in connection.execute(query).scalars().all():
+        webhook = find_webhook(connection, id_)
+        due = (
+            sa.select(deliveries)
+            .where(
+                deliveries.c.webhook_id == id_,
+                deliveries.c.state == WAITING,
+                deliveries.c.next_at <= now_ms,
+            )
+            .order_by(deliveries.c.next_at, deliveries.c.seq)
+            .limit(most_each)
+        )
+        if webhook is not None:
+            found.append((webhook, [Delivery(*row) for row in connection.execute(due)]))
+    return found
+
+
+def list_followers(connection: Connection, most_waiting: int) -> list[Webhook]:
+    """Those that take in what is new: not disabled, and without too much that waits already."""
+    full = (
+        sa.select(deliveries.c.webhook_id)
+        .where(deliveries.c.state == WAITING)
+        .group_by(deliveries.c.webhook_id)
+        .having(sa.func.count() >= most_waiting)
+    )
+    query = sa.select(webhooks).where(
+        webhooks.c.disabled_at.is_(None), webhooks.c.id.not_in(full.scalar_subquery())
+    )
+    return [_webhook_from(row) for row in connection.execute(query)]
+
+
+def advance(tx: Transaction, ids: Sequence[str], position: int) -> None:
+    behind = sa.and_(webhooks.c.id.in_(ids), webhooks.c.position < position)
+    tx.connection.execute(sa.update(webhooks).where(behind).values(position=position))
+
+
+def oldest_position(connection: Connection) -> int | None:
+    """None if there is no webhook to send anything to."""
+    query = sa.select(sa.func.min(webhooks.c.position)).where(webhooks.c.disabled_at.is_(None))
+    found = connection.execute(query).scalar()
+    return None if found is None else int(found)
+
+
+def list_named_changes(connection: Connection, after: int, limit: int) -> list[NamedChange]:
+    query = (
+        sa.select(changes, widgets.c.name, widgets.c.is_listed)
+        .join(widgets, widgets.c.id == changes.c.widget_id)
+        .where(changes.c.seq > after)
+        .order_by(changes.c.seq)
+        .limit(limit)
+    )
+    return [NamedChange(Change(*row[:-2]), *row[-2:]) for row in connection.execute(query)]
+
+
+def list_outdated(connection: Connection, before: int, most_each: int, limit: int) -> list[str]:
+    """Deliveries that are over and need not be kept: too old, or not among the newest."""
+    place = sa.func.row_number().over(
+        partition_by=deliveries.c.webhook_id, order_by=deliveries.c.queued_at.desc()
+    )
+    over = (
+        sa.select(deliveries.c.id, deliveries.c.queued_at, place.label("place"))
+        .where(deliveries.c.state != WAITING)
+        .subquery()
+    )
+    is_outdated = sa.or_(over.c.queued_at < before, over.c.place > most_each)
+    query = sa.select(over.c.id).where(is_outdated).limit(limit)
+    return list(connection.execute(query).scalars())
+
+
+def remove_deliveries(tx: Transaction, ids: Sequence[str]) -> None:
+    tx.connection.execute(sa.delete(deliveries).where(deliveries.c.id.in_(ids)))
+
+
+def _webhook_from(row: Any) -> Webhook:
+    return Webhook(**(row._asdict() | {"types": _decode(row.types)}))

@@ -1,0 +1,82 @@
+"""A receiver of webhooks on a real socket, which keeps what it was sent."""
+
+import base64
+import hmac
+import json
+import threading
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, NamedTuple, Self
+
+
+class Received(NamedTuple):
+    path: str
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def id(self) -> str:
+        return self.headers["webhook-id"]
+
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+    def is_signed_with(self, secret: str) -> bool:
+        """Checked in other words than the service signs."""
+        key = base64.b64decode(secret.removeprefix("whsec_"))
+        signed = f"{self.id}.{self.headers['webhook-timestamp']}.".encode() + self.body
+        wanted = base64.b64encode(hmac.new(key, signed, "sha256").digest()).decode()
+        return f"v1,{wanted}" in self.headers["webhook-signature"].split(" ")
+
+
+class Receiver:
+    """`answer` is given every request, and says which status is answered."""
+
+    def __init__(self, answer: Callable[[Received], int] = lambda _: 204) -> None:
+        self.answer = answer
+        self.received: list[Received] = []
+        receiver = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["content-length"]))
+                headers = {key.lower(): value for key, value in self.headers.items()}
+                got = Received(self.path, headers, body)
+                status = receiver.answer(got)
+                receiver.received.append(got)
+                self.send_response(status)
+                if 300 <= status < 400:
+                    self.send_header("location", "/elsewhere")
+                self.send_header("content-length", "0")
+                self.end_headers()
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        class Server(ThreadingHTTPServer):
+            daemon_threads = True
+
+            def handle_error(self, *_: object) -> None:
+                pass  # A sender that was killed has gone.
+
+        self._server = Server(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self._server.server_port}/hook"
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
+        self._thread.start()
+
+    @property
+    def types(self) -> list[str]:
+        return [it.json()["type"] for it in self.received]
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
