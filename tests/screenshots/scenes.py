@@ -117,6 +117,7 @@ _SIGNED_IN = {
     "account-organization": "/account/organizations/acme",
     "account-publish": "/account/publish",
     "account-token": "/account/tokens/new",
+    "account-webhooks": "/account/webhooks",
     "account-password": "/account/password",
     "account-close": "/account/close",
     "operate": "/operate",
@@ -126,6 +127,7 @@ _SIGNED_IN = {
     "operate-invitations": "/operate/invitations",
     "operate-scopes": "/operate/scopes",
     "operate-widgets": "/operate/widgets",
+    "operate-webhooks": "/operate/webhooks",
 }
 ALL_SCENES = (
     *_DEMO_SCENES,

@@ -9,7 +9,6 @@ again after a while, with the same ids.
 import threading
 from collections import Counter
 from collections.abc import Callable
-from typing import Protocol
 
 import msgspec
 import structlog
@@ -71,10 +70,8 @@ _GONE = 410
 _encode = msgspec.json.Encoder().encode
 
 
-class Send(Protocol):
-    def __call__(
-        self, webhook: Webhook, secrets: list[str], deliveries: list[Delivery]
-    ) -> list[Outcome]: ...
+Send = Callable[[Webhook, list[str], list[Delivery]], list[Outcome]]
+"""Sends these, signed with these secrets, and says what became of each."""
 
 
 class Dispatcher:

@@ -160,7 +160,7 @@ def _operator_page(services: Services, call: Call, sent: SentForm) -> Response:
         "operator/webhooks.html",
         *sent.headers,
         status=sent.status,
-        webhooks=managing.list_managed_webhooks(services.store, call.actor),
+        webhooks=managing.list_all_webhooks(services.store, call.actor),
         types=TYPES,
         sent=sent,
         done=_DONE.get(call.query().get("done", "")),

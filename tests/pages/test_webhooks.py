@@ -1,0 +1,57 @@
+"""The pages of webhooks, for the owners of scopes and for the operator."""
+
+from support.browsing import browser_of
+from support.village import Village
+
+HERE = "/account/webhooks"
+URL = "https://hooks.example/catalog?<b>"
+
+
+def test_a_webhook_is_added_looked_after_and_removed(village: Village) -> None:
+    ann = browser_of(village.ann)
+    ann.get(HERE)
+    assert [it.text for it in ann.page.all("option")] == ["ann", "acme"]
+    assert ann.submit(HERE, url="http://hooks.example/", scope="acme").status == 400
+    assert ann.faults == ["url: must begin with https://."]
+    assert ann.page.one("input", id="url").attributes["value"] == "http://hooks.example/"
+
+    assert ann.submit(HERE, url=URL, scope="acme", type="revoked").status == 200
+    assert ann.page.one("pre").text.startswith("whsec_")
+    (made,) = village.ann.get("/api/webhooks").json()["webhooks"]
+    place = f"{HERE}/{made['id']}"
+    ann.get(HERE)
+    assert [it.text for it in ann.page.all("li")] == [f"{URL} enabled @acme · revoked"]
+
+    ann.get(place)
+    assert ann.submit(f"{place}/ping").headers["location"] == f"{place}?done=ping"
+    ann.get(place)
+    (delivery,) = village.ann.get(f"/api/webhooks/{made['id']}/deliveries").json()["deliveries"]
+    assert delivery["id"] in ann.page.one("main").text
+
+    assert ann.submit(f"{place}/rotate").status == 200
+    assert ann.page.one("pre").text.startswith("whsec_")
+    ann.get(place)
+    assert ann.submit(f"{place}/disable").status == 303
+    ann.get(place)
+    assert "Disabled by ann." in ann.page.one("main").text
+    assert ann.submit(f"{place}/enable").status == 303
+    ann.get(place)
+    removed = ann.submit(f"{place}/remove")
+    assert removed.headers["location"] == f"{HERE}?done=remove"
+    assert ann.get(place).status == 404
+
+
+def test_the_operator_sees_all_and_adds_those_of_the_catalog(village: Village) -> None:
+    village.ann.post("/api/webhooks", {"url": URL, "scope": "ann"})
+    olly = browser_of(village.olly)
+    olly.get("/operate/webhooks")
+    assert olly.submit("/operate/webhooks", url="https://hooks.example/all").status == 200
+    olly.get("/operate/webhooks")
+    rows = sorted(it.text for it in olly.page.all("li"))
+    assert rows == [
+        "https://hooks.example/all enabled the whole catalog · every event",
+        f"{URL} enabled @ann · every event",
+    ]
+    eve = browser_of(village.eve)
+    for hook in village.olly.get("/api/webhooks").json()["webhooks"]:
+        assert eve.get(f"{HERE}/{hook['id']}").status == 404

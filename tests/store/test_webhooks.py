@@ -1,0 +1,110 @@
+"""Webhooks in the store, on both databases: leadership, claims, and what is kept."""
+
+from pathlib import Path
+
+from support.accounts import an_account
+from support.at_once import outcomes
+from support.values import a_version, a_widget
+from widget_catalog.actions.second_factor.secret_box import SecretBox
+from widget_catalog.actions.webhooks.dispatching import Dispatcher, new_delivery
+from widget_catalog.actions.webhooks.managing import create_webhook, show_webhook
+from widget_catalog.actions.webhooks.sending import Outcome
+from widget_catalog.domain.accounts import COMMAND_LINE, Actor, Via
+from widget_catalog.domain.errors import Conflict
+from widget_catalog.domain.events import Published
+from widget_catalog.domain.webhooks import Delivery, Webhook, WebhookRules
+from widget_catalog.store.engine import Store
+from widget_catalog.store.leadership import Leadership
+from widget_catalog.store.webhooks import (
+    add_deliveries,
+    claim_delivery,
+    list_outdated,
+    remove_deliveries,
+)
+from widget_catalog.store.widgets import add_widget
+
+KEY = 0x7465737473
+URL = "https://hooks.example/"
+
+
+def a_webhook(store: Store, folder: Path, scope: str | None = None, most: int = 0) -> Webhook:
+    box, rules = SecretBox(folder / "key"), WebhookRules(most_per_scope=most)
+    return create_webhook(store, COMMAND_LINE, box, rules, URL, scope=scope).webhook
+
+
+def test_of_two_one_leads_until_it_ends(store: Store, tmp_path: Path) -> None:
+    is_shared = store.engine.dialect.name == "postgresql"
+    # Nodes have a folder each; workers of a machine share theirs.
+    files = [tmp_path / "one", tmp_path / ("two" if is_shared else "one")]
+    first, second = (Leadership(it, store.engine, KEY) for it in files)
+    assert first.is_held()
+    assert not second.is_held()
+    assert first.is_held()
+    first.close()
+    assert second.is_held()
+    second.close()
+
+
+def test_of_two_who_claim_a_delivery_one_sends_it(store: Store, tmp_path: Path) -> None:
+    webhook = a_webhook(store, tmp_path)
+    waiting = new_delivery("msg_1", webhook.id, 1, "published", "{}", store.now_ms())
+    with store.writing() as tx:
+        add_deliveries(tx, [waiting])
+        add_deliveries(tx, [waiting._replace(body="another")])  # It stays as it is.
+
+    def claim() -> bool:
+        with store.writing() as tx:
+            return claim_delivery(tx, waiting, store.now_ms() + 1)
+
+    assert outcomes([claim, claim]) in ([False, True], [True, False])
+    _, (found,), _ = show_webhook(store, COMMAND_LINE, webhook.id)
+    assert (found.body, found.attempts) == ("{}", 1)
+
+
+def test_the_limit_of_a_scope_holds_for_those_who_come_at_once(
+    store: Store, tmp_path: Path
+) -> None:
+    ann = Actor(via=Via.SESSION, account=an_account(store))
+    box, rules = SecretBox(tmp_path / "key"), WebhookRules(most_per_scope=1)
+    box.seal("")
+
+    def add() -> str:
+        try:
+            create_webhook(store, ann, box, rules, URL, scope="ann")
+        except Conflict:
+            return "full"
+        return "added"
+
+    assert sorted(map(str, outcomes([add] * 3))) == ["added", "full", "full"]
+
+
+def test_a_dispatcher_queues_sends_and_prunes(store: Store, tmp_path: Path) -> None:
+    webhook = a_webhook(store, tmp_path)
+    sent: list[str] = []
+
+    def send(_: Webhook, __: list[str], deliveries: list[Delivery]) -> list[Outcome]:
+        sent.extend(it.id for it in deliveries)
+        return [Outcome(it, 200) for it in deliveries]
+
+    with store.publishing() as tx:
+        for name in ("a", "b", "c"):
+            event = Published(
+                scope="acme", name=name, version="1.0.0", sha256_hash="ab" * 32, bundle_size=3
+            )
+            add_widget(tx, a_widget(f"acme/{name}", a_version("1.0.0")), COMMAND_LINE, event)
+    dispatcher = Dispatcher(store, SecretBox(tmp_path / "key").open, send)
+    dispatcher.run_round()
+    dispatcher.wait(60)
+    assert dispatcher.run_round()
+    assert not dispatcher.run_round()
+
+    assert sent == [f"msg_{webhook.id}_{seq}" for seq in (1, 2, 3)]
+    assert dispatcher.counts["delivered"] == 3
+    _, found, total = show_webhook(store, COMMAND_LINE, webhook.id, 1, 2)
+    assert ([it.seq for it in found], total) == ([3, 2], 3)
+    with store.reading() as connection:
+        outdated = list_outdated(connection, 0, 1, 10)
+    assert len(outdated) == 2
+    with store.writing() as tx:
+        remove_deliveries(tx, outdated)
+    assert show_webhook(store, COMMAND_LINE, webhook.id)[2] == 1
