@@ -226,11 +226,12 @@ export interface ResolveResult {
   /** The widget, as asked. */
   id: string;
   /**
-   * `current`: what is installed is what would be offered. `update`: there is another version
-   * to go to. `install`: nothing is installed, and there is an offer. `incompatible`: nothing
-   * fits the SDK and the range. `yanked`: what is installed was taken back. `revoked`: what is
-   * installed must not run; unload it. `unlisted`: the widget is no longer listed. `unknown`:
-   * there is no such widget.
+   * `current`: what is installed is what would be offered. `update`: there is another, newer
+   * one to go to. `install`: nothing is installed, and there is an offer. `incompatible`:
+   * neither what is installed nor anything newer fits the SDK and the range; if an older
+   * version does, it is the offer. `yanked`: what is installed was taken back. `revoked`: what
+   * is installed must not run; unload it. `unlisted`: the widget is no longer listed.
+   * `unknown`: there is no such widget.
    */
   status: "current" | "update" | "install" | "incompatible" | "yanked" | "revoked" | "unlisted" | "unknown";
   /** What is installed, if the catalog knows it. */

@@ -145,7 +145,7 @@ export class Catalog {
     const current = results[0].installed;
     const needsConsent = current && permissionsAdded.length > 0 && !acceptPermissions;
     let version = needsConsent ? null : offer;
-    if (version === null && status === "update" && alone.offer) version = current;
+    if (version === null && needsConsent && alone.offer) version = current;
     if (version === null && status === "yanked") version = current;
     if (version === null) throw refusal(status, message, { id, sdk, offer, permissionsAdded });
     const { files } = await this.version(id, version.version, { signal });

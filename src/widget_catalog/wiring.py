@@ -286,10 +286,8 @@ def build_worker(
     services = build_services(
         node.folder, durable, node.bundles, node.uploads, settings, node.replica.applied_seq
     )
-    tidier = Tidier(
-        partial(tidy_uploads, durable, node.bundles, node.uploads),
-        partial(forget_successors, durable),
-    )
+    tidy = partial(tidy_uploads, durable, node.bundles, node.uploads)
+    tidier = Tidier(tidy, partial(forget_successors, durable))
     importing = watch_imports(durable)
     metrics = open_metrics(node.folder.metrics) if settings.metrics_port else None
     lock_file, open_secret = node.folder.webhook_lock, services.factor_policy.box.open

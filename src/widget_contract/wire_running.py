@@ -209,9 +209,10 @@ class ResolveResult(Shape, frozen=True):
     status: Annotated[
         ResolveStatus,
         described(
-            "`current`: what is installed is what would be offered. `update`: there is another "
-            "version to go to. `install`: nothing is installed, and there is an offer. "
-            "`incompatible`: nothing fits the SDK and the range. `yanked`: what is installed was "
+            "`current`: what is installed is what would be offered. `update`: there is another, "
+            "newer one to go to. `install`: nothing is installed, and there is an offer. "
+            "`incompatible`: neither what is installed nor anything newer fits the SDK and the "
+            "range; if an older version does, it is the offer. `yanked`: what is installed was "
             "taken back. `revoked`: what is installed must not run; unload it. `unlisted`: the "
             "widget is no longer listed. `unknown`: there is no such widget.",
             "update",

@@ -19,10 +19,11 @@ SETTINGS = {
 def test_what_a_killed_service_was_sending_is_sent_again_by_the_next(tmp_path: Path) -> None:
     data = tmp_path / "data"
     add_account(prepare_node(data), "ann")
-    gate = threading.Event()
+    has_arrived, gate = threading.Event(), threading.Event()
 
     def hang(_: Received) -> int:
-        gate.wait(60)
+        has_arrived.set()
+        gate.wait(300)
         return 204
 
     with Receiver(hang) as receiver:
@@ -37,7 +38,7 @@ def test_what_a_killed_service_was_sending_is_sent_again_by_the_next(tmp_path: P
             token = token_of(service, "ann")
             with Author(service.url, token) as author:
                 assert author.publish("ann/clock", "1.0.0").status_code == 200
-            wait_for(lambda: _attempts(data) == [1])
+            wait_for(has_arrived.is_set)
             service.kill()
         gate.set()
         wait_for(lambda: len(receiver.received) == 1)

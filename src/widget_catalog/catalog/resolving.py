@@ -168,7 +168,17 @@ def _status(asked: Installed, installed: _Outline | None, offer: _Outline | None
         return "incompatible"
     if asked.version is None:
         return "install"
-    return "current" if offer is installed else "update"
+    if offer is installed:
+        return "current"
+    # What is installed does not fit, and nothing newer does: an update is never an older version.
+    return "incompatible" if _is_older(offer, installed) else "update"
+
+
+def _is_older(offer: _Outline, installed: _Outline | None) -> bool:
+    """Published earlier, and with a lower number: 2.0.0 is no step back from a later 1.3.0."""
+    if installed is None or offer[3] < installed[3]:  # Newer ones stand before older ones.
+        return False
+    return SemVer.parse(offer[0]).sort_key < SemVer.parse(installed[0]).sort_key
 
 
 def _permissions(
@@ -205,14 +215,14 @@ def _message(
         return f"{key} {number} is up to date."
     if status == "install":
         return f"{key} {other} can be installed."
+    if status == "incompatible" and offer is not None:
+        return f"{key} {number} does not fit; {other}, an older version, does."
     if status == "incompatible":
         within = " in this range" if asked.range is not None else ""
         return f"No version of {key}{within} runs on SDK {sdk.text}."
     if status == "update":
         if installed is None:
             return f"{key} {number} is not known here. {other} can be installed."
-        if offer is not None and offer[3] > installed[3]:  # Newer ones stand before older ones.
-            return f"{key} {number} does not fit; {other}, an older version, does."
         return f"{key} can be updated from {number} to {other}."
     instead = f"Use {other} instead." if other else "There is no other version that fits."
     if status == "revoked":
