@@ -21,8 +21,8 @@ from widget_catalog.replica.comparison import check_replica
 from widget_catalog.replica.documents import Documents
 from widget_catalog.replica.file import State
 from widget_catalog.replica.filling import Progress
-from widget_catalog.replica.rendering import render
-from widget_catalog.replica.writing import Drawn, draw
+from widget_catalog.replica.rendering import draw, render
+from widget_catalog.replica.writing import Drawn
 from widget_catalog.store.downloads import add_downloads
 from widget_catalog.store.pictures import PictureBatch
 from widget_catalog.wiring import Node, prepare_node

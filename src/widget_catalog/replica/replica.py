@@ -31,10 +31,10 @@ from .file import (
     remove_others,
 )
 from .filling import Bar, fill, no_bar
-from .rendering import Document, render
+from .rendering import Document, draw, render
 from .revision import Counts, Revision
 from .source import entry_of, fits, is_importing
-from .writing import Drawn, ReplicaWriter, draw, records_of
+from .writing import Drawn, ReplicaWriter, records_of
 
 _log = structlog.get_logger("widget_catalog.replica")
 

@@ -7,7 +7,6 @@ from typing import NamedTuple
 import lmdb
 import msgspec
 
-from ..domain.widgets import Widget
 from ..store.feed import Change
 from ..store.pictures import PictureBatch
 from .file import ReplicaFile, State
@@ -26,13 +25,10 @@ from .records import (
     seal,
     version_key,
 )
-from .rendering import Document, render
+from .rendering import Document, read_picture
 
 # A worker that is further behind than these reaches forgets all it has.
 KEPT_CHANGES = 50_000
-
-_encode = msgspec.msgpack.Encoder().encode
-_decode = msgspec.msgpack.Decoder(Document).decode
 
 
 class Records(NamedTuple):
@@ -165,11 +161,6 @@ class ReplicaWriter:
                 is_found = cursor.delete() and cursor.first()
 
 
-def draw(widget: Widget) -> bytes:
-    """What a writer keeps of a widget until its change is applied."""
-    return _encode(render(widget))
-
-
 class Drawn:
     """Pictures that a writer has at hand, each to be used where the feed has nothing newer."""
 
@@ -190,6 +181,6 @@ class Drawn:
                 if isinstance(picture, bytes) and latest.get(widget_id, seq + 1) <= seq:
                     # One that an older release has drawn is drawn again.
                     with contextlib.suppress(msgspec.DecodeError):
-                        found[widget_id] = _decode(picture)
+                        found[widget_id] = read_picture(picture)
         self._read = [it for it in self._read if it.latest_seq > until]
         return found
