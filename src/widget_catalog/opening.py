@@ -14,7 +14,7 @@ from .bundles.contract import Bundles, Fetch, LocalFiles, Uploads
 from .bundles.local import LocalBundles, sync_folder
 from .bundles.uploads import LocalUploads
 from .data_folder import DataFolder
-from .domain.errors import BundlesDown, DataDamaged, FolderUnusable, StoreUnavailable
+from .domain.errors import BundlesUnusable, DataDamaged, FolderUnusable, StoreUnavailable
 from .settings import Backends, Settings
 from .store.engine import Store, sqlite_reader
 from .store.keys import KeyFile, Keys, SharedKeys
@@ -101,9 +101,9 @@ def check_bundles(backends: Backends) -> None:
     bucket = Bucket(backends.bundles)
     try:
         bucket.check_writable()
-    except BundlesDown as fault:
+    except BundlesUnusable as fault:
         raise FolderUnusable(
-            f"The bundles at {bucket.address()} cannot be used: {fault.reason}"
+            f"The bundles at {bucket.address()} cannot be used. {fault.message}"
         ) from None
 
 

@@ -109,6 +109,8 @@ def check_values(values: Mapping[str, Any], given: Mapping[str, tuple[Any, str]]
     require("bundles", is_bucket, "must be like s3://bucket or s3://bucket/prefix.")
     has_both = bool(values["s3_access_key_id"]) == bool(values["s3_secret_access_key"])
     require("s3_access_key_id", has_both, "is needed with s3_secret_access_key, and that with it.")
+    has_key = bool(values["s3_access_key_id"]) or not values["s3_session_token"]
+    require("s3_session_token", has_key, "belongs to an s3_access_key_id, which is missing.")
     if values["database"]:
         require("database", _is_postgresql(values["database"]), _DATABASE_RULE)
         secrets = values["secret_key"].split()

@@ -40,6 +40,7 @@ class ObjectStore(NamedTuple):
     is_path_style: bool
     access_key_id: str
     secret_access_key: str
+    session_token: str = ""
 
 
 class Backends(NamedTuple):
@@ -74,6 +75,9 @@ class Settings:
         "", "The key to sign in with; empty: as Amazon's own tools find it."
     )
     s3_secret_access_key: str = _setting("", "The secret of that key.", is_secret=True)
+    s3_session_token: str = _setting(
+        "", "The session token that belongs to a key for some hours.", is_secret=True
+    )
     bundle_cache_mb: int = _setting(
         1024, "With `bundles`: how much of them a node keeps on its own disk, in MB."
     )
@@ -182,6 +186,7 @@ class Settings:
             self.s3_path_style,
             self.s3_access_key_id,
             self.s3_secret_access_key,
+            self.s3_session_token,
         )
 
     @property

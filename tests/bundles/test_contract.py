@@ -214,7 +214,7 @@ def test_what_is_moved_aside_is_gone_here_and_whole_there(bundles: Bundles, tmp_
 def test_files_are_sent_to_the_service_or_to_an_address_of_the_place_itself(
     bundles: Bundles,
 ) -> None:
-    target = bundles.upload_target("a-request", "js", len(CONTENT))
+    target = bundles.upload_target("a-request", "js", len(CONTENT), HASH)
     assert target is None or target.startswith(("https://", "http://127.0.0.1:"))
 
 

@@ -54,7 +54,8 @@ def rclone(folder: Path, port: int | None = None) -> Iterator[int]:
 @contextlib.contextmanager
 def ministack() -> Iterator[int]:
     port = free_port()
-    with _running([_program("ministack")], port, {"GATEWAY_PORT": str(port)}):
+    environment = {"GATEWAY_PORT": str(port), "AWS_SECRET_ACCESS_KEY": SECRET}
+    with _running([_program("ministack")], port, environment):
         client = Bucket(object_store(port))._client
         client.create_bucket(Bucket=BUCKET)
         yield port

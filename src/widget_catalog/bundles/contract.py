@@ -56,7 +56,9 @@ class Bundles(Protocol):
     def restore(self, sha256_hash: str, kind: Kind = "js") -> None:
         """Take `withdraw` back."""
 
-    def upload_target(self, upload_id: str, kind: Kind, size_bytes: int) -> str | None:
+    def upload_target(
+        self, upload_id: str, kind: Kind, size_bytes: int, sha256_hash: str
+    ) -> str | None:
         """An address at which this place itself takes a file that is to be published, for a
         while; None if the service has to take it (`uploads.py`)."""
 

@@ -109,7 +109,9 @@ class LocalBundles:
             _withdrawn(path).rename(path)
             sync_folder(path.parent)
 
-    def upload_target(self, _upload_id: str, _kind: Kind, _size_bytes: int) -> None:
+    def upload_target(
+        self, _upload_id: str, _kind: Kind, _size_bytes: int, _sha256_hash: str
+    ) -> None:
         """The service itself takes files for a local disk."""
 
     def check(self) -> None:

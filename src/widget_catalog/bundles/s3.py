@@ -34,8 +34,7 @@ class S3Bundles:
         hashed = hash_stream(source)
         if hashed.sha256_hash != sha256_hash:
             raise BundleRefused(f"These bytes have the SHA-256 {hashed.sha256_hash}.")
-        digest = base64.b64encode(bytes.fromhex(sha256_hash)).decode()
-        return self._bucket.put(_key(sha256_hash, kind), source, digest)
+        return self._bucket.put(_key(sha256_hash, kind), source, _base64(sha256_hash))
 
     def open(
         self, sha256_hash: str, kind: Kind = "js", start: int = 0, stop: int | None = None
@@ -66,8 +65,9 @@ class S3Bundles:
         with contextlib.suppress(BundleNotFound):
             self._bucket.rename(_key(sha256_hash, kind, _WITHDRAWN), _key(sha256_hash, kind))
 
-    def upload_target(self, upload_id: str, kind: Kind, size_bytes: int) -> str:
-        return self._bucket.sign_put(f"{_UPLOADS}{upload_id}.{kind}", size_bytes)
+    def upload_target(self, upload_id: str, kind: Kind, size_bytes: int, sha256_hash: str) -> str:
+        key = f"{_UPLOADS}{upload_id}.{kind}"
+        return self._bucket.sign_put(key, size_bytes, _base64(sha256_hash))
 
     def check(self) -> None:
         self._bucket.check_readable()
@@ -141,6 +141,10 @@ class S3Uploads:
     def list_requests(self) -> set[str]:
         found = self._bucket.list(_UPLOADS)
         return {it.key[len(_UPLOADS) :].rpartition(".")[0] for it in found}
+
+
+def _base64(sha256_hash: str) -> str:
+    return base64.b64encode(bytes.fromhex(sha256_hash)).decode()
 
 
 def _key(sha256_hash: str, kind: Kind, folder: str = _BUNDLES) -> str:

@@ -9,9 +9,14 @@ from typing import IO, Any, BinaryIO, NamedTuple, cast
 
 import boto3
 from botocore.config import Config
-from botocore.exceptions import BotoCoreError, ClientError
+from botocore.exceptions import (
+    BotoCoreError,
+    ClientError,
+    NoCredentialsError,
+    PartialCredentialsError,
+)
 
-from ..domain.errors import BundleNotFound, BundlesDown
+from ..domain.errors import BundleNotFound, BundlesDown, BundlesUnusable
 from ..settings import ObjectStore
 
 _MISSING = ("404", "NoSuchKey", "NotFound")
@@ -22,6 +27,26 @@ _AGAIN = ("409", "ConditionalRequestConflict")
 _IN_MEMORY_BYTES = 8 << 20
 _CHUNK_BYTES = 1 << 18
 _UPLOAD_LIFETIME_S = 3600
+
+
+_CHECKSUM = "x-amz-checksum-sha256"
+_NO_KEY = "There is no key to sign requests with: set s3_access_key_id and s3_secret_access_key."
+_WRONG_KEY = "The store does not know the access key."
+_NO_RIGHT = "The key has no right to write there: it needs s3:PutObject and s3:DeleteObject."
+_EXPIRED = "The session token is not valid, or no longer."
+# What an operator can do about what a store says, by its code.
+_ADVICE = {
+    "NoSuchBucket": "There is no such bucket.",
+    "AccessDenied": _NO_RIGHT,
+    "403": _NO_RIGHT,
+    "InvalidAccessKeyId": _WRONG_KEY,
+    "SignatureDoesNotMatch": "The secret access key is wrong, or the region is.",
+    "RequestTimeTooSkewed": "The clock of this machine and that of the store differ: set it.",
+    "ExpiredToken": _EXPIRED,
+    "InvalidToken": _EXPIRED,
+    "AuthorizationHeaderMalformed": "The region is another one: set s3_region.",
+    "PermanentRedirect": "The bucket is elsewhere: set s3_region or s3_endpoint.",
+}
 
 
 class FoundObject(NamedTuple):
@@ -108,12 +133,14 @@ class Bucket:
                     key = it["Key"][len(self._key("")) :]
                     yield FoundObject(key, it["Size"], _seconds(it["LastModified"]))
 
-    def sign_put(self, key: str, size_bytes: int) -> str:
-        """An address that takes one object of this size, for an hour."""
+    def sign_put(self, key: str, size_bytes: int, sha256_base64: str) -> str:
+        """An address that takes one object of this size and hash, for an hour. Whether the hash
+        is checked depends on the store; the size is."""
+        bound = {"ContentLength": size_bytes, "ChecksumSHA256": sha256_base64}
         with _faults_named():
             address: str = self._client.generate_presigned_url(
                 "put_object",
-                Params={**self._object(key), "ContentLength": size_bytes},
+                Params={**self._object(key), **bound},
                 ExpiresIn=_UPLOAD_LIFETIME_S,
             )
         return address
@@ -123,13 +150,18 @@ class Bucket:
             self._client.head_bucket(Bucket=self._place.bucket)
 
     def check_writable(self) -> None:
-        """Raises BundlesDown, whose reason is what the store says: no such bucket, no right, a
-        clock that is wrong."""
+        """Raises BundlesUnusable, with what is wrong in our words and in the store's."""
         try:
             self._client.put_object(**self._object("write-check"), Body=b"")
             self._client.delete_object(**self._object("write-check"))
-        except (ClientError, BotoCoreError) as fault:
-            raise BundlesDown from fault
+        except ClientError as fault:
+            advice = _ADVICE.get(_code(fault), "The store refused to keep an object.")
+            raise BundlesUnusable(f"{advice} ({fault})") from fault
+        except (NoCredentialsError, PartialCredentialsError) as fault:
+            raise BundlesUnusable(f"{_NO_KEY} ({fault})") from fault
+        except BotoCoreError as fault:
+            advice = "The store does not answer: check s3_endpoint and the network."
+            raise BundlesUnusable(f"{advice} ({fault})") from fault
 
     def _key(self, key: str) -> str:
         return f"{self._place.prefix}/{key}" if self._place.prefix else key
@@ -140,12 +172,13 @@ class Bucket:
     @cached_property
     def _client(self) -> Any:
         place = self._place
-        return boto3.session.Session().client(
+        client = boto3.session.Session().client(
             "s3",
             endpoint_url=place.endpoint or None,
             region_name=place.region or None,
             aws_access_key_id=place.access_key_id or None,
             aws_secret_access_key=place.secret_access_key or None,
+            aws_session_token=place.session_token or None,
             config=Config(
                 signature_version="s3v4",
                 s3={"addressing_style": "path" if place.is_path_style else "auto"},
@@ -158,6 +191,15 @@ class Bucket:
                 response_checksum_validation="when_required",
             ),
         )
+        client.meta.events.register("before-sign.s3.PutObject", _checksum_into_address)
+        return client
+
+
+def _checksum_into_address(request: Any, signature_version: str, **_: Any) -> None:
+    """Sign it as a part of the address, as clients that only know the address send no header."""
+    if signature_version.endswith("-query") and _CHECKSUM in request.headers:
+        request.params = {**(request.params or {}), _CHECKSUM: request.headers[_CHECKSUM]}
+        del request.headers[_CHECKSUM]
 
 
 class _NothingThere(Exception):

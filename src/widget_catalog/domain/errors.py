@@ -138,6 +138,10 @@ class BundlesDown(BackendDown):
     )
 
 
+class BundlesUnusable(CatalogError):
+    """The object store cannot be written to, and why: for the operator who starts the service."""
+
+
 class DataDamaged(StoreUnavailable):
     """What was read is not what was written. It does not pass by waiting."""
 

@@ -76,8 +76,10 @@ def _confirm(services: Services, call: Call, body: dict[str, Any]) -> Response:
 
 
 def _upload_url(services: Services, request: PublishRequest, kind: Kind) -> str:
-    size_bytes = (request.css_size or 0) if kind == "css" else request.bundle_size
-    target = services.bundles.upload_target(request.id, kind, size_bytes)
+    size_bytes, sha256_hash = request.bundle_size, request.sha256_hash
+    if kind == "css":
+        size_bytes, sha256_hash = request.css_size or 0, request.css_sha256_hash or ""
+    target = services.bundles.upload_target(request.id, kind, size_bytes, sha256_hash)
     if target is not None:
         return target
     signed = sign_upload(services.upload_key, request.id, kind, request.expires_at)

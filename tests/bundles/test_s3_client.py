@@ -1,0 +1,120 @@
+"""Addresses that a store takes one file at, and what an operator hears of a store's faults."""
+
+import base64
+import hashlib
+import http.server
+import threading
+from collections.abc import Iterator
+from urllib.parse import parse_qs, quote, urlsplit
+
+import httpx
+import pytest
+
+from support.s3 import SECRET, ministack, object_store, rclone
+from support.service import free_port
+from widget_catalog.bundles.s3_client import Bucket
+from widget_catalog.domain.errors import BundlesUnusable
+
+CONTENT = b"export function mount() {}\n" * 100
+CHECKSUM = base64.b64encode(hashlib.sha256(CONTENT).digest()).decode()
+
+
+@pytest.fixture(scope="module", params=["rclone", "ministack"])
+def bucket(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Bucket]:
+    server = ministack() if request.param == "ministack" else rclone(tmp_path_factory.mktemp("s3"))
+    with server as port:
+        yield Bucket(object_store(port))
+
+
+def test_an_address_has_the_hash_and_takes_the_file_without_any_header(bucket: Bucket) -> None:
+    address = bucket.sign_put("uploads/one.js", len(CONTENT), CHECKSUM)
+
+    query = parse_qs(urlsplit(address).query)
+    assert query["x-amz-checksum-sha256"] == [CHECKSUM]
+    assert query["X-Amz-SignedHeaders"] == ["content-length;host"]
+    assert httpx.put(address, content=CONTENT).status_code == 200
+    with bucket.read("uploads/one.js") as kept:
+        assert kept.read() == CONTENT
+
+
+def test_neither_the_size_nor_the_hash_of_an_address_can_be_changed(bucket: Bucket) -> None:
+    address = bucket.sign_put("uploads/two.js", len(CONTENT), CHECKSUM)
+    other = base64.b64encode(hashlib.sha256(b"other").digest()).decode()
+    changed = address.replace(quote(CHECKSUM, safe=""), quote(other, safe=""))
+    assert changed != address
+    assert httpx.put(changed, content=CONTENT).status_code == 403
+    assert httpx.put(address, content=CONTENT + b"x").status_code == 403
+    assert httpx.put(address, content=CONTENT).status_code == 200
+
+
+class _Refusing(http.server.BaseHTTPRequestHandler):
+    """A store that answers every request with the fault in its server's name."""
+
+    def do_PUT(self) -> None:
+        self.rfile.read(int(self.headers.get("content-length", 0)))
+        status, code = self.server.fault  # type: ignore[attr-defined]
+        body = f"<Error><Code>{code}</Code><Message>As it is.</Message></Error>".encode()
+        self.send_response(status)
+        self.send_header("content-type", "application/xml")
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "expected"),
+    [
+        (404, "NoSuchBucket", "There is no such bucket."),
+        (403, "AccessDenied", "no right to write"),
+        (403, "InvalidAccessKeyId", "does not know the access key"),
+        (403, "SignatureDoesNotMatch", "secret access key is wrong"),
+        (403, "RequestTimeTooSkewed", "The clock of this machine"),
+        (400, "ExpiredToken", "session token"),
+        (400, "Unheard", "refused to keep an object"),
+    ],
+)
+def test_what_a_store_refuses_is_said_with_what_to_do(
+    status: int, code: str, expected: str
+) -> None:
+    server = http.server.HTTPServer(("127.0.0.1", 0), _Refusing)
+    server.fault = (status, code)  # type: ignore[attr-defined]
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        with pytest.raises(BundlesUnusable, match=expected) as caught:
+            Bucket(object_store(server.server_port)).check_writable()
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+    assert code in caught.value.message
+    assert SECRET not in caught.value.message
+
+
+def test_a_store_that_does_not_answer_is_said_to_be_unreachable() -> None:
+    with pytest.raises(BundlesUnusable, match="does not answer: check s3_endpoint"):
+        Bucket(object_store(free_port())).check_writable()
+
+
+def test_without_any_key_it_is_said_which_settings_are_missing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    for name in ("AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE"):
+        monkeypatch.setenv(name, "/nowhere")
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    place = object_store(free_port())._replace(access_key_id="", secret_access_key="")
+    with pytest.raises(BundlesUnusable, match="set s3_access_key_id"):
+        Bucket(place).check_writable()
+
+
+def test_a_session_token_is_part_of_the_address() -> None:
+    place = object_store(free_port())._replace(session_token="a-token")
+    address = Bucket(place).sign_put("uploads/one.js", 1, CHECKSUM)
+    assert parse_qs(urlsplit(address).query)["X-Amz-Security-Token"] == ["a-token"]
