@@ -60,7 +60,10 @@ def build_services(
             grant_ms=settings.oauth_max_days * 86_400_000,
         ),
         renderer=PageRenderer(
-            settings.service_name, settings.public_url, has_dashboard=settings.dashboard
+            settings.service_name,
+            settings.public_url,
+            has_dashboard=settings.dashboard,
+            takes_reports=settings.max_reports > 0,
         ),
         signing_key=keys.for_purpose("signing in"),
         provider=_provider(settings),

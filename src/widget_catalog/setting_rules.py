@@ -59,6 +59,7 @@ def check_values(values: Mapping[str, Any], given: Mapping[str, tuple[Any, str]]
         ("max_open_requests", 0, 1 << 40),
         ("max_parallel_uploads", 0, 1 << 40),
         ("max_webhooks", 0, 1 << 40),
+        ("max_reports", 0, 1 << 31),
         ("session_idle_hours", 1, 24 * 366),
         ("session_max_days", 1, 366),
         ("oauth_max_days", 1, 3660),

@@ -118,6 +118,9 @@ class Settings:
     webhook_networks: str = _setting(
         "", "Private networks that webhooks may reach, e.g. `10.1.0.0/16`; spaces between them."
     )
+    max_reports: int = _setting(
+        5, "Reports of widgets from one address in 15 minutes; 0: visitors cannot report any."
+    )
     reserved_names: str = _setting(
         "", "Further names that cannot be taken, separated by spaces; `-name` allows one."
     )

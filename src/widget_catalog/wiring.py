@@ -256,6 +256,7 @@ def build_worker(
     from .web.pages.public.icons import Icons
     from .web.pages.public.installs import DAYS, Days, InstallsReader
     from .web.pages.public.pages import PublicPages
+    from .web.pages.public.report_page import REPORT_PAGES
     from .web.public.api import PublicApi
     from .web.public.cdn import Cdn
     from .web.public.healthz import Healthz
@@ -295,7 +296,7 @@ def build_worker(
     readers = ThreadPoolExecutor(_THREADS, thread_name_prefix="readers")
     writers = ThreadPoolExecutor(_THREADS, thread_name_prefix="writers")
     hashing = HashingPool()
-    routes = Routes((*ROUTES.all, *ACCOUNT_PAGES, *AUTHOR_PAGES, *OPERATOR_PAGES))
+    routes = Routes((*ROUTES.all, *ACCOUNT_PAGES, *AUTHOR_PAGES, *OPERATOR_PAGES, *REPORT_PAGES))
     receiver = Receiver(settings.max_parallel_uploads)
     dispatcher = Dispatcher(services, routes, readers, writers, hashing, receiver)
     api = PublicApi(

@@ -4,17 +4,19 @@ import contextlib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
+import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from browser.test_pages import POOR_CONTRAST, Scheme
 from support.passwords import quick_passwords
-from support.people import PASSWORD
-from support.service import Service, running_service
+from support.people import PASSWORD, request_body
+from support.service import Service, running_service, wait_for
 from support.village import build_village
 
 PHONE, DESKTOP = 390, 1440
 VERSION = "/account/widgets/acme/clock/versions/1.0.0"
+JS = b"export function mount() {}\n"
 PAGES = (
     "/account",
     "/account/widgets",
@@ -33,6 +35,7 @@ PAGES = (
     "/operate/invitations",
     "/operate/scopes",
     "/operate/widgets",
+    "/operate/reports",
 )
 # Fields without a name, and headings that skip a level: what a screen reader stumbles over.
 FAULTS = """() => {
@@ -112,3 +115,41 @@ def test_an_author_yanks_and_the_operator_revokes(browser: Browser, service: Ser
         expect(page.get_by_role("status")).to_contain_text("The version is revoked")
         bundle = page.request.get(f"{service.url}/cdn/@acme/clock/1.0.0/index.js")
         assert bundle.status == 410
+
+
+def test_a_visitor_reports_and_the_operator_dismisses(browser: Browser, service: Service) -> None:
+    visitor = browser.new_context(java_script_enabled=False).new_page()
+    visitor.goto(f"{service.url}/widgets/ann/clock")
+    visitor.get_by_role("link", name="Report this widget").click()
+    visitor.get_by_label("It does something harmful").check()
+    visitor.get_by_label("What you have seen").fill("It asks for my password.")
+    visitor.get_by_role("button", name="Send the report").click()
+    expect(visitor.get_by_role("heading", level=1)).to_have_text("Thank you")
+    visitor.context.close()
+    with visiting(browser, service, "olly", DESKTOP) as page:
+        page.goto(f"{service.url}/operate")
+        expect(page.locator(".numbers div", has_text="open reports")).to_contain_text("1")
+        page.get_by_role("link", name="open reports").click()
+        expect(page.locator("main li")).to_contain_text("It asks for my password.")
+        page.get_by_label("Note, for operators").fill("It does not.")
+        page.get_by_role("button", name="Dismiss").click()
+        expect(page.get_by_role("status")).to_have_text("The report is dismissed.")
+        expect(page.locator("main")).to_contain_text("There are none.")
+
+
+def test_a_token_is_made_copied_and_used(browser: Browser, service: Service) -> None:
+    with visiting(browser, service, "ann", PHONE) as page:
+        page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        page.goto(f"{service.url}/account")
+        page.get_by_role("link", name="Make an access token").click()
+        page.get_by_label("Name").fill("CI of the clock")
+        page.get_by_label("Only for these scopes and widgets").fill("ann/clock")
+        page.get_by_role("button", name="Make the token").click()
+        page.get_by_role("button", name="Copy Access token").click()
+        token = page.locator("pre code").inner_text()
+        wait_for(lambda: page.evaluate("navigator.clipboard.readText()") == token, 60)
+    headers = {"authorization": f"Bearer {token}"}
+    requests = [request_body(key, "3.0.0", JS) for key in ("ann/clock", "acme/clock")]
+    address = f"{service.url}/api/widgets/publish"
+    answers = [httpx.post(address, json=it, headers=headers) for it in requests]
+    assert [it.status_code for it in answers] == [200, 403]

@@ -1,18 +1,13 @@
 """Publishing with a real browser: a folder is dropped, or files are chosen without a script."""
 
 import json
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from support.passwords import quick_passwords
 from support.people import PASSWORD, manifest
-from support.service import Service, running_service
-from support.village import build_village
+from support.service import Service
 
 PHONE = 390
 BUNDLE = """
@@ -22,16 +17,6 @@ export function mount(element) {
 }
 """
 PATIENCE_MS = 60_000
-
-
-@pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    folder = tmp_path_factory.mktemp("village") / "data"
-    # In a thread of its own: in this one, Playwright runs an event loop.
-    with quick_passwords(), ThreadPoolExecutor(1) as threads:
-        threads.submit(build_village, folder).result()
-    with running_service(folder) as running:
-        yield running
 
 
 def a_widget(folder: Path, name: str, **more: Any) -> Path:
@@ -79,13 +64,15 @@ def faults_of(page: Page) -> list[str]:
 
 
 def test_a_folder_is_dropped_runs_in_the_preview_and_is_published(
-    browser: Browser, service: Service, tmp_path: Path
+    browser: Browser, village_service: Service, tmp_path: Path
 ) -> None:
-    page = signed_in(browser, service, "/account/widgets")
+    page = signed_in(browser, village_service, "/account/widgets")
     said, elsewhere = faults_of(page), []
     page.on(
         "request",
-        lambda it: None if it.url.startswith((service.url, "blob:")) else elsewhere.append(it.url),
+        lambda it: (
+            None if it.url.startswith((village_service.url, "blob:")) else elsewhere.append(it.url)
+        ),
     )
     page.get_by_role("link", name="publish it from your browser").click()
     zone = page.locator("[data-drop]")
@@ -96,23 +83,23 @@ def test_a_folder_is_dropped_runs_in_the_preview_and_is_published(
     page.get_by_role("button", name="Check and preview").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Clock 1.0.0", timeout=PATIENCE_MS)
     expect(page.locator("main")).to_contain_text("network")
-    assert page.request.get(f"{service.url}/api/v1/widgets/eve/timer").status == 404
+    assert page.request.get(f"{village_service.url}/api/v1/widgets/eve/timer").status == 404
     page.get_by_role("button", name="Run the preview").click()
     shown = page.frame_locator(".preview iframe").locator(".timer")
     expect(shown).to_have_text("Ready", timeout=PATIENCE_MS)
     expect(shown).to_have_css("color", "rgb(255, 0, 0)")
     page.get_by_role("button", name="Publish 1.0.0").click()
     expect(page.get_by_role("status")).to_contain_text("The version is published")
-    published = page.request.get(f"{service.url}/cdn/@eve/timer/1.0.0/index.js")
+    published = page.request.get(f"{village_service.url}/cdn/@eve/timer/1.0.0/index.js")
     assert published.text() == BUNDLE
     assert (said, elsewhere) == ([], [])
     page.context.close()
 
 
 def test_faults_are_shown_beside_the_fields_and_the_files_stay_chosen(
-    browser: Browser, service: Service, tmp_path: Path
+    browser: Browser, village_service: Service, tmp_path: Path
 ) -> None:
-    page = signed_in(browser, service, "/account/publish")
+    page = signed_in(browser, village_service, "/account/publish")
     folder = a_widget(tmp_path / "timer", "broken", icon="clock", minSize={"w": 9, "h": 9})
     drop(page, page.locator("[data-drop]"), folder)
     expect(page.locator("[data-found]")).to_contain_text("Found:", timeout=PATIENCE_MS)
@@ -132,9 +119,9 @@ def test_faults_are_shown_beside_the_fields_and_the_files_stay_chosen(
 
 
 def test_without_javascript_the_files_are_chosen_one_by_one(
-    browser: Browser, service: Service, tmp_path: Path
+    browser: Browser, village_service: Service, tmp_path: Path
 ) -> None:
-    page = signed_in(browser, service, "/account/publish", scripts=False)
+    page = signed_in(browser, village_service, "/account/publish", scripts=False)
     folder = a_widget(tmp_path / "alarm", "alarm")
     expect(page.locator("[data-drop]")).to_be_hidden()
 
@@ -148,5 +135,5 @@ def test_without_javascript_the_files_are_chosen_one_by_one(
     expect(page.get_by_role("heading", level=1)).to_have_text("Clock 1.0.0")
     page.get_by_role("button", name="Publish 1.0.0").click()
     expect(page.get_by_role("status")).to_contain_text("The version is published")
-    assert page.request.get(f"{service.url}/api/v1/widgets/eve/alarm").status == 200
+    assert page.request.get(f"{village_service.url}/api/v1/widgets/eve/alarm").status == 200
     page.context.close()

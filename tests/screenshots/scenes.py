@@ -71,6 +71,18 @@ def make_token(page: Page) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text("Copy your access token")
 
 
+def send_report(page: Page) -> None:
+    """Once, and then back to the operator's page."""
+    address = page.url
+    if page.get_by_text("There are none.").count():
+        page.goto(address.replace("/operate/reports", "/widgets/acme/clock/report"))
+        page.get_by_label("It does something harmful").check()
+        page.get_by_label("What you have seen").fill("It asks for my password.\nEvery time.")
+        page.get_by_label("How to reach you").fill("zoe@example.org")
+        page.get_by_role("button", name="Send the report").click()
+        page.goto(address)
+
+
 def sign_in(page: Page, url: str) -> None:
     """As the operator of the village."""
     page.goto(f"{url}/sign-in")
@@ -100,6 +112,7 @@ _DEMO_SCENES = (
     Scene("reference-operation", "/docs/api/searchWidgets", send_request),
     Scene("reference-schemas", "/docs/api/schemas"),
     Scene("sign-in", "/sign-in"),
+    Scene("report", f"{_CLOCK}/report"),
 )
 README_SCENES = (
     Scene("search", "/search"),
@@ -131,6 +144,7 @@ _SIGNED_IN = {
 }
 ALL_SCENES = (
     *_DEMO_SCENES,
+    Scene("operate-reports", "/operate/reports", send_report, is_signed_in=True),
     Scene("account-token-made", "/account/tokens/new", make_token, is_signed_in=True),
     Scene("account-publish-confirm", "/account/publish", send_widget, is_signed_in=True),
     Scene("account-publish-faults", "/account/publish", send_nothing, is_signed_in=True),

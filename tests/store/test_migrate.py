@@ -17,6 +17,7 @@ from widget_catalog.store.audit import list_entries
 from widget_catalog.store.engine import Store, Transaction, sqlite_engine
 from widget_catalog.store.feed import list_changes
 from widget_catalog.store.migrate import MIGRATIONS, SCHEMA, migrate
+from widget_catalog.store.report_table import reports
 from widget_catalog.store.schema import metadata, widgets
 from widget_catalog.store.staged_tables import imports
 from widget_catalog.store.webhook_tables import webhooks
@@ -25,7 +26,8 @@ from widget_catalog.store.webhook_tables import webhooks
 def test_the_migrated_schema_is_the_one_in_the_code(store: Store) -> None:
     with store.reading() as connection:
         context = MigrationContext.configure(connection)
-        assert imports.metadata is webhooks.metadata is metadata
+        apart = (imports, reports, webhooks)
+        assert all(it.metadata is metadata for it in apart)
         assert compare_metadata(context, metadata) == []
 
 

@@ -9,6 +9,7 @@ from ..domain.accounts import Actor
 from ..store.accounts import TakenScope, count_accounts, list_scopes
 from ..store.engine import Store
 from ..store.feed import latest_seq
+from ..store.reports import count_open_reports
 from ..store.rows import StoredWidget
 from ..store.widgets import (
     Totals,
@@ -30,6 +31,7 @@ class Overview(NamedTuple):
     stored_bytes: int
     changes: int
     """The number of the newest change; what readers have applied is held against it."""
+    open_reports: int
     checks: dict[str, str]
     """What is well is `ok`."""
 
@@ -43,6 +45,7 @@ def view_overview(store: Store, bundles: Bundles, actor: Actor) -> Overview:
             count_accounts(connection),
             count_stored_bytes(connection),
             latest_seq(connection),
+            count_open_reports(connection),
             _checks(store, bundles),
         )
 

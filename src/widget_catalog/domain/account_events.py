@@ -326,3 +326,23 @@ class WebhookDeliveryReplayed(Event, frozen=True):
 
     webhook: str
     delivery: str
+
+
+class Reported(Event, frozen=True):
+    """For the operator alone, so it is in no scope, whose log owners read."""
+
+    kind = "reported"
+    action = "report widget"
+
+    report: str
+    widget: str
+
+
+class ReportDecided(Event, frozen=True):
+    kind = "report_decided"
+    action = "decide about a report"
+
+    report: str
+    widget: str
+    state: str
+    note: str | None = None

@@ -15,6 +15,7 @@ from sqlalchemy.engine import Connection
 from .bulk import insert_rows
 from .count_table import downloads
 from .engine import Store
+from .report_table import reports
 from .schema import authenticator_apps
 from .staged_tables import imports
 from .webhook_tables import webhooks
@@ -42,7 +43,8 @@ class TableDigest(NamedTuple):
 
 def tables() -> list[sa.Table]:
     """All of them, each after those that it refers to."""
-    return imports.metadata.sorted_tables
+    in_modules_of_their_own = (downloads, imports, reports, webhooks)
+    return in_modules_of_their_own[0].metadata.sorted_tables
 
 
 def digest_table(connection: Connection, table: sa.Table) -> TableDigest:

@@ -42,7 +42,14 @@ def safety(form_targets: str = "'self'", *, has_script: bool = False, more: str 
 
 
 class PageRenderer:
-    def __init__(self, service_name: str, public_url: str, *, has_dashboard: bool = False) -> None:
+    def __init__(
+        self,
+        service_name: str,
+        public_url: str,
+        *,
+        has_dashboard: bool = False,
+        takes_reports: bool = False,
+    ) -> None:
         self.service_name = service_name
         self.public_url = public_url
         self.style = _style("site", "people", "browse", "reference")
@@ -71,6 +78,7 @@ class PageRenderer:
             script_url=self.root + self.script_path,
             preview_url=self.root + self.preview_path,
             has_dashboard="yes" if has_dashboard else "",
+            takes_reports="yes" if takes_reports else "",
             card_url=public_url + self.card_path,
             site_script_url=self.root + self.site_script_path,
             publish_script_url=self.root + self.publish_script_path,

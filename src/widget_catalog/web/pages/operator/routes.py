@@ -2,7 +2,7 @@
 
 from ...kit.routing import AuthMode, Handler, Route, Who
 from ..author import webhooks
-from . import accounts, audit, invitations, overview, scopes, widgets
+from . import accounts, audit, invitations, overview, reports, scopes, widgets
 
 _ACCOUNT = accounts.ACCOUNTS + "/{username}"
 
@@ -32,4 +32,7 @@ OPERATOR_PAGES = (
     _page("GET", "/operate/widgets", widgets.get_widgets),
     _page("GET", webhooks.OPERATED, webhooks.get_all_webhooks),
     _page("POST", webhooks.OPERATED, webhooks.post_catalog_webhook),
+    _page("GET", reports.REPORTS, reports.get_reports),
+    _page("POST", reports.REPORTS + "/{id}/resolve", reports.post_resolve),
+    _page("POST", reports.REPORTS + "/{id}/dismiss", reports.post_dismiss),
 )

@@ -1,0 +1,138 @@
+"""Reports: visitors say what is wrong with a widget, and the operator decides about it.
+
+Nobody need be signed in to report something. Reports are for the operator alone: neither they nor
+what the audit log says of them is in the log of the widget, which its owners read.
+"""
+
+from typing import NamedTuple
+
+from widget_contract.errors import InvalidName
+from widget_contract.names import Scope, WidgetName
+from widget_contract.texts import line_fault, text_fault
+
+from ..domain.account_events import ReportDecided, Reported
+from ..domain.accounts import Actor, Stranger
+from ..domain.errors import Conflict, InvalidRequest, NotFound
+from ..domain.networks import network_of
+from ..domain.widgets import Widget
+from ..store.engine import Snapshot, Store
+from ..store.events import append
+from ..store.reports import (
+    Report,
+    add_report,
+    count_open_reports,
+    decide_report,
+    find_report,
+    list_reports,
+)
+from ..store.widgets import find_widget
+from .attempts import count_attempt
+from .credentials import new_id
+from .permissions import require_operator_now
+
+CATEGORIES = ("harmful", "impersonation", "rights", "offensive", "other")
+STATES = ("open", "resolved", "dismissed")
+MAX_TEXT = 4_000
+_MAX_CONTACT = 200
+_MAX_NOTE = 500
+# So many reports may be open, about one widget and in all: they take room, and somebody's time.
+_MOST_OF_WIDGET = 100
+_MOST = 10_000
+_OFF = "Reports are switched off in this catalog."
+
+
+class Said(NamedTuple):
+    """What a visitor reports. An empty version means the widget as a whole."""
+
+    category: str
+    text: str
+    version: str = ""
+    contact: str = ""
+
+
+def find_reportable(store: Store, scope: str, name: str, most: int) -> Widget:
+    """The widget, if it is listed; NotFound otherwise, and if no reports are taken (`most` 0)."""
+    if not most:
+        raise NotFound(_OFF)
+    with store.reading() as connection:
+        return _get_listed(connection, scope, name)
+
+
+def report_widget(store: Store, address: str, scope: str, name: str, said: Said, most: int) -> None:
+    """Keep a report; `most` are taken from one network in a while (`attempts.py`)."""
+    widget = find_reportable(store, scope, name, most)
+    _check(said, widget)
+    sentence = "You have sent many reports in a short time."
+    count_attempt(store, {f"report {network_of(address)}": most}, sentence)
+    with store.writing() as tx:
+        _check_room(tx.connection, scope, name)
+        report = Report(
+            id=new_id(),
+            scope=scope,
+            name=name,
+            version=said.version or None,
+            category=said.category,
+            text=said.text,
+            contact=said.contact or None,
+            created_at=tx.at_ms,
+        )
+        add_report(tx, report)
+        append(tx, Stranger(address), Reported(report=report.id, widget=f"{scope}/{name}"))
+
+
+def search_reports(
+    store: Store, actor: Actor, state: str | None, page: int, limit: int
+) -> tuple[list[Report], int]:
+    with store.reading() as connection:
+        require_operator_now(connection, actor)
+        return list_reports(connection, state, page, limit)
+
+
+def decide_about(store: Store, actor: Actor, id_: str, state: str, note: str) -> None:
+    """`state`: `resolved`, if something was done about it, or `dismissed`."""
+    if note and (fault := line_fault(note, _MAX_NOTE)):
+        raise InvalidRequest(f"note: {fault}")
+    with store.writing() as tx:
+        require_operator_now(tx.connection, actor)
+        report = find_report(tx.connection, id_)
+        if report is None:
+            raise NotFound("There is no such report.")
+        if not decide_report(tx, id_, state, actor.name, note or None):
+            raise Conflict("Somebody has decided about this report already.")
+        decided = ReportDecided(
+            report=id_, widget=f"{report.scope}/{report.name}", state=state, note=note or None
+        )
+        append(tx, actor, decided)
+
+
+def _check(said: Said, widget: Widget) -> None:
+    faults = []
+    if said.category not in CATEGORIES:
+        faults.append("Choose what is wrong.")
+    if fault := text_fault(said.text, MAX_TEXT) if said.text else "must not be empty.":
+        faults.append(f"What you have seen {fault}")
+    if said.contact and (fault := line_fault(said.contact, _MAX_CONTACT)):
+        faults.append(f"How to reach you {fault}")
+    if said.version and said.version not in {it.number for it in widget.versions}:
+        faults.append("Choose one of the versions.")
+    if faults:
+        raise InvalidRequest(" ".join(faults))
+
+
+def _check_room(connection: Snapshot, scope: str, name: str) -> None:
+    if count_open_reports(connection, scope, name) >= _MOST_OF_WIDGET:
+        raise Conflict(
+            "The operator has many reports about this widget already, and will look into them."
+        )
+    if count_open_reports(connection) >= _MOST:
+        raise Conflict("The operator has more reports than can be kept. Try again another day.")
+
+
+def _get_listed(connection: Snapshot, scope: str, name: str) -> Widget:
+    try:
+        stored = find_widget(connection, Scope.parse(scope), WidgetName.parse(name))
+    except InvalidName:
+        stored = None
+    if stored is None or not stored.widget.is_listed:
+        raise NotFound(f"There is no widget {scope}/{name}.")
+    return stored.widget

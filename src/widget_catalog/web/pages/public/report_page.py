@@ -1,0 +1,71 @@
+"""The page to report a widget to the operator. It has a form, so it is apart from the widget's own
+page, which anybody may keep; nobody need be signed in for it."""
+
+from ....actions.report_widget import CATEGORIES, MAX_TEXT, Said, find_reportable, report_widget
+from ....domain.errors import Conflict, InvalidRequest, TooOften
+from ...kit.call import Call, Services
+from ...kit.errors import headers_of, status_of
+from ...kit.http import Response
+from ...kit.origins import refuse_other_sites
+from ...kit.routing import AuthMode, Route, Who
+
+_REPORT = "/widgets/{scope}/{name}/report"
+_VERSIONS = 50
+# 4,000 characters of the text, each of which may be 12 bytes of a form.
+_MAX_BODY = 65_536
+_WORDS = {
+    "harmful": "It does something harmful",
+    "impersonation": "It pretends to be somebody else's",
+    "rights": "It infringes rights",
+    "offensive": "It is offensive",
+    "other": "Something else",
+}
+_NOTHING = Said("", "")
+
+
+def get_report(services: Services, call: Call) -> Response:
+    return _form(services, call, _NOTHING)
+
+
+def post_report(services: Services, call: Call) -> Response:
+    refuse_other_sites(services, call)
+    form = {key: value.strip() for key, value in call.form().items()}
+    # Forms have line breaks of their own kind.
+    text = form.get("text", "").replace("\r\n", "\n")
+    fields = (form.get("category", ""), text, form.get("version", ""), form.get("contact", ""))
+    said = Said(*fields)
+    place = (call.params["scope"], call.params["name"])
+    most = services.settings.max_reports
+    try:
+        report_widget(services.store, call.address, *place, said, most)
+    except (InvalidRequest, Conflict, TooOften) as fault:
+        return _form(services, call, said, fault)
+    return services.renderer.redirect(f"{call.request.path}?done=yes")
+
+
+def _form(
+    services: Services,
+    call: Call,
+    said: Said,
+    fault: InvalidRequest | Conflict | TooOften | None = None,
+) -> Response:
+    place = (call.params["scope"], call.params["name"])
+    widget = find_reportable(services.store, *place, services.settings.max_reports)
+    return services.renderer.page(
+        "report.html",
+        *(headers_of(fault) if fault is not None else []),
+        status=status_of(fault) if fault is not None else 200,
+        widget=widget,
+        versions=[it.number for it in widget.versions[:_VERSIONS]],
+        categories=[(it, _WORDS[it]) for it in CATEGORIES],
+        said=said,
+        max_text=MAX_TEXT,
+        is_done=call.request.method != "POST" and call.query().get("done") == "yes",
+        faults=[fault.message] if fault is not None else [],
+    )
+
+
+REPORT_PAGES = (
+    Route("GET", _REPORT, get_report, Who.ANYONE, auth=AuthMode.ENTRANCE),
+    Route("POST", _REPORT, post_report, Who.ANYONE, _MAX_BODY, AuthMode.ENTRANCE),
+)

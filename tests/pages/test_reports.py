@@ -1,0 +1,166 @@
+"""Reports: anybody sends one, the operator alone reads it and decides."""
+
+from pathlib import Path
+
+import pytest
+
+from support.browsing import Browsing, browser_of
+from support.site import Answer
+from support.village import BuiltVillage, Village
+
+REPORT = "/widgets/acme/clock/report"
+REPORTS = "/operate/reports"
+TEXT = "It asks for my password,\r\n<b>twice</b>."
+
+
+@pytest.fixture
+def visitor(village: Village) -> Browsing:
+    return Browsing(village.site)
+
+
+@pytest.fixture
+def olly(village: Village) -> Browsing:
+    return browser_of(village.olly)
+
+
+def report(browsing: Browsing, place: str = REPORT, **fields: str) -> Answer:
+    given = {"category": "harmful", "text": TEXT, "version": "", "contact": "", **fields}
+    return browsing.post(place, given)
+
+
+def reported(olly: Browsing, state: str = "open") -> list[str]:
+    olly.get(f"{REPORTS}?state={state}")
+    return [it.text for it in olly.page.all("li")]
+
+
+def action(olly: Browsing, word: str) -> str:
+    resolve = next(
+        it.attributes["action"] or ""
+        for it in olly.page.all("form")
+        if (it.attributes["action"] or "").endswith("/resolve")
+    )
+    return resolve.removesuffix("resolve") + word
+
+
+def decide(olly: Browsing, word: str, note: str = "") -> Answer:
+    olly.get(REPORTS)
+    fields = olly.hidden_fields(action(olly, "resolve"))
+    return olly.post(action(olly, word), {**fields, "note": note})
+
+
+def test_the_widget_page_leads_to_a_form_that_anybody_can_send(
+    village: Village, visitor: Browsing, olly: Browsing
+) -> None:
+    visitor.get("/widgets/acme/clock")
+    assert REPORT in visitor.page.links
+    assert visitor.get(REPORT).status == 200
+    assert visitor.title == "Report Clock"
+
+    answer = report(visitor, version="1.0.0", contact="zoe@example.org")
+
+    assert (answer.status, answer.headers["location"]) == (303, f"{REPORT}?done=yes")
+    visitor.get(f"{REPORT}?done=yes")
+    assert visitor.title == "Thank you"
+    (shown,) = reported(olly)
+    assert shown.startswith("acme/clock 1.0.0 harmful It asks for my password, <b>twice</b>. ")
+    assert "from zoe@example.org" in shown
+    assert "/account/widgets/acme/clock/versions/1.0.0" in olly.page.links
+    olly.get("/operate")
+    assert "open reports 1" in olly.page.one("dl", class_="numbers").text.replace(
+        "reports1", "reports 1"
+    )
+
+
+def test_the_operator_resolves_one_and_dismisses_another(
+    village: Village, visitor: Browsing, olly: Browsing
+) -> None:
+    report(visitor, text="First.")
+    village.clock.forward(seconds=1)
+    report(visitor, "/widgets/ann/clock/report", category="other", text="Second.")
+
+    assert decide(olly, "dismiss", "A joke.").headers["location"] == f"{REPORTS}?done=dismiss"
+    assert [it.split(" ")[0] for it in reported(olly)] == ["acme/clock"]
+    assert decide(olly, "resolve").headers["location"] == f"{REPORTS}?done=resolve"
+
+    assert reported(olly) == []
+    (dismissed,) = reported(olly, "dismissed")
+    assert "by olly: A joke." in dismissed
+    assert len(reported(olly, "all")) == 2
+    entries = village.olly.get("/api/audit").json()["entries"]
+    decided = [it for it in entries if it["action"] == "decide about a report"]
+    assert [it["details"]["state"] for it in decided] == ["resolved", "dismissed"]
+    assert decided[1]["details"]["note"] == "A joke."
+    assert len([it for it in entries if it["action"] == "report widget"]) == 2
+
+
+def test_the_author_does_not_learn_who_reported(village: Village, visitor: Browsing) -> None:
+    before = village.ann.get("/api/widgets/acme/clock/audit").json()
+    report(visitor)
+
+    assert village.ann.get("/api/widgets/acme/clock/audit").json() == before
+    assert browser_of(village.ann).get(REPORTS).status == 403
+
+
+def test_a_report_is_decided_about_once(
+    village: Village, visitor: Browsing, olly: Browsing
+) -> None:
+    report(visitor)
+    olly.get(REPORTS)
+    place = action(olly, "resolve")
+    fields = olly.hidden_fields(place)
+    assert olly.post(place, fields).status == 303
+
+    assert olly.post(place, fields).status == 409
+    assert olly.faults == ["Somebody has decided about this report already."]
+    assert olly.post(f"{REPORTS}/{'0' * 24}/dismiss", fields).status == 404
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"category": "all"}, "Choose what is wrong."),
+        ({"text": " \r\n "}, "What you have seen must not be empty."),
+        ({"text": "x" * 4001}, "What you have seen is too long"),
+        ({"text": "a\x00b"}, "What you have seen contains the character U+0000"),
+        ({"contact": "a\u202eb"}, "How to reach you contains the character U+202E"),
+        ({"version": "9.9.9"}, "Choose one of the versions."),
+    ],
+)
+def test_what_is_wrong_is_told_and_what_was_typed_stays(
+    visitor: Browsing, fields: dict[str, str], sentence: str
+) -> None:
+    answer = report(visitor, **fields)
+
+    assert answer.status == 400
+    assert visitor.faults[0].startswith(sentence)
+    if "text" not in fields:
+        assert visitor.page.one("textarea").text == " ".join(TEXT.split())
+
+
+def test_a_page_of_another_site_cannot_send_one(visitor: Browsing, olly: Browsing) -> None:
+    for header in ({"origin": "https://evil.example"}, {"sec_fetch_site": "cross-site"}):
+        given = {"category": "other", "text": "x"}
+        assert visitor.post(REPORT, given, **header).status == 403
+    assert reported(olly) == []
+
+
+def test_few_are_taken_from_one_network_in_a_while(village: Village, visitor: Browsing) -> None:
+    assert [report(visitor).status for _ in range(6)] == [303] * 5 + [429]
+    assert "Try again in 15 minutes." in visitor.faults[0]
+    assert report(visitor).headers["retry-after"] == "900"
+    village.clock.forward(minutes=16)
+    assert report(visitor).status == 303
+
+
+def test_what_is_not_listed_cannot_be_reported(village: Village, visitor: Browsing) -> None:
+    village.ann.post("/api/widgets/acme/clock/unlist", {"reason": "x"})
+    for place in (REPORT, "/widgets/acme/none/report", "/widgets/ACME/clock/report"):
+        assert (visitor.get(place).status, report(visitor, place).status) == (404, 404)
+
+
+def test_reports_can_be_switched_off(built_village: BuiltVillage, tmp_path: Path) -> None:
+    with Village(built_village, tmp_path / "data", max_reports=0) as village:
+        visitor = Browsing(village.site)
+        visitor.get("/widgets/acme/clock")
+        assert REPORT not in visitor.page.links
+        assert (visitor.get(REPORT).status, report(visitor).status) == (404, 404)
