@@ -189,7 +189,7 @@ def serve(
     replaces the workers one by one, with the settings of that moment; no request is refused.
     """
     from .commands.start_check import check_start
-    from .commands.start_work import StartWork
+    from .commands.start_work import StartWork, warn_of_outage
     from .domain import clock
     from .domain.clock import iso
     from .greeting import greet
@@ -231,6 +231,7 @@ def serve(
         bar=bar,
         may_begin_anew=new_database,
         on_wait=report,
+        on_outage=warn_of_outage,
     )
     for sentence in check_start(node):
         say.print(f"[yellow]Mended:[/] {escape(sentence)}")

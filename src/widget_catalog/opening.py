@@ -93,7 +93,7 @@ def files_of(
 
 
 def check_bundles(backends: Backends) -> None:
-    """Raises FolderUnusable, with what the store says, if bundles cannot be kept there."""
+    """Raises BundlesUnusable, with what the store says, if they cannot be kept there."""
     if backends.bundles is None:
         return
     from .bundles.s3_client import Bucket
@@ -102,7 +102,7 @@ def check_bundles(backends: Backends) -> None:
     try:
         bucket.check_writable()
     except BundlesUnusable as fault:
-        raise FolderUnusable(
+        raise BundlesUnusable(
             f"The bundles at {bucket.address()} cannot be used. {fault.message}"
         ) from None
 

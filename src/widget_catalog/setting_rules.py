@@ -51,6 +51,7 @@ def check_values(values: Mapping[str, Any], given: Mapping[str, tuple[Any, str]]
         ("bundle_cache_mb", 1, 1 << 24),
         ("max_event_streams", 0, 1_000_000),
         ("max_lag_s", 1, 86_400),
+        ("max_silence_s", 0, 86_400),
         ("max_document_bytes", 0, 1 << 40),
         ("max_organizations", 0, 1 << 40),
         ("max_new_widgets_per_day", 0, 1 << 40),

@@ -163,6 +163,11 @@ class Settings:
     max_lag_s: int = _setting(
         60, "Seconds that changes may wait to be shown before `/healthz/ready` answers `503`."
     )
+    max_silence_s: int = _setting(
+        0,
+        "With `database`: seconds that it may be silent before `/healthz/ready` answers `503`; 0: "
+        "no limit.",
+    )
     trust_forwarded_for: bool = _setting(
         False, "Behind a proxy: take the client from `X-Forwarded-For` (its last entry)."
     )

@@ -4,46 +4,31 @@ What only a worker needs is imported where one is built: commands would wait for
 """
 
 import asyncio
-import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import structlog
 
 from .bundles.cache import StoreWatch
-from .bundles.contract import Bundles, Uploads
 from .data_folder import DataFolder as DataFolder
 from .domain import clock
 from .domain.clock import Clock, JumpWatch
-from .domain.errors import DatabaseDown, DataDamaged, FolderUnusable, StoreUnavailable
+from .domain.errors import DataDamaged, StoreUnavailable
 from .logs import report_clock_jump
-from .opening import (
-    bundles_in,
-    check_bundles,
-    check_writable,
-    files_of,
-    make_folder,
-    require_no_loss,
-    require_no_traces_of,
-    unusable,
-    uploads_in,
-)
-from .replica.file import discard
-from .replica.filling import Bar, no_bar
+from .node import Node as Node
+from .node import make_index_ready as make_index_ready
+from .node import open_node as open_node
+from .node import prepare_node as prepare_node
+from .opening import files_of
 from .replica.node_status import NodeStatus
-from .replica.replica import Replica
-from .replica.revision import Counts, Revision
 from .replica.soundness import is_sound
-from .settings import Backends, Settings
+from .settings import Settings
+from .store.connection_watch import ConnectionWatch
 from .store.damage import DamageAlarm
-from .store.engine import Store, sqlite_engine
-from .store.migrate import is_new, migrate
-from .store.postgresql import postgresql_engine, transaction_horizon
-from .store.writer_lock import COMMAND, DEDICATED, SERVICE, Patience
+from .store.writer_lock import DEDICATED, SERVICE
 
 if TYPE_CHECKING:
     from .actions.tidy_uploads import Tidier
@@ -57,152 +42,6 @@ _log = structlog.get_logger("widget_catalog.start")
 _THREADS = 8
 # How often a worker looks whether a change was left unapplied, as by a process that was killed.
 _APPLY_EVERY_S = 2
-_FOLDER = Backends()
-
-
-class Node(NamedTuple):
-    """A data folder, opened: the store, its read model's shared parts, and the bundles."""
-
-    folder: DataFolder
-    store: Store
-    replica: Replica
-    revision: Revision
-    counts: Counts
-    bundles: Bundles
-    uploads: Uploads
-    status: NodeStatus | None = None
-    """Of a node that shares its database with others."""
-    is_prepared: bool = True
-    """Whether the counts are as stored; not so if another process was writing."""
-    is_replica_sound: bool = True
-    """Whether the replica was, before it was rebuilt."""
-
-
-def open_node(
-    path: Path,
-    *,
-    is_durable: bool = True,
-    now: Clock = clock.now,
-    is_watched: bool = False,
-    patience: Patience = COMMAND,
-    may_create: bool = False,
-    backends: Backends = _FOLDER,
-    applies: bool = True,
-) -> Node:
-    """Open a data folder whose database is already prepared, or `may_create` an empty one.
-
-    `is_watched`: by a service, which alerts its operator to damage; a command prints it.
-    One that `applies` not has no read model, as commands that leave this to the nodes.
-    """
-    folder = DataFolder(path)
-    revision, counts = Revision(folder.revision), Counts(folder.counts)
-    on_damage = DamageAlarm(folder.damage).report if is_watched else None
-    is_shared = bool(backends.database)
-    replica = Replica(
-        folder,
-        revision,
-        counts,
-        program=_program(),
-        on_damage=on_damage,
-        is_shared=is_shared,
-        applies=applies,
-    )
-    status = NodeStatus(folder.node_status) if is_shared else None
-    if is_shared:
-        engine = postgresql_engine(backends.database, _program())
-    else:
-        engine = sqlite_engine(folder.database, is_durable=is_durable, may_create=may_create)
-    store = Store(
-        engine,
-        None if is_shared else folder.writer_lock,
-        replica,
-        now,
-        on_damage=on_damage,
-        patience=patience,
-        program=_program(),
-        run_folder=folder.writer_lock.parent,
-        is_up=status.is_database_up if status is not None and is_watched else lambda: True,
-    )
-    bundles, uploads = bundles_in(folder, backends), uploads_in(folder, backends)
-    return Node(folder, store, replica, revision, counts, bundles, uploads, status)
-
-
-def make_index_ready(node: Node) -> None:
-    """After many changes: the next start, or a service that is running, need not wait for it."""
-    if not node.replica.applies:
-        return
-    from .replica.search.file import keep_index
-
-    keep_index(node.folder.replica, node.folder.search_index)
-
-
-def prepare_node(
-    path: Path,
-    *,
-    states_counts: bool = True,
-    checks_replica: bool = False,
-    bar: Bar = no_bar,
-    may_begin_anew: bool = False,
-    on_wait: Callable[[str], None] | None = None,
-    backends: Backends = _FOLDER,
-    applies: bool = True,
-) -> Node:
-    """Make the folder if need be, bring database and replica to this release, and open it.
-
-    Raises CatalogMissing if there must have been a database, unless it `may_begin_anew`. Waits
-    for another writer only if this changes the database; `on_wait` is then called with the holder.
-    A replica that `checks_replica` finds damaged is rebuilt, as one that is missing is.
-    """
-    folder = DataFolder(path)
-    may_begin_anew = may_begin_anew or bool(backends.database)
-    if not may_begin_anew:
-        require_no_loss(folder)
-    make_folder(folder)
-    try:
-        # Not so in a restored backup: there, nothing can be wrong with them.
-        had_counts = folder.counts.exists()
-        is_replica_sound = not checks_replica or is_sound(folder.replica)
-        if not is_replica_sound:
-            discard(folder.replica)
-        node = open_node(
-            path,
-            patience=COMMAND._replace(on_wait=on_wait),
-            may_create=True,
-            backends=backends,
-            applies=applies,
-        )
-    except OSError as error:
-        raise unusable(path, error) from None
-    check_writable(path)
-    if applies:
-        check_bundles(backends)
-    try:
-        if not may_begin_anew and is_new(node.store):
-            require_no_traces_of(folder)
-        migrate(node.store)
-        if not applies:
-            return node
-        node.replica.remove_leftovers()
-        node.replica.apply(node.store, bar=bar)
-        if node.status is not None:
-            # Before the counts are read: what is counted meanwhile must not be missed.
-            node.status.counted = transaction_horizon(node.store)
-            node.status.database_answered(node.replica.applied_seq())
-            node.status.applied(node.replica.applied_seq())
-        if states_counts or not had_counts:
-            node = node._replace(is_prepared=node.replica.state_counts(node.store))
-    except DatabaseDown:
-        raise
-    except StoreUnavailable as error:
-        raise FolderUnusable(f"The data folder {path} cannot be used: {error.message}") from None
-    return node._replace(is_replica_sound=is_replica_sound)
-
-
-def _program() -> str:
-    """What other processes call this one: the program and its command, without what is secret."""
-    name = Path(sys.argv[0]).name
-    command = next((word for word in sys.argv[1:] if word.isalpha()), "")
-    return f"{'widget-catalog' if name == '__main__.py' else name} {command}".strip()[:80]
 
 
 def open_catalog(node: Node, settings: Settings, now: Clock = clock.now) -> "Catalog":
@@ -265,10 +104,16 @@ def build_worker(
 
     # Counts need to survive a killed process, not a power cut: no fsync a commit.
     backends = settings.backends
+    watch = _watch_connections(settings)
     node = open_node(
-        settings.data, is_durable=False, is_watched=True, patience=DEDICATED, backends=backends
+        settings.data,
+        is_durable=False,
+        is_watched=True,
+        patience=DEDICATED,
+        backends=backends,
+        watch=watch,
     )
-    following = _follow(settings, node)
+    following = _follow(settings, node, watch)
     store_watch = None if backends.bundles is None else StoreWatch(node.bundles)
     alarm = DamageAlarm(node.folder.damage)
     try:
@@ -280,9 +125,14 @@ def build_worker(
         raise
     counter = DownloadCounter(node.store)
     # What people do is on disk before it is acknowledged.
-    watch = JumpWatch(report_clock_jump, now)
+    jump_watch = JumpWatch(report_clock_jump, now)
     durable = open_node(
-        settings.data, now=watch, is_watched=True, patience=SERVICE, backends=backends
+        settings.data,
+        now=jump_watch,
+        is_watched=True,
+        patience=SERVICE,
+        backends=backends,
+        watch=watch,
     ).store
     services = build_services(
         node.folder, durable, node.bundles, node.uploads, settings, node.replica.applied_seq
@@ -329,7 +179,13 @@ def build_worker(
     previews = PreviewPages(catalog, services.renderer, settings.cdn_url)
     cdn = Cdn(catalog, *files_of(node.folder, node.bundles, backends))
     find_delay = (lambda: node.replica.fault) if node.status is None else node.status.find_delay
-    healthz = Healthz(catalog, find_delay, settings.max_lag_s)
+    healthz = Healthz(
+        catalog,
+        find_delay,
+        settings.max_lag_s,
+        lambda: 0.0 if node.status is None else node.status.silent_s,
+        settings.max_silence_s,
+    )
     site = Site(api, cdn, Uploads(services, receiver), dispatcher, previews, pages, healthz, alarm)
     answer: Answer = site.answer
     sampling: WorkerMetrics | None = None
@@ -364,13 +220,21 @@ def build_worker(
         counter.close()
         catalog.close()
         node.store.close()
+        if watch is not None:
+            watch.close()
 
     return Worker(answer, close, site.drain)
 
 
-def _follow(settings: Settings, node: Node) -> "Tidier | Follower":
+def _watch_connections(settings: Settings) -> ConnectionWatch | None:
+    if not settings.database:
+        return None
+    return ConnectionWatch(NodeStatus(DataFolder(settings.data).node_status).is_silent)
+
+
+def _follow(settings: Settings, node: Node, watch: ConnectionWatch | None) -> "Tidier | Follower":
     """Keeps the replica beside what other processes, or other nodes, write."""
-    if node.status is None:
+    if node.status is None or watch is None:
         from .actions.tidy_uploads import Tidier
 
         return Tidier(partial(node.replica.apply, node.store), interval_s=_APPLY_EVERY_S)
@@ -378,14 +242,15 @@ def _follow(settings: Settings, node: Node) -> "Tidier | Follower":
     from .store.postgresql import Listening
 
     # Its own, which does not depend on what it tells the others.
-    own = open_node(settings.data, backends=settings.backends)
+    own = open_node(settings.data, backends=settings.backends, watch=watch)
     return Follower(
         node.folder.follower_lock,
         node.status,
         own.store,
         own.replica,
         own.counts,
-        partial(Listening, settings.database),
+        partial(Listening, settings.database, settings.secrets),
+        watch,
     )
 
 

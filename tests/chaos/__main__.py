@@ -11,6 +11,7 @@ from pathlib import Path
 from chaos import machine
 from chaos.faults import FAULTS, Faults
 from chaos.ledger import Ledger
+from chaos.nodes import run_nodes
 from chaos.report import show_report
 from chaos.restarts import count_failures
 from chaos.stage import Stage
@@ -24,6 +25,8 @@ _DISK_MB_PER_MINUTE = 50
 
 def main() -> int:
     options = _parse()
+    if options.nodes:
+        return 0 if run_nodes(options.minutes, options.seed) else 1
     if options.restarts:
         return 0 if count_failures(options.restarts) else 1
     has_disk = machine.enter_mount_namespace()
@@ -80,6 +83,11 @@ def _parse() -> argparse.Namespace:
         "--minutes", type=float, default=5, help="how long (5); every fault happens at least once"
     )
     parser.add_argument("--seed", type=int, default=None, help="repeat the faults of another run")
+    parser.add_argument(
+        "--nodes",
+        action="store_true",
+        help="instead: three nodes behind nginx, with a PostgreSQL that fails over",
+    )
     parser.add_argument(
         "--restarts", type=int, metavar="N", help="instead: restart so often, count what fails"
     )

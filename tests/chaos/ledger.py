@@ -42,6 +42,9 @@ class Ledger:
     figures: Counter[str] = field(default_factory=Counter)
     longest_wait_s: float = 0.0
     longest_start_s: float = 0.0
+    longest_recovery_s: float = 0.0
+    # What restarts under load have come to, in sentences.
+    restarts: list[str] = field(default_factory=list)
     violations: Counter[str] = field(default_factory=Counter)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 

@@ -17,8 +17,7 @@ from widget_catalog.wiring import prepare_node
 
 AUTHORS = ("ann", "bob")
 _BUNDLE = b"export function mount(element) { element.textContent = 'chaos'; }\n"
-# All that writes beside the database is switched on, and quotas are off.
-_SETTINGS = {
+QUOTAS_OFF = {
     "WIDGET_CATALOG_MAX_NEW_WIDGETS_PER_DAY": "0",
     "WIDGET_CATALOG_MAX_VERSIONS_PER_HOUR": "0",
     "WIDGET_CATALOG_MAX_BYTES_PER_DAY": "0",
@@ -44,7 +43,7 @@ class Stage:
 
     @property
     def environment(self) -> dict[str, str]:
-        return {**_SETTINGS, **(self.clock.environment if self.clock else {})}
+        return {**QUOTAS_OFF, **(self.clock.environment if self.clock else {})}
 
     def start(self) -> Service:
         """Start the service on its port and wait until it answers."""
@@ -78,19 +77,24 @@ class Stage:
 
     def _fill_folder(self) -> list[str]:
         """Accounts for authors, and widgets to be read and counted; gives their keys."""
-        source = self.folder / "source"
-        source.mkdir()
-        (source / "widget.js").write_bytes(_BUNDLE)
-        stored = {"bundleFile": "widget.js", "bundleUrl": None, "bundleSize": None}
-        version = version_line("1.0.0", sha256Hash=None, releaseNotes="n" * 5_000, **stored)
-        keys = [f"shelf/w{number}" for number in range(300)]
-        lines = ndjson(*(widget_line(key, versions=[version]) for key in keys))
-        (source / "shelf.ndjson").write_bytes(lines)
+        lines, keys = shelf_of(self.folder / "source")
         node = prepare_node(self.data)
         for name in AUTHORS:
             add_account(node, name)
         node.store.close()
-        done = run_command("import", str(source / "shelf.ndjson"), "--data", str(self.data))
+        done = run_command("import", str(lines), "--data", str(self.data))
         if done.returncode:
             raise RuntimeError(done.stderr.decode())
         return keys
+
+
+def shelf_of(source: Path) -> tuple[Path, list[str]]:
+    """A file of widgets to be read and counted, and their keys."""
+    source.mkdir()
+    (source / "widget.js").write_bytes(_BUNDLE)
+    stored = {"bundleFile": "widget.js", "bundleUrl": None, "bundleSize": None}
+    version = version_line("1.0.0", sha256Hash=None, releaseNotes="n" * 5_000, **stored)
+    keys = [f"shelf/w{number}" for number in range(300)]
+    lines = ndjson(*(widget_line(key, versions=[version]) for key in keys))
+    (source / "shelf.ndjson").write_bytes(lines)
+    return source / "shelf.ndjson", keys

@@ -2,7 +2,9 @@
 
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
+import httpx
 import pytest
 
 from support.nodes import RunningNode, Traveller
@@ -10,6 +12,7 @@ from support.people import request_body
 from support.service import wait_for
 
 JS = b"export function mount() {}\n"
+READY = "/healthz/ready"
 CLOCK = "/api/v1/widgets/ann/clock"
 # What is asked for is 5 s; the machine may be busy.
 BACK_S = 10.0
@@ -43,7 +46,7 @@ def assert_reads_go_on(node: RunningNode) -> None:
 
 
 def test_reads_go_on_and_writes_say_when_to_try_again(
-    nodes: list[RunningNode], ann: Traveller
+    nodes: list[RunningNode], ann: Traveller, metrics_port: int
 ) -> None:
     for node in nodes:
         node.relay.cut()
@@ -62,6 +65,12 @@ def test_reads_go_on_and_writes_say_when_to_try_again(
             assert list(refused.json()) == ["error"]
             assert "127.0.0.1" not in refused.text
             assert "postgres" not in refused.text.lower()
+    wait_for(lambda: all("has not answered for" in it.client.get(READY).text for it in nodes))
+    assert {it.client.get(READY).status_code for it in nodes} == {200}
+    metrics = httpx.get(f"http://127.0.0.1:{metrics_port}/metrics").text
+    told = dict(line.split() for line in metrics.splitlines() if line.startswith("widget_catalog_"))
+    assert float(told["widget_catalog_database_up"]) == 0
+    assert float(told["widget_catalog_lag_seconds"]) > 1
 
 
 def test_all_comes_back_by_itself(nodes: list[RunningNode], ann: Traveller) -> None:
@@ -111,3 +120,23 @@ def test_a_database_that_says_nothing_any_more_is_not_waited_for(
     assert node.client.post(CLOCK).status_code == 503
     assert node.client.get("/api/widgets/scopes", headers={"cookie": "x"}).status_code in (401, 503)
     assert time.monotonic() - began < 10
+
+
+def test_nobody_waits_without_end_for_a_database_that_hangs(
+    nodes: list[RunningNode], ann: Traveller
+) -> None:
+    """More ask at once than there are threads, before it is known that it hangs."""
+    node = nodes[1]
+    node.relay.silence()
+
+    body = request_body("ann/clock", "8.0.0", JS)
+    with ThreadPoolExecutor(24) as threads:
+        reads = [threads.submit(ann.get, node, "/api/widgets/scopes") for _ in range(12)]
+        writes = [threads.submit(ann.post, node, "/api/widgets/publish", body) for _ in range(12)]
+        statuses = {it.result(60).status_code for it in reads + writes}
+
+    assert statuses == {503}
+    assert_reads_go_on(node)
+    node.relay.restore()
+    wait_for(lambda: ann.get(node, "/api/widgets/scopes").status_code == 200)
+    assert ann.publish("ann/clock", "8.0.1", JS, node).status_code == 200

@@ -46,11 +46,16 @@ class CountingLoad(Clients):
     What was attempted and not acknowledged may have been counted or not.
     """
 
-    def __init__(self, service: Service, keys: list[str], clients: int = 6) -> None:
+    def __init__(
+        self, service: Service | int, keys: list[str], clients: int = 6, pause_s: float = 0
+    ) -> None:
+        """`service`: or the port of a proxy in front of some."""
+        self._pause_s = pause_s
+        self.failures: list[str] = []
         self.attempted: Counter[str] = Counter()
         self.acknowledged: Counter[str] = Counter()
         self.statuses: Counter[int] = Counter()
-        self._port = service.port
+        self._port = service if isinstance(service, int) else service.port
         self._keys = keys
         super().__init__([partial(self._post, number) for number in range(clients)])
 
@@ -76,10 +81,16 @@ class CountingLoad(Clients):
                     self.statuses[response.status] += 1
                     # The status line is the promise: what follows it may be cut off.
                     self.acknowledged[key] += response.status == 200
+                    if response.status != 200:
+                        self.failures.append(f"{response.status}")
                 response.read()
-            except _FAULTS:
+            except _FAULTS as fault:
+                with self._lock:
+                    self.failures.append(repr(fault))
                 connection.close()
                 time.sleep(0.01)
+            if self._pause_s:
+                self._is_over.wait(self._pause_s)
         connection.close()
 
 
@@ -90,7 +101,8 @@ class ReadingLoad(Clients):
     are requests that got no answer, or another than 200.
     """
 
-    def __init__(self, port: int, path: str, clients: int = 4) -> None:
+    def __init__(self, port: int, path: str, clients: int = 4, pause_s: float = 0) -> None:
+        self._pause_s = pause_s
         self.answered = 0
         self.failures: list[str] = []
         self.longest_s = 0.0
@@ -118,4 +130,6 @@ class ReadingLoad(Clients):
                 with self._lock:
                     self.failures.append(f"{'kept' if is_kept else 'new'} connection: {fault!r}")
                 connection.close()
+            if self._pause_s:
+                self._is_over.wait(self._pause_s)
         connection.close()

@@ -42,7 +42,7 @@ def settings_of(port: int) -> dict[str, str]:
 
 @contextlib.contextmanager
 def rclone(folder: Path, port: int | None = None) -> Iterator[int]:
-    """The port of a server whose buckets are folders."""
+    """The port of a server whose buckets are folders. It is killed in the end."""
     (folder / BUCKET).mkdir(parents=True, exist_ok=True)
     port = port or free_port()
     command = [_program("rclone"), "serve", "s3", "--addr", f"127.0.0.1:{port}"]

@@ -62,6 +62,7 @@ def doctor(
     from ..opening import check_writable, make_folder, open_secret_box
     from ..progress import counting
     from ..store.damage import DamageAlarm
+    from ..store.postgresql import find_other_secrets
     from ..store.widgets import count_widgets
     from ..wiring import DataFolder, prepare_node
     from .cleaning import clean_up, explain_orphans, forget_aside
@@ -96,6 +97,7 @@ def doctor(
     if not node.is_replica_sound:
         findings.mended.insert(0, "the whole read model was damaged, and was rebuilt.")
     findings.faults += find_app_faults(node.store, open_secret_box(node.folder, settings))
+    findings.faults += find_other_secrets(node.store, settings.secrets)
     say.print(
         f"Looked at {counted(findings.widgets, 'widget')} and "
         f"{counted(findings.bundles, 'stored bundle')}."

@@ -33,6 +33,8 @@ class StartWork:
 
     def do(self, node: "Node") -> str | None:
         """Do it, or put it off. Gives the secret of the first operator's invitation, if any."""
+        if node.is_cut_off:
+            return None  # Other nodes, or the next start, will do it.
         try:
             if node.is_prepared:
                 return _tidy_and_invite(node)
@@ -63,6 +65,13 @@ class StartWork:
             return
         if invitation is not None:
             greet_first(say, self._settings, invitation)
+
+
+def warn_of_outage(sentence: str) -> None:
+    say.print(
+        f"[yellow]Warning:[/] {escape(sentence)} This node shows what it had when it was stopped, "
+        "and goes on by itself when it answers again."
+    )
 
 
 def _tidy_and_invite(node: "Node") -> str | None:

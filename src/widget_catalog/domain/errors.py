@@ -150,6 +150,16 @@ class WriterBusy(StoreUnavailable):
     """Another writer has held the lock for longer than this one waits."""
 
 
+class OlderRelease(StoreUnavailable):
+    """A newer release has migrated the database that this one runs with."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "This node runs an older release than the database, and changes nothing in it. "
+            "Everything can be read. Try again soon, or upgrade the node."
+        )
+
+
 class NewerDatabase(CatalogError):
     """The database was made by a newer release than this one."""
 

@@ -37,10 +37,7 @@ def follow_counts(counts: Counts, store: Store, since: int) -> int:
     """Take in what other nodes have counted; gives from where to look the next time."""
     with store.reading() as connection:
         start = oldest_transaction(connection)
-        if since == 0:  # Nobody knows: all of them.
-            counted = list(wrong_counts(counts, connection).items())
-        else:
-            counted = downloads.list_counted(connection, since)
+        counted = downloads.list_counted(connection, since)
     if counted:
         counts.reserve(max(number for number, _ in counted))
         counts.raise_to(counted)

@@ -15,9 +15,12 @@ from pathlib import Path
 import structlog
 
 from ..domain.errors import StoreUnavailable
+from ..store.connection_watch import ConnectionWatch
 from ..store.engine import Store
-from ..store.postgresql import Listening
-from .counting import follow_counts
+from ..store.migrate import SCHEMA, migrate
+from ..store.node_names import describe_strangers
+from ..store.postgresql import Listening, transaction_horizon
+from .counting import follow_counts, mend_shared_counts
 from .node_status import NodeStatus
 from .replica import Replica
 from .revision import Counts
@@ -31,6 +34,8 @@ _BEAT_S = 0.5
 # How often changes and counts are looked for without a notification.
 _POLL_S = 1.0
 _RETRY_S = 0.5
+# How often other nodes are looked at.
+_NODES_S = 5.0
 
 
 class Follower:
@@ -42,14 +47,22 @@ class Follower:
         replica: Replica,
         counts: Counts,
         listen: Callable[[], Listening],
+        watch: ConnectionWatch,
     ) -> None:
-        """`store` must not depend on this follower's saying that the database is up."""
+        """`store` must not depend on this follower's saying that the database is up. `watch` ends
+        the waiting for a database that hangs."""
         self._lock_file = lock_file
         self._status = status
         self._store = store
         self._replica = replica
         self._counts = counts
         self._listen = listen
+        self._watch = watch
+        self._strangers: list[str] = []
+        self._is_failing = False
+        self._schema = SCHEMA
+        # Set with every new connection: see _follow_counts.
+        self._is_new = threading.Event()
         self._ended = threading.Event()
         self._woken = threading.Event()
         self._threads = [threading.Thread(target=self._lead, name="follower", daemon=True)]
@@ -80,24 +93,51 @@ class Follower:
             os.close(descriptor)
 
     def _listen_forever(self) -> None:
-        is_failing = False
         while not self._ended.is_set():
             try:
                 with self._listen() as listening:
-                    if is_failing:
-                        _log.info("The database answers again.")
-                    is_failing = False
-                    while not self._ended.is_set():
-                        self._status.database_answered(listening.newest_seq())
-                        self._woken.set()
-                        listening.wait(_BEAT_S)
+                    self._watch.add(listening.connection)
+                    self._is_new.set()
+                    self._hear(listening)
             except Exception as fault:  # The driver's, or the network's.
                 self._status.database_failed()
-                if not is_failing:
+                if not self._is_failing:
                     reason = " ".join(str(fault).split())
                     _log.error("The database does not answer. Reads go on.", fault=reason)
-                is_failing = True
+                self._is_failing = True
                 self._ended.wait(_RETRY_S)
+
+    def _hear(self, listening: Listening) -> None:
+        """Until this ends, or the connection fails."""
+        looked_at = 0.0
+        while not self._ended.is_set():
+            newest_seq, schema = listening.look()
+            self._note_release(schema)
+            if schema >= SCHEMA:  # Else it is migrated first.
+                self._status.database_answered(newest_seq, is_newer=schema > SCHEMA)
+                if self._is_failing:
+                    _log.info("The database answers again.")
+                self._is_failing = False
+            self._woken.set()
+            if time.monotonic() - looked_at >= _NODES_S:
+                looked_at = time.monotonic()
+                self._note_strangers(listening.find_strangers())
+            listening.wait(_BEAT_S)
+
+    def _note_release(self, schema: str) -> None:
+        if schema > max(SCHEMA, self._schema):
+            _log.warning(
+                "The database was migrated by a newer release. This node goes on to show what is "
+                "there, and changes nothing any more: upgrade it.",
+                schema=schema,
+                known=SCHEMA,
+            )
+        self._schema = schema
+
+    def _note_strangers(self, strangers: list[str]) -> None:
+        if strangers and strangers != self._strangers:
+            _log.warning(describe_strangers(strangers))
+        self._strangers = strangers
 
     def _apply_forever(self) -> None:
         counted_at = 0.0
@@ -108,13 +148,13 @@ class Follower:
             if self._ended.is_set():
                 return
             try:
+                if self._schema < SCHEMA:  # It was down when this node was started.
+                    migrate(self._store)
                 self._replica.apply(self._store)
                 self._status.applied(self._replica.applied_seq())
                 if time.monotonic() - counted_at >= _BEAT_S:
                     counted_at = time.monotonic()
-                    self._status.counted = follow_counts(
-                        self._counts, self._store, self._status.counted
-                    )
+                    self._follow_counts()
                 is_failing = False
             except StoreUnavailable as fault:
                 if not is_failing:
@@ -126,3 +166,19 @@ class Follower:
             except Exception:
                 _log.exception("What other nodes have changed cannot be shown.")
                 self._ended.wait(_RETRY_S * 10)
+
+    def _follow_counts(self) -> None:
+        """What other nodes have counted is found by the numbers of their transactions. A server
+        that has crashed, or the standby that took over from it, may give a number again that was
+        given before: so after every new connection all counts are compared."""
+        if self._is_new.is_set():
+            self._is_new.clear()
+            try:
+                counted = transaction_horizon(self._store)
+                mend_shared_counts(self._counts, self._store)
+            except StoreUnavailable:
+                self._is_new.set()
+                raise
+        else:
+            counted = follow_counts(self._counts, self._store, self._status.counted)
+        self._status.counted = counted

@@ -9,15 +9,15 @@ import os
 import time
 from pathlib import Path
 
-from ..domain.errors import DatabaseDown
+from ..domain.errors import DatabaseDown, OlderRelease
 from .revision import allocate
 
 # Nobody has heard of the database for so long: it is taken to be down.
 _SILENT_MS = 5_000
 # The follower asks it twice a second.
 _USUAL_MS = 1_500
-_ANSWERED_AT, _IS_UP, _NEWEST, _APPLIED, _BEHIND_SINCE, _COUNTED = range(6)
-_BYTES = 8 * 6
+_ANSWERED_AT, _IS_UP, _NEWEST, _APPLIED, _BEHIND_SINCE, _COUNTED, _IS_NEWER = range(7)
+_BYTES = 8 * 7
 
 
 class NodeStatus:
@@ -31,7 +31,9 @@ class NodeStatus:
 
     # Called by the follower
 
-    def database_answered(self, newest_seq: int) -> None:
+    def database_answered(self, newest_seq: int, *, is_newer: bool = False) -> None:
+        """`is_newer`: a newer release than this one has migrated it."""
+        self._words[_IS_NEWER] = int(is_newer)
         self._words[_NEWEST] = newest_seq
         self._note_lag()
         self._words[_ANSWERED_AT] = _now_ms()
@@ -53,12 +55,27 @@ class NodeStatus:
     # What the others ask
 
     def is_database_up(self) -> bool:
-        return self._words[_IS_UP] == 1 and self._silent_ms() < _SILENT_MS
+        return self._words[_IS_UP] == 1 and not self.is_silent()
+
+    def is_silent(self) -> bool:
+        """Whether nothing was heard of it for longer than it usually takes."""
+        return self._silent_ms() >= _SILENT_MS
+
+    @property
+    def silent_s(self) -> float:
+        """For how long nothing was heard of it; 0 while all is as usual."""
+        silent_ms = self._silent_ms()
+        return silent_ms / 1000 if silent_ms > _USUAL_MS else 0.0
 
     def check_database(self) -> None:
         """Whether it answers, from memory: to ask it would make all others wait."""
         if not self.is_database_up():
             raise DatabaseDown
+
+    def check_release(self) -> None:
+        """Raises OlderRelease if what this release writes may not be what a newer one expects."""
+        if self._words[_IS_NEWER]:
+            raise OlderRelease
 
     @property
     def lag_changes(self) -> int:
@@ -70,8 +87,7 @@ class NodeStatus:
         """For how long there are such, or for how long the database has been silent."""
         since = self._words[_BEHIND_SINCE]
         behind_ms = _now_ms() - since if since else 0
-        silent_ms = self._silent_ms()
-        return max(behind_ms, silent_ms if silent_ms > _USUAL_MS else 0) / 1000
+        return max(behind_ms / 1000, self.silent_s)
 
     def find_delay(self) -> str | None:
         """Why changes that are known are not shown. What a database that is down has, nobody

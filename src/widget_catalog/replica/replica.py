@@ -144,6 +144,17 @@ class Replica:
             self._shown = (word, state.seq)
         return self._shown[1]
 
+    def is_readable(self) -> bool:
+        """Whether there is one, of this release's format."""
+        file = self._current()
+        if file is None:
+            return False
+        try:
+            with file.reading() as reading:
+                return file.state(reading).format == State().format
+        except DataDamaged:
+            return False
+
     def _is_done(self, store: Store) -> bool:
         """Whether there is nothing to apply, and all readers are told so. Needs no lock."""
         file = self._current()

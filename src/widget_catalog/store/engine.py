@@ -21,6 +21,7 @@ from ..domain import clock
 from ..domain.clock import Clock
 from ..domain.errors import DatabaseDown, DataDamaged
 from .advisory_lock import limit_waiting, take_advisory_lock
+from .connection_watch import ConnectionWatch
 from .faults import faults_named
 from .opened_file import OpenedFile
 from .pictures import Pictures
@@ -53,9 +54,12 @@ class Store:
         program: str = "",
         run_folder: Path | None = None,
         is_up: Callable[[], bool] = lambda: True,
+        check_release: Callable[[], None] = lambda: None,
+        watch: ConnectionWatch | None = None,
     ) -> None:
         """`program` is the name that others see while they wait for this one; `run_folder` is for
-        locks and files of what is under way; a database that is not `is_up` is not waited for."""
+        locks and files of what is under way; a database that is not `is_up` is not waited for, and
+        where `check_release` raises, nothing is written. `watch` limits how long a write takes."""
         self.engine = engine
         self._on_damage = on_damage
         self._lock_file = lock_file
@@ -67,6 +71,8 @@ class Store:
         self._patience = patience
         self.run_folder = run_folder or (lock_file and lock_file.parent)
         self._is_up = is_up
+        self._check_release = check_release
+        self._watch = watch
         self._listener = listener
         self._now = now
         self._kept: PoolProxiedConnection | None = None
@@ -101,8 +107,9 @@ class Store:
                 yield tx
             return
         if self._lock is None:
-            with self._faults_named(), self._connected() as connection:
-                once = connection.execution_options(isolation_level="AUTOCOMMIT")
+            self._check_release()
+            with self._faults_named(), self._connected() as opened, self._limit(opened):
+                once = opened.execution_options(isolation_level="AUTOCOMMIT")
                 tx = Transaction(once, self.now_ms(), self._listener, Pictures())
                 yield tx
                 tx.committed()
@@ -144,6 +151,9 @@ class Store:
             raise DatabaseDown
         return self.engine.connect()
 
+    def _limit(self, connection: Connection) -> contextlib.AbstractContextManager[None]:
+        return contextlib.nullcontext() if self._watch is None else self._watch.limited(connection)
+
     @contextlib.contextmanager
     def _transaction(self, *, waits: bool, is_publishing: bool) -> Iterator[Transaction]:
         """All or nothing; raises StoreUnavailable if the store cannot be written now, and above
@@ -160,7 +170,8 @@ class Store:
         self, pictures: Pictures, *, waits: bool, is_publishing: bool
     ) -> Iterator[Transaction]:
         turn = contextlib.nullcontext() if self._lock is None else self._lock.held(waits=waits)
-        with self._faults_named(), turn, self._connected() as connection:
+        self._check_release()
+        with self._faults_named(), turn, self._connected() as connection, self._limit(connection):
             _check_file(connection)
             is_postgresql = connection.dialect.name == "postgresql"
             if is_postgresql:

@@ -1,11 +1,13 @@
 """PostgreSQL: how it is connected to, and how nodes are notified of each other's writes."""
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
+
+from .node_names import OTHER_FOLLOWERS, describe_strangers, find_strangers, follower_name
 
 if TYPE_CHECKING:
     from .engine import Store
@@ -20,11 +22,16 @@ _DEFAULTS = {
     "tcp_user_timeout": "6000",
     "target_session_attrs": "read-write",
 }
+# Said to the server once a connection is made: what a node that was lost has locked is free soon.
+_HEALTH = {"tcp_keepalives_idle": "5", "tcp_keepalives_interval": "2", "tcp_keepalives_count": "3"}
+# The same where its machine goes on, and it hangs. Commands may have reasons to be slow.
+_SERVICE_HEALTH = {**_HEALTH, "idle_in_transaction_session_timeout": "60s"}
 # A worker has eight threads that read and eight that write.
 _POOL = 16
 _POOL_PATIENCE_S = 5
 
 _CHANNEL = "widget_catalog"
+_LOOK = "SELECT (SELECT coalesce(max(seq), 0) FROM changes), version_num FROM alembic_version"
 _IMPORTING = 0x696D706F7274  # "import"
 
 
@@ -42,7 +49,7 @@ def connection_string(url: str, program: str = "") -> str:
         raise ValueError("is not an address that PostgreSQL's own clients understand.") from None
 
 
-def postgresql_engine(url: str, program: str = "") -> Engine:
+def postgresql_engine(url: str, program: str = "", *, is_service: bool = False) -> Engine:
     """The address goes to libpq as it is: it may name several hosts, and files for TLS."""
     address = connection_string(url, program)
     engine = sa.create_engine(
@@ -60,6 +67,15 @@ def postgresql_engine(url: str, program: str = "") -> Engine:
     def connect(_dialect: Any, _record: Any, arguments: list[str], _options: Any) -> None:
         arguments[:] = [address]
 
+    @sa.event.listens_for(engine, "connect")
+    def prepare(connection: Any, _record: Any) -> None:
+        health = _SERVICE_HEALTH if is_service else _HEALTH
+        settings = ", ".join(
+            f"set_config('{it}', '{value}', false)" for it, value in health.items()
+        )
+        connection.execute(f"SELECT {settings}")
+        connection.commit()
+
     return engine
 
 
@@ -71,25 +87,31 @@ def notify(connection: Connection) -> None:
 class Listening:
     """A connection that is notified of every change."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, secrets: Sequence[str]) -> None:
         import psycopg
 
-        address = connection_string(url, "widget-catalog follower")
-        self._connection: psycopg.Connection[Any] = psycopg.connect(address, autocommit=True)
-        self._connection.execute(f"LISTEN {_CHANNEL}")
+        self._secrets = secrets
+        address = connection_string(url, follower_name(secrets))
+        self.connection: psycopg.Connection[Any] = psycopg.connect(address, autocommit=True)
+        self.connection.execute(f"LISTEN {_CHANNEL}")
 
-    def newest_seq(self) -> int:
-        """Where the feed ends now."""
-        row = self._connection.execute("SELECT coalesce(max(seq), 0) FROM changes").fetchone()
-        return 0 if row is None else int(row[0])
+    def look(self) -> tuple[int, str]:
+        """Where the feed ends now, and the schema of the database."""
+        newest, schema = self.connection.execute(_LOOK).fetchone() or (0, "")
+        return int(newest), str(schema)
+
+    def find_strangers(self) -> list[str]:
+        """Where other nodes are that have another secret."""
+        found = self.connection.execute(OTHER_FOLLOWERS).fetchall()
+        return find_strangers(found, self._secrets)
 
     def wait(self, timeout_s: float) -> None:
         """Return when something has changed, or after so long."""
-        for _ in self._connection.notifies(timeout=timeout_s, stop_after=1):
+        for _ in self.connection.notifies(timeout=timeout_s, stop_after=1):
             return
 
     def close(self) -> None:
-        self._connection.close()
+        self.connection.close()
 
     def __enter__(self) -> Self:
         return self
@@ -145,3 +167,13 @@ def import_lock(engine: Engine, patience_s: float) -> Iterator[bool]:
         finally:
             # Not back into the pool: with the connection, the lock ends in any case.
             connection.invalidate()
+
+
+def find_other_secrets(store: "Store", secrets: Sequence[str]) -> list[str]:
+    """A sentence if nodes that run now have other secrets than these; none on SQLite."""
+    if not secrets:
+        return []
+    with store.reading() as connection:
+        followers = connection.exec_driver_sql(OTHER_FOLLOWERS).fetchall()
+    strangers = find_strangers([tuple(it) for it in followers], secrets)
+    return [describe_strangers(strangers)] if strangers else []

@@ -17,14 +17,22 @@ _HEADERS = [
 
 
 class Healthz:
-    """`find_delay` says why not all changes are shown yet, if so."""
+    """`find_delay` says why not all changes are shown yet, if so; `find_silence_s`, for how long
+    nothing was heard of the database that this node shares with others."""
 
     def __init__(
-        self, catalog: Catalog, find_delay: Callable[[], str | None], max_lag_s: int
+        self,
+        catalog: Catalog,
+        find_delay: Callable[[], str | None],
+        max_lag_s: int,
+        find_silence_s: Callable[[], float] = lambda: 0.0,
+        max_silence_s: int = 0,
     ) -> None:
         self._catalog = catalog
         self._find_delay = find_delay
         self._max_lag_s = max_lag_s
+        self._find_silence_s = find_silence_s
+        self._max_silence_s = max_silence_s
         self._behind_since: float | None = None
         self.is_draining = False
 
@@ -34,8 +42,11 @@ class Healthz:
         if request.method not in ("GET", "HEAD"):
             response = _line(405, "Use GET or HEAD.")
             return response._replace(headers=[*response.headers, ("allow", "GET, HEAD")])
-        fault = None if request.path == LIVE else self._find_fault()
-        response = _line(200, "ok") if fault is None else _line(503, fault)
+        if request.path == LIVE:
+            response = _line(200, "ok")
+        else:
+            fault = self._find_fault()
+            response = _line(200, self._describe()) if fault is None else _line(503, fault)
         return response._replace(body=None) if request.method == "HEAD" else response
 
     def _find_fault(self) -> str | None:
@@ -48,7 +59,15 @@ class Healthz:
             return "the read model cannot be read"
         if self._lag_s() > self._max_lag_s:
             return "behind: not all changes can be shown"
+        if 0 < self._max_silence_s < self._find_silence_s():
+            return f"cut off: {self._describe_silence()}"
         return None
+
+    def _describe(self) -> str:
+        return f"ok, but {self._describe_silence()}" if self._find_silence_s() else "ok"
+
+    def _describe_silence(self) -> str:
+        return f"the database has not answered for {self._find_silence_s():.0f} s"
 
     def _lag_s(self) -> float:
         """For how long, at least, there have been changes that cannot be shown."""

@@ -1,0 +1,205 @@
+"""Node: a data folder, opened; and what is done before it is served."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from .bundles.contract import Bundles, Uploads
+from .data_folder import DataFolder
+from .domain import clock
+from .domain.clock import Clock
+from .domain.errors import BundlesUnusable, DatabaseDown, FolderUnusable, StoreUnavailable
+from .opening import (
+    bundles_in,
+    check_bundles,
+    check_writable,
+    make_folder,
+    require_no_loss,
+    require_no_traces_of,
+    unusable,
+    uploads_in,
+)
+from .replica.file import discard
+from .replica.filling import Bar, no_bar
+from .replica.node_status import NodeStatus
+from .replica.replica import Replica
+from .replica.revision import Counts, Revision
+from .replica.soundness import is_sound
+from .settings import Backends
+from .store.connection_watch import ConnectionWatch
+from .store.damage import DamageAlarm
+from .store.engine import Store, sqlite_engine
+from .store.migrate import is_new, migrate
+from .store.postgresql import postgresql_engine, transaction_horizon
+from .store.writer_lock import COMMAND, Patience
+
+_FOLDER = Backends()
+
+
+class Node(NamedTuple):
+    """A data folder, opened: the store, its read model's shared parts, and the bundles."""
+
+    folder: DataFolder
+    store: Store
+    replica: Replica
+    revision: Revision
+    counts: Counts
+    bundles: Bundles
+    uploads: Uploads
+    status: NodeStatus | None = None
+    """Of a node that shares its database with others."""
+    is_prepared: bool = True
+    """Whether the counts are as stored; not so if another process was writing."""
+    is_replica_sound: bool = True
+    """Whether the replica was, before it was rebuilt."""
+    is_cut_off: bool = False
+    """Whether the database did not answer, so that the replica is as it was."""
+
+
+def open_node(
+    path: Path,
+    *,
+    is_durable: bool = True,
+    now: Clock = clock.now,
+    is_watched: bool = False,
+    patience: Patience = COMMAND,
+    may_create: bool = False,
+    backends: Backends = _FOLDER,
+    applies: bool = True,
+    watch: ConnectionWatch | None = None,
+) -> Node:
+    """Open a data folder whose database is already prepared, or `may_create` an empty one.
+
+    `is_watched`: by a service, which alerts its operator to damage; a command prints it.
+    One that `applies` not has no read model, as commands that leave this to the nodes. `watch`
+    ends the waiting for a database that hangs.
+    """
+    folder = DataFolder(path)
+    revision, counts = Revision(folder.revision), Counts(folder.counts)
+    on_damage = DamageAlarm(folder.damage).report if is_watched else None
+    is_shared = bool(backends.database)
+    replica = Replica(
+        folder,
+        revision,
+        counts,
+        program=_program(),
+        on_damage=on_damage,
+        is_shared=is_shared,
+        applies=applies,
+    )
+    status = NodeStatus(folder.node_status) if is_shared else None
+    if is_shared:
+        engine = postgresql_engine(backends.database, _program(), is_service=is_watched)
+    else:
+        engine = sqlite_engine(folder.database, is_durable=is_durable, may_create=may_create)
+    store = Store(
+        engine,
+        None if is_shared else folder.writer_lock,
+        replica,
+        now,
+        on_damage=on_damage,
+        patience=patience,
+        program=_program(),
+        run_folder=folder.writer_lock.parent,
+        is_up=status.is_database_up if status is not None and is_watched else lambda: True,
+        check_release=status.check_release if status is not None and is_watched else lambda: None,
+        watch=watch if is_watched else None,
+    )
+    if watch is not None:
+        watch.watch(engine)
+    bundles, uploads = bundles_in(folder, backends), uploads_in(folder, backends)
+    return Node(folder, store, replica, revision, counts, bundles, uploads, status)
+
+
+def make_index_ready(node: Node) -> None:
+    """After many changes: the next start, or a service that is running, need not wait for it."""
+    if not node.replica.applies:
+        return
+    from .replica.search.file import keep_index
+
+    keep_index(node.folder.replica, node.folder.search_index)
+
+
+def prepare_node(
+    path: Path,
+    *,
+    states_counts: bool = True,
+    checks_replica: bool = False,
+    bar: Bar = no_bar,
+    may_begin_anew: bool = False,
+    on_wait: Callable[[str], None] | None = None,
+    on_outage: Callable[[str], None] | None = None,
+    backends: Backends = _FOLDER,
+    applies: bool = True,
+) -> Node:
+    """Make the folder if need be, bring database and replica to this release, and open it.
+
+    Raises CatalogMissing if there must have been a database, unless it `may_begin_anew`. Waits
+    for another writer only if this changes the database; `on_wait` is then called with the holder.
+    A replica that `checks_replica` finds damaged is rebuilt, as one that is missing is. If database
+    or bundles cannot be reached, `on_outage` is called with the reason, and the node shows what it
+    has; without `on_outage`, or with nothing to show, that is raised.
+    """
+    folder = DataFolder(path)
+    may_begin_anew = may_begin_anew or bool(backends.database)
+    if not may_begin_anew:
+        require_no_loss(folder)
+    make_folder(folder)
+    try:
+        # Not so in a restored backup: there, nothing can be wrong with them.
+        had_counts = folder.counts.exists()
+        is_replica_sound = not checks_replica or is_sound(folder.replica)
+        if not is_replica_sound:
+            discard(folder.replica)
+        node = open_node(
+            path,
+            patience=COMMAND._replace(on_wait=on_wait),
+            may_create=True,
+            backends=backends,
+            applies=applies,
+        )
+    except OSError as error:
+        raise unusable(path, error) from None
+    check_writable(path)
+    # Of a node that was never here before, settings may be wrong.
+    can_show = had_counts and node.replica.is_readable()
+    tell = on_outage if can_show else None
+    try:
+        if applies:
+            check_bundles(backends)
+    except BundlesUnusable as fault:
+        if tell is None:
+            raise
+        tell(fault.message)
+    try:
+        if not may_begin_anew and is_new(node.store):
+            require_no_traces_of(folder)
+        migrate(node.store)
+        if not applies:
+            return node
+        node.replica.remove_leftovers()
+        node.replica.apply(node.store, bar=bar)
+        if node.status is not None:
+            # Before the counts are read: what is counted meanwhile must not be missed.
+            node.status.counted = transaction_horizon(node.store)
+            node.status.database_answered(node.replica.applied_seq())
+            node.status.applied(node.replica.applied_seq())
+        if states_counts or not had_counts:
+            node = node._replace(is_prepared=node.replica.state_counts(node.store))
+    except DatabaseDown as fault:
+        if tell is None or node.status is None:
+            raise
+        tell(f"The database cannot be used: {fault.reason}")
+        node.status.database_failed()
+        node = node._replace(is_cut_off=True)
+    except StoreUnavailable as error:
+        raise FolderUnusable(f"The data folder {path} cannot be used: {error.message}") from None
+    return node._replace(is_replica_sound=is_replica_sound)
+
+
+def _program() -> str:
+    """What other processes call this one: the program and its command, without what is secret."""
+    name = Path(sys.argv[0]).name
+    command = next((word for word in sys.argv[1:] if word.isalpha()), "")
+    return f"{'widget-catalog' if name == '__main__.py' else name} {command}".strip()[:80]

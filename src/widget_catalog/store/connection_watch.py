@@ -1,0 +1,87 @@
+"""ConnectionWatch: ends connections on which somebody would wait without end.
+
+A server whose processes hang still acknowledges what is sent to it, so TCP's own limits do not
+help; and a commit may wait for a standby that is gone. When a connection is shut down, whoever
+waits on it gets an error at once.
+"""
+
+import contextlib
+import os
+import socket
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection, Engine
+
+_LOOK_EVERY_S = 0.5
+# A connection that was just made has not been waited on for long.
+_YOUNG_S = 10.0
+# No transaction of a request takes as long.
+LONGEST_S = 20.0
+
+
+class ConnectionWatch:
+    """One a process; has a thread of its own. `is_silent`: the database says nothing any more."""
+
+    def __init__(self, is_silent: Callable[[], bool]) -> None:
+        self._is_silent = is_silent
+        self._lock = threading.Lock()
+        self._made_at: weakref.WeakKeyDictionary[Any, float] = weakref.WeakKeyDictionary()
+        self._deadlines: dict[object, tuple[float, Any]] = {}
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="connections", daemon=True)
+        self._thread.start()
+
+    def watch(self, engine: Engine) -> None:
+        """All connections that this engine makes from now on, from their first statement on."""
+
+        @sa.event.listens_for(engine, "connect", insert=True)
+        def add(made: Any, _record: Any) -> None:
+            self.add(made)
+
+    def add(self, made: Any) -> None:
+        """A connection of the driver."""
+        with self._lock:
+            self._made_at[made] = time.monotonic()
+
+    @contextlib.contextmanager
+    def limited(self, connection: Connection) -> Iterator[None]:
+        """Shut this connection down if what is done here takes too long."""
+        mark = object()
+        until = time.monotonic() + LONGEST_S
+        with self._lock:
+            self._deadlines[mark] = (until, connection.connection.dbapi_connection)
+        try:
+            yield
+        finally:
+            with self._lock:
+                del self._deadlines[mark]
+
+    def close(self) -> None:
+        self._ended.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._ended.wait(_LOOK_EVERY_S):
+            now = time.monotonic()
+            with self._lock:
+                late = [it for until, it in self._deadlines.values() if until < now]
+                if self._is_silent():
+                    late += [it for it, at in self._made_at.items() if at < now - _YOUNG_S]
+            for made in late:
+                _shut_down(made)
+
+
+def _shut_down(made: Any) -> None:
+    """From another thread than the one that uses it. Closing is left to that."""
+    if made.closed:
+        return
+    with (
+        contextlib.suppress(Exception),  # It was closed just now.
+        socket.socket(fileno=os.dup(made.fileno())) as duplicate,
+    ):
+        duplicate.shutdown(socket.SHUT_RDWR)

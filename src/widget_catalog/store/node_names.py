@@ -1,0 +1,47 @@
+"""Which nodes follow a database, and whether they have this one's secret.
+
+A node's follower tells the server a fingerprint of its secrets as the name of its program. So
+nodes that run now know of each other, and nothing is stored.
+"""
+
+import hmac
+from collections.abc import Iterable, Sequence
+
+_FOLLOWER = "widget-catalog follower"
+# A name has 63 characters at most.
+_SHOWN = 4
+
+OTHER_FOLLOWERS = f"""
+    SELECT application_name, coalesce(host(client_addr), 'the machine of the database')
+    FROM pg_stat_activity
+    WHERE datname = current_database() AND starts_with(application_name, '{_FOLLOWER} ')
+    ORDER BY 2, 1
+"""  # noqa: S608
+
+
+def follower_name(secrets: Sequence[str]) -> str:
+    return f"{_FOLLOWER} {','.join(_fingerprints(secrets))}"
+
+
+def find_strangers(followers: Iterable[Sequence[str]], secrets: Sequence[str]) -> list[str]:
+    """Where nodes are that do not accept what this one signs, or the other way round. `followers`
+    are rows of `OTHER_FOLLOWERS`."""
+    own = _fingerprints(secrets)
+    found = set()
+    for name, address in followers:
+        theirs = name.removeprefix(_FOLLOWER).strip().split(",")
+        if own[0] not in theirs or theirs[0] not in own:
+            found.add(address)
+    return sorted(found)
+
+
+def describe_strangers(addresses: Sequence[str]) -> str:
+    return (
+        f"There is a node with another secret_key at {', '.join(addresses)}. Uploads, sign-ins and "
+        "codes of authenticator apps that change nodes are refused until all nodes have the same."
+    )
+
+
+def _fingerprints(secrets: Sequence[str]) -> list[str]:
+    """Short, and of no use to find the secret: that is random."""
+    return [hmac.digest(it.encode(), b"fingerprint", "sha256").hex()[:8] for it in secrets[:_SHOWN]]

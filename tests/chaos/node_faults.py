@@ -1,0 +1,148 @@
+"""What happens to nodes, and to what they share. Two things may happen at the same time: one to the
+database, one to anything else. Never are all nodes down."""
+
+import contextlib
+import random
+import signal
+import threading
+import time
+from collections.abc import Callable
+from typing import Self
+
+from chaos.node_stage import NODES, NodeStage
+from support.service import wait_for
+
+_OF_THE_DATABASE = ("fail-over", "hang-primary", "kill-standby")
+_OF_NODES = ("kill-node", "kill-worker", "stop-node", "replace-workers", "kill-object-store")
+NODE_FAULTS = (*_OF_THE_DATABASE, *_OF_NODES)
+_LONGEST_HANG_S = 8.0
+
+
+class NodeFaults:
+    """Every fault in an order drawn by chance, again and again, from entering to leaving."""
+
+    def __init__(
+        self, stage: NodeStage, seed: int, longest_pause_s: float, *, is_short: bool
+    ) -> None:
+        """`is_short`: every fault once."""
+        self._is_short = is_short
+        self._stage = stage
+        self._ledger = stage.ledger
+        self._longest_pause_s = longest_pause_s
+        self._is_over = threading.Event()
+        self._happened: set[str] = set()
+        self._threads = [
+            threading.Thread(target=self._happen, args=(names, random.Random(f"{seed} {names}")))
+            for names in (_OF_THE_DATABASE, _OF_NODES)
+        ]
+
+    @property
+    def all_happened(self) -> bool:
+        return self._happened >= set(NODE_FAULTS)
+
+    @property
+    def is_alive(self) -> bool:
+        return any(it.is_alive() for it in self._threads) and not self._ledger.violations
+
+    def __enter__(self) -> Self:
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._is_over.set()
+        for thread in self._threads:
+            thread.join()
+
+    def _happen(self, names: tuple[str, ...], choose: random.Random) -> None:
+        try:
+            while not self._is_over.is_set():
+                for name in choose.sample(names, len(names)):
+                    if self._is_over.wait(choose.uniform(0.2, self._longest_pause_s)):
+                        return
+                    fault: Callable[[random.Random], None] = getattr(self, name.replace("-", "_"))
+                    fault(choose)
+                    self._happened.add(name)
+                if self._is_short:
+                    return
+        except (AssertionError, RuntimeError, OSError) as error:
+            self._ledger.violated(f"after {self._happened} came {error!r}"[:2000])
+
+    # To the database
+
+    def fail_over(self, choose: random.Random) -> None:
+        pair = self._stage.pair
+        pair.fail_over()
+        self._ledger.note("primaries killed, standbys promoted")
+        self._measure_recovery()
+        time.sleep(choose.uniform(0, 2))
+        pair.add_standby()
+
+    def _measure_recovery(self) -> None:
+        """How soon after the database is back is something written?"""
+        began = time.monotonic()
+        before = self._ledger.figures["counts acknowledged"]
+        wait_for(lambda: self._ledger.figures["counts acknowledged"] > before, 120)
+        with self._ledger.writing():
+            took_s = time.monotonic() - began
+            self._ledger.longest_recovery_s = max(self._ledger.longest_recovery_s, took_s)
+
+    def hang_primary(self, choose: random.Random) -> None:
+        primary = self._stage.pair.primary
+        primary.send(signal.SIGSTOP)
+        time.sleep(choose.uniform(1, min(_LONGEST_HANG_S, 4 * self._longest_pause_s)))
+        primary.send(signal.SIGCONT)
+        self._measure_recovery()
+        self._ledger.note("primaries that hung for a while")
+
+    def kill_standby(self, choose: random.Random) -> None:
+        """Commits wait for it until it is back: nothing is acknowledged meanwhile."""
+        standby = self._stage.pair.standby
+        standby.kill()
+        time.sleep(choose.uniform(0.2, self._longest_pause_s))
+        standby.start()
+        wait_for(self._stage.pair.is_synchronous, 120)
+        self._ledger.note("standbys killed")
+
+    # To the rest
+
+    def kill_node(self, choose: random.Random) -> None:
+        """One, or two of the three."""
+        killed = choose.sample(range(NODES), choose.choice((1, 1, NODES - 1)))
+        for index in killed:
+            self._stage.nodes[index].kill()
+        time.sleep(choose.uniform(0, 2))
+        for index in killed:
+            self._stage.start(index)
+        self._ledger.note("nodes killed", len(killed))
+
+    def stop_node(self, choose: random.Random) -> None:
+        index = choose.randrange(NODES)
+        if code := self._stage.nodes[index].stop(60):
+            self._ledger.violated(f"a node that was stopped ended with {code}")
+        self._stage.start(index)
+        self._ledger.note("nodes stopped and started")
+
+    def kill_worker(self, choose: random.Random) -> None:
+        for _ in range(3):
+            if pids := choose.choice(self._stage.nodes).worker_pids():
+                self._stage.send(choose.choice(pids), signal.SIGKILL)
+                self._ledger.note("workers killed")
+            time.sleep(choose.uniform(0, 0.5))
+
+    def replace_workers(self, choose: random.Random) -> None:
+        node = choose.choice(self._stage.nodes)
+        before = set(node.worker_pids())
+        node.process.send_signal(signal.SIGHUP)
+        with contextlib.suppress(AssertionError):
+            wait_for(lambda: not before & set(node.worker_pids()), 60)
+            self._ledger.note("workers replaced by SIGHUP", len(before))
+
+    def kill_object_store(self, choose: random.Random) -> None:
+        """Nodes that are started meanwhile serve what they have, too."""
+        self._stage.objects.kill()
+        time.sleep(choose.uniform(0.5, 2 * self._longest_pause_s))
+        if choose.random() < 0.5:
+            self.kill_node(choose)
+        self._stage.objects.start()
+        self._ledger.note("object stores killed")

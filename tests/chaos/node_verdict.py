@@ -1,0 +1,71 @@
+"""Afterwards, for --nodes: is everything on every node, and the same on all of them?"""
+
+import hashlib
+from collections.abc import Iterator
+
+import httpx
+
+from chaos.ledger import Ledger
+from chaos.node_stage import NodeStage
+from chaos.verdict import judge_counts, judge_releases
+from support.service import wait_for
+
+
+def judge_nodes(stage: NodeStage, ledger: Ledger, *, is_short: bool) -> None:
+    """In short, commands are run for two of the nodes."""
+    stage.wait_until_well()
+    clients = [node.client() for node in stage.nodes]
+    try:
+        wait_for(lambda: len({_state(it, stage) for it in clients}) == 1, 60)
+    except AssertionError:
+        ledger.violated("the nodes do not show the same a minute after the last fault")
+    for client in clients:
+        judge_releases(client, ledger, is_order_strict=False)
+        judge_counts(client, ledger)
+        client.close()
+    commanded = range(len(stage.nodes))[: 2 if is_short else None]
+    _judge_exports(stage, ledger, commanded)
+    for index, node in enumerate(stage.nodes):
+        if node.stop(60) != 0:
+            ledger.violated("a node did not stop cleanly")
+        if "Traceback" in node.log:
+            ledger.violated(f"a stack trace is in the log of node {index + 1}")
+    _judge_by_doctor(stage, ledger, commanded)
+
+
+def _state(client: httpx.Client, stage: NodeStage) -> str:
+    """A hash of all that a node shows, byte for byte, but for the time at which it is asked."""
+    digest = hashlib.sha256()
+    for path in _paths(stage):
+        digest.update(client.get(path).content)
+    digest.update(str(client.get("/api/stats").json()["downloads"]).encode())
+    return digest.hexdigest()
+
+
+def _paths(stage: NodeStage) -> Iterator[str]:
+    scopes = sorted({key.partition("/")[0] for key in stage.counted} | set(stage.tokens))
+    yield from (f"/api/widgets/{scope}/registry.json" for scope in scopes)
+    keys = {it.key for it in stage.ledger.releases} | set(stage.counted)
+    yield from (f"/api/v1/widgets/{key}" for key in sorted(keys))
+    yield "/api/v1/widgets/search?limit=100"
+    yield "/api/v1/widgets/changes?since=0&limit=1000"
+    yield "/api/v1/widgets/revocations"
+
+
+def _judge_exports(stage: NodeStage, ledger: Ledger, nodes: range) -> None:
+    exports = set()
+    for index in nodes:
+        folder = stage.folder / f"export-{index + 1}"
+        folder.mkdir()
+        stage.run("export", str(folder / "all.ndjson"), node=index)
+        exports.add(hashlib.sha256((folder / "all.ndjson").read_bytes()).hexdigest())
+    if len(exports) != 1:
+        ledger.violated("the nodes export different bytes")
+
+
+def _judge_by_doctor(stage: NodeStage, ledger: Ledger, nodes: range) -> None:
+    for index in nodes:
+        try:
+            stage.run("doctor", node=index)
+        except RuntimeError as fault:
+            ledger.violated(f"doctor: {fault}")

@@ -1,0 +1,112 @@
+"""./dev chaos --nodes: restarts under load, then faults under traffic, then what was lost."""
+
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from chaos.ledger import Ledger
+from chaos.node_faults import NodeFaults
+from chaos.node_stage import NodeStage
+from chaos.node_verdict import judge_nodes
+from chaos.report import show_node_report
+from chaos.traffic import Traffic
+from support.load import CountingLoad, ReadingLoad
+from support.service import wait_for
+
+_ANSWERS = 100
+# Between two requests of a client, so that nodes start in reasonable time on a small machine.
+_PAUSE_S = 0.02
+
+
+def run_nodes(minutes: float, seed: int) -> bool:
+    """Whether nothing happened that must not."""
+    folder = Path(tempfile.mkdtemp(prefix="chaos-"))
+    ledger = Ledger()
+    began = time.monotonic()
+    with NodeStage(folder, ledger) as stage:
+        _restart_under_load(stage, is_short=not minutes)
+        _make_chaos(stage, minutes, seed)
+        judge_nodes(stage, ledger, is_short=not minutes)
+    print(show_node_report(ledger, minutes, seed, time.monotonic() - began))
+    if ledger.violations:
+        print(f"Everything is kept in {folder}, with the nodes' logs.")
+        return False
+    shutil.rmtree(folder, ignore_errors=True)
+    return True
+
+
+def _restart_under_load(stage: NodeStage, *, is_short: bool) -> None:
+    """Replace all workers, then all nodes, one after the other: nobody must notice. In short: of
+    one node each."""
+    nodes = range(len(stage.nodes))
+    _count_failures(stage, "SIGHUP", _replace_workers, nodes[:1] if is_short else nodes)
+    _count_failures(stage, "restarted", _restart, nodes[1:2] if is_short else nodes)
+
+
+def _count_failures(
+    stage: NodeStage, what: str, renew: Callable[[NodeStage, int], None], nodes: range
+) -> None:
+    path = f"/api/v1/widgets/{stage.counted[0]}"
+    with (
+        ReadingLoad(stage.nginx_port, path, pause_s=_PAUSE_S) as reads,
+        CountingLoad(stage.nginx_port, stage.counted, clients=3, pause_s=_PAUSE_S) as counts,
+    ):
+        for index in nodes:
+            _wait_for_answers(reads)
+            renew(stage, index)
+        _wait_for_answers(reads)
+    with stage.ledger.writing():
+        stage.ledger.counts_attempted += counts.attempted
+        stage.ledger.counts_acknowledged += counts.acknowledged
+    # A count that takes too long, as on a machine that is busy with all this, may be refused.
+    failures = reads.failures + [f"count: {it}" for it in counts.failures if it != "503"]
+    stage.ledger.restarts.append(
+        f"{len(nodes)} nodes {what}: {reads.answered:,} reads, {counts.acknowledged.total():,} "
+        f"counts, {len(failures):,} failed ({counts.statuses[503]:,} counts refused with 503), the "
+        f"longest read took {reads.longest_s:.1f} s"
+    )
+    for failure in failures:
+        stage.ledger.violated(f"{what}: {failure}")
+
+
+def _replace_workers(stage: NodeStage, index: int) -> None:
+    node = stage.nodes[index]
+    said = node.log.count("All workers are replaced")
+    node.process.send_signal(signal.SIGHUP)
+    wait_for(lambda: node.log.count("All workers are replaced") > said, 120)
+
+
+def _restart(stage: NodeStage, index: int) -> None:
+    if code := stage.nodes[index].stop(60):
+        stage.ledger.violated(f"a node that was stopped ended with {code}")
+    stage.start(index)
+
+
+def _wait_for_answers(load: ReadingLoad) -> None:
+    wanted = load.answered + _ANSWERS
+    wait_for(lambda: load.answered >= wanted, 120)
+
+
+def _make_chaos(stage: NodeStage, minutes: float, seed: int) -> None:
+    ends_at = time.monotonic() + minutes * 60
+    longest_pause_s = 3 if minutes else 0.5
+    ledger = stage.ledger
+    with Traffic(
+        stage.nginx_port, stage.tokens, stage.counted, ledger, seed, is_proxied=True
+    ) as traffic:
+        traffic.is_served.set()
+        with NodeFaults(stage, seed, longest_pause_s, is_short=not minutes) as faults:
+            while faults.is_alive and (time.monotonic() < ends_at or not faults.all_happened):
+                time.sleep(0.2)
+                _say(f"{max(0, ends_at - time.monotonic()):.0f} s left")
+        time.sleep(1)
+    _say("")
+
+
+def _say(line: str) -> None:
+    if sys.stderr.isatty():
+        print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
