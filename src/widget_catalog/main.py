@@ -23,6 +23,7 @@ from .commands.backup import backup, restore
 from .commands.context import WHERE, ConfigOption, DataOption, fail, report, require_catalog, say
 from .commands.doctor import doctor
 from .commands.help import HELP_OPTIONS, build_command, examples
+from .commands.mirror import mirror
 from .commands.move import move
 from .commands.secrets import secrets
 from .commands.snapshot import keys, snapshots
@@ -285,6 +286,14 @@ app.command(
     epilog=examples("move --to-database postgresql://db/catalog --to-bundles s3://bundles"),
 )(move)
 
+app.command(
+    rich_help_panel=_CATALOG,
+    epilog=examples(
+        "mirror https://catalog.example --data mirror",
+        "mirror https://catalog.example --scope acme --official --follow",
+        "mirror --status --data mirror",
+    ),
+)(mirror)
 app.add_typer(snapshots, rich_help_panel=_CATALOG)
 app.add_typer(keys, rich_help_panel=_CATALOG)
 

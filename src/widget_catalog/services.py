@@ -22,6 +22,7 @@ from .opening import open_keys, open_secret_box
 from .settings import Settings
 from .store.engine import Store
 from .web.kit.call import Services
+from .web.kit.current_settings import CurrentSettings
 from .web.kit.rendering import PageRenderer
 from .web.kit.worker_metrics import Readings
 
@@ -112,9 +113,9 @@ def _provider(settings: Settings) -> "Provider | None":
     )
 
 
-def public_settings(settings: Settings) -> wire.Settings:
+def current_settings(settings: Settings, services: Services) -> CurrentSettings:
     """What `/api/settings` shows: nothing secret, ever."""
-    return wire.Settings(
+    shown = wire.Settings(
         service_name=settings.service_name,
         base_url=settings.public_url,
         cdn_base_url=settings.cdn_url,
@@ -124,6 +125,9 @@ def public_settings(settings: Settings) -> wire.Settings:
         max_bundle_bytes=settings.max_bundle_bytes,
         api_versions=release.API_VERSIONS,
     )
+    current = CurrentSettings(shown, services.store, services.renderer)
+    current.read()
+    return current
 
 
 def read_worker(

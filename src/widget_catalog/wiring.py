@@ -78,7 +78,7 @@ def build_worker(
     from .actions.staged_import import watch_imports
     from .actions.tidy_uploads import Tidier, tidy_uploads
     from .actions.webhooks.delivering import Deliverer
-    from .services import build_services, public_settings, read_worker
+    from .services import build_services, current_settings, read_worker
     from .web.internal.routes import ROUTES
     from .web.kit.dispatcher import Dispatcher
     from .web.kit.hashing import HashingPool
@@ -137,8 +137,9 @@ def build_worker(
     services = build_services(
         node.folder, durable, node.bundles, node.uploads, settings, node.replica.applied_seq
     )
+    shown = current_settings(settings, services)
     tidy = partial(tidy_uploads, durable, node.bundles, node.uploads)
-    tidier = Tidier(tidy, partial(forget_successors, durable))
+    tidier = Tidier(tidy, partial(forget_successors, durable), shown.read)
     importing = watch_imports(durable)
     metrics = open_metrics(node.folder.metrics) if settings.metrics_port else None
     lock_file, open_secret = node.folder.webhook_lock, services.factor_policy.box.open
@@ -155,7 +156,7 @@ def build_worker(
         durable.check if node.status is None else node.status.check_database,
         node.bundles.check if store_watch is None else store_watch.check,
         durable.blocked_s,
-        public_settings(settings),
+        shown,
         dispatcher.answer,
         alarm.current,
         lambda: node.replica.fault,

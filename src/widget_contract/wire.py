@@ -252,6 +252,17 @@ class Stats(Shape, frozen=True):
     generated_at: Annotated[str, time_field("When this was counted.")]
 
 
+class MirrorOf(Shape, frozen=True):
+    """Whose mirror a catalog is."""
+
+    url: Annotated[str, url_field("The catalog that it copies.", "https://catalog.example")]
+    id: Annotated[str, described("The id of this mirror.", "5f0c2d9e8b7a6c41")]
+    through: Annotated[
+        tuple[str, ...],
+        described("The ids of the mirrors between that catalog and the one it comes from.", []),
+    ]
+
+
 class Settings(Shape, frozen=True):
     """What a client needs to know before it signs in. Never a secret; more may be added."""
 
@@ -267,6 +278,10 @@ class Settings(Shape, frozen=True):
         int, count_field("Largest bundle that may be published, in bytes.", 2097152)
     ]
     api_versions: _ApiVersions
+    mirror_of: Annotated[
+        MirrorOf | UnsetType,
+        described("Only there if this is a mirror: widgets are published elsewhere."),
+    ] = UNSET
 
 
 class PublishScope(Shape, frozen=True):

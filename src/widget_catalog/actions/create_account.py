@@ -31,6 +31,7 @@ from ..store.invitations import (
     remove_invitations_by,
     remove_invitations_to_catalog,
 )
+from ..store.mirrors import find_mirror
 from .attempts import count_attempt
 from .credentials import INVITATION_PREFIX, hash_password, hash_secret, new_id, new_secret
 from .permissions import require_operator_now
@@ -65,6 +66,8 @@ def check_may_register(store: Store, registration: str, secret: str) -> Invitati
     """The invitation, if there is one; NotAllowed if they may not make an account."""
     with store.reading() as connection:
         invitation = _find(connection, secret, store.now_ms())
+        if find_mirror(connection) is not None:
+            registration = "closed"  # Nobody can publish at a mirror.
     # The first operator is admitted even so: at first there is nobody else.
     if invitation is not None and registration == "closed" and invitation.role != OPERATOR:
         raise NotAllowed("Registration is closed here. Ask the operator for an account.")

@@ -14,6 +14,7 @@ from ..domain.clock import from_ms
 from ..domain.errors import StoreUnavailable
 from ..process_pool import collector_paused
 from ..store.engine import Store
+from ..store.mirrors import require_no_mirror
 from ..store.widgets import add_drafts
 from .import_bundles import BundleTaker, FileTaker
 from .import_checks import ImportChecks, ImportSummary, by_fate
@@ -77,6 +78,8 @@ def import_taking(
 ) -> ImportSummary:
     """The same for lines whose files `taking` finds, wherever they are."""
     store = taking.store
+    with store.reading() as connection:
+        require_no_mirror(connection)
     rules = rules_of_now(store, is_lenient=is_lenient)
     reading = ImportLines(lines, rules, store.draw, taking, progress)
     started = Started(store, taking, file_name, into_owned, make_index_ready)

@@ -11,6 +11,7 @@ from ..domain.clock import from_ms
 from ..domain.errors import Conflict, NotFound
 from ..domain.widgets import Widget
 from ..store.engine import Snapshot, Store
+from ..store.mirrors import require_no_mirror
 from ..store.organizations import Place, list_publishing_places
 from ..store.publishing import PublishRequest, add_request, find_request
 from ..store.revocations import is_revoked
@@ -118,6 +119,7 @@ def check_gates(
     connection: Snapshot, actor: Actor, wanted: Wanted, quotas: Quotas, now_ms: int
 ) -> Planned:
     """What a request must pass now, and again when it is confirmed."""
+    require_no_mirror(connection)
     manifest = wanted.manifest
     require(connection, actor, Right.PUBLISH, wanted.scope, manifest.name)
     stored = find_widget(connection, wanted.scope, manifest.name)

@@ -1,6 +1,5 @@
 """`widget-catalog backup` and `restore`: the whole catalog, to a safe place and back."""
 
-import re
 import signal
 import threading
 from functools import partial
@@ -19,6 +18,7 @@ from .context import (
     require_catalog,
     require_folder,
     say,
+    seconds_of,
 )
 
 if TYPE_CHECKING:
@@ -36,7 +36,6 @@ _OTHER_FILES = frozenset(
     ".7z .bak .bz2 .db .gz .rar .sql .sqlite .tar .tbz2 .tgz .txz .tzst .xz .zip .zst".split()
 )
 _REBUILT = "The first start from this backup rebuilds the read model."
-_UNITS_S = {"s": 1, "m": 60, "h": 3600}
 
 
 def backup(
@@ -99,7 +98,7 @@ def backup(
     if every is not None:
         if is_file:
             fail("--every needs a folder: a file would be rewritten each time.")
-        _follow(FolderBackup(path, catalog, keep), catalog.database, _seconds(every))
+        _follow(FolderBackup(path, catalog, keep), catalog.database, seconds_of(every))
         return
     if is_file:
         made = back_up_to_file(path, catalog, bar)
@@ -239,13 +238,6 @@ def _follow(folder: "FolderBackup", database: Path, every_s: float) -> None:
     with folder.locked():
         report(f"Copying every {every_s:g} s what has changed. Stop with Ctrl-C.")
         keep_copying(folder, database, every_s, is_over, on_made, on_failure)
-
-
-def _seconds(text: str) -> float:
-    found = re.fullmatch(r"(\d+)([smh])", text)
-    if found is None or int(found[1]) == 0:
-        fail(f"--every {text}: write a number with s, m or h behind it, such as 30s.")
-    return int(found[1]) * _UNITS_S[found[2]]
 
 
 def _summary(manifest: "Manifest") -> str:

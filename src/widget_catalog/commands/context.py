@@ -1,5 +1,6 @@
 """What all commands share: where the catalog is, how to speak, how to fail."""
 
+import re
 import sys
 from functools import partial
 from pathlib import Path
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from ..wiring import Node
 
 say = Console(stderr=True, highlight=False, soft_wrap=True)
+
+_UNITS_S = {"s": 1, "m": 60, "h": 3600}
 
 WHERE = "Catalog and settings"
 
@@ -105,6 +108,14 @@ def require_folder(settings: Settings, what: str) -> None:
     """For commands that work on the files of a data folder alone."""
     if settings.database:
         fail(f"This catalog is in PostgreSQL, {what} See docs/scaling.md.")
+
+
+def seconds_of(every: str) -> float:
+    """What `--every` says."""
+    found = re.fullmatch(r"(\d{1,9})([smh])", every)
+    if found is None or int(found[1]) == 0:
+        fail(f"--every {every}: write a number with s, m or h behind it, such as 30s.")
+    return int(found[1]) * _UNITS_S[found[2]]
 
 
 def fail(message: str) -> NoReturn:

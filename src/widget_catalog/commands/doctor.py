@@ -57,6 +57,7 @@ def doctor(
     a million widgets; a service that is running goes on with the former read model meanwhile.
     """
     from ..actions.check_catalog import check_catalog
+    from ..actions.mirror.status import find_status
     from ..actions.second_factor.managing import find_app_faults
     from ..greeting import counted
     from ..opening import check_writable, make_folder, open_secret_box
@@ -102,6 +103,8 @@ def doctor(
         f"Looked at {counted(findings.widgets, 'widget')} and "
         f"{counted(findings.bundles, 'stored bundle')}."
     )
+    if (mirrored := find_status(node.store)) is not None:
+        say.print(mirrored.describe())
     _print_some("[red]Fault:[/]", findings.faults)
     if clean:
         findings.orphans = clean_up(node, findings.orphans, is_dry=dry_run, is_forced=force)

@@ -41,6 +41,10 @@ class NotAllowed(CatalogError):
     """Somebody asks for what is not theirs to do."""
 
 
+class IsMirror(NotAllowed):
+    """This catalog is a copy of another one, and only that one changes it."""
+
+
 class ConfirmationNeeded(NotAllowed):
     """A session that is too old, or too weak, for what is asked: the person must confirm first."""
 
@@ -158,6 +162,10 @@ class OlderRelease(StoreUnavailable):
             "This node runs an older release than the database, and changes nothing in it. "
             "Everything can be read. Try again soon, or upgrade the node."
         )
+
+
+class MirrorRefused(CatalogError):
+    """What cannot be mirrored, or not into this catalog."""
 
 
 class NewerDatabase(CatalogError):

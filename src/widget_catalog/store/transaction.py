@@ -45,6 +45,7 @@ class Write:
     def __init__(self, at_ms: int, listener: Listener | None) -> None:
         self.at_ms = at_ms
         self.is_public = False
+        self.is_mirroring = False
         self.counts: dict[int, int] = {}
         self._listener = listener
 

@@ -19,6 +19,7 @@ from .count_table import downloads as counts
 from .damage import any_text, is_damage
 from .engine import Transaction
 from .events import append_public
+from .mirrors import require_changeable
 from .revocations import add_revocations, list_revocations_of, revocation_from, save_revocation
 from .rows import (
     Draft,
@@ -285,6 +286,7 @@ def _add(
     """What happened to each of them is at its place in `events`."""
     if not new:
         return
+    require_changeable(tx)
     numbered = list(enumerate(new, start=highest_id(tx.connection) + 1))
     insert_rows(tx.connection, widgets, [(number, *it.widget) for number, it in numbered])
     rows = [(number, *version) for number, it in numbered for version in it.versions]
@@ -301,6 +303,7 @@ def replace_widget(
 ) -> None:
     """Save what has become of a widget by these events. Versions may be added and changed, never
     removed. A changed text is an event of its own."""
+    require_changeable(tx)
     row = dict(zip(widgets.columns.keys(), (old.id, *widget_row(new)), strict=True))
     tx.connection.execute(sa.update(widgets).where(widgets.c.id == old.id).values(row))
     known = {version.identity: version for version in old.widget.versions}

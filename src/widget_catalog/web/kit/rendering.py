@@ -69,6 +69,7 @@ class PageRenderer:
         self.preview_files = preview_files() | {"dashboard.js": dashboard}
         self.preview_path = f"/static/preview-{preview_tag(self.preview_files)}"
         self.has_dashboard = has_dashboard
+        self.mirror_url = ""
         # Where the service is reached under a path of its own, links begin with that path.
         self.root = urlsplit(public_url).path.rstrip("/")
         self.templates = _environment(
@@ -85,7 +86,13 @@ class PageRenderer:
             service_name=service_name,
             public_url=public_url,
             release=release.VERSION,
+            mirror_url="",
         )
+
+    def show_mirror(self, url: str) -> None:
+        """At the end of every page: whose mirror this is, if it is one."""
+        self.mirror_url = url
+        self.templates.globals["mirror_url"] = url
 
     def render(self, template: str, **values: object) -> bytes:
         return self.templates.get_template(template).render(values).encode()

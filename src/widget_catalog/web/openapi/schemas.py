@@ -51,6 +51,7 @@ def schemas() -> dict[str, Schema]:
         "HealthFault": _health_fault(),
         **{it.__name__: object_schema(it) for it in operational},
         "Settings": _open(wire.Settings),
+        "MirrorOf": object_schema(wire.MirrorOf),
     }
 
 

@@ -13,7 +13,7 @@ from widget_contract.addresses import CLI_VERSION, WIDGETS
 from widget_contract.errors import CatalogError
 from widget_contract.names import is_name, is_widget_key
 from widget_contract.semver import InvalidVersion, SemVer
-from widget_contract.wire import CliVersion, Counted, ServiceVersion, Settings, Shape
+from widget_contract.wire import CliVersion, Counted, ServiceVersion, Shape
 
 from ... import release
 from ...catalog.catalog import Catalog
@@ -21,6 +21,7 @@ from ...catalog.content import Content
 from ...domain.errors import DatabaseDown, DataDamaged, InvalidQuery, StoreUnavailable
 from ..kit.conditional import http_date
 from ..kit.content_response import content_response
+from ..kit.current_settings import CurrentSettings
 from ..kit.dispatcher import read_whole
 from ..kit.errors import TooLarge, error
 from ..kit.http import (
@@ -45,6 +46,7 @@ _REVOCATIONS = "revocations"
 _RESOLVE = "resolve"
 _CHANGES = "changes"
 _STATS = "/api/stats"
+_SETTINGS = "/api/settings"
 _REGISTRY_PREFIX = "/api/widgets/"
 _REGISTRY_SUFFIX = "/registry.json"
 _MAX_PATH_AND_QUERY = 8192
@@ -103,7 +105,7 @@ class PublicApi:
         store_check: Callable[[], None],
         bundles_check: Callable[[], None],
         blocked_s: Callable[[], float],
-        public_settings: Settings,
+        public_settings: CurrentSettings,
         internal: Answer,
         find_damage: Callable[[], str | None],
         find_delay: Callable[[], str | None],
@@ -121,6 +123,7 @@ class PublicApi:
         self._find_delay = find_delay
         self._streams = EventStreams(catalog, max_event_streams)
         self._workers = workers
+        self._settings = public_settings
         cli_version = CliVersion(min_cli_version, release.CLI_LATEST)
         version = ServiceVersion(release.VERSION, release.RELEASED_AT, release.API_VERSIONS)
         self._operational: dict[str, Callable[[Request], Response]] = {
@@ -128,7 +131,6 @@ class PublicApi:
             _STATS: lambda request: content_response(request, self._catalog.stats(), _CLOSED),
             "/api/version": _fixed(version),
             CLI_VERSION: _fixed(cli_version),
-            "/api/settings": _fixed(public_settings),
         }
 
     def drain(self) -> None:
@@ -261,6 +263,10 @@ class PublicApi:
         path = request.path
         if len(path) + len(request.query_string) > _MAX_PATH_AND_QUERY:
             return error(414, "The address is too long.")
+        if path == _SETTINGS:
+            if request.method != "GET" and request.method != "HEAD":
+                return _wrong_method(request, _READ)
+            return content_response(request, await self._settings.content(), _CLOSED)
         operational = self._operational.get(path)
         if operational is not None:
             if request.method == "GET" or request.method == "HEAD":

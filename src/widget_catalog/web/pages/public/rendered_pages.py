@@ -34,12 +34,13 @@ class RenderedPages:
             return kept
         content = self.render(template, **values())
         size = content.size * 3 // 2 + 2 * len(key) + _OVERHEAD_BYTES
-        self._pages.put(key, (shows, content), size)
+        self._pages.put(key, ((*shows, self._renderer.mirror_url), content), size)
         return content
 
     def find(self, key: str, shows: Shows) -> AnyContent | None:
         kept = self._pages.items.get(key)
-        return kept[1] if kept is not None and kept[0] == shows else None
+        wanted = (*shows, self._renderer.mirror_url)
+        return kept[1] if kept is not None and kept[0] == wanted else None
 
     def render(self, template: str, **values: Any) -> AnyContent:
         return self._packer.content([self._renderer.render(template, **values)])

@@ -1,0 +1,1 @@
+"""Being a mirror: a copy of another catalog that follows its changes."""

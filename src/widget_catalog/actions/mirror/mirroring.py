@@ -1,0 +1,336 @@
+"""Mirroring: rounds that find out what has changed on the other catalog, and copy just that.
+
+How far it has come is in the database, beside what it has copied: see `store/mirrors.py`. Every
+step may be repeated, so a process that is killed loses nothing.
+"""
+
+import itertools
+import secrets
+import time
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+import msgspec
+
+from widget_catalog_client import (
+    Catalog,
+    CatalogUnavailable,
+    ClientError,
+    FeedExpired,
+    NotFound,
+    Settings,
+)
+from widget_contract.names import is_widget_key
+
+from ...bundles.contract import Bundles
+from ...domain.errors import InvalidWidget, MirrorRefused
+from ...domain.widgets import Widget
+from ...replica.filling import Bar, Progress, no_bar
+from ...store.engine import Store, Transaction
+from ...store.mirrors import (
+    Mirror,
+    add_tasks,
+    count_tasks,
+    find_mirror,
+    finish_tasks,
+    list_tasks,
+    remove_mirror,
+    save_mirror,
+)
+from ...store.widgets import Key, count_widgets, find_widgets, stream_widgets
+from ..revoke_version import withdraw_files
+from .applying import save_copy
+from .upstream import Head, MirrorFault, Upstream, head_in_detail, head_in_registry
+
+_CHANGES_PER_PAGE = 1000
+_RESULTS_PER_PAGE = 100
+# Popularity may move a widget from one page to another while the pages are read.
+_MOST_WALKS = 5
+_AT_ONCE = 8
+# A service on this folder says by then that it is a mirror: so it is recognised if it is asked.
+_SHOWN_WITHIN_S = 1.0
+_WIDGETS_PER_COMMIT = 64
+# More widgets of a scope than this are read from its registry.
+_MOST_DETAILS = 20
+
+
+class Wanted(NamedTuple):
+    """Which widgets: of these scopes (none named: of all), and only official ones or not."""
+
+    scopes: tuple[str, ...] = ()
+    only_official: bool = False
+
+
+class Round(NamedTuple):
+    """What a round has done. Widgets with faults are tried again in the next."""
+
+    changed: int
+    faults: list[str]
+
+
+class _Copy(NamedTuple):
+    """What is to be saved of a widget: nothing, if it is not to be here and never was."""
+
+    key: Key
+    wanted: Widget | None
+    fault: str | None = None
+
+
+class Mirroring:
+    def __init__(
+        self, store: Store, bundles: Bundles, catalog: Catalog, max_bundle_bytes: int
+    ) -> None:
+        self._store = store
+        self._bundles = bundles
+        self._catalog = catalog
+        self._max_bundle_bytes = max_bundle_bytes
+
+    def begin(self, wanted: Wanted) -> None:
+        """Make this catalog a mirror, or make sure that it is one of the same catalog."""
+        if self._claim(wanted):
+            time.sleep(_SHOWN_WITHIN_S)
+            try:
+                self._checked_settings()
+            except BaseException:
+                with self._store.publishing() as tx:
+                    remove_mirror(tx)
+                raise
+
+    def _claim(self, wanted: Wanted) -> bool:
+        """Whether it has become a mirror just now."""
+        url = self._catalog.url
+        with self._store.publishing() as tx:
+            mirror = find_mirror(tx.connection)
+            if mirror is None:
+                own = count_widgets(tx.connection)
+                if own:
+                    raise MirrorRefused(
+                        f"This catalog has {own:,} widgets of its own. A mirror needs an empty or "
+                        "new data folder."
+                    )
+                save_mirror(tx, Mirror(url, secrets.token_hex(8), (), *wanted))
+                return True
+            if mirror.url != url:
+                raise MirrorRefused(
+                    f"This catalog is a mirror of {mirror.url}, not of {url}. Use another data "
+                    "folder."
+                )
+            if Wanted(mirror.scopes, mirror.only_official) != wanted:
+                save_mirror(tx, mirror._replace(**wanted._asdict(), seq=None))
+        return False
+
+    def run(self, bar: Bar = no_bar) -> Round:
+        """Bring this catalog to the state of the other. Where nothing has changed, this is one
+        request. Raises ClientError if the other catalog cannot be read."""
+        try:
+            self._note_changes()
+        except FeedExpired:
+            self._save(seq=None)
+        settings = None
+        if self._get().seq is None:
+            settings = self._checked_settings()
+            self._list_everything()
+        with self._store.reading() as connection:
+            left = count_tasks(connection)
+        if not left:
+            self._save(checked_at=self._store.now_ms())
+            return Round(0, [])
+        with bar(left) as progress:
+            done = self._copy_all(settings or self._checked_settings(), progress)
+        self._save(checked_at=self._store.now_ms())
+        return done
+
+    @property
+    def seq(self) -> int:
+        """The number of the other catalog's change that was noted last."""
+        return self._get().seq or 0
+
+    def _get(self) -> Mirror:
+        with self._store.reading() as connection:
+            mirror = find_mirror(connection)
+        if mirror is None:
+            raise MirrorRefused("This catalog is no longer a mirror.")
+        return mirror
+
+    def _save(self, **changes: object) -> None:
+        with self._store.writing() as tx:
+            self._change(tx, **changes)
+
+    def _change(self, tx: Transaction, **changes: object) -> None:
+        mirror = find_mirror(tx.connection)
+        if mirror is not None:
+            save_mirror(tx, mirror._replace(**changes))  # type: ignore[arg-type]
+
+    def _checked_settings(self) -> Settings:
+        """Raises MirrorRefused if the other catalog is made from this one."""
+        own = self._get().mirror_id
+        settings = self._catalog.settings()
+        above = settings.mirror_of
+        if above is msgspec.UNSET:
+            self._save(through=())
+            return settings
+        url = self._catalog.url
+        if above.id == own:
+            raise MirrorRefused(f"{url} is this catalog itself: it cannot be its own mirror.")
+        if own in above.through or self._is_itself(above.url, own):
+            raise MirrorRefused(
+                f"{url} is a mirror of {above.url}, which is made from this catalog: mirrors in a "
+                "circle would never get anything new."
+            )
+        self._save(through=(above.id, *above.through))
+        return settings
+
+    def _is_itself(self, url: str, own: str) -> bool:
+        """Whether this catalog is what is found there; not so, if nobody answers."""
+        try:
+            with Catalog(url, retries=0, timeout_s=3) as catalog:
+                above = catalog.settings().mirror_of
+        except ClientError:
+            return False
+        return above is not msgspec.UNSET and above.id == own
+
+    def _note_changes(self) -> None:
+        """Note which widgets have changed since the last round."""
+        seq = self._get().seq
+        while seq is not None:
+            page = self._catalog.changes(seq, limit=_CHANGES_PER_PAGE)
+            if page.newest < seq:
+                raise FeedExpired("It is not the same catalog any more.")
+            if page.changes:
+                if page.next <= seq:
+                    raise MirrorFault(f"{self._catalog.url} repeats its changes.")
+                seq = page.next
+                with self._store.writing() as tx:
+                    add_tasks(tx, self._wanted_keys(it.id for it in page.changes))
+                    self._change(tx, seq=seq)
+            if seq >= page.newest or not page.changes:
+                return
+
+    def _wanted_keys(self, ids: Iterable[str]) -> Iterator[Key]:
+        scopes = self._get().scopes
+        for it in ids:
+            scope, _, name = it.partition("/")
+            if is_widget_key(it) and (not scopes or scope in scopes):
+                yield scope, name
+
+    def _list_everything(self) -> None:
+        """Note all widgets, here and there. The number comes first: what changes meanwhile is
+        looked at again."""
+        seq = self._catalog.revocations().revision
+        mirror = self._get()
+        keys: set[Key] = set()
+        for scope in mirror.scopes or (None,):
+            keys |= self._list_widgets(scope, official=True if mirror.only_official else None)
+        with self._store.reading() as connection:
+            for it in stream_widgets(connection):
+                keys.add((str(it.widget.scope), str(it.widget.name)))
+        with self._store.writing() as tx:
+            add_tasks(tx, keys)
+            self._change(tx, seq=seq)
+
+    def _list_widgets(self, scope: str | None, *, official: bool | None) -> set[Key]:
+        found: set[Key] = set()
+        for _ in range(_MOST_WALKS):
+            for page in itertools.count(1):
+                results = self._catalog.search(
+                    scope=scope, official=official, page=page, limit=_RESULTS_PER_PAGE
+                )
+                ids = (f"{it.scope}/{it.name}" for it in results.widgets)
+                found |= set(self._wanted_keys(ids))
+                if not results.widgets or page * _RESULTS_PER_PAGE >= results.total:
+                    break
+            if len(found) >= results.total:
+                break
+        return found
+
+    def _copy_all(self, settings: Settings, progress: Progress) -> Round:
+        upstream = Upstream(
+            self._catalog,
+            settings,
+            self._catalog.revocations(),
+            self._bundles,
+            self._max_bundle_bytes,
+            self._store.now_ms(),
+        )
+        changed, faults = 0, []
+        with self._store.reading() as connection:
+            tasks = list_tasks(connection)
+        with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="mirror") as pool:
+            for scope, keys in itertools.groupby(tasks, key=lambda it: it[0]):
+                in_scope = _ScopeCopies(upstream, self._get(), self._store, scope, list(keys))
+                for batch in in_scope.batches():
+                    copies = list(pool.map(in_scope.copy, batch))
+                    faults += [it.fault for it in copies if it.fault is not None]
+                    changed += self._write([it for it in copies if it.fault is None])
+                    progress(len(batch))
+        return Round(changed, faults)
+
+    def _write(self, copies: list[_Copy]) -> int:
+        changed = 0
+        with self._store.publishing() as tx:
+            tx.is_mirroring = True
+            for it in copies:
+                if it.wanted is not None:
+                    changed += save_copy(tx, self._bundles, it.wanted)
+            finish_tasks(tx, [it.key for it in copies])
+        withdraw_files(self._store, self._bundles)
+        return changed
+
+
+class _ScopeCopies:
+    """The widgets of one scope that have to be compared with those of the other catalog."""
+
+    def __init__(
+        self, upstream: Upstream, mirror: Mirror, store: Store, scope: str, keys: list[Key]
+    ) -> None:
+        self._upstream = upstream
+        self._is_wanted = not mirror.scopes or scope in mirror.scopes
+        self._only_official = mirror.only_official
+        self._keys = keys
+        with store.reading() as connection:
+            found = find_widgets(connection, keys)
+        self._known = {key: it.widget for key, it in found.items()}
+        self._listed: dict[str, Head] | None = None
+        if self._is_wanted and (len(self._known) < len(keys) or len(keys) > _MOST_DETAILS):
+            try:
+                registry = upstream.catalog.registry(scope)
+                self._listed = {it.name: head_in_registry(scope, it) for it in registry.widgets}
+            except NotFound:
+                self._listed = {}
+
+    def batches(self) -> Iterator[list[Key]]:
+        for start in range(0, len(self._keys), _WIDGETS_PER_COMMIT):
+            yield self._keys[start : start + _WIDGETS_PER_COMMIT]
+
+    def copy(self, key: Key) -> _Copy:
+        """Called by several threads at once."""
+        try:
+            return _Copy(key, self._wanted(key))
+        except CatalogUnavailable:
+            raise  # The next one would fail in the same way.
+        except InvalidWidget as fault:
+            return _Copy(key, None, f"{'/'.join(key)}: {' '.join(fault.faults)}")
+        except (ClientError, MirrorFault) as fault:
+            return _Copy(key, None, f"{'/'.join(key)}: {fault.message}")
+
+    def _wanted(self, key: Key) -> Widget | None:
+        known = self._known.get(key)
+        head = self._find(key, known)
+        if head is None or (self._only_official and not head.is_official):
+            if known is None:
+                return None
+            gone = msgspec.structs.replace(known, is_listed=False)
+            return self._upstream.with_revocations(gone, {it.identity: it for it in gone.versions})
+        return self._upstream.copy(head, known)
+
+    def _find(self, key: Key, known: Widget | None) -> Head | None:
+        if not self._is_wanted:
+            return None
+        if self._listed is not None or known is None:
+            return (self._listed or {}).get(key[1])
+        try:
+            detail = self._upstream.catalog.detail("/".join(key))
+        except NotFound:
+            return None
+        return head_in_detail(detail, known)

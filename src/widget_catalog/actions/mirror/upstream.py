@@ -1,0 +1,230 @@
+"""The catalog that is mirrored: its widgets as values of ours, their files verified and kept."""
+
+import re
+import tempfile
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any, BinaryIO, NamedTuple, cast
+
+import msgspec
+
+from widget_catalog_client import (
+    Catalog,
+    PublishedFile,
+    Revocations,
+    Settings,
+    VersionDetail,
+    VersionEntry,
+    WidgetDetail,
+)
+from widget_contract.errors import CatalogError
+from widget_contract.wire import RegistryWidget
+
+from ...bundles.contract import Bundles, Kind
+from ...domain.clock import from_ms, iso
+from ...domain.widgets import Revocation, Version, Widget
+from ..ndjson import Rules, TakenBundle, decode_line
+
+_HASH = re.compile("[0-9a-f]{64}")
+_IN_MEMORY_BYTES = 1 << 20
+# The clock of the other catalog may be so far ahead of ours.
+_CLOCK_SKEW = timedelta(days=1)
+
+
+class MirrorFault(CatalogError):
+    """What the other catalog says of a widget cannot be taken over."""
+
+
+class Head(NamedTuple):
+    """A widget as the other catalog lists it. A registry does not say when it was created."""
+
+    scope: str
+    name: str
+    display_name: str
+    description: str | None
+    icon: str | None
+    is_official: bool | None
+    versions: tuple[VersionEntry, ...]
+    created_at: str | None = None
+
+    @property
+    def id(self) -> str:
+        return f"{self.scope}/{self.name}"
+
+
+def head_in_registry(scope: str, it: RegistryWidget) -> Head:
+    about = (it.display_name, it.description, it.icon, it.is_official)
+    return Head(scope, it.name, *about, it.versions)
+
+
+def head_in_detail(found: WidgetDetail, known: Widget) -> Head:
+    """A detail says `false` of what a registry says `null`."""
+    it = found.widget
+    is_official = known.is_official if it.is_official is bool(known.is_official) else it.is_official
+    about = (it.display_name, it.description, it.icon, is_official)
+    return Head(str(known.scope), str(known.name), *about, found.versions, it.created_at)
+
+
+class Upstream:
+    """What one round of mirroring knows of the other catalog. Used by several threads."""
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        settings: Settings,
+        revocations: Revocations,
+        bundles: Bundles,
+        max_bundle_bytes: int,
+        now_ms: int,
+    ) -> None:
+        self.catalog = catalog
+        self._base_url = settings.base_url.rstrip("/") + "/"
+        self._own = tuple({f"{settings.cdn_base_url.rstrip('/')}/", f"{self._base_url}cdn/"})
+        self._revoked = {
+            (it.id, it.version.partition("+")[0]): (it.reason, it.at)
+            for it in revocations.revocations
+        }
+        self._bundles = bundles
+        self._max_bundle_bytes = max_bundle_bytes
+        self._rules = Rules(from_ms(now_ms) + _CLOCK_SKEW, is_lenient=True)
+
+    def copy(self, head: Head, known: Widget | None) -> Widget:
+        """The widget as it should be here. Its files are stored when this returns."""
+        before = {it.identity: it for it in known.versions} if known is not None else {}
+        created_at = iso(known.created_at) if known is not None else head.created_at
+        sizes: dict[str, int] = {}
+        lines = []
+        for entry in head.versions:
+            old = before.get(entry.version.partition("+")[0])
+            if old is not None and self._has_all(head, entry, old):
+                lines.append(_known_line(entry, old, sizes))
+                continue
+            detail = self.catalog.version(head.id, entry.version)
+            created_at = created_at or detail.widget.created_at
+            lines.append(self._new_line(head, entry, detail, sizes))
+        if created_at is None:
+            created_at = self.catalog.detail(head.id).widget.created_at
+        line = {
+            "scope": head.scope,
+            "name": head.name,
+            "displayName": head.display_name,
+            "description": head.description,
+            "icon": head.icon,
+            "isOfficial": head.is_official,
+            "createdAt": created_at,
+            "versions": lines,
+        }
+        return self.with_revocations(self._decoded(line, sizes), before)
+
+    def with_revocations(self, widget: Widget, before: Mapping[str, Version]) -> Widget:
+        """Its versions as the other catalog revokes them. Of a revoked version it does not say
+        whether it was yanked besides."""
+        versions = []
+        for it in widget.versions:
+            revocation = self._revocation(f"{widget.scope}/{widget.name}", it.identity)
+            is_yanked, reason = it.is_yanked, it.yanked_reason
+            if revocation is not None:
+                old = before.get(it.identity)
+                is_yanked = old is not None and old.is_yanked
+                reason = old.yanked_reason if old is not None else None
+            versions.append(
+                msgspec.structs.replace(
+                    it, revocation=revocation, is_yanked=is_yanked, yanked_reason=reason
+                )
+            )
+        return widget.with_versions(versions)
+
+    def _revocation(self, widget_id: str, identity: str) -> Revocation | None:
+        found = self._revoked.get((widget_id, identity))
+        if found is None:
+            return None
+        reason, at = found
+        try:
+            return Revocation(reason, datetime.fromisoformat(at))
+        except ValueError:
+            raise MirrorFault(f"{identity} is said to be revoked at {at[:40]!r}.") from None
+
+    def _has_all(self, head: Head, entry: VersionEntry, old: Version) -> bool:
+        """Whether the files of a version are here. A published version never changes."""
+        if (old.sha256_hash, old.bundle_size) != (entry.sha256_hash, entry.bundle_size):
+            raise MirrorFault(
+                f"version {old.number} is said to have the SHA-256 {entry.sha256_hash[:64]}, and "
+                f"has {old.sha256_hash} here. A published version never changes."
+            )
+        is_revoked = (head.id, old.identity) in self._revoked
+        return old.bundle_url is None or is_revoked or not self._is_own(entry.bundle_url)
+
+    def _new_line(
+        self, head: Head, entry: VersionEntry, detail: VersionDetail, sizes: dict[str, int]
+    ) -> dict[str, Any]:
+        line = _line(entry)
+        if detail.manifest is not None:
+            line["manifest"] = msgspec.json.encode(detail.manifest).decode()
+        is_revoked = (head.id, entry.version.partition("+")[0]) in self._revoked
+        if is_revoked:  # Its files are not served. They are fetched if it is no longer revoked.
+            return line
+        for file in detail.files:
+            kind: Kind = "css" if file.path == "index.css" else "js"
+            stated = (file.sha256_hash, file.size)
+            if kind == "js" and stated != (entry.sha256_hash, entry.bundle_size):
+                raise MirrorFault(f"two hashes or sizes are stated for {entry.version}.")
+            if not self._is_own(file.url):
+                continue  # It stays where it is, as on the other catalog.
+            self._take(file, kind)
+            sizes[file.sha256_hash] = file.size
+            line["cssFile" if kind == "css" else "bundleFile"] = file.sha256_hash
+        if "bundleFile" in line:
+            del line["bundleUrl"]
+        return line
+
+    def _take(self, file: PublishedFile, kind: Kind) -> None:
+        if _HASH.fullmatch(file.sha256_hash) is None:
+            raise MirrorFault(f"{file.url} is said to have the SHA-256 {file.sha256_hash[:80]!r}.")
+        if file.size > self._max_bundle_bytes:
+            raise MirrorFault(
+                f"{file.url} has {file.size:,} bytes; the setting max_bundle_bytes allows "
+                f"{self._max_bundle_bytes:,}."
+            )
+        stored = self._bundles.stat(file.sha256_hash, kind)
+        if stored is not None and stored.size_bytes == file.size:
+            return
+        reached = msgspec.structs.replace(file, url=self._reached(file.url))
+        with tempfile.SpooledTemporaryFile(_IN_MEMORY_BYTES) as copy:
+            stream = cast(BinaryIO, copy)
+            self.catalog.download_bundle(reached, stream)
+            self._bundles.put(stream, file.sha256_hash, kind)
+
+    def _is_own(self, url: str) -> bool:
+        return url.startswith(self._own)
+
+    def _reached(self, url: str) -> str:
+        """As we reach the catalog, which may be at another address than it believes."""
+        if url.startswith(self._base_url):
+            return f"{self.catalog.url}/{url.removeprefix(self._base_url)}"
+        return url
+
+    def _decoded(self, line: dict[str, Any], sizes: Mapping[str, int]) -> Widget:
+        def taken(name: str, _kind: Kind) -> TakenBundle:
+            return TakenBundle(name, sizes[name])
+
+        return decode_line(msgspec.json.encode(line), taken, self._rules).widget
+
+
+def _line(entry: VersionEntry) -> dict[str, Any]:
+    line: dict[str, Any] = msgspec.to_builtins(entry)
+    del line["scope"], line["name"]
+    return line
+
+
+def _known_line(entry: VersionEntry, old: Version, sizes: dict[str, int]) -> dict[str, Any]:
+    line = _line(entry)
+    if old.bundle_url is None:
+        del line["bundleUrl"]
+        line["bundleFile"] = old.sha256_hash
+        sizes[old.sha256_hash] = old.bundle_size
+    if old.style is not None:
+        line["cssFile"] = old.style.sha256_hash
+        sizes[old.style.sha256_hash] = old.style.size_bytes
+    if old.manifest is not None:
+        line["manifest"] = old.manifest
+    return line

@@ -1,0 +1,171 @@
+"""`widget-catalog mirror`: this catalog as a copy of another one, which follows its changes."""
+
+import signal
+import sys
+import time
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.markup import escape
+
+from ..settings import load_settings
+from .context import ConfigOption, DataOption, command_node, fail, report, say, seconds_of
+
+if TYPE_CHECKING:
+    from widget_catalog_client import Catalog
+
+    from ..actions.mirror.mirroring import Mirroring
+    from ..wiring import Node
+
+_SHOWN = 20
+_MANY = 1_000
+# How long to wait after a failure, at first and at most.
+_FIRST_WAIT_S, _LONGEST_WAIT_S = 2.0, 60.0
+
+
+def mirror(
+    url: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="URL",
+            help="The catalog to copy; once it is known, it need not be given.",
+            show_default=False,
+        ),
+    ] = None,
+    scope: Annotated[
+        list[str] | None,
+        typer.Option("--scope", metavar="SCOPE", help="Only this scope; may be repeated."),
+    ] = None,
+    official: Annotated[
+        bool, typer.Option("--official", help="Only widgets that are official there.")
+    ] = False,
+    every: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="Go on until stopped, and look for changes every 30s, 5m or 1h.",
+            show_default=False,
+        ),
+    ] = None,
+    follow: Annotated[
+        bool, typer.Option("--follow", help="Go on until stopped, and copy changes at once.")
+    ] = False,
+    status: Annotated[
+        bool, typer.Option("--status", help="Only say whose mirror this is, and how far.")
+    ] = False,
+    end: Annotated[
+        bool, typer.Option("--end", help="Make it an ordinary catalog, with all that was copied.")
+    ] = False,
+    data: DataOption = None,
+    config: ConfigOption = None,
+) -> None:
+    """Copy another catalog into this one: all of it at first, then only what has changed.
+
+    Bundles are verified. Downloads are counted here by themselves. A service may run on the same
+    folder meanwhile; it shows the copy, says whose it is, and refuses publishing. An interrupted
+    copy goes on when the command is run again. Exit code 1: the other catalog cannot be read, or
+    widgets of it cannot be taken over; what was copied before stays.
+    """
+    from widget_catalog_client import Catalog
+
+    from ..actions.mirror.mirroring import Mirroring, Wanted
+    from ..actions.mirror.status import end_mirroring, find_status
+
+    if every is not None and follow:
+        fail("Give --every or --follow, not both.")
+    every_s = None if every is None else seconds_of(every)
+    settings = load_settings({"data": data}, config)
+    node = command_node(settings)
+    known = find_status(node.store)
+    if status or end:
+        if known is None:
+            fail("This catalog is not a mirror.")
+        if end:
+            end_mirroring(node.store)
+        report(f"No longer a mirror of {known.mirror.url}." if end else known.describe())
+        return
+    if url is None and known is None:
+        fail("Say which catalog to copy: widget-catalog mirror URL.")
+    if url is None and known is not None:
+        url, wanted = known.mirror.url, Wanted(known.mirror.scopes, known.mirror.only_official)
+    else:
+        wanted = Wanted(tuple(sorted(set(scope or ()))), official)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: sys.exit(0))
+    with Catalog(url or "") as catalog:
+        mirroring = Mirroring(node.store, node.bundles, catalog, settings.max_bundle_bytes)
+        mirroring.begin(wanted)
+        if every_s is None and not follow:
+            if not _run(node, mirroring):
+                raise typer.Exit(1)
+        elif every_s is not None:
+            _repeat(node, mirroring, every_s)
+        else:
+            _follow(node, mirroring, catalog)
+
+
+def _run(node: "Node", mirroring: "Mirroring") -> bool:
+    """One round; whether all of it could be taken over."""
+    from ..greeting import counted
+    from ..progress import counting
+    from ..wiring import make_index_ready
+
+    done = mirroring.run(partial(counting, say, "Copying"))
+    for sentence in done.faults[:_SHOWN]:
+        say.print(f"[red]Not copied:[/] {escape(sentence)}")
+    if len(done.faults) > _SHOWN:
+        say.print(f"… and {len(done.faults) - _SHOWN:,} more.")
+    if done.changed or not done.faults:
+        report(f"Copied {counted(done.changed, 'changed widget')}.")
+    if done.changed >= _MANY:
+        make_index_ready(node)
+    return not done.faults
+
+
+def _repeat(node: "Node", mirroring: "Mirroring", every_s: float) -> None:
+    report(f"Looking for changes every {every_s:g} s. Stop with Ctrl-C.")
+    while True:
+        _try(partial(_run, node, mirroring))
+        time.sleep(every_s)
+
+
+def _follow(node: "Node", mirroring: "Mirroring", catalog: "Catalog") -> None:
+    from widget_catalog_client import FeedExpired
+
+    report("Copying changes as they happen. Stop with Ctrl-C.")
+    wait_s = _FIRST_WAIT_S
+    while True:
+        if not _try(partial(_run, node, mirroring)):
+            time.sleep(wait_s)
+            wait_s = min(2 * wait_s, _LONGEST_WAIT_S)
+            continue
+        wait_s = _FIRST_WAIT_S
+        try:
+            _wait_for_change(mirroring, catalog)
+        except FeedExpired:
+            continue
+
+
+def _wait_for_change(mirroring: "Mirroring", catalog: "Catalog") -> None:
+    seq = mirroring.seq
+    for change in catalog.watch(seq):
+        if change.seq > seq:
+            return
+
+
+def _try(run: "partial[bool]") -> bool:
+    """Say what went wrong, and go on. What was copied is shown."""
+    from widget_contract.errors import CatalogError
+
+    from ..domain import clock
+    from ..domain.errors import MirrorRefused
+
+    try:
+        return run()
+    except MirrorRefused:
+        raise
+    except (CatalogError, OSError) as error:
+        now = clock.iso(clock.now())
+        say.print(f"{now}  [red]Error:[/] {escape(str(error))} Trying again.")
+        return False

@@ -1,0 +1,115 @@
+"""kill -9 of a mirror and of the catalog it copies, at any moment: in the end they are the same."""
+
+import contextlib
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from support.folders import empty_folder
+from support.mirrors import assert_bundles_are_whole, exported
+from support.service import Service, clean_environment, free_port
+from support.widgets import import_widgets, version_line, widget_line
+from widget_catalog.actions.change_version import deprecate_version, yank_version
+from widget_catalog.actions.change_widget import list_widget, unlist_widget
+from widget_catalog.actions.check_catalog import check_catalog
+from widget_catalog.domain.accounts import COMMAND_LINE
+from widget_catalog.wiring import Node, open_node, prepare_node
+
+_KILLS = int(os.environ.get("KILLS", "4"))
+# Of those, so many are kills of the other catalog, which takes long to start.
+_KILLS_OF_ORIGIN = max(1, _KILLS // 10)
+_WIDGETS = 30
+
+
+def _line(folder: Path, i: int) -> dict[str, Any]:
+    (folder / f"{i}.js").write_text(f"export function mount() {{ return {i} }}\n")
+    stored = {"bundleFile": f"{i}.js", "bundleUrl": None, "bundleSize": None, "sha256Hash": None}
+    return widget_line(f"s{i % 3}/w{i}", versions=[version_line("1.0.0", **stored)])
+
+
+class Runner:
+    """Starts rounds of a mirror, each in a process of its own."""
+
+    def __init__(self, process: "subprocess.Popen[str]") -> None:
+        self._process = process
+
+    def start(self) -> int:
+        assert self._process.stdin is not None
+        self._process.stdin.write("go\n")
+        self._process.stdin.flush()
+        return int(self._read())
+
+    def wait(self) -> int:
+        """The exit code: negative, if it was killed."""
+        return int(self._read())
+
+    def _read(self) -> str:
+        assert self._process.stdout is not None
+        return self._process.stdout.readline()
+
+
+@contextlib.contextmanager
+def _runner(data: Path, url: str) -> Iterator[Runner]:
+    environment = clean_environment({"PYTHONPATH": os.pathsep.join(sys.path)})
+    command = [sys.executable, "-m", "support.mirror_runner", str(data), url]
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=environment,
+    ) as process:
+        try:
+            yield Runner(process)
+        finally:
+            process.kill()
+
+
+def _change_something(node: Node, choose: random.Random) -> None:
+    key = f"s0/w{choose.randrange(0, _WIDGETS, 3)}"
+    yank_version(node.store, COMMAND_LINE, key, "1.0.0", f"Reason {choose.random()}.")
+    key = f"s1/w{choose.randrange(1, _WIDGETS, 3)}"
+    deprecate_version(node.store, COMMAND_LINE, key, "1.0.0", f"Message {choose.random()}.")
+    key = f"s2/w{choose.randrange(2, _WIDGETS, 3)}"
+    choose.choice([list_widget, unlist_widget])(node.store, COMMAND_LINE, key)
+
+
+def test_both_sides_killed_at_any_time_are_the_same_in_the_end(tmp_path: Path) -> None:
+    choose = random.Random(int(os.environ.get("SEED", "5")))
+    files = tmp_path / "files"
+    files.mkdir()
+    origin = open_node(empty_folder(tmp_path / "origin"), is_durable=False)
+    import_widgets(origin, *[_line(files, i) for i in range(_WIDGETS)], beside=files)
+    data, port = empty_folder(tmp_path / "mirror"), free_port()
+    service = Service(origin.folder.path, port=port)
+    try:
+        with _runner(data, service.url) as runner:
+            for turn in range(_KILLS):
+                child = runner.start()
+                time.sleep(choose.uniform(0, 1.5))
+                if turn % _KILLS < _KILLS_OF_ORIGIN:
+                    service.kill()
+                    runner.wait()
+                    service = Service(origin.folder.path, port=port)
+                else:
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(child, signal.SIGKILL)
+                    runner.wait()
+                _change_something(origin, choose)
+            for _ in range(2):
+                runner.start()
+                assert runner.wait() == 0
+        mirror = prepare_node(data)
+        assert exported(mirror) == exported(origin)
+        assert_bundles_are_whole(mirror)
+        assert check_catalog(mirror.store, mirror.bundles, mirror.replica).faults == []
+        mirror.store.close()
+    finally:
+        service.kill()
+        origin.store.close()

@@ -1,0 +1,27 @@
+"""A real catalog to be mirrored, shared by the tests of a module."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from support.folders import empty_folder
+from support.mirrors import file_lines
+from support.service import Service, running_service
+from support.widgets import import_widgets
+from widget_catalog.wiring import Node, open_node
+
+
+@pytest.fixture(scope="module")
+def origin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
+    """What the operator of the other catalog works on."""
+    folder = tmp_path_factory.mktemp("origin")
+    node = open_node(empty_folder(folder / "data"), is_durable=False)
+    import_widgets(node, *file_lines(folder / "files"), beside=folder / "files")
+    yield node
+    node.store.close()
+
+
+@pytest.fixture(scope="module")
+def service(origin: Node) -> Iterator[Service]:
+    with running_service(origin.folder.path) as running:
+        yield running

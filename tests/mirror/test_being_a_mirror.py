@@ -1,0 +1,143 @@
+"""What a mirror says of itself, what it refuses, and which catalogs it cannot copy."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from support.folders import empty_folder, filled_folder
+from support.mirrors import a_mirror, exported
+from support.people import a_person, nobody
+from support.service import Service, running_service, wait_for
+from support.site import InProcessSite
+from support.widgets import import_widgets, widget_line
+from widget_catalog.actions.change_version import yank_version
+from widget_catalog.actions.change_widget import set_official, unlist_widget
+from widget_catalog.actions.mirror.mirroring import Round
+from widget_catalog.actions.mirror.status import end_mirroring, find_status
+from widget_catalog.actions.revoke_version import revoke_version
+from widget_catalog.domain.accounts import COMMAND_LINE as OPERATOR
+from widget_catalog.domain.errors import IsMirror, MirrorRefused
+from widget_catalog.settings import Backends
+from widget_catalog.wiring import Node, prepare_node
+from widget_catalog_client import Catalog, CatalogUnavailable
+
+
+@pytest.fixture(scope="module")
+def mirrored(tmp_path_factory: pytest.TempPathFactory, service: Service) -> Iterator[InProcessSite]:
+    data = tmp_path_factory.mktemp("mirror") / "data"
+    with InProcessSite(data, registration="open") as site:
+        with a_mirror(data, service.url) as copying:
+            copying.mirroring.run()
+        yield site
+
+
+def test_a_mirror_says_whose_it_is(mirrored: InProcessSite, service: Service) -> None:
+    shown = mirrored.get("/api/settings").json()
+    assert shown["mirrorOf"]["url"] == service.url
+    assert shown["mirrorOf"]["through"] == []
+    assert shown["registrationOpen"] is False
+    for path in ("/", "/widgets/acme/clock", "/sign-in"):
+        page = mirrored.get(path).body.decode()
+        assert f'A mirror of <a href="{service.url}">{service.url}</a>' in page, path
+    assert "mirrorOf" not in httpx_settings(service)
+
+
+def httpx_settings(service: Service) -> dict[str, object]:
+    with service.client() as http:
+        found: dict[str, object] = http.get("/api/settings").json()
+        return found
+
+
+def test_nothing_can_be_published_or_changed_there(
+    mirrored: InProcessSite, service: Service
+) -> None:
+    ann = a_person(mirrored, "ann", is_operator=True)
+    sentence = f"This catalog is a mirror of {service.url}: widgets cannot be published"
+    for answer in (
+        ann.request("ann/clock"),
+        ann.post("/api/widgets/acme/clock/versions/1.0.0/yank", {"reason": "Bad."}),
+    ):
+        assert (answer.status, answer.json()["error"][: len(sentence)]) == (403, sentence)
+    store, bundles = mirrored.node.store, mirrored.node.bundles
+    before = exported(mirrored.node)
+    for change in (
+        lambda: yank_version(store, OPERATOR, "acme/clock", "1.0.0", "Bad."),
+        lambda: unlist_widget(store, OPERATOR, "acme/clock"),
+        lambda: set_official(store, OPERATOR, "acme/clock", True),
+        lambda: revoke_version(store, bundles, OPERATOR, "acme/clock", "1.0.0", "Bad."),
+        lambda: import_widgets(mirrored.node, widget_line("ann/own")),
+    ):
+        with pytest.raises(IsMirror, match=sentence):
+            change()
+    assert exported(mirrored.node) == before
+
+
+def test_nobody_registers_at_a_mirror(mirrored: InProcessSite) -> None:
+    body = {"username": "bob", "email": "bob@example.org", "password": "correct horse battery"}
+    answer = nobody(mirrored).post("/api/auth/register", body)
+    assert answer.status == 403, answer.body
+
+
+def test_it_can_become_an_ordinary_catalog(tmp_path: Path, service: Service) -> None:
+    with a_mirror(tmp_path / "data", service.url) as copying:
+        copying.mirroring.run()
+        node = copying.node
+        status = find_status(node.store)
+        assert status is not None
+        assert status.describe().startswith(f"A mirror of {service.url}: last checked at 20")
+        end_mirroring(node.store)
+        yank_version(node.store, OPERATOR, "acme/clock", "1.0.0", "Bad.")
+        with pytest.raises(MirrorRefused, match="no longer a mirror"):
+            copying.mirroring.run()
+
+
+def test_a_catalog_with_widgets_of_its_own_is_no_mirror(tmp_path: Path, service: Service) -> None:
+    data = filled_folder(tmp_path / "data", widget_line("ann/own"))
+    with pytest.raises(MirrorRefused, match="has 1 widgets of its own"):
+        a_mirror(data, service.url).__enter__()
+
+
+def test_a_mirror_has_one_origin(mirrored: InProcessSite) -> None:
+    with pytest.raises(MirrorRefused, match=r"is a mirror of .*, not of http://127.0.0.1:9\."):
+        a_mirror(mirrored.settings.data, "http://127.0.0.1:9").__enter__()
+
+
+def test_an_origin_that_does_not_answer_makes_no_mirror(tmp_path: Path) -> None:
+    data = empty_folder(tmp_path / "data")
+    with pytest.raises(CatalogUnavailable):
+        a_mirror(data, "http://127.0.0.1:9").__enter__()
+    node = prepare_node(data)
+    import_widgets(node, widget_line("ann/own"))  # It is an ordinary catalog still.
+    node.store.close()
+
+
+def test_circles_are_recognised(tmp_path: Path) -> None:
+    one, two = empty_folder(tmp_path / "one"), empty_folder(tmp_path / "two")
+    with running_service(one) as first, running_service(two) as second:
+        with pytest.raises(MirrorRefused, match="is this catalog itself"):
+            a_mirror(one, first.url).__enter__()
+        with a_mirror(two, first.url) as copying:
+            copying.mirroring.run()
+        with pytest.raises(MirrorRefused, match="in a circle"):
+            a_mirror(one, second.url).__enter__()
+        with Catalog(first.url) as catalog:
+            wait_for(lambda: catalog.settings().mirror_of is msgspec.UNSET)
+
+
+def test_a_mirror_on_postgresql(
+    tmp_path: Path, postgresql_url: str, origin: Node, service: Service
+) -> None:
+    from support.mirrors import _MAX_BUNDLE_BYTES
+    from support.postgresql import a_database
+    from widget_catalog.actions.mirror.mirroring import Mirroring, Wanted
+
+    with a_database(postgresql_url) as database, Catalog(service.url) as catalog:
+        node = prepare_node(tmp_path / "data", backends=Backends(database), applies=False)
+        mirroring = Mirroring(node.store, node.bundles, catalog, _MAX_BUNDLE_BYTES)
+        mirroring.begin(Wanted())
+        assert mirroring.run() == Round(6, [])
+        assert exported(node) == exported(origin)
+        assert mirroring.run() == Round(0, [])
+        node.store.close()

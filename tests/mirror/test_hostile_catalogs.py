@@ -1,0 +1,172 @@
+"""Other catalogs that lie, never end or die half-way: nothing wrong is stored, and all is said."""
+
+import itertools
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.mirrors import (
+    Passed,
+    Tampering,
+    a_mirror,
+    assert_bundles_are_whole,
+    exported,
+    tampering_server,
+)
+from support.service import Service
+from widget_catalog.actions.change_version import deprecate_version, undeprecate_version
+from widget_catalog.domain.accounts import COMMAND_LINE as OPERATOR
+from widget_catalog.wiring import Node
+from widget_catalog_client import CatalogUnavailable, ClientError
+
+Change = Callable[[Any], None]
+_VERSION = "/api/v1/widgets/acme/clock/2.0.0"
+_BUNDLE = "/cdn/@acme/clock/2.0.0/index.js"
+_REGISTRY = "/api/widgets/acme/registry.json"
+
+
+@pytest.fixture
+def between(service: Service) -> Iterator[Tampering]:
+    with tampering_server(service.url) as made:
+        yield made
+
+
+def changed(path: str, change: Change) -> Callable[[str, Passed], Passed]:
+    """What is answered at this path, with some of its JSON changed."""
+
+    def tamper(asked: str, passed: Passed) -> Passed:
+        if asked.partition("?")[0] != path:
+            return passed
+        document = json.loads(passed.body)
+        change(document)
+        return passed._replace(body=json.dumps(document).encode())
+
+    return tamper
+
+
+def file(document: Any, index: int, **fields: Any) -> None:
+    document["files"][index].update(fields)
+
+
+def entry(document: Any, **fields: Any) -> None:
+    """Of acme/clock in a registry."""
+    (clock,) = [it for it in document["widgets"] if it["name"] == "clock"]
+    clock["versions"][0].update(fields)
+
+
+@pytest.mark.parametrize(
+    ("path", "change", "says"),
+    [
+        (_VERSION, lambda it: file(it, 0, sha256Hash="0" * 64), "two hashes or sizes are stated"),
+        (_VERSION, lambda it: file(it, 0, size=3), "two hashes or sizes are stated"),
+        (_VERSION, lambda it: file(it, 1, sha256Hash="0" * 64), "has the SHA-256"),
+        (_VERSION, lambda it: file(it, 1, sha256Hash="../../x"), "is said to have the SHA-256"),
+        (_VERSION, lambda it: file(it, 1, size=3), "has more than the 3 bytes stated"),
+        (_VERSION, lambda it: file(it, 1, size=1 << 40), "max_bundle_bytes allows"),
+        (_VERSION, lambda it: it.pop("files"), "not what a catalog sends"),
+        (_REGISTRY, lambda it: entry(it, publishedAt="2999-01-01T00:00:00.000Z"), "in the future"),
+        (_REGISTRY, lambda it: entry(it, version="two"), "two"),
+        (_REGISTRY, lambda it: entry(it, sdkVersion=""), None),
+        (_REGISTRY, lambda it: entry(it, minSize={"w": -1, "h": 0}), "minSize"),
+    ],
+)
+def test_a_lie_about_one_widget_is_named_and_the_others_are_copied(
+    tmp_path: Path, origin: Node, between: Tampering, path: str, change: Change, says: str | None
+) -> None:
+    between.tamper = changed(path, change)
+    with a_mirror(tmp_path / "data", between.url) as copying:
+        done = copying.mirroring.run()
+        if says is None:
+            assert done.faults == []
+            return
+        (fault,) = done.faults
+        assert fault.startswith("acme/clock: ")
+        assert re.search(re.escape(says), fault), fault
+        expected = exported(origin)
+        del expected["acme/clock"]
+        assert exported(copying.node) == expected
+        assert_bundles_are_whole(copying.node)
+        between.tamper = lambda _path, passed: passed
+        assert copying.mirroring.run().faults == []  # It is tried again.
+        assert exported(copying.node) == exported(origin)
+
+
+@pytest.mark.parametrize("piece", [b"export function mount() { return 'evil!' }\n", b"x" * 65536])
+def test_bytes_that_are_not_those_stated_are_not_stored(
+    tmp_path: Path, origin: Node, between: Tampering, piece: bytes
+) -> None:
+    """Others of the same size; and a body without end."""
+
+    def tamper(path: str, passed: Passed) -> Passed | Iterator[bytes]:
+        if path != _BUNDLE:
+            return passed
+        return itertools.repeat(piece) if len(piece) > 1000 else passed._replace(body=piece)
+
+    between.tamper = tamper
+    with a_mirror(tmp_path / "data", between.url) as copying:
+        (fault,) = copying.mirroring.run().faults
+        assert fault.startswith(f"acme/clock: {between.url}{_BUNDLE} has ")
+        assert "acme/clock" not in exported(copying.node)
+        assert_bundles_are_whole(copying.node)
+
+
+@pytest.mark.parametrize("path", [_REGISTRY, _VERSION, _BUNDLE, "/api/v1/widgets/revocations"])
+def test_a_catalog_that_dies_half_way_is_tried_again(
+    tmp_path: Path, origin: Node, between: Tampering, path: str
+) -> None:
+    def half(asked: str, passed: Passed) -> Passed:
+        if asked.partition("?")[0] != path:
+            return passed
+        whole = {"content-length": str(len(passed.body))}
+        return Passed(200, whole, passed.body[: len(passed.body) // 2])
+
+    between.tamper = half
+    with a_mirror(tmp_path / "data", between.url) as copying:
+        copying.mirroring._catalog._http.timeout = 1  # Such a server keeps its connection open.
+        with pytest.raises(CatalogUnavailable):
+            copying.mirroring.run()
+        assert "acme/clock" not in exported(copying.node)
+        between.tamper = lambda _path, passed: passed
+        assert copying.mirroring.run().faults == []
+        assert exported(copying.node) == exported(origin)
+
+
+@pytest.mark.parametrize(
+    ("path", "sent"),
+    [
+        ("/api/v1/widgets/revocations", b"<!doctype html>"),
+        ("/api/v1/widgets/search", b"[" * 10_000),
+    ],
+)
+def test_what_is_no_catalog_is_not_mirrored(
+    tmp_path: Path, between: Tampering, path: str, sent: bytes
+) -> None:
+    between.tamper = lambda asked, passed: (
+        passed._replace(body=sent) if asked.startswith(path) else passed
+    )
+    with a_mirror(tmp_path / "data", between.url) as copying:
+        with pytest.raises(ClientError, match="not what a catalog sends"):
+            copying.mirroring.run()
+        assert exported(copying.node) == {}
+
+
+def test_a_published_version_never_changes(
+    tmp_path: Path, origin: Node, between: Tampering
+) -> None:
+    with a_mirror(tmp_path / "data", between.url) as copying:
+        copying.mirroring.run()
+        before = exported(copying.node)["acme/clock"]
+
+        def lie(document: Any) -> None:
+            document["versions"][0]["sha256Hash"] = "0" * 64
+
+        between.tamper = changed("/api/v1/widgets/acme/clock", lie)
+        deprecate_version(origin.store, OPERATOR, "acme/clock", "1.0.0", "Old.")
+        (fault,) = copying.mirroring.run().faults
+        assert "A published version never changes." in fault
+        assert exported(copying.node)["acme/clock"] == before
+        undeprecate_version(origin.store, OPERATOR, "acme/clock", "1.0.0")
