@@ -1,0 +1,77 @@
+"""The files in deploy/: nginx takes its configuration, and all name what is there."""
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from widget_catalog.settings import load_settings
+
+ROOT = Path(__file__).parents[2]
+DEPLOY = ROOT / "deploy"
+
+
+@pytest.fixture(scope="module")
+def services() -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]
+    return found
+
+
+def environment_of(file: str) -> dict[str, str]:
+    """What a deployment file sets in the environment of the service."""
+    found = re.findall(r"(WIDGET_CATALOG_[A-Z0-9_]+)[=:] ?([^\s\\]+)", (DEPLOY / file).read_text())
+    return {name: value.strip('"') for name, value in found}
+
+
+@pytest.mark.parametrize("file", ["Dockerfile", "compose.yaml", "widget-catalog.service"])
+def test_the_settings_in_them_are_settings_that_the_service_takes(file: str) -> None:
+    environment = environment_of(file)
+    assert environment
+    if "WIDGET_CATALOG_SECRET_KEY" in environment:
+        environment["WIDGET_CATALOG_SECRET_KEY"] = "x" * 64
+    load_settings(environment=environment)
+
+
+def test_nginx_takes_the_configuration_and_asks_the_nodes_of_the_compose_file(
+    tmp_path: Path, services: dict[str, Any]
+) -> None:
+    configuration = (DEPLOY / "nginx.conf").read_text()
+    asked = set(re.findall(r"server store:(\d+)", configuration))
+    nodes = [it["command"] for name, it in services.items() if name.startswith("node")]
+    assert asked == {it[it.index("--port") + 1] for it in nodes}
+
+    program = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin")
+    assert program, "nginx is not installed: ./dev test installs it as root on Debian."
+    # Only in a network of the compose file has the store a name.
+    local = tmp_path / "nginx.conf"
+    local.write_text(configuration.replace("store:", "127.0.0.1:"))
+    checked = subprocess.run(
+        [program, "-t", "-e", "stderr", "-c", str(local), "-g", f"pid {tmp_path}/pid;"],
+        capture_output=True,
+        text=True,
+    )
+    assert checked.returncode == 0, checked.stderr
+    assert "[warn]" not in checked.stderr
+
+
+def test_everything_that_the_image_is_made_of_is_there() -> None:
+    copied = re.findall(r"^COPY (?!--from)(.+)$", (DEPLOY / "Dockerfile").read_text(), re.MULTILINE)
+    sources = [source for line in copied for source in line.split()[:-1]]
+    assert "src" in sources
+    assert [it for it in sources if not (ROOT / it).exists()] == []
+    # Guides and clients lie elsewhere, and are linked from the packages.
+    links = [it for it in (ROOT / "src").rglob("*") if it.is_symlink()]
+    assert links
+    for link in links:
+        assert link.resolve().relative_to(ROOT).parts[0] in sources, link
+
+
+def test_services_wait_for_services_that_are_there(services: dict[str, Any]) -> None:
+    named = {name for it in services.values() for name in it.get("depends_on", ())}
+    assert named
+    assert named <= services.keys()
