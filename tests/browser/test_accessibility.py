@@ -31,7 +31,7 @@ PUBLIC = (
     "/docs/api",
     "/docs/api/searchWidgets",
     "/sign-in",
-    f"{_CLOCK}/report",
+    "/report/catalog/clock",
 )
 OWN = (
     "/account",

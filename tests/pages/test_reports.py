@@ -8,7 +8,7 @@ from support.browsing import Browsing, browser_of
 from support.site import Answer
 from support.village import BuiltVillage, Village
 
-REPORT = "/widgets/acme/clock/report"
+REPORT = "/report/acme/clock"
 REPORTS = "/operate/reports"
 TEXT = "It asks for my password,\r\n<b>twice</b>."
 
@@ -76,7 +76,7 @@ def test_the_operator_resolves_one_and_dismisses_another(
 ) -> None:
     report(visitor, text="First.")
     village.clock.forward(seconds=1)
-    report(visitor, "/widgets/ann/clock/report", category="other", text="Second.")
+    report(visitor, "/report/ann/clock", category="other", text="Second.")
 
     assert decide(olly, "dismiss", "A joke.").headers["location"] == f"{REPORTS}?done=dismiss"
     assert [it.split(" ")[0] for it in reported(olly)] == ["acme/clock"]
@@ -154,7 +154,7 @@ def test_few_are_taken_from_one_network_in_a_while(village: Village, visitor: Br
 
 def test_what_is_not_listed_cannot_be_reported(village: Village, visitor: Browsing) -> None:
     village.ann.post("/api/widgets/acme/clock/unlist", {"reason": "x"})
-    for place in (REPORT, "/widgets/acme/none/report", "/widgets/ACME/clock/report"):
+    for place in (REPORT, "/report/acme/none", "/report/ACME/clock"):
         assert (visitor.get(place).status, report(visitor, place).status) == (404, 404)
 
 

@@ -75,7 +75,7 @@ def send_report(page: Page) -> None:
     """Once, and then back to the operator's page."""
     address = page.url
     if page.get_by_text("There are none.").count():
-        page.goto(address.replace("/operate/reports", "/widgets/acme/clock/report"))
+        page.goto(address.replace("/operate/reports", "/report/acme/clock"))
         page.get_by_label("It does something harmful").check()
         page.get_by_label("What you have seen").fill("It asks for my password.\nEvery time.")
         page.get_by_label("How to reach you").fill("zoe@example.org")
@@ -112,7 +112,7 @@ _DEMO_SCENES = (
     Scene("reference-operation", "/docs/api/searchWidgets", send_request),
     Scene("reference-schemas", "/docs/api/schemas"),
     Scene("sign-in", "/sign-in"),
-    Scene("report", f"{_CLOCK}/report"),
+    Scene("report", "/report/catalog/clock"),
 )
 README_SCENES = (
     Scene("search", "/search"),

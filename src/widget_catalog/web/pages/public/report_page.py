@@ -9,7 +9,7 @@ from ...kit.http import Response
 from ...kit.origins import refuse_other_sites
 from ...kit.routing import AuthMode, Route, Who
 
-_REPORT = "/widgets/{scope}/{name}/report"
+_REPORT = "/report/{scope}/{name}"
 _VERSIONS = 50
 # 4,000 characters of the text, each of which may be 12 bytes of a form.
 _MAX_BODY = 65_536
