@@ -1,6 +1,7 @@
 """A form that was sent: done, and on to a page that says so; or refused, and shown once more."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -10,6 +11,7 @@ from ....domain.errors import Conflict, InvalidAccount, InvalidRequest
 from ...kit.call import Call, Services
 from ...kit.errors import headers_of, status_of
 from ...kit.http import Headers, Response
+from ...kit.routing import Handler
 
 # What the person can put right in the form itself.
 CORRECTABLE = (InvalidRequest, InvalidName, InvalidAccount, Conflict)
@@ -46,6 +48,7 @@ class SentForm(NamedTuple):
 
 NOT_SENT = SentForm()
 Page = Callable[[Services, Call, SentForm], Response]
+Change = Callable[[Services, Call, Mapping[str, str]], object]
 
 
 def take_form(
@@ -65,3 +68,26 @@ def take_form(
     except correctable as fault:
         return page(services, call, SentForm(name, fields, fault))
     return services.renderer.redirect(f"{next_}?done={name}")
+
+
+def forms_of(
+    page: Page,
+    place: Callable[[Call], str],
+    correctable: tuple[type[CatalogError], ...] = CORRECTABLE,
+) -> Callable[[str], Callable[[Change], Handler]]:
+    """A decorator for the forms of a page: what a form changes becomes its handler, which leads
+    to the place of the page."""
+
+    def named(name: str) -> Callable[[Change], Handler]:
+        def handler_of(change: Change) -> Handler:
+            def handle(services: Services, call: Call) -> Response:
+                done = partial(change, services, call)
+                return take_form(
+                    services, call, name, done, page, place(call), correctable=correctable
+                )
+
+            return handle
+
+        return handler_of
+
+    return named

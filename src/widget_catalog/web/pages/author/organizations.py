@@ -1,6 +1,6 @@
 """One's organizations, and one of them to look after: members, invitations, transfer."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from ....actions.invite_member import invite_member, list_own_invitations, withdraw_invitation
 from ....actions.organize import (
@@ -18,7 +18,7 @@ from ...internal.organizations import INVITATION_NOTES
 from ...kit.call import Call, Services
 from ...kit.http import Response
 from ..account.own_page import own_page
-from ..account.sent_form import CORRECTABLE, NOT_SENT, SentForm, take_form
+from ..account.sent_form import CORRECTABLE, NOT_SENT, SentForm, forms_of, take_form
 from .paging import Paging
 
 ORGANIZATIONS = "/account/organizations"
@@ -33,6 +33,31 @@ _DONE = {
     "leave": "You have left the organization.",
     "transfer": "The organization is transferred. You are an admin of it now.",
 }
+
+
+def _place(call: Call) -> str:
+    return f"{ORGANIZATIONS}/{call.params['slug']}"
+
+
+def _page(services: Services, call: Call, sent: SentForm) -> Response:
+    care = view_organization_care(services.store, call.actor, call.params["slug"])
+    return own_page(
+        services,
+        call,
+        "author/organization.html",
+        *sent.headers,
+        status=sent.status,
+        care=care,
+        organization=care.organization,
+        may={it.name for it in care.rights},
+        is_member=any(it.username == call.actor.name for it in care.members),
+        place=_place(call),
+        sent=sent,
+        done=_DONE.get(call.query().get("done", "")),
+    )
+
+
+_form = forms_of(_page, _place, _CORRECTABLE)
 
 
 def get_organizations(services: Services, call: Call) -> Response:
@@ -84,27 +109,21 @@ def post_invitation(services: Services, call: Call) -> Response:
     )
 
 
-def post_withdraw(services: Services, call: Call) -> Response:
-    def change(_fields: Mapping[str, str]) -> None:
-        withdraw_invitation(services.store, call.actor, call.params["slug"], call.params["id"])
-
-    return _take(services, call, "withdraw", change)
+@_form("withdraw")
+def post_withdraw(services: Services, call: Call, _fields: Mapping[str, str]) -> None:
+    withdraw_invitation(services.store, call.actor, call.params["slug"], call.params["id"])
 
 
-def post_role(services: Services, call: Call) -> Response:
-    def change(fields: Mapping[str, str]) -> None:
-        slug, username = call.params["slug"], call.params["username"]
-        role = parse_role(fields.get("role", ""))
-        change_role(services.store, call.actor, slug, username, role, services.quotas)
-
-    return _take(services, call, "role", change)
+@_form("role")
+def post_role(services: Services, call: Call, fields: Mapping[str, str]) -> None:
+    slug, username = call.params["slug"], call.params["username"]
+    role = parse_role(fields.get("role", ""))
+    change_role(services.store, call.actor, slug, username, role, services.quotas)
 
 
-def post_remove(services: Services, call: Call) -> Response:
-    def change(_fields: Mapping[str, str]) -> None:
-        end_membership(services.store, call.actor, call.params["slug"], call.params["username"])
-
-    return _take(services, call, "remove", change)
+@_form("remove")
+def post_remove(services: Services, call: Call, _fields: Mapping[str, str]) -> None:
+    end_membership(services.store, call.actor, call.params["slug"], call.params["username"])
 
 
 def post_leave(services: Services, call: Call) -> Response:
@@ -114,15 +133,15 @@ def post_leave(services: Services, call: Call) -> Response:
             raise InvalidRequest("Use the button to leave.")
         end_membership(services.store, call.actor, call.params["slug"], call.actor.name)
 
-    return _take(services, call, "leave", change, ORGANIZATIONS)
+    return take_form(
+        services, call, "leave", change, _page, ORGANIZATIONS, correctable=_CORRECTABLE
+    )
 
 
-def post_transfer(services: Services, call: Call) -> Response:
-    def change(fields: Mapping[str, str]) -> None:
-        slug, username = call.params["slug"], fields.get("username", "").strip().removeprefix("@")
-        transfer_organization(services.store, call.actor, slug, username, services.quotas)
-
-    return _take(services, call, "transfer", change)
+@_form("transfer")
+def post_transfer(services: Services, call: Call, fields: Mapping[str, str]) -> None:
+    slug, username = call.params["slug"], fields.get("username", "").strip().removeprefix("@")
+    transfer_organization(services.store, call.actor, slug, username, services.quotas)
 
 
 def get_audit(services: Services, call: Call) -> Response:
@@ -143,21 +162,6 @@ def get_audit(services: Services, call: Call) -> Response:
     )
 
 
-def _take(
-    services: Services,
-    call: Call,
-    form: str,
-    change: Callable[[Mapping[str, str]], None],
-    next_: str = "",
-) -> Response:
-    place = next_ or _place(call)
-    return take_form(services, call, form, change, _page, place, correctable=_CORRECTABLE)
-
-
-def _place(call: Call) -> str:
-    return f"{ORGANIZATIONS}/{call.params['slug']}"
-
-
 def _list_page(services: Services, call: Call, sent: SentForm) -> Response:
     return own_page(
         services,
@@ -167,24 +171,6 @@ def _list_page(services: Services, call: Call, sent: SentForm) -> Response:
         status=sent.status,
         organizations=list_own_organizations(services.store, call.actor),
         invitations=list_own_invitations(services.store, call.actor),
-        sent=sent,
-        done=_DONE.get(call.query().get("done", "")),
-    )
-
-
-def _page(services: Services, call: Call, sent: SentForm) -> Response:
-    care = view_organization_care(services.store, call.actor, call.params["slug"])
-    return own_page(
-        services,
-        call,
-        "author/organization.html",
-        *sent.headers,
-        status=sent.status,
-        care=care,
-        organization=care.organization,
-        may={it.name for it in care.rights},
-        is_member=any(it.username == call.actor.name for it in care.members),
-        place=_place(call),
         sent=sent,
         done=_DONE.get(call.query().get("done", "")),
     )

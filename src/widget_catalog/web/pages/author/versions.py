@@ -1,6 +1,6 @@
 """The page of one version, to look after it: yank, deprecate, and for operators revoke."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from ....actions.change_version import (
     deprecate_version,
@@ -13,7 +13,7 @@ from ....actions.view_own import view_version_care
 from ...kit.call import Call, Services
 from ...kit.http import Response
 from ..account.own_page import own_page
-from ..account.sent_form import NOT_SENT, SentForm, take_form
+from ..account.sent_form import NOT_SENT, SentForm, forms_of
 from .widgets import place_of
 
 _DONE = {
@@ -24,63 +24,6 @@ _DONE = {
     "revoke": "The version is revoked: its bundle is no longer served.",
     "unrevoke": "The version is no longer revoked: its bundle is served again.",
 }
-
-
-def get_version(services: Services, call: Call) -> Response:
-    return _page(services, call, NOT_SENT)
-
-
-def post_yank(services: Services, call: Call) -> Response:
-    def change(fields: Mapping[str, str]) -> None:
-        reason = fields.get("reason", "")
-        yank_version(services.store, call.actor, call.key, call.params["version"], reason)
-
-    return _take(services, call, "yank", change)
-
-
-def post_unyank(services: Services, call: Call) -> Response:
-    def change(_fields: Mapping[str, str]) -> None:
-        unyank_version(services.store, call.actor, call.key, call.params["version"])
-
-    return _take(services, call, "unyank", change)
-
-
-def post_deprecate(services: Services, call: Call) -> Response:
-    def change(fields: Mapping[str, str]) -> None:
-        message = fields.get("message", "")
-        deprecate_version(services.store, call.actor, call.key, call.params["version"], message)
-
-    return _take(services, call, "deprecate", change)
-
-
-def post_undeprecate(services: Services, call: Call) -> Response:
-    def change(_fields: Mapping[str, str]) -> None:
-        undeprecate_version(services.store, call.actor, call.key, call.params["version"])
-
-    return _take(services, call, "undeprecate", change)
-
-
-def post_revoke(services: Services, call: Call) -> Response:
-    def change(fields: Mapping[str, str]) -> None:
-        store, bundles = services.store, services.bundles
-        reason, version = fields.get("reason", ""), call.params["version"]
-        revoke_version(store, bundles, call.actor, call.key, version, reason)
-
-    return _take(services, call, "revoke", change)
-
-
-def post_unrevoke(services: Services, call: Call) -> Response:
-    def change(_fields: Mapping[str, str]) -> None:
-        store, bundles, version = services.store, services.bundles, call.params["version"]
-        unrevoke_version(store, bundles, call.actor, call.key, version)
-
-    return _take(services, call, "unrevoke", change)
-
-
-def _take(
-    services: Services, call: Call, form: str, change: Callable[[Mapping[str, str]], None]
-) -> Response:
-    return take_form(services, call, form, change, _page, _place(call))
 
 
 def _place(call: Call) -> str:
@@ -106,3 +49,45 @@ def _page(services: Services, call: Call, sent: SentForm) -> Response:
         sent=sent,
         done=_DONE.get(call.query().get("done", "")),
     )
+
+
+_form = forms_of(_page, _place)
+
+
+def get_version(services: Services, call: Call) -> Response:
+    return _page(services, call, NOT_SENT)
+
+
+@_form("yank")
+def post_yank(services: Services, call: Call, fields: Mapping[str, str]) -> None:
+    reason = fields.get("reason", "")
+    yank_version(services.store, call.actor, call.key, call.params["version"], reason)
+
+
+@_form("unyank")
+def post_unyank(services: Services, call: Call, _fields: Mapping[str, str]) -> None:
+    unyank_version(services.store, call.actor, call.key, call.params["version"])
+
+
+@_form("deprecate")
+def post_deprecate(services: Services, call: Call, fields: Mapping[str, str]) -> None:
+    message = fields.get("message", "")
+    deprecate_version(services.store, call.actor, call.key, call.params["version"], message)
+
+
+@_form("undeprecate")
+def post_undeprecate(services: Services, call: Call, _fields: Mapping[str, str]) -> None:
+    undeprecate_version(services.store, call.actor, call.key, call.params["version"])
+
+
+@_form("revoke")
+def post_revoke(services: Services, call: Call, fields: Mapping[str, str]) -> None:
+    store, bundles = services.store, services.bundles
+    reason, version = fields.get("reason", ""), call.params["version"]
+    revoke_version(store, bundles, call.actor, call.key, version, reason)
+
+
+@_form("unrevoke")
+def post_unrevoke(services: Services, call: Call, _fields: Mapping[str, str]) -> None:
+    store, bundles, version = services.store, services.bundles, call.params["version"]
+    unrevoke_version(store, bundles, call.actor, call.key, version)

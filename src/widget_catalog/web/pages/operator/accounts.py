@@ -1,6 +1,6 @@
 """The accounts of the catalog, and one of them with all that can act for it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from ....actions.manage_account import reset_second_factor, set_disabled
 from ....actions.operate_accounts import (
@@ -14,7 +14,7 @@ from ....domain.errors import InvalidRequest
 from ...kit.call import Call, Services
 from ...kit.http import Response
 from ..account.own_page import own_page
-from ..account.sent_form import CORRECTABLE, NOT_SENT, SentForm, take_form
+from ..account.sent_form import CORRECTABLE, NOT_SENT, SentForm, forms_of
 from ..author.paging import Paging
 
 ACCOUNTS = "/operate/accounts"
@@ -26,6 +26,31 @@ _DONE = {
     "token": "The token is revoked.",
     "program": "The program is signed out.",
 }
+
+
+def _place(call: Call) -> str:
+    return f"{ACCOUNTS}/{call.params['username']}"
+
+
+def _page(services: Services, call: Call, sent: SentForm) -> Response:
+    name = call.params["username"]
+    access = view_account_access(services.store, call.actor, name, services.lifetimes)
+    return own_page(
+        services,
+        call,
+        "operator/account.html",
+        *sent.headers,
+        status=sent.status,
+        access=access,
+        account=access.account,
+        place=_place(call),
+        client_names={it.id: it.name for it in services.oauth.clients.values()},
+        sent=sent,
+        done=_DONE.get(call.query().get("done", "")),
+    )
+
+
+_form = forms_of(_page, _place)
 
 
 def get_accounts(services: Services, call: Call) -> Response:
@@ -49,42 +74,32 @@ def get_account(services: Services, call: Call) -> Response:
     return _page(services, call, NOT_SENT)
 
 
-def post_disable(services: Services, call: Call) -> Response:
-    def change(_fields: Mapping[str, str]) -> None:
-        name = call.params["username"]
-        set_disabled(services.store, name, is_disabled=True, actor=call.actor)
-
-    return _take(services, call, "disable", change)
+@_form("disable")
+def post_disable(services: Services, call: Call, _fields: Mapping[str, str]) -> None:
+    name = call.params["username"]
+    set_disabled(services.store, name, is_disabled=True, actor=call.actor)
 
 
-def post_enable(services: Services, call: Call) -> Response:
-    def change(_fields: Mapping[str, str]) -> None:
-        name = call.params["username"]
-        set_disabled(services.store, name, is_disabled=False, actor=call.actor)
-
-    return _take(services, call, "enable", change)
+@_form("enable")
+def post_enable(services: Services, call: Call, _fields: Mapping[str, str]) -> None:
+    name = call.params["username"]
+    set_disabled(services.store, name, is_disabled=False, actor=call.actor)
 
 
-def post_second_factor(services: Services, call: Call) -> Response:
-    def change(_fields: Mapping[str, str]) -> None:
-        reset_second_factor(services.store, call.params["username"], call.actor)
-
-    return _take(services, call, "second-factor", change)
+@_form("second-factor")
+def post_second_factor(services: Services, call: Call, _fields: Mapping[str, str]) -> None:
+    reset_second_factor(services.store, call.params["username"], call.actor)
 
 
-def post_token(services: Services, call: Call) -> Response:
-    def change(_fields: Mapping[str, str]) -> None:
-        revoke_token_of(services.store, call.actor, call.params["username"], call.params["id"])
-
-    return _take(services, call, "token", change)
+@_form("token")
+def post_token(services: Services, call: Call, _fields: Mapping[str, str]) -> None:
+    revoke_token_of(services.store, call.actor, call.params["username"], call.params["id"])
 
 
-def post_program(services: Services, call: Call) -> Response:
-    def change(_fields: Mapping[str, str]) -> None:
-        name, id_ = call.params["username"], call.params["id"]
-        sign_out_program_of(services.store, call.actor, name, id_)
-
-    return _take(services, call, "program", change)
+@_form("program")
+def post_program(services: Services, call: Call, _fields: Mapping[str, str]) -> None:
+    name, id_ = call.params["username"], call.params["id"]
+    sign_out_program_of(services.store, call.actor, name, id_)
 
 
 def post_reset_link(services: Services, call: Call) -> Response:
@@ -102,32 +117,4 @@ def post_reset_link(services: Services, call: Call) -> Response:
         sentence=f"Pass this link on to @{name}, and to nobody else. It works once, for a day.",
         link=f"{services.settings.public_url}/reset-password?link={secret}",
         back=_place(call),
-    )
-
-
-def _take(
-    services: Services, call: Call, form: str, change: Callable[[Mapping[str, str]], None]
-) -> Response:
-    return take_form(services, call, form, change, _page, _place(call))
-
-
-def _place(call: Call) -> str:
-    return f"{ACCOUNTS}/{call.params['username']}"
-
-
-def _page(services: Services, call: Call, sent: SentForm) -> Response:
-    name = call.params["username"]
-    access = view_account_access(services.store, call.actor, name, services.lifetimes)
-    return own_page(
-        services,
-        call,
-        "operator/account.html",
-        *sent.headers,
-        status=sent.status,
-        access=access,
-        account=access.account,
-        place=_place(call),
-        client_names={it.id: it.name for it in services.oauth.clients.values()},
-        sent=sent,
-        done=_DONE.get(call.query().get("done", "")),
     )
