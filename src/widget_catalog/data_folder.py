@@ -84,5 +84,10 @@ class DataFolder(NamedTuple):
         return self.path / "run" / "webhooks.lock"
 
     @property
+    def last_backup(self) -> Path:
+        """When the last backup was complete."""
+        return self.path / "run" / "last-backup"
+
+    @property
     def follower_lock(self) -> Path:
         return self.path / "run" / "follower.lock"

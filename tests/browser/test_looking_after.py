@@ -2,17 +2,14 @@
 
 import contextlib
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from browser.test_pages import POOR_CONTRAST, Scheme
-from support.passwords import quick_passwords
 from support.people import PASSWORD, request_body
-from support.service import Service, running_service, wait_for
-from support.village import build_village
+from support.service import Service, wait_for
 
 PHONE, DESKTOP = 390, 1440
 VERSION = "/account/widgets/acme/clock/versions/1.0.0"
@@ -52,49 +49,44 @@ FAULTS = """() => {
 }"""
 
 
-@pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    folder = tmp_path_factory.mktemp("village") / "data"
-    # In a thread of its own: in this one, Playwright runs an event loop.
-    with quick_passwords(), ThreadPoolExecutor(1) as threads:
-        threads.submit(build_village, folder).result()
-    with running_service(folder) as running:
-        yield running
-
-
 @contextlib.contextmanager
 def visiting(
-    browser: Browser, service: Service, name: str, width: int, scheme: Scheme = "light"
+    browser: Browser, village_service: Service, name: str, width: int, scheme: Scheme = "light"
 ) -> Iterator[Page]:
-    """Somebody signed in; whatever the console says is a fault."""
+    """Somebody signed in; whatever the console says is a fault, and no other host is asked."""
     context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
-    context.set_default_timeout(15_000)
+    context.set_default_timeout(60_000)
     page = context.new_page()
     said: list[str] = []
+    asked: list[str] = []
     page.on("console", lambda message: said.append(message.text))
-    page.goto(f"{service.url}/sign-in?next=/account/widgets")
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(f"{village_service.url}/sign-in?next=/account/widgets")
     page.get_by_label("User name").fill(name)
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in", exact=True).click()
     yield page
     context.close()
     assert said == []
+    assert all(it.startswith((f"{village_service.url}/", "blob:")) for it in asked), asked
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(PHONE, "dark"), (DESKTOP, "light")])
 def test_every_page_fits_and_can_be_read(
-    browser: Browser, service: Service, width: int, scheme: Scheme
+    browser: Browser, village_service: Service, width: int, scheme: Scheme
 ) -> None:
-    with visiting(browser, service, "olly", width, scheme) as page:
+    with visiting(browser, village_service, "olly", width, scheme) as page:
         for path in PAGES:
-            page.goto(service.url + path)
+            page.goto(village_service.url + path)
             assert page.evaluate("document.documentElement.scrollWidth") <= width, path
             assert page.evaluate(POOR_CONTRAST) == [], path
             assert page.evaluate(FAULTS) == [], path
 
 
-def test_an_author_yanks_and_the_operator_revokes(browser: Browser, service: Service) -> None:
-    with visiting(browser, service, "ann", PHONE) as page:
+def test_an_author_yanks_and_the_operator_revokes(
+    browser: Browser, village_service: Service
+) -> None:
+    with visiting(browser, village_service, "ann", PHONE) as page:
         expect(page.get_by_role("heading", level=1)).to_have_text("Your widgets")
         page.locator("a", has_text="Clock").first.click()
         page.get_by_role("link", name="1.0.0", exact=True).click()
@@ -104,7 +96,12 @@ def test_an_author_yanks_and_the_operator_revokes(browser: Browser, service: Ser
         page.reload()  # Sends nothing again.
         page.get_by_role("button", name="Unyank").click()
         expect(page.get_by_role("status")).to_have_text("The version is offered again.")
-    with visiting(browser, service, "olly", DESKTOP) as page:
+    public = f"{village_service.url}/widgets/acme/clock/1.0.0"
+    with visiting(browser, village_service, "olly", DESKTOP) as page:
+        page.goto(public)
+        run = page.get_by_role("button", name="Run the preview")
+        expect(run).to_be_visible()
+        page.goto(f"{village_service.url}/account")
         page.get_by_role("link", name="Operate").click()
         page.get_by_role("navigation", name="Operate").get_by_role("link", name="Widgets").click()
         page.get_by_label("Scope, or scope/name").fill("acme/clock")
@@ -113,21 +110,29 @@ def test_an_author_yanks_and_the_operator_revokes(browser: Browser, service: Ser
         page.get_by_label("Reason, which everybody can read").last.fill("Steals passwords.")
         page.get_by_role("button", name="Revoke 1.0.0").click()
         expect(page.get_by_role("status")).to_contain_text("The version is revoked")
-        bundle = page.request.get(f"{service.url}/cdn/@acme/clock/1.0.0/index.js")
+        bundle = page.request.get(f"{village_service.url}/cdn/@acme/clock/1.0.0/index.js")
         assert bundle.status == 410
+        page.goto(public)
+        expect(page.get_by_text("it must not run")).to_be_visible()
+        assert run.count() == 0
+        lines = page.request.get(f"{village_service.url}/operate/audit.ndjson").text().splitlines()
+        total = page.request.get(f"{village_service.url}/api/audit").json()["total"]
+        assert len(lines) == total
 
 
-def test_a_visitor_reports_and_the_operator_dismisses(browser: Browser, service: Service) -> None:
+def test_a_visitor_reports_and_the_operator_dismisses(
+    browser: Browser, village_service: Service
+) -> None:
     visitor = browser.new_context(java_script_enabled=False).new_page()
-    visitor.goto(f"{service.url}/widgets/ann/clock")
+    visitor.goto(f"{village_service.url}/widgets/ann/clock")
     visitor.get_by_role("link", name="Report this widget").click()
     visitor.get_by_label("It does something harmful").check()
     visitor.get_by_label("What you have seen").fill("It asks for my password.")
     visitor.get_by_role("button", name="Send the report").click()
     expect(visitor.get_by_role("heading", level=1)).to_have_text("Thank you")
     visitor.context.close()
-    with visiting(browser, service, "olly", DESKTOP) as page:
-        page.goto(f"{service.url}/operate")
+    with visiting(browser, village_service, "olly", DESKTOP) as page:
+        page.goto(f"{village_service.url}/operate")
         expect(page.locator(".numbers div", has_text="open reports")).to_contain_text("1")
         page.get_by_role("link", name="open reports").click()
         expect(page.locator("main li")).to_contain_text("It asks for my password.")
@@ -137,10 +142,10 @@ def test_a_visitor_reports_and_the_operator_dismisses(browser: Browser, service:
         expect(page.locator("main")).to_contain_text("There are none.")
 
 
-def test_a_token_is_made_copied_and_used(browser: Browser, service: Service) -> None:
-    with visiting(browser, service, "ann", PHONE) as page:
+def test_a_token_is_made_copied_and_used(browser: Browser, village_service: Service) -> None:
+    with visiting(browser, village_service, "ann", PHONE) as page:
         page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-        page.goto(f"{service.url}/account")
+        page.goto(f"{village_service.url}/account")
         page.get_by_role("link", name="Make an access token").click()
         page.get_by_label("Name").fill("CI of the clock")
         page.get_by_label("Only for these scopes and widgets").fill("ann/clock")
@@ -150,6 +155,6 @@ def test_a_token_is_made_copied_and_used(browser: Browser, service: Service) -> 
         wait_for(lambda: page.evaluate("navigator.clipboard.readText()") == token, 60)
     headers = {"authorization": f"Bearer {token}"}
     requests = [request_body(key, "3.0.0", JS) for key in ("ann/clock", "acme/clock")]
-    address = f"{service.url}/api/widgets/publish"
+    address = f"{village_service.url}/api/widgets/publish"
     answers = [httpx.post(address, json=it, headers=headers) for it in requests]
     assert [it.status_code for it in answers] == [200, 403]

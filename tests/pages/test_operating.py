@@ -1,6 +1,7 @@
 """The operator's pages: what they show, what they change, and what they never show."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -8,12 +9,15 @@ import pytest
 from support.browsing import PERSONAL, Browsing, browser_of
 from support.html import Element
 from support.people import PASSWORD, Person, with_oauth, with_token
+from support.service import run_command
 from support.village import BuiltVillage, Village
 from widget_catalog.actions.manage_account import set_disabled
+from widget_catalog.actions.read_audit import read_audit_part, search_audit
 from widget_catalog.actions.reserve_scope import reserve_scope
 from widget_catalog.domain.accounts import Actor, Via
 from widget_catalog.domain.errors import NotAllowed
 from widget_catalog.store.accounts import get_account, update_account
+from widget_catalog.store.audit import AuditFilter, Entry
 
 NEW = "another long password"
 
@@ -84,6 +88,34 @@ def test_the_audit_log_is_filtered_and_downloaded(village: Village, olly: Browsi
     assert len(everything) == village.olly.get("/api/audit").json()["total"]
     olly.get("/operate/audit?until=2020-01-01")
     assert rows(olly) == []
+
+
+def test_the_audit_log_is_downloaded_part_by_part(village: Village) -> None:
+    store, actor = village.site.node.store, Actor(via=Via.COMMAND)
+    whole, total = search_audit(store, actor, AuditFilter(), 1, 1_000)
+    read: list[Entry] = []
+    before: int | None = None
+    parts = 0
+    while parts == 0 or before is not None:
+        entries, before = read_audit_part(store, actor, AuditFilter(), before, 3)
+        read += entries
+        parts += 1
+    assert read == whole
+    assert parts == total // 3 + 1
+
+
+def test_the_overview_tells_when_the_last_backup_was_made(
+    village: Village, olly: Browsing, tmp_path: Path
+) -> None:
+    def told() -> str:
+        olly.get("/operate")
+        return olly.page.one("main").text
+
+    assert "Last backupnone is known of" in told()
+    data = str(village.site.settings.data)
+    done = run_command("backup", str(tmp_path / "copy"), "--data", data)
+    assert done.returncode == 0, done
+    assert re.search(r"Last backup\d+ \w+ 20\d\d, \d\d:\d\d UTC", told())
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from widget_catalog.web.kit.http import (
     PlainRequest,
     Response,
     SentBody,
+    StreamBody,
 )
 from widget_catalog.wiring import build_worker, open_node, prepare_node
 
@@ -45,7 +46,7 @@ class Answer:
         body = self.response.body
         if isinstance(body, FileBody):
             return body.path.read_bytes()[body.start : body.stop]
-        assert not isinstance(body, LargeBody | EventBody)
+        assert not isinstance(body, LargeBody | EventBody | StreamBody)
         return b"" if body is None else body
 
     def json(self) -> Any:
@@ -137,4 +138,6 @@ class InProcessSite:
             is_sent = request.method != "HEAD"
             whole = b"".join(await response.body.pieces()) if is_sent else None
             return response._replace(body=whole)
+        if isinstance(response.body, StreamBody):
+            return response._replace(body=b"".join([it async for it in response.body.pieces]))
         return response

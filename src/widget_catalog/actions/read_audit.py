@@ -5,7 +5,14 @@ From which address somebody acted is personal: it is shown to that person and to
 
 from ..domain.accounts import Actor, Right, Stranger
 from ..domain.clock import from_ms, iso
-from ..store.audit import AuditFilter, Entry, find_release, list_entries, list_filtered
+from ..store.audit import (
+    AuditFilter,
+    Entry,
+    find_release,
+    list_entries,
+    list_filtered,
+    read_filtered,
+)
 from ..store.engine import Snapshot, Store
 from ..store.organizations import get_organization
 from ..store.widgets import get_widget
@@ -82,6 +89,15 @@ def search_audit(
     with store.reading() as connection:
         require_operator_now(connection, actor)
         return list_filtered(connection, which, page, limit)
+
+
+def read_audit_part(
+    store: Store, actor: Actor, which: AuditFilter, before: int | None, limit: int
+) -> tuple[list[Entry], int | None]:
+    """By the operator: the entries that the filter lets through, a part at a time."""
+    with store.reading() as connection:
+        require_operator_now(connection, actor)
+        return read_filtered(connection, which, before, limit)
 
 
 def _readable_by(actor: Actor, entries: list[Entry]) -> list[Entry]:

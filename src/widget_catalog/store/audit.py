@@ -104,6 +104,22 @@ def list_filtered(
     connection: Connection, which: AuditFilter, page: int, limit: int
 ) -> tuple[list[Entry], int]:
     """A page of the entries that a filter lets through, newest first; and how many in all."""
+    return _page(connection, _filtered(which), page, limit)
+
+
+def read_filtered(
+    connection: Connection, which: AuditFilter, before: int | None, limit: int
+) -> tuple[list[Entry], int | None]:
+    """The newest entries that a filter lets through, of those before a number; and the number to
+    go on from, None where there may be no more."""
+    query = _filtered(which).order_by(audit.c.seq.desc()).limit(limit)
+    if before is not None:
+        query = query.where(audit.c.seq < before)
+    rows = connection.execute(query).all()
+    return [_entry_from(row) for row in rows], rows[-1].seq if len(rows) == limit else None
+
+
+def _filtered(which: AuditFilter) -> sa.Select[Any]:
     query = sa.select(audit)
     for column, value in (
         (audit.c.actor, which.actor),
@@ -120,7 +136,7 @@ def list_filtered(
         query = query.where(audit.c.at >= which.since)
     if which.until is not None:
         query = query.where(audit.c.at < which.until)
-    return _page(connection, query, page, limit)
+    return query
 
 
 def _page(

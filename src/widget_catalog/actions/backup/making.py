@@ -18,6 +18,7 @@ import msgspec
 
 from ... import release
 from ...bundles.contract import Bundles
+from ...data_folder import DataFolder
 from ...domain import clock
 from ...domain.errors import BackupFailed, StoreUnavailable
 from ...store.copying import (
@@ -126,12 +127,14 @@ class FolderBackup:
                 if draft.exists():
                     _remove(draft)
             self._forget_old()
+        _note_time(self._catalog)
         return made
 
     def is_alive(self) -> None:
         """Say that nothing has changed since the last snapshot: by the time of the folder."""
         with _faults_named(self._folder):
             os.utime(self._folder / SNAPSHOTS)
+        _note_time(self._catalog)
 
     def _next_name(self) -> str:
         known = list_snapshots(self._folder)
@@ -193,7 +196,14 @@ def back_up_to_file(target: Path, catalog: Catalog, bar: Bar = no_bar) -> Made:
                 sync(target.parent)
             finally:
                 _remove(folder)
+    _note_time(catalog)
     return Made(target, manifest, manifest.bundles, [], fault)
+
+
+def _note_time(catalog: Catalog) -> None:
+    """For the operator's pages. A backup is none the worse where this cannot be written."""
+    with contextlib.suppress(OSError):
+        DataFolder(catalog.folder).last_backup.write_text(clock.iso(clock.now()))
 
 
 def _write_archive(

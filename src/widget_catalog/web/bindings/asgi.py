@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from typing import Any
 
-from ..kit.http import EventBody, FileBody, Headers, LargeBody, PlainRequest, Worker
+from ..kit.http import EventBody, FileBody, Headers, LargeBody, PlainRequest, StreamBody, Worker
 
 _CHUNK_BYTES = 1 << 16
 
@@ -36,6 +36,9 @@ class AsgiApp:
                 chunks, length = [body], len(body)
             case EventBody():
                 await _send_events(receive, send, status, response_headers, body)
+                return
+            case StreamBody() if request.method != "HEAD":
+                await _send_stream(send, status, response_headers, body)
                 return
             case FileBody():
                 chunks, length = _chunks(body), body.stop - body.start
@@ -82,6 +85,14 @@ async def _send_events(
     finally:
         body.end()
         waiting.cancel()
+
+
+async def _send_stream(send: Send, status: int, headers: Headers, body: StreamBody) -> None:
+    raw = [(key.encode(), value.encode("latin-1")) for key, value in headers]
+    await send({"type": "http.response.start", "status": status, "headers": raw})
+    async for piece in body.pieces:
+        await send({"type": "http.response.body", "body": piece, "more_body": True})
+    await send({"type": "http.response.body", "body": b""})
 
 
 class _HeaderLines:

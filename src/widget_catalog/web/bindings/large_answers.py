@@ -7,7 +7,7 @@ each answer gets its next piece when the one before has left.
 
 import asyncio
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Iterator, Sequence
 from typing import Any
 
 from granian.rsgi import ProtocolClosed  # type: ignore[attr-defined]
@@ -40,7 +40,21 @@ class LargeAnswers:
             if self._ahead_bytes + size <= _AHEAD_BYTES:
                 await self._send_at_once(protocol, transport, pieces, size)
             else:
-                await self._send_paced(client, protocol, transport, pieces)
+                await self._send_paced(client, protocol, transport, _one_by_one(pieces))
+
+    async def send_stream(
+        self,
+        client: str,
+        protocol: Any,
+        status: int,
+        headers: Headers,
+        pieces: AsyncIterable[bytes],
+    ) -> None:
+        """The same for a body that is made while it is sent."""
+        transport = protocol.response_stream(status, headers)
+        with contextlib.suppress(ProtocolClosed):
+            # Without a length, such a body ends when nothing more is sent.
+            await self._send_paced(client, protocol, transport, pieces, is_awaited=False)
 
     async def _send_at_once(
         self, protocol: Any, transport: Any, pieces: Sequence[bytes], size: int
@@ -54,14 +68,20 @@ class LargeAnswers:
             self._ahead_bytes -= size
 
     async def _send_paced(
-        self, client: str, protocol: Any, transport: Any, pieces: Sequence[bytes]
+        self,
+        client: str,
+        protocol: Any,
+        transport: Any,
+        pieces: AsyncIterable[bytes],
+        *,
+        is_awaited: bool = True,
     ) -> None:
         connection = find_socket(client)
         before = None if connection is None else connection.written_bytes()
         ended = asyncio.ensure_future(_ended(protocol))
         given = ahead = 0
         try:
-            for piece in _sliced(pieces):
+            async for piece in _sliced_stream(pieces):
                 wait_s = _FIRST_WAIT_S
                 while connection is not None and before is not None and self._is_enough(ahead):
                     written = connection.written_bytes()
@@ -80,7 +100,8 @@ class LargeAnswers:
                 given += len(piece)
                 ahead += len(piece)
                 self._ahead_bytes += len(piece)
-            await ended
+            if is_awaited:
+                await ended
         finally:
             self._ahead_bytes -= ahead
             ended.cancel()
@@ -99,3 +120,14 @@ def _sliced(pieces: Sequence[bytes]) -> Iterator[bytes]:
     for piece in pieces:
         for start in range(0, len(piece), _PIECE_BYTES):
             yield piece[start : start + _PIECE_BYTES]
+
+
+async def _sliced_stream(pieces: AsyncIterable[bytes]) -> AsyncIterator[bytes]:
+    async for piece in pieces:
+        for part in _sliced((piece,)):
+            yield part
+
+
+async def _one_by_one(pieces: Sequence[bytes]) -> AsyncIterator[bytes]:
+    for piece in pieces:
+        yield piece

@@ -5,7 +5,17 @@ from collections.abc import Callable
 from typing import Any
 
 from ...catalog.large_content import WHOLE_BYTES
-from ..kit.http import Body, EventBody, FileBody, Headers, LargeBody, Request, Response, Worker
+from ..kit.http import (
+    Body,
+    EventBody,
+    FileBody,
+    Headers,
+    LargeBody,
+    Request,
+    Response,
+    StreamBody,
+    Worker,
+)
 from .event_answers import send_events
 from .large_answers import LargeAnswers
 
@@ -50,6 +60,10 @@ class RsgiApp:
             await self._send_large(scope, protocol, status, headers, body)
         elif isinstance(body, EventBody):
             await send_events(scope.client, protocol, status, headers, body)
+        elif isinstance(body, StreamBody) and scope.method == "HEAD":
+            protocol.response_empty(status, headers)
+        elif isinstance(body, StreamBody):
+            await self._large.send_stream(scope.client, protocol, status, headers, body.pieces)
         else:
             _send_file(scope.method, protocol, status, headers, body)
 

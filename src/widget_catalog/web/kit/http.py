@@ -100,12 +100,19 @@ class EventBody(NamedTuple):
     end: Callable[[], None]
 
 
+class StreamBody(NamedTuple):
+    """Pieces of a body whose length nobody knows before its end. The next one is asked for when
+    those before it have left."""
+
+    pieces: AsyncIterable[bytes]
+
+
 class Response(NamedTuple):
     """`body` None: there is none, and the headers say what there would be (HEAD, 304)."""
 
     status: int
     headers: Headers
-    body: bytes | FileBody | LargeBody | EventBody | None
+    body: bytes | FileBody | LargeBody | EventBody | StreamBody | None
 
 
 Answer = Callable[[Request, Body], Awaitable[Response]]

@@ -2,10 +2,12 @@
 
 import shutil
 from dataclasses import fields
+from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
 from ....actions.operate_catalog import view_overview
+from ....data_folder import DataFolder
 from ....settings import Settings
 from ...kit.call import Call, Services
 from ...kit.http import Response
@@ -31,7 +33,18 @@ def get_overview(services: Services, call: Call) -> Response:
         disk=disk,
         files=_files_in(services.settings.data),
         settings=_shown(services.settings),
+        last_backup=_last_backup(services.settings),
     )
+
+
+def _last_backup(settings: Settings) -> str | None:
+    """When `widget-catalog backup` was done last; None if that is not known."""
+    try:
+        written = DataFolder(settings.data).last_backup.read_text()
+        at = datetime.fromisoformat(written)
+    except (OSError, ValueError):
+        return None
+    return f"{at:%-d %B %Y, %H:%M} UTC"
 
 
 def _files_in(folder: Path) -> list[tuple[str, int]]:
