@@ -73,7 +73,7 @@ def build_worker(
     how the other workers are, where there are any; `finish_start` does what the start could not
     do because another process was writing, and may wait for it."""
     from .actions.count_download import DownloadCounter
-    from .actions.installs import read_installs
+    from .actions.installs import CHART_DAYS, read_installs
     from .actions.oauth import forget_successors
     from .actions.staged_import import watch_imports
     from .actions.tidy_uploads import Tidier, tidy_uploads
@@ -93,7 +93,7 @@ def build_worker(
     from .web.pages.operator.routes import OPERATOR_PAGES
     from .web.pages.preview.pages import PreviewPages
     from .web.pages.public.icons import Icons
-    from .web.pages.public.installs import DAYS, Days, InstallsReader
+    from .web.pages.public.installs import Days, InstallsReader
     from .web.pages.public.pages import PublicPages
     from .web.pages.public.report_page import REPORT_PAGES
     from .web.public.api import PublicApi
@@ -167,7 +167,7 @@ def build_worker(
 
     async def read_days(widget_id: int) -> "Days":
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(readers, read_installs, durable, widget_id, DAYS)
+        return await loop.run_in_executor(readers, read_installs, durable, widget_id, CHART_DAYS)
 
     pages = PublicPages(
         catalog,

@@ -68,6 +68,6 @@ def test_the_page_of_a_widget_has_a_chart(
 
 
 def test_the_highest_bar_fills_the_chart() -> None:
-    shown = charts._installs(20_000, {20_000: 10, 19_999: 5, 19_000: 99})
+    shown = charts.installs_of(20_000, {20_000: 10, 19_999: 5, 19_000: 99})
     assert (len(shown.counts), shown.total, shown.most) == (90, 15, 10)
     assert shown.bars == "M264 40v-20.0h2V40zM267 40v-40.0h2V40z"

@@ -7,6 +7,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from widget_contract.manifests import parse_manifest
+
 Widget = dict[str, Any]
 
 WIDGET_KEYS = [
@@ -52,7 +54,24 @@ def test_every_line_has_the_keys_of_the_import_format_in_their_order(
     for widget in widgets:
         assert list(widget) == WIDGET_KEYS
         for version in widget["versions"]:
-            assert list(version) == VERSION_KEYS
+            has_manifest = ["manifest"] if "manifest" in version else []
+            assert list(version) == VERSION_KEYS + has_manifest
+
+
+def test_manifests_agree_with_their_lines_and_have_settings_to_try(widgets: list[Widget]) -> None:
+    described = [it for it in versions_of(widgets) if "manifest" in it]
+    assert len(described) >= 3
+    for version in described:
+        declared = parse_manifest(version["manifest"])
+        assert declared.min_size.w == version["minSize"]["w"]
+        assert declared.permissions == tuple(version["permissions"])
+        manifest = json.loads(version["manifest"])
+        same = ("version", "sdkVersion", "minSize", "maxSize", "license", "configVersion")
+        assert {key: manifest[key] for key in same} == {key: version[key] for key in same}
+        schema = manifest["configSchema"]
+        assert schema["examples"]
+        for example in schema["examples"]:
+            assert set(example) <= set(schema["properties"])
 
 
 def test_lines_are_compact_json_and_end_with_a_newline(demo_folder: Path) -> None:

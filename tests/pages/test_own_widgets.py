@@ -6,6 +6,10 @@ from support.browsing import PERSONAL, Browsing, browser_of
 from support.people import a_person
 from support.site import InProcessSite
 from support.village import Village
+from widget_catalog.actions.change_version import parse_key
+from widget_catalog.actions.installs import today_of
+from widget_catalog.store.installs import add_installs
+from widget_catalog.store.widgets import get_widget
 
 ACME = "/account/widgets/acme/clock"
 VERSION = f"{ACME}/versions/1.0.0"
@@ -206,3 +210,17 @@ def test_many_versions_are_shown_page_by_page(tmp_path_factory: pytest.TempPathF
         assert len(answer.body) < 60_000
         browsing.get("/account/widgets/ann/clock?page=2")
         assert "/account/widgets/ann/clock/versions/1.0.0" in browsing.page.links
+
+
+def test_installs_of_the_last_days_are_drawn(village: Village) -> None:
+    ann = browser_of(village.ann)
+    ann.get(ACME)
+    assert ann.page.all("figure") == []
+    store = village.site.node.store
+    with store.reading() as connection:
+        clock = get_widget(connection, *parse_key("acme/clock")).id
+    today = today_of(store)
+    with store.counting() as tx:
+        add_installs(tx, {(clock, today): 3, (clock, today - 1): 2, (clock, today - 200): 50})
+    ann.get(ACME)
+    assert ann.page.one("figcaption").text == "5 in the last 90 days"

@@ -37,7 +37,9 @@ def test_the_page_describes_what_to_run(demo_site: InProcessSite) -> None:
     assert answer.status == 200
     assert Html(answer.body).open_at_end == []
     same = ("displayName", "bundleUrl", "sha256Hash", "minSize", "maxSize", "permissions")
-    wanted = {key: described[key] for key in same} | {"styleUrl": None, "manifest": {}}
+    manifest = demo_site.get("/api/v1/widgets/catalog/clock/2.0.0").json()["manifest"]
+    shown = {key: manifest[key] for key in ("configSchema", "defaultSize")}
+    wanted = {key: described[key] for key in same} | {"styleUrl": None, "manifest": shown}
     assert panel(answer.body) == wanted
 
 

@@ -7,6 +7,7 @@ from ..store.engine import Store
 from ..store.installs import add_installs, list_installs
 from ..store.transaction import Write
 
+CHART_DAYS = 90
 _DAY_MS = 86_400_000
 WRITE_EVERY_S = 5.0
 
@@ -47,8 +48,13 @@ class DayCounts:
         self._written_at = time.monotonic()
 
 
+def today_of(store: Store) -> int:
+    """As a number of days since 1970."""
+    return store.now_ms() // _DAY_MS
+
+
 def read_installs(store: Store, widget_id: int, days: int) -> tuple[int, list[tuple[int, int]]]:
     """Today, as a number of days since 1970, and the counts of so many days up to it."""
-    today = store.now_ms() // _DAY_MS
+    today = today_of(store)
     with store.reading() as connection:
         return today, list_installs(connection, widget_id, today - days + 1)

@@ -6,6 +6,7 @@ from ..domain.accounts import Actor, Right, Role, is_allowed
 from ..domain.widgets import Version, Widget
 from ..store.downloads import get_counts
 from ..store.engine import Snapshot, Store
+from ..store.installs import list_installs
 from ..store.invitations import Invitation, list_invitations_to
 from ..store.organizations import (
     Member,
@@ -20,6 +21,7 @@ from ..store.organizations import (
 from ..store.revocations import list_sharing
 from ..store.widgets import get_widget, list_widgets_page
 from .change_version import get_version, parse_key
+from .installs import CHART_DAYS, today_of
 from .permissions import require, require_person
 
 
@@ -45,6 +47,9 @@ class WidgetCare(NamedTuple):
     publishers: list[str]
     members: list[Member] | None
     """None in a personal scope."""
+    today: int
+    installs: list[tuple[int, int]]
+    """By day; days are numbers since 1970."""
 
 
 class OrganizationCare(NamedTuple):
@@ -84,6 +89,7 @@ def list_own_widgets(
 
 def view_widget_care(store: Store, actor: Actor, key: str) -> WidgetCare:
     scope, name = parse_key(key)
+    today = today_of(store)
     with store.reading() as connection:
         require(connection, actor, Right.VIEW, scope, name)
         stored = get_widget(connection, scope, name)
@@ -94,6 +100,8 @@ def view_widget_care(store: Store, actor: Actor, key: str) -> WidgetCare:
             _rights(connection, actor, scope, name),
             list_publishers(connection, scope, name),
             list_members(connection, organization.id) if organization is not None else None,
+            today,
+            list_installs(connection, stored.id, today - CHART_DAYS + 1),
         )
 
 

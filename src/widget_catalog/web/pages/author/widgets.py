@@ -1,6 +1,6 @@
 """The pages of one's own widgets: all of them, one to look after, and its audit log."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from ....actions.change_widget import list_widget, name_publishers, set_official, unlist_widget
 from ....actions.read_audit import read_widget_audit
@@ -8,7 +8,8 @@ from ....actions.view_own import list_own_scopes, list_own_widgets, view_widget_
 from ...kit.call import Call, Services
 from ...kit.http import Response
 from ..account.own_page import own_page
-from ..account.sent_form import NOT_SENT, SentForm, take_form
+from ..account.sent_form import NOT_SENT, SentForm, forms_of, take_form
+from ..public.installs import installs_of
 from .paging import Paging
 
 WIDGETS = "/account/widgets"
@@ -23,6 +24,36 @@ _DONE = {
     "official": "The widget is official.",
     "unofficial": "The widget is no longer official.",
 }
+
+
+def place_of(call: Call) -> str:
+    """The page of the widget that the path names."""
+    return f"{WIDGETS}/{call.key}"
+
+
+def _widget_page(services: Services, call: Call, sent: SentForm) -> Response:
+    care = view_widget_care(services.store, call.actor, call.key)
+    page, _ = call.page()
+    first = (page - 1) * _VERSIONS_PER_PAGE
+    return own_page(
+        services,
+        call,
+        "author/widget.html",
+        *sent.headers,
+        status=sent.status,
+        care=care,
+        widget=care.widget,
+        installs=installs_of(care.today, dict(care.installs)),
+        may={it.name for it in care.rights},
+        place=place_of(call),
+        versions=care.widget.versions[first : first + _VERSIONS_PER_PAGE],
+        paging=Paging.of(call, page, _VERSIONS_PER_PAGE, len(care.widget.versions)),
+        sent=sent,
+        done=_DONE.get(call.query().get("done", "")),
+    )
+
+
+_form = forms_of(_widget_page, place_of)
 
 
 def get_widgets(services: Services, call: Call) -> Response:
@@ -45,27 +76,21 @@ def get_widget(services: Services, call: Call) -> Response:
     return _widget_page(services, call, NOT_SENT)
 
 
-def post_list(services: Services, call: Call) -> Response:
-    def change(_fields: Mapping[str, str]) -> None:
-        list_widget(services.store, call.actor, call.key)
-
-    return _take(services, call, "list", change)
+@_form("list")
+def post_list(services: Services, call: Call, _fields: Mapping[str, str]) -> None:
+    list_widget(services.store, call.actor, call.key)
 
 
-def post_unlist(services: Services, call: Call) -> Response:
-    def change(fields: Mapping[str, str]) -> None:
-        reason = fields.get("reason", "").strip() or None
-        unlist_widget(services.store, call.actor, call.key, reason)
-
-    return _take(services, call, "unlist", change)
+@_form("unlist")
+def post_unlist(services: Services, call: Call, fields: Mapping[str, str]) -> None:
+    reason = fields.get("reason", "").strip() or None
+    unlist_widget(services.store, call.actor, call.key, reason)
 
 
-def post_publishers(services: Services, call: Call) -> Response:
-    def change(fields: Mapping[str, str]) -> None:
-        names = fields.get("publishers", "").replace(",", " ").replace("@", " ").split()
-        name_publishers(services.store, call.actor, call.key, names)
-
-    return _take(services, call, "publishers", change)
+@_form("publishers")
+def post_publishers(services: Services, call: Call, fields: Mapping[str, str]) -> None:
+    names = fields.get("publishers", "").replace(",", " ").replace("@", " ").split()
+    name_publishers(services.store, call.actor, call.key, names)
 
 
 def post_official(services: Services, call: Call) -> Response:
@@ -74,7 +99,8 @@ def post_official(services: Services, call: Call) -> Response:
     def change(_fields: Mapping[str, str]) -> None:
         set_official(services.store, call.actor, call.key, is_official)
 
-    return _take(services, call, "official" if is_official else "unofficial", change)
+    form = "official" if is_official else "unofficial"
+    return take_form(services, call, form, change, _widget_page, place_of(call))
 
 
 def get_audit(services: Services, call: Call) -> Response:
@@ -90,36 +116,4 @@ def get_audit(services: Services, call: Call) -> Response:
         entries=entries,
         total=total,
         paging=Paging.of(call, page, _ENTRIES_PER_PAGE, total),
-    )
-
-
-def place_of(call: Call) -> str:
-    """The page of the widget that the path names."""
-    return f"{WIDGETS}/{call.key}"
-
-
-def _take(
-    services: Services, call: Call, form: str, change: Callable[[Mapping[str, str]], None]
-) -> Response:
-    return take_form(services, call, form, change, _widget_page, place_of(call))
-
-
-def _widget_page(services: Services, call: Call, sent: SentForm) -> Response:
-    care = view_widget_care(services.store, call.actor, call.key)
-    page, _ = call.page()
-    first = (page - 1) * _VERSIONS_PER_PAGE
-    return own_page(
-        services,
-        call,
-        "author/widget.html",
-        *sent.headers,
-        status=sent.status,
-        care=care,
-        widget=care.widget,
-        may={it.name for it in care.rights},
-        place=place_of(call),
-        versions=care.widget.versions[first : first + _VERSIONS_PER_PAGE],
-        paging=Paging.of(call, page, _VERSIONS_PER_PAGE, len(care.widget.versions)),
-        sent=sent,
-        done=_DONE.get(call.query().get("done", "")),
     )

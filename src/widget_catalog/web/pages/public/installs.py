@@ -5,9 +5,9 @@ from collections.abc import Awaitable, Callable
 from datetime import date, timedelta
 from typing import NamedTuple
 
+from ....actions.installs import CHART_DAYS
 from ....domain.errors import StoreUnavailable
 
-DAYS = 90
 _HEIGHT = 40
 _KEPT_S = 30.0
 _MOST_KNOWN = 5_000
@@ -38,7 +38,7 @@ class Installs(NamedTuple):
 
     @property
     def box(self) -> str:
-        return f"0 0 {3 * DAYS} {_HEIGHT}"
+        return f"0 0 {3 * CHART_DAYS} {_HEIGHT}"
 
     @property
     def bars(self) -> str:
@@ -72,7 +72,7 @@ class InstallsReader:
             return known
         try:
             today, days = await self._read(widget_id)
-            known = _installs(today, dict(days))
+            known = installs_of(today, dict(days))
         except StoreUnavailable:
             pass
         self._known.pop(widget_id, None)
@@ -82,6 +82,6 @@ class InstallsReader:
         return known
 
 
-def _installs(today: int, counts: dict[int, int]) -> Installs:
-    days = range(today - DAYS + 1, today + 1)
+def installs_of(today: int, counts: dict[int, int]) -> Installs:
+    days = range(today - CHART_DAYS + 1, today + 1)
     return Installs(_FIRST_DAY + timedelta(days=today), tuple(counts.get(it, 0) for it in days))

@@ -1,0 +1,99 @@
+"""What visitors come for, from the first page to the end, in a real browser."""
+
+import contextlib
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from support.scripted import Scripted, ScriptedServer, scripted_server
+from support.service import Service
+
+_LIMIT_MS = 60_000
+_WEATHER = "/widgets/home/weather"
+
+
+@pytest.fixture(scope="module")
+def elsewhere() -> Iterator[ScriptedServer]:
+    """Somebody's own site, on an origin of its own."""
+    with scripted_server() as server:
+        yield server
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    made = browser.new_context(locale="en-GB")
+    made.set_default_timeout(_LIMIT_MS)
+    made.grant_permissions(["clipboard-read", "clipboard-write"])
+    yield made
+    made.close()
+
+
+@contextlib.contextmanager
+def quiet_page(context: BrowserContext, *origins: str) -> Iterator[Page]:
+    """A page that complains of nothing and asks nobody but these."""
+    page = context.new_page()
+    complaints: list[str] = []
+    asked: list[str] = []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("request", lambda request: asked.append(request.url))
+    yield page
+    assert complaints == []
+    known = (*(f"{it}/" for it in origins), "blob:", "data:")
+    assert [it for it in asked if not it.startswith(known)] == []
+
+
+def test_a_widget_is_found_run_and_its_settings_are_tried(
+    context: BrowserContext, demo_service: Service
+) -> None:
+    with quiet_page(context, demo_service.url) as page:
+        page.goto(demo_service.url)
+        page.get_by_label("Search the catalog").fill("analogue")
+        page.keyboard.press("Enter")
+        page.get_by_role("link", name="Clock").first.click()
+        page.wait_for_url("**/widgets/catalog/clock")
+        page.get_by_role("button", name="Run the preview").click()
+        clock = page.frame_locator("iframe").get_by_role("group")
+        expect(clock.locator("svg")).to_be_visible(timeout=_LIMIT_MS)
+        page.get_by_label("Face").select_option("digital")
+        expect(clock.locator("svg")).to_be_hidden()
+        page.get_by_role("button", name="Example 1").click()
+        expect(clock).to_contain_text("Tokyo")
+        page.get_by_role("link", name="Open full size").click()
+        page.wait_for_url("**/preview/catalog/clock/2.0.0")
+        expect(page.get_by_role("button", name="Run the preview")).to_be_visible()
+
+
+def test_a_copied_snippet_works_on_another_origin_and_refuses_a_changed_byte(
+    context: BrowserContext, demo_service: Service, elsewhere: ScriptedServer
+) -> None:
+    with quiet_page(context, demo_service.url) as page:
+        page.goto(demo_service.url + _WEATHER)
+        page.get_by_role("button", name="Copy In a page").click()
+        snippet = page.evaluate("navigator.clipboard.readText()")
+    page_text = f"<!doctype html><html lang=en><title>Mine</title>\n{snippet}\n"
+    html = {"Content-Type": "text/html; charset=utf-8"}
+    elsewhere.on("GET", "/", Scripted(200, page_text.encode(), html))
+    elsewhere.on("GET", "/favicon.ico", Scripted(204, b""))
+    with quiet_page(context, demo_service.url, elsewhere.url) as page:
+        page.goto(elsewhere.url)
+        expect(page.get_by_role("group", name="Weather")).to_be_visible(timeout=_LIMIT_MS)
+
+    changed = context.new_page()
+    said: list[str] = []
+    changed.on("console", lambda message: said.append(message.text))
+    with demo_service.client() as client:
+        bundle = client.get("/cdn/@home/weather/2.1.0/index.js").content
+
+    def spoil(route: object) -> None:
+        body = bundle.replace(b"Weather", b"weather", 1)
+        headers = {"access-control-allow-origin": "*", "content-type": "text/javascript"}
+        route.fulfill(status=200, body=body, headers=headers)  # type: ignore[attr-defined]
+
+    changed.route("**/cdn/@home/weather/**", spoil)
+    with changed.expect_event("console", predicate=lambda it: "integrity" in it.text):
+        changed.goto(elsewhere.url)
+    changed.wait_for_load_state("load")
+    assert changed.locator("#widget").inner_html() == ""
+    assert any("integrity" in it for it in said)
