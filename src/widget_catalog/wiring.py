@@ -79,6 +79,7 @@ def build_worker(
     from .actions.tidy_uploads import Tidier, tidy_uploads
     from .actions.webhooks.delivering import Deliverer
     from .services import build_services, current_settings, read_worker
+    from .store.feed import newest_change
     from .web.internal.routes import ROUTES
     from .web.kit.dispatcher import Dispatcher
     from .web.kit.hashing import HashingPool
@@ -162,6 +163,7 @@ def build_worker(
         lambda: node.replica.fault,
         settings.min_cli_version,
         settings.max_event_streams,
+        partial(newest_change, durable),
         status,
     )
 

@@ -108,6 +108,19 @@ def test_a_number_that_is_yet_to_come_has_no_changes(shop: InProcessSite) -> Non
     assert page(shop, "since=" + "9" * 400)["changes"] == []
 
 
+def test_a_stream_from_a_number_that_is_yet_to_come_is_410(shop: InProcessSite) -> None:
+    """As after a restore: it would wait until other changes have these numbers."""
+    shop.add(widget_line())
+
+    for since in ("since=2", "since=" + "9" * 400):
+        answer = shop.get(f"{CHANGES}?{since}", accept="text/event-stream")
+        assert answer.status == 410
+        assert "restored from a backup" in answer.json()["error"]
+    answer = shop.get(CHANGES, accept="text/event-stream", last_event_id="2")
+    assert answer.status == 410
+    assert shop.request("HEAD", f"{CHANGES}?since=1", accept="text/event-stream").status == 200
+
+
 def test_what_is_no_longer_kept_is_410(
     shop: InProcessSite, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -114,6 +114,27 @@ export async function watching(client, base, since, isPolling) {
 }
 
 /** Every change after `since`, until the catalog refuses to tell. */
+export async function together(client, base) {
+  let requests = 0;
+  const fetch = (...request) => {
+    requests++;
+    return globalThis.fetch(...request);
+  };
+  const catalog = new client.Catalog(base, { cache: null, fetch });
+  const ask = async (sdk, ...widgets) =>
+    (await catalog.resolve({ sdk, widgets })).results.map((it) => it.id);
+  const [a, b, c] = ["acme/a", "acme/b", "acme/c"].map((id) => ({ id }));
+  const good = await Promise.all([ask("1.0.0", a), ask("1.0.0", b, c), ask("2.0.0", c)]);
+  const forGood = requests;
+  const mixed = await Promise.all([
+    ask("1.0.0", a),
+    failure(client, ask("1.0.0", { id: "acme/b", range: "nonsense" })),
+  ]);
+  const stopped = { signal: AbortSignal.abort("stopped") };
+  const aborted = failure(client, catalog.resolve({ sdk: "1.0.0", widgets: [a] }, stopped));
+  return { good, forGood, mixed: [mixed[0], mixed[1][0]], aborted: await aborted };
+}
+
 export async function following(client, base, since) {
   const seen = [];
   const follow = async () => {

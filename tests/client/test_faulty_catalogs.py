@@ -61,3 +61,12 @@ def test_a_stream_that_dies_is_taken_up_where_it_was(
     # Bun asks again by itself where a connection is dropped.
     resumed = [it.headers.get("last-event-id") for it in catalog.of("GET", CHANGES)]
     assert list(dict.fromkeys(filter(None, resumed))) == ["5", "9", "10", "11"]
+
+
+def test_a_number_that_the_catalog_has_not_reached_ends_the_watching(
+    play: Runtime, catalog: ScriptedServer
+) -> None:
+    """As of a catalog that was restored, and has no event streams to say so."""
+    restored = Scripted(200, {"changes": [], "next": 5, "newest": 3})
+    catalog.on("GET", CHANGES, Scripted(503, {"error": "None."}), restored)
+    assert play("following", catalog.url, 5) == [["FeedExpired", "There is no change 5 yet."], []]

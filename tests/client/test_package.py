@@ -3,6 +3,7 @@
 import json
 import subprocess
 import tarfile
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 from support.client import CLIENT
@@ -31,6 +32,17 @@ def test_what_npm_packs_is_what_is_needed_and_can_be_imported(tmp_path: Path) ->
     command = [str(node_binary()), "-e", code]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert "Catalog,CatalogError," in done.stdout
+
+
+def test_the_module_is_joined_from_its_sources() -> None:
+    spec = spec_from_file_location("join", CLIENT / "join.py")
+    assert spec is not None
+    assert spec.loader is not None
+    join = module_from_spec(spec)
+    spec.loader.exec_module(join)
+    command = "./dev run python clients/js/join.py"
+    is_same = (CLIENT / "client.js").read_text(encoding="utf-8") == join.joined()
+    assert is_same, f"clients/js/client.js is not what is in src; rewrite it with: {command}"
 
 
 def test_the_license_is_that_of_the_repository() -> None:

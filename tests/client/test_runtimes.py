@@ -53,6 +53,23 @@ def test_what_can_be_read_is_read_and_failures_have_their_class(
     }
 
 
+def test_calls_of_the_same_moment_are_one_request(play: Runtime, catalog: ClientCatalog) -> None:
+    assert play("together", catalog.url) == {
+        "good": [["acme/a"], ["acme/b", "acme/c"], ["acme/c"]],
+        "forGood": 2,
+        "mixed": [["acme/a"], "InvalidRequest"],
+        "aborted": "stopped",
+    }
+
+
+def test_a_catalog_that_was_restored_is_not_waited_for(
+    play: Runtime, catalog: ClientCatalog
+) -> None:
+    fault, seen = play("following", catalog.url, 1_000_000)
+    assert fault[0] == "FeedExpired"
+    assert seen == []
+
+
 def loaded(
     version: str, status: str, *, style: str | None = None, update: str | None = None
 ) -> dict[str, object]:

@@ -1,19 +1,21 @@
 """Drives an ASGI application as a server does: its lifespan around all requests, on one loop."""
 
 import asyncio
-from typing import Any, Self
+from collections.abc import Coroutine
+from typing import Any, Self, TypeVar
 
 import httpx
 
 from support.wire import WireAnswer
 from widget_catalog.web.bindings.asgi import AsgiApp
 
+T = TypeVar("T")
 Message = dict[str, Any]
 
 
 class AsgiClient:
     def __init__(self, app: AsgiApp) -> None:
-        self._app = app
+        self.app = app
 
     def __enter__(self) -> Self:
         self._loop = asyncio.new_event_loop()
@@ -24,12 +26,16 @@ class AsgiClient:
         self._loop.run_until_complete(self._stop())
         self._loop.close()
 
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """On the loop that the application runs on."""
+        return self._loop.run_until_complete(work)
+
     def ask(self, method: str, address: str, *headers: tuple[str, str]) -> WireAnswer:
         return self._loop.run_until_complete(self._ask(method, address, list(headers)))
 
     async def _ask(self, method: str, address: str, headers: list[tuple[str, str]]) -> WireAnswer:
         # The application is typed for its own needs, the transport for those of all.
-        transport = httpx.ASGITransport(app=self._app, client=("127.0.0.1", 1))  # type: ignore[arg-type]
+        transport = httpx.ASGITransport(app=self.app, client=("127.0.0.1", 1))  # type: ignore[arg-type]
         async with httpx.AsyncClient(transport=transport) as client:
             client.headers.clear()  # It would tell by itself what it accepts.
             # Whole: a path that begins with two slashes would be taken for another host.
@@ -42,7 +48,7 @@ class AsgiClient:
         self._to_app: asyncio.Queue[Message] = asyncio.Queue()
         self._from_app: asyncio.Queue[Message] = asyncio.Queue()
         scope: Message = {"type": "lifespan", "asgi": {"version": "3.0"}}
-        self._life = asyncio.ensure_future(self._app(scope, self._to_app.get, self._from_app.put))
+        self._life = asyncio.ensure_future(self.app(scope, self._to_app.get, self._from_app.put))
         await self._to_app.put({"type": "lifespan.startup"})
         assert await self._from_app.get() == {"type": "lifespan.startup.complete"}
 
@@ -50,3 +56,7 @@ class AsgiClient:
         await self._to_app.put({"type": "lifespan.shutdown"})
         assert await self._from_app.get() == {"type": "lifespan.shutdown.complete"}
         await self._life
+        # As a server does, wait for requests under way.
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        if others:
+            await asyncio.wait(others, timeout=60)

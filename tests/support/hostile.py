@@ -1,9 +1,10 @@
 """Generates requests that no well-meaning client sends. The same seed gives the same requests."""
 
+import json
 import random
 import string
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import quote, unquote
 
 _LONGEST_ADDRESS = 8192
@@ -47,6 +48,8 @@ class HostileRequests:
                 self._any_headers,
                 self._large,
                 self._with_body,
+                self._changes,
+                self._resolve,
                 self._upgrade,
                 self._odd_form,
             ]
@@ -63,6 +66,29 @@ class HostileRequests:
     def _search_with_a_known_end(self) -> Hostile:
         query, status = self._random.choice(_SEARCHES)(self._random)
         return self._get("/api/v1/widgets/search", query)._replace(status=status)
+
+    def _changes(self) -> Hostile:
+        names = self._random.choice([["since"], ["since", "limit"], ["limit", "since", "since"]])
+        query = "&".join(f"{it}={self._value()}" for it in names)
+        return self._get("/api/v1/widgets/changes", query.translate(_NOT_IN_A_QUERY))
+
+    def _resolve(self) -> Hostile:
+        widget = {"id": self._random.choice(_JSON), "installed": self._random.choice(_JSON)}
+        asked: dict[str, Any] = {"sdk": "1.0.0", "widgets": [{"id": "acme/clock"}]}
+        wrong: dict[str, Any] = self._random.choice(
+            [
+                {"sdk": self._random.choice(_JSON)},
+                {"widgets": self._random.choice(_JSON)},
+                {"widgets": [widget, {"id": "acme/clock", "range": self._random.choice(_JSON)}]},
+                {"minAgeDays": self._random.choice(_JSON)},
+            ]
+        )
+        body = json.dumps(asked | wrong).encode()
+        cut = self._random.choice([None, None, None, len(body) // 2])
+        body = body[:cut] * self._random.choice([1, 1, 1, 2])
+        head = f"Content-Length: {len(body)}"
+        made = self._request("POST", "/api/v1/widgets/resolve", "", head)
+        return made._replace(data=made.data + body, is_last=True)
 
     def _any_path(self) -> Hostile:
         path = self._random.choice(_PATHS)
@@ -193,12 +219,15 @@ class HostileRequests:
 _KNOWN_PATHS = [
     "/api/v1/widgets/acme/clock", "/api/v1/widgets/search", "/api/widgets/acme/registry.json",
     "/api/health", "/api/version", "/api/stats", "/api/settings", "/api/widgets/cli-version",
+    "/api/v1/widgets/acme/clock/1.0.0", "/api/v1/widgets/changes", "/api/v1/widgets/revocations",
+    "/healthz/live", "/healthz/ready",
 ]  # fmt: skip
 _PATHS = [
     *_KNOWN_PATHS, "/api/v1/widgets/acme/nothing", "/api/v1/widgets/acme/hidden", "/api/v1/",
     "/api/v1/widgets/", "/api/", "/api/widgets//registry.json", "/api/widgets/x/y/registry.json",
     "/api/auth/oauth2/token", "/api/widgets/publish", "/cdn/@acme/clock/1.0.0/index.js", "/cdn/",
-    "/", "/docs/api", "/openapi.json", "/nothing",
+    "/", "/docs/api", "/openapi.json", "/nothing", "/api/v1/widgets/resolve", "/healthz/",
+    "/api/v1/widgets/acme/clock/9.9.9", "/api/v1/widgets/acme/hidden/1.0.0",
 ]  # fmt: skip
 _PIECES = [
     "/", "//", "/../", "/..", "/./", "%2f", "%2F", "%2e%2e/", "%00", "%ff", "%C3%A9", "%c0%af", "%",
@@ -213,6 +242,11 @@ _VALUES = [
     "1.2.3-", "1.2.3-rc.1+b", "01.2.3", f"{10**30}.0.0", "^1.0.0", "a" * 256, "a" * 257, "é" * 256,
     "%f0%9f", "\U0001f552", "ﬁ", "İ", "ß", "ﷺ" * 50, "%00", "a b c d e f", "+", "&", "=",
     "acme", "clock",
+]  # fmt: skip
+_JSON: list[Any] = [
+    None, True, 0, -1, 1e300, 10**30, "", " ", "1.0.0", "01.0.0", "^1.0.0", ">=", "* ||", "acme",
+    "acme/clock", "/", "../x", "@acme/clock", "acme/clock/1.0.0", "A/B", "\ud800", "\0", [], {},
+    "a" * 5000, [[]], [None], {"id": {}}, ["acme/clock"] * 600,
 ]  # fmt: skip
 _HEADER_VALUES = [
     "*", '""', 'W/"x"', '"a", "b", *', "gzip;q=nonsense", "gzip;q=1e999", "*;q=0", "br,,,;;=,", ",",

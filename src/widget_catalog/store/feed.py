@@ -13,7 +13,7 @@ from sqlalchemy.engine import Connection
 from ..domain.clock import to_ms
 from ..domain.events import Revoked
 from .bulk import insert_rows, stream_numbers
-from .engine import Transaction
+from .engine import Store, Transaction
 from .schema import changes
 
 # Asked for by every write: as text, which takes SQLAlchemy a third of the time.
@@ -46,6 +46,12 @@ def add_changes(tx: Transaction, new: Sequence[tuple[int, str, str, str | None]]
     ]
     insert_rows(tx.connection, changes, rows)
     return first + len(new) - 1
+
+
+def newest_change(store: Store) -> int:
+    """The number of the newest change, whichever node made it."""
+    with store.reading() as connection:
+        return latest_seq(connection)
 
 
 def latest_seq(connection: Connection) -> int:

@@ -111,6 +111,7 @@ class PublicApi:
         find_delay: Callable[[], str | None],
         min_cli_version: str,
         max_event_streams: int,
+        newest_stored: Callable[[], int],
         workers: WorkerCounts | None = None,
     ) -> None:
         self._catalog = catalog
@@ -122,6 +123,7 @@ class PublicApi:
         self._find_damage = find_damage
         self._find_delay = find_delay
         self._streams = EventStreams(catalog, max_event_streams)
+        self._newest_stored = newest_stored
         self._workers = workers
         self._settings = public_settings
         cli_version = CliVersion(min_cli_version, release.CLI_LATEST)
@@ -211,7 +213,7 @@ class PublicApi:
         except InvalidQuery as fault:
             return error(400, fault.message, CORS)
         if is_stream:
-            return self._event_stream(request, since)
+            return await self._event_stream(request, since)
         content = self._catalog.changes(since or 0, limit)
         return (
             _no_longer_kept(since or 0)
@@ -219,11 +221,14 @@ class PublicApi:
             else content_response(request, content, _OPEN_TO_ACCEPT)
         )
 
-    def _event_stream(self, request: Request, since: int | None) -> Response:
+    async def _event_stream(self, request: Request, since: int | None) -> Response:
         """Without a number to begin after, only what is new is sent."""
-        after = self._catalog.newest_change() if since is None else since
+        newest = self._catalog.newest_change()
+        after = newest if since is None else since
         if self._catalog.change_events(after, 1) is None:
             return _no_longer_kept(after)
+        if after > newest and await self._is_unheard_of(after):
+            return _yet_to_come(after)
         if request.method == "HEAD":
             return Response(200, _EVENTS, None)
         if self._streams.is_full:
@@ -231,6 +236,13 @@ class PublicApi:
             return error(503, sentence, CORS, ("retry-after", "5"))
         listener = self._streams.listen(after)
         return Response(200, _EVENTS, EventBody(listener, listener.end))
+
+    async def _is_unheard_of(self, seq: int) -> bool:
+        """Whether there is no such change: not that this node is behind others."""
+        try:
+            return seq > await asyncio.to_thread(self._newest_stored)
+        except StoreUnavailable:
+            return False
 
     async def _resolve(self, request: Request, body: Body) -> Response:
         if request.method != "POST":
@@ -348,6 +360,14 @@ def _no_longer_kept(since: int) -> Response:
     sentence = (
         f"Not all changes after {since} are kept any more. Start over from the registries or from "
         "a snapshot, then follow from the number that the newest change has."
+    )
+    return error(410, sentence, CORS)
+
+
+def _yet_to_come(since: int) -> Response:
+    sentence = (
+        f"There is no change {since} yet: this catalog was restored from a backup, or is another "
+        "one. Start over from the registries, then follow from the number of the newest change."
     )
     return error(410, sentence, CORS)
 

@@ -1,0 +1,355 @@
+// A client of one catalog.
+
+import {
+  CatalogError,
+  FeedExpired,
+  IntegrityError,
+  InvalidRequest,
+  NotFound,
+  Offline,
+  Revoked,
+  Unavailable,
+} from "./errors.js";
+import { importBytes, openBrowserCache, refusal, refuseRevoked, sha256 } from "./files.js";
+import { pathOf, queryString, readJson } from "./requests.js";
+import { pause, unlessAborted } from "./waiting.js";
+
+const REVOCATIONS_FRESH_MS = 10_000;
+const BATCH_SECONDS = 0.005;
+const MOST_TOGETHER = 100; // Widgets in one request; the service takes 500 of them, in 64 KB.
+const STREAM_SILENCE_MS = 45_000; // The service sends a comment every 15 seconds.
+
+export class Catalog {
+  #fetch;
+  #cache;
+  #timeoutMs;
+  #batches = new Map(); // By SDK and age: calls of resolve that are about to be sent together.
+  #counted = new Set();
+  #modules = new Map(); // By SHA-256: one bundle is one module, however often it is loaded.
+  #revocations = { at: -Infinity, list: null };
+
+  constructor(baseUrl, { fetch, cache, timeoutMs = 10_000 } = {}) {
+    this.baseUrl = String(baseUrl).replace(/\/+$/, "");
+    this.#fetch = fetch ?? ((...request) => globalThis.fetch(...request));
+    this.#cache = cache === undefined ? openBrowserCache() : Promise.resolve(cache);
+    this.#timeoutMs = timeoutMs;
+  }
+
+  async search(query = {}, { signal } = {}) {
+    return this.#read(`search${queryString(query)}`, { signal });
+  }
+
+  async detail(id, { signal } = {}) {
+    return this.#read(pathOf(id), { signal, isKept: true });
+  }
+
+  async version(id, version, { signal } = {}) {
+    return this.#read(`${pathOf(id)}/${encodeURIComponent(version)}`, { signal, isKept: true });
+  }
+
+  async revocations({ signal } = {}) {
+    return this.#read("revocations", { signal, isKept: true });
+  }
+
+  async changes({ since, limit } = {}, { signal } = {}) {
+    return this.#read(`changes${queryString({ since, limit })}`, { signal });
+  }
+
+  async resolve(request, { signal } = {}) {
+    const { sdk, minAgeDays, widgets } = request ?? {};
+    if (!(widgets?.length < MOST_TOGETHER)) return this.#resolve(request, signal);
+    const batch = this.#batchFor(sdk, minAgeDays, widgets.length);
+    const end = batch.widgets.push(...widgets);
+    try {
+      const { results, ...rest } = await unlessAborted(batch.answer, signal);
+      return { ...rest, results: results.slice(end - widgets.length, end) };
+    } catch (error) {
+      const isAlone = batch.widgets.length === widgets.length;
+      if (isAlone || !(error instanceof InvalidRequest)) throw error;
+      return this.#resolve(request, signal); // What is wrong may be in another call of the batch.
+    }
+  }
+
+  async load(id, options = {}) {
+    return this.#load(pathOf(id), options, (fetched, plan) => this.#import(fetched, plan));
+  }
+
+  async fetchFiles(id, options = {}) {
+    return this.#load(pathOf(id), options, (fetched) => fetched);
+  }
+
+  async *watch({ since, pollSeconds = 30, signal } = {}) {
+    let last = since ?? null;
+    for (let failures = 0; !signal?.aborted; failures++) {
+      const began = Date.now();
+      try {
+        last ??= (await this.revocations({ signal })).revision;
+        for (const read of [() => this.#stream(last, signal), () => this.#poll(last, signal)]) {
+          for await (const change of read()) {
+            if (change.seq <= last) continue;
+            last = change.seq;
+            yield change;
+          }
+        }
+      } catch (error) {
+        if (signal?.aborted) return;
+        // A SyntaxError: an event that is no JSON. Ask again.
+        if (!(error instanceof Unavailable || error instanceof SyntaxError)) throw error;
+      }
+      if (Date.now() - began > STREAM_SILENCE_MS) failures = 0; // The stream did work.
+      await pause(Math.min(pollSeconds, 2 ** failures) * (0.5 + Math.random() / 2), signal);
+    }
+  }
+
+  /** Calls of the same moment are one request. */
+  #batchFor(sdk, minAgeDays, size) {
+    const key = JSON.stringify([sdk, minAgeDays]);
+    let batch = this.#batches.get(key);
+    if (batch === undefined || batch.widgets.length + size > MOST_TOGETHER) {
+      batch = { widgets: [] };
+      batch.answer = pause(BATCH_SECONDS).then(() => {
+        if (this.#batches.get(key) === batch) this.#batches.delete(key);
+        return this.#resolve({ sdk, minAgeDays, widgets: batch.widgets });
+      });
+      batch.answer.catch(() => {}); // Whoever still waits is told.
+      this.#batches.set(key, batch);
+    }
+    return batch;
+  }
+
+  async #resolve(request, signal) {
+    const answer = await this.#ask(this.#address("resolve"), {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(request),
+      signal,
+    });
+    return readJson(answer, signal);
+  }
+
+  async #load(id, options, finish) {
+    const { sdk, installed, isCounted = true, signal } = options;
+    const planAddress = this.#address(`${id}?plan`);
+    const kept = await this.#findJson(planAddress);
+    const revocations = this.#recentRevocations();
+    let plan = kept;
+    const run = async () => {
+      refuseRevoked(id, plan, await revocations);
+      return finish(await this.#fetchFiles(plan, signal), plan);
+    };
+    try {
+      let loaded;
+      let isOffline = false;
+      try {
+        plan = await this.#choose(id, options, kept);
+        loaded = await run();
+      } catch (error) {
+        if (!(error instanceof Unavailable) || kept?.sdk !== sdk) throw error;
+        [plan, isOffline] = [kept, true]; // What was loaded last is what there is.
+        loaded = await run();
+      }
+      await this.#cached("put", planAddress, new Response(JSON.stringify(plan)));
+      if (kept) await this.#forget(kept, plan);
+      if (installed === undefined && isCounted) this.#count(id);
+      return { id, ...plan, ...loaded, isOffline };
+    } catch (error) {
+      if (error instanceof Revoked) {
+        await revocations; // Kept by now: it is refused without a connection as well.
+        if (plan) await this.#forget(plan);
+      }
+      throw error;
+    }
+  }
+
+  /** Which version to run, with its files. `kept` is what was loaded last, if anything. */
+  async #choose(id, { sdk, installed, range, minAgeDays, acceptPermissions, signal }, kept) {
+    const widgets = [{ id, installed, range }];
+    // Whether the installed version itself runs on this SDK.
+    if (installed) widgets.push({ id, range: installed });
+    const { results } = await this.resolve({ sdk, minAgeDays, widgets }, { signal });
+    const [{ status, offer, permissionsAdded, permissionsRemoved, message }, alone] = results;
+    const said = { sdk, status, message, permissionsAdded, permissionsRemoved };
+    if (status === "unlisted" && installed && kept?.version.version === installed) {
+      return { ...kept, ...said, update: null }; // It goes on working where it is installed.
+    }
+    const current = results[0].installed;
+    const needsConsent = current && permissionsAdded.length > 0 && !acceptPermissions;
+    let version = needsConsent ? null : offer;
+    if (version === null && needsConsent && alone.offer) version = current;
+    if (version === null && status === "yanked") version = current;
+    if (version === null) throw refusal(status, message, { id, sdk, offer, permissionsAdded });
+    const { files } = await this.version(id, version.version, { signal });
+    return { ...said, version, files, update: version === offer ? null : offer };
+  }
+
+  /** The list, asked for once where many widgets are loaded together. */
+  #recentRevocations() {
+    if (Date.now() - this.#revocations.at > REVOCATIONS_FRESH_MS) {
+      const list = this.revocations().then(
+        (it) => it.revocations,
+        () => [], // Not reached, and never heard of one.
+      );
+      this.#revocations = { at: Date.now(), list };
+    }
+    return this.#revocations.list;
+  }
+
+  async #fetchFiles({ files }, signal) {
+    const [bundle, style] = await Promise.all(
+      ["index.js", "index.css"].map((path) => {
+        const file = files.find((it) => it.path === path);
+        return file ? this.#verified(file, signal) : null;
+      }),
+    );
+    return { bundle, css: style && new TextDecoder().decode(style) };
+  }
+
+  async #import({ bundle, css }, { version: { sha256Hash, bundleUrl } }) {
+    let imported = this.#modules.get(sha256Hash);
+    if (imported === undefined) {
+      imported = importBytes(bundle, bundleUrl);
+      this.#modules.set(sha256Hash, imported);
+      imported.catch(() => this.#modules.delete(sha256Hash));
+    }
+    const module = await imported;
+    let styleSheet = null;
+    if (css !== null && typeof CSSStyleSheet === "function") {
+      styleSheet = new CSSStyleSheet({ baseURL: new URL("index.css", bundleUrl).href });
+      styleSheet.replaceSync(css);
+    }
+    return { module, bundle, css, styleSheet };
+  }
+
+  /** The bytes of a file that are what the catalog says: from the cache, or from its address. */
+  async #verified({ url, sha256Hash }, signal) {
+    const kept = await this.#cached("match", url).then((it) => it?.arrayBuffer());
+    if (kept !== undefined && (await sha256(kept)) === sha256Hash) return kept;
+    const answer = await this.#ask(url, { signal, gone: Revoked });
+    const bytes = await answer.arrayBuffer().catch((cause) => {
+      throw new Offline(`${url} was not received whole.`, { cause });
+    });
+    const actual = await sha256(bytes);
+    if (actual !== sha256Hash) {
+      const details = { url, expected: sha256Hash, actual };
+      throw new IntegrityError(`${url} is not what the catalog described.`, details);
+    }
+    await this.#cached("put", url, new Response(bytes));
+    return bytes;
+  }
+
+  async #count(id) {
+    const address = this.#address(pathOf(id));
+    const mark = `${address}?counted`;
+    if (this.#counted.has(id)) return;
+    this.#counted.add(id);
+    if (await this.#cached("match", mark)) return;
+    await this.#ask(address, { method: "POST", keepalive: true }).then(
+      () => this.#cached("put", mark, new Response("")),
+      () => this.#counted.delete(id), // Another load tries again.
+    );
+  }
+
+  async *#stream(since, signal) {
+    const ending = new AbortController();
+    const end = () => ending.abort();
+    signal?.addEventListener("abort", end);
+    let silence = setTimeout(end, STREAM_SILENCE_MS);
+    try {
+      const answer = await this.#ask(this.#address(`changes${queryString({ since })}`), {
+        headers: { accept: "text/event-stream", "last-event-id": String(since) },
+        cache: "no-store",
+        signal: ending.signal,
+        hasTimeout: false,
+        gone: FeedExpired,
+      }).catch((error) => {
+        if (error instanceof FeedExpired || !(error instanceof CatalogError)) throw error;
+      });
+      if (!answer?.headers.get("content-type")?.startsWith("text/event-stream")) return;
+      const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+      for (let rest = ""; ; ) {
+        const { done, value } = await reader.read().catch(() => ({ done: true }));
+        if (done) return;
+        clearTimeout(silence);
+        silence = setTimeout(end, STREAM_SILENCE_MS);
+        const events = (rest + value).split(/\r?\n\r?\n/);
+        rest = events.pop();
+        for (const event of events) {
+          const data = event.match(/^data: ?.*/gm)?.map((line) => line.replace(/^data: ?/, ""));
+          if (data) yield JSON.parse(data.join("\n"));
+        }
+      }
+    } finally {
+      clearTimeout(silence);
+      signal?.removeEventListener("abort", end);
+      end();
+    }
+  }
+
+  async *#poll(since, signal) {
+    let page = { next: since };
+    do {
+      page = await this.changes({ since: page.next }, { signal });
+      if (page.newest < since) throw new FeedExpired(`There is no change ${since} yet.`);
+      yield* page.changes;
+    } while (page.changes.length > 0 && page.next < page.newest);
+  }
+
+  async #read(path, { signal, isKept = false }) {
+    const address = this.#address(path);
+    try {
+      const answer = await this.#ask(address, { signal, gone: FeedExpired });
+      const kept = isKept ? answer.clone() : null;
+      const value = await readJson(answer, signal);
+      if (kept) await this.#cached("put", address, kept);
+      return value;
+    } catch (error) {
+      const kept = isKept && error instanceof Unavailable && (await this.#findJson(address));
+      if (!kept) throw error;
+      return kept;
+    }
+  }
+
+  /** The answer to a request, unless it is an error. */
+  async #ask(address, { gone = NotFound, hasTimeout = true, signal, ...request } = {}) {
+    const signals = [signal, hasTimeout && AbortSignal.timeout(this.#timeoutMs)].filter(Boolean);
+    let answer;
+    try {
+      answer = await this.#fetch(address, { ...request, signal: AbortSignal.any(signals) });
+    } catch (cause) {
+      if (signal?.aborted) throw signal.reason;
+      throw new Offline(`${address} cannot be reached.`, { cause });
+    }
+    if (answer.ok) return answer;
+    const { status } = answer;
+    const { error } = await answer.json().catch(() => ({}));
+    const message = error ?? `${address} answered ${status}.`;
+    if (status === 404) throw new NotFound(message, { status });
+    if (status === 410) throw new gone(message, { status });
+    if (status < 500 && status !== 429) throw new InvalidRequest(message, { status });
+    const retryAfterSeconds = Number(answer.headers.get("retry-after")) || null;
+    throw new Unavailable(message, { status, retryAfterSeconds });
+  }
+
+  #address(path) {
+    return `${this.baseUrl}/api/v1/widgets/${path}`;
+  }
+
+  /** A cache that is full, or fails, is as good as none. */
+  async #cached(method, ...values) {
+    try {
+      return await (await this.#cache)?.[method](...values);
+    } catch {
+      return undefined;
+    }
+  }
+
+  async #findJson(address) {
+    return (await this.#cached("match", address))?.json().catch(() => undefined);
+  }
+
+  /** Drop the files of a plan that another one does not need. */
+  async #forget({ files }, other = { files: [] }) {
+    const needed = new Set(other.files.map((it) => it.url));
+    for (const { url } of files) if (!needed.has(url)) await this.#cached("delete", url);
+  }
+}

@@ -1,0 +1,23 @@
+// Waiting, and no longer than the caller wants.
+
+export function pause(seconds, signal) {
+  return new Promise((done) => {
+    const timer = setTimeout(end, seconds * 1000);
+    signal?.addEventListener("abort", end);
+    function end() {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", end);
+      done();
+    }
+  });
+}
+
+export function unlessAborted(work, signal) {
+  if (!signal) return work;
+  return new Promise((done, fail) => {
+    const abort = () => fail(signal.reason);
+    if (signal.aborted) abort();
+    signal.addEventListener("abort", abort);
+    work.then(done, fail).finally(() => signal.removeEventListener("abort", abort));
+  });
+}
