@@ -1,4 +1,4 @@
-"""Inserting and reading many rows at the driver's own speed; and rows that may be there already.
+"""Inserting, finding and reading many rows at the driver's own speed; and rows that may be there.
 
 SQLAlchemy's handling of parameters costs more than the database's work when rows come by
 the hundred thousand; `insert_rows` is the one statement that goes past it.
@@ -94,3 +94,28 @@ def stream_numbers(
             return
         last = row[0]
         yield list(row[1:])
+
+
+def keys_looked_up(dialect: str, count: int) -> str:
+    """The widgets with so many keys, looked up one by one: SQL text that follows FROM.
+
+    `(scope, name) IN (…)` would do, but for it SQLite reads the whole index. PostgreSQL's driver
+    takes far longer for a thousand parameters than for two lists.
+    """
+    if dialect == "postgresql":
+        keys = "unnest(CAST(:scopes AS text[]), CAST(:names AS text[])) AS wanted(column1, column2)"
+    else:
+        marks = ", ".join(f"(:scope{i}, :name{i})" for i in range(count))
+        keys = f"(VALUES {marks}) AS wanted"
+    return (
+        f"{keys} CROSS JOIN widgets "
+        "WHERE widgets.scope = wanted.column1 AND widgets.name = wanted.column2"
+    )
+
+
+def key_parameters(dialect: str, keys: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """The keys of `keys_looked_up`, each a scope and a name."""
+    if dialect == "postgresql":
+        return {"scopes": [str(it[0]) for it in keys], "names": [str(it[1]) for it in keys]}
+    given = {f"scope{i}": scope for i, (scope, _) in enumerate(keys)}
+    return given | {f"name{i}": name for i, (_, name) in enumerate(keys)}

@@ -14,7 +14,7 @@ from ..domain.errors import DataDamaged, NotFound
 from ..domain.events import Imported, PublicEvent, Revoked, TextChanged
 from ..domain.widgets import Widget
 from . import downloads
-from .bulk import insert_rows
+from .bulk import insert_rows, key_parameters, keys_looked_up
 from .count_table import downloads as counts
 from .damage import any_text, is_damage
 from .engine import Transaction
@@ -54,7 +54,7 @@ def find_widgets(connection: Connection, keys: Sequence[Key]) -> dict[Key, Store
     for start in range(0, len(keys), _KEYS_PER_QUERY):
         some = keys[start : start + _KEYS_PER_QUERY]
         query = _widgets_by_key(dialect, len(some))
-        found += connection.execute(query, _keys_of(dialect, some)).all()
+        found += connection.execute(query, key_parameters(dialect, some)).all()
     return {(it.widget.scope, it.widget.name): it for it in _with_versions(connection, found)}
 
 
@@ -64,7 +64,7 @@ def find_hashes(connection: Connection, keys: Sequence[Key]) -> dict[Key, dict[s
     dialect = connection.dialect.name
     for start in range(0, len(keys), _KEYS_PER_QUERY):
         some = keys[start : start + _KEYS_PER_QUERY]
-        rows = connection.execute(_hashes_by_key(dialect, len(some)), _keys_of(dialect, some))
+        rows = connection.execute(_hashes_by_key(dialect, len(some)), key_parameters(dialect, some))
         for scope, name, identity, sha256_hash in rows:
             of = found.setdefault((scope, name), {})
             if identity is not None:
@@ -332,7 +332,7 @@ def replace_widget(
 def _widgets_by_key(dialect: str, count: int) -> sa.TextualSelect:
     columns = ", ".join(f"widgets.{column.name}" for column in widgets.columns)
     return sa.text(
-        f"SELECT {columns} FROM {_wanted(dialect, count)}"  # noqa: S608
+        f"SELECT {columns} FROM {keys_looked_up(dialect, count)}"  # noqa: S608
     ).columns(*widgets.columns)
 
 
@@ -340,34 +340,9 @@ def _widgets_by_key(dialect: str, count: int) -> sa.TextualSelect:
 def _hashes_by_key(dialect: str, count: int) -> sa.TextClause:
     return sa.text(
         f"SELECT found.scope, found.name, identity, sha256_hash FROM (SELECT widgets.* "  # noqa: S608
-        f"FROM {_wanted(dialect, count)}) AS found "
+        f"FROM {keys_looked_up(dialect, count)}) AS found "
         "LEFT JOIN versions ON versions.widget_id = found.id"
     )
-
-
-def _wanted(dialect: str, count: int) -> str:
-    """The widgets with these keys, looked up one by one.
-
-    `(scope, name) IN (…)` would do, but for it SQLite reads the whole index. PostgreSQL's driver
-    takes far longer for a thousand parameters than for two lists.
-    """
-    if dialect == "postgresql":
-        keys = "unnest(CAST(:scopes AS text[]), CAST(:names AS text[])) AS wanted(column1, column2)"
-    else:
-        marks = ", ".join(f"(:scope{i}, :name{i})" for i in range(count))
-        keys = f"(VALUES {marks}) AS wanted"
-    return (
-        f"{keys} CROSS JOIN widgets "
-        "WHERE widgets.scope = wanted.column1 AND widgets.name = wanted.column2"
-    )
-
-
-def _keys_of(dialect: str, keys: Sequence[Key]) -> dict[str, Any]:
-    """These keys as parameters."""
-    if dialect == "postgresql":
-        return {"scopes": [str(it[0]) for it in keys], "names": [str(it[1]) for it in keys]}
-    given = {f"scope{i}": scope for i, (scope, _) in enumerate(keys)}
-    return given | {f"name{i}": name for i, (_, name) in enumerate(keys)}
 
 
 def _update_version(tx: Transaction, widget_id: int, row: Row) -> None:
