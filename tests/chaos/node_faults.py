@@ -14,7 +14,8 @@ from support.service import wait_for
 
 _OF_THE_DATABASE = ("fail-over", "hang-primary", "kill-standby")
 _OF_NODES = ("kill-node", "kill-worker", "stop-node", "replace-workers", "kill-object-store")
-NODE_FAULTS = (*_OF_THE_DATABASE, *_OF_NODES)
+# The others are part of the restarts that come first, or take long.
+_IN_SHORT = ("fail-over", "hang-primary", "kill-node", "kill-worker", "kill-object-store")
 _LONGEST_HANG_S = 8.0
 
 
@@ -24,8 +25,13 @@ class NodeFaults:
     def __init__(
         self, stage: NodeStage, seed: int, longest_pause_s: float, *, is_short: bool
     ) -> None:
-        """`is_short`: every fault once."""
+        """`is_short`: some faults, once each."""
         self._is_short = is_short
+        groups = [
+            tuple(it for it in names if it in _IN_SHORT or not is_short)
+            for names in (_OF_THE_DATABASE, _OF_NODES)
+        ]
+        self._names = {name for names in groups for name in names}
         self._stage = stage
         self._ledger = stage.ledger
         self._longest_pause_s = longest_pause_s
@@ -33,12 +39,12 @@ class NodeFaults:
         self._happened: set[str] = set()
         self._threads = [
             threading.Thread(target=self._happen, args=(names, random.Random(f"{seed} {names}")))
-            for names in (_OF_THE_DATABASE, _OF_NODES)
+            for names in groups
         ]
 
     @property
     def all_happened(self) -> bool:
-        return self._happened >= set(NODE_FAULTS)
+        return self._happened >= self._names
 
     @property
     def is_alive(self) -> bool:
@@ -108,7 +114,8 @@ class NodeFaults:
 
     def kill_node(self, choose: random.Random) -> None:
         """One, or two of the three."""
-        killed = choose.sample(range(NODES), choose.choice((1, 1, NODES - 1)))
+        times = 1 if self._is_short else choose.choice((1, 1, NODES - 1))
+        killed = choose.sample(range(NODES), times)
         for index in killed:
             self._stage.nodes[index].kill()
         time.sleep(choose.uniform(0, 2))
@@ -124,7 +131,7 @@ class NodeFaults:
         self._ledger.note("nodes stopped and started")
 
     def kill_worker(self, choose: random.Random) -> None:
-        for _ in range(3):
+        for _ in range(1 if self._is_short else 3):
             if pids := choose.choice(self._stage.nodes).worker_pids():
                 self._stage.send(choose.choice(pids), signal.SIGKILL)
                 self._ledger.note("workers killed")
@@ -142,7 +149,7 @@ class NodeFaults:
         """Nodes that are started meanwhile serve what they have, too."""
         self._stage.objects.kill()
         time.sleep(choose.uniform(0.5, 2 * self._longest_pause_s))
-        if choose.random() < 0.5:
+        if not self._is_short and choose.random() < 0.5:
             self.kill_node(choose)
         self._stage.objects.start()
         self._ledger.note("object stores killed")

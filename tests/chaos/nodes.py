@@ -19,11 +19,12 @@ from support.service import wait_for
 
 _ANSWERS = 100
 # Between two requests of a client, so that nodes start in reasonable time on a small machine.
-_PAUSE_S = 0.02
+_PAUSE_S = 0.04
 
 
 def run_nodes(minutes: float, seed: int) -> bool:
     """Whether nothing happened that must not."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # And everything that was started ends.
     folder = Path(tempfile.mkdtemp(prefix="chaos-"))
     ledger = Ledger()
     began = time.monotonic()

@@ -40,7 +40,7 @@ class Traffic(Clients):
     ) -> None:
         """`is_proxied`: a proxy may say that a node gave no answer. Its clients are in less of a
         hurry: all nodes are on this machine."""
-        self._pause_s = 0.02 if is_proxied else 0.004
+        self._pause_s = 0.04 if is_proxied else 0.004
         self._no_answer = (502, 504) if is_proxied else ()
         self.port = port
         self.ledger = ledger
