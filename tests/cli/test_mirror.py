@@ -49,6 +49,7 @@ def test_copies_then_only_looks_and_says_how_it_is(tmp_path: Path, origin: Servi
     [
         (["http://127.0.0.1:9"], "Error: http://127.0.0.1:9/api/settings cannot be reached: "),
         (["catalog.example"], "Error: 'catalog.example' is not the address of a catalog: "),
+        (["http://x", "--scope", "A b"], "Error: 'A b' is not a scope: "),
         (["http://x", "--every", "soon"], "Error: --every soon: write a number with s, m or h"),
         (["http://x", "--every", "5m", "--follow"], "Error: Give --every or --follow, not both."),
     ],

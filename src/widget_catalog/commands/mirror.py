@@ -68,6 +68,7 @@ def mirror(
     widgets of it cannot be taken over; what was copied before stays.
     """
     from widget_catalog_client import Catalog
+    from widget_contract.names import Scope
 
     from ..actions.mirror.mirroring import Mirroring, Wanted
     from ..actions.mirror.status import end_mirroring, find_status
@@ -90,14 +91,18 @@ def mirror(
     if url is None and known is not None:
         url, wanted = known.mirror.url, Wanted(known.mirror.scopes, known.mirror.only_official)
     else:
-        wanted = Wanted(tuple(sorted(set(scope or ()))), official)
+        wanted = Wanted(tuple(sorted({str(Scope.parse(it)) for it in scope or ()})), official)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: sys.exit(0))
     with Catalog(url or "") as catalog:
         mirroring = Mirroring(node.store, node.bundles, catalog, settings.max_bundle_bytes)
         mirroring.begin(wanted)
         if every_s is None and not follow:
-            if not _run(node, mirroring):
+            try:
+                is_whole = _run(node, mirroring)
+            except OSError as error:
+                fail(f"What was copied cannot be stored: {error.strerror} ({error.filename}).")
+            if not is_whole:
                 raise typer.Exit(1)
         elif every_s is not None:
             _repeat(node, mirroring, every_s)
@@ -131,27 +136,20 @@ def _repeat(node: "Node", mirroring: "Mirroring", every_s: float) -> None:
 
 
 def _follow(node: "Node", mirroring: "Mirroring", catalog: "Catalog") -> None:
-    from widget_catalog_client import FeedExpired
-
     report("Copying changes as they happen. Stop with Ctrl-C.")
     wait_s = _FIRST_WAIT_S
     while True:
-        if not _try(partial(_run, node, mirroring)):
-            time.sleep(wait_s)
-            wait_s = min(2 * wait_s, _LONGEST_WAIT_S)
-            continue
-        wait_s = _FIRST_WAIT_S
-        try:
-            _wait_for_change(mirroring, catalog)
-        except FeedExpired:
-            continue
+        if _try(partial(_run, node, mirroring)):
+            wait_s = _FIRST_WAIT_S
+            if _try(partial(_wait_for_change, mirroring, catalog)):
+                continue
+        time.sleep(wait_s)
+        wait_s = min(2 * wait_s, _LONGEST_WAIT_S)
 
 
-def _wait_for_change(mirroring: "Mirroring", catalog: "Catalog") -> None:
+def _wait_for_change(mirroring: "Mirroring", catalog: "Catalog") -> bool:
     seq = mirroring.seq
-    for change in catalog.watch(seq):
-        if change.seq > seq:
-            return
+    return any(change.seq > seq for change in catalog.watch(seq))
 
 
 def _try(run: "partial[bool]") -> bool:
