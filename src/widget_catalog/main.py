@@ -26,6 +26,7 @@ from .commands.help import HELP_OPTIONS, build_command, examples
 from .commands.mirror import mirror
 from .commands.move import move
 from .commands.secrets import secrets
+from .commands.site import site
 from .commands.snapshot import keys, snapshots
 from .commands.transfer import export, import_, import_file
 from .commands.webhooks import webhooks
@@ -296,6 +297,11 @@ app.command(
 )(mirror)
 app.add_typer(snapshots, rich_help_panel=_CATALOG)
 app.add_typer(keys, rich_help_panel=_CATALOG)
+
+app.command(
+    rich_help_panel=_CATALOG,
+    epilog=examples("site public --base-url https://widgets.example"),
+)(site)
 
 app.command(rich_help_panel=_CATALOG)(doctor)
 

@@ -113,9 +113,9 @@ def _provider(settings: Settings) -> "Provider | None":
     )
 
 
-def current_settings(settings: Settings, services: Services) -> CurrentSettings:
+def public_settings(settings: Settings) -> wire.Settings:
     """What `/api/settings` shows: nothing secret, ever."""
-    shown = wire.Settings(
+    return wire.Settings(
         service_name=settings.service_name,
         base_url=settings.public_url,
         cdn_base_url=settings.cdn_url,
@@ -125,7 +125,11 @@ def current_settings(settings: Settings, services: Services) -> CurrentSettings:
         max_bundle_bytes=settings.max_bundle_bytes,
         api_versions=release.API_VERSIONS,
     )
-    current = CurrentSettings(shown, services.store, services.renderer)
+
+
+def current_settings(settings: Settings, services: Services) -> CurrentSettings:
+    """The same while the service runs."""
+    current = CurrentSettings(public_settings(settings), services.store, services.renderer)
     current.read()
     return current
 

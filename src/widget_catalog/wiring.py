@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from .catalog.catalog import Catalog
     from .replica.following import Follower
     from .web.kit.http import Answer, Worker, WorkerCounts
+    from .web.static_site import StaticSite
 
 _log = structlog.get_logger("widget_catalog.start")
 
@@ -233,6 +234,20 @@ def _watch_connections(settings: Settings) -> ConnectionWatch | None:
     if not settings.database:
         return None
     return ConnectionWatch(NodeStatus(DataFolder(settings.data).node_status).is_silent)
+
+
+def build_static_site(node: Node, settings: Settings) -> "tuple[StaticSite, Callable[[], None]]":
+    """What writes the catalog as files, and how to end it."""
+    from .services import public_settings
+    from .web.kit.rendering import PageRenderer
+    from .web.pages.public.icons import Icons
+    from .web.pages.public.pages import PublicPages
+    from .web.static_site import StaticSite
+
+    catalog = open_catalog(node, settings)
+    renderer = PageRenderer(settings.service_name, settings.public_url, is_static=True)
+    pages = PublicPages(catalog, renderer, settings.cdn_url, node.bundles, Icons(node.folder.icons))
+    return StaticSite(catalog, pages, renderer, public_settings(settings)), catalog.close
 
 
 def _follow(settings: Settings, node: Node, watch: ConnectionWatch | None) -> "Tidier | Follower":

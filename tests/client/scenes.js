@@ -113,6 +113,49 @@ export async function watching(client, base, since, isPolling) {
   }
 }
 
+/** What these searches and requests to resolve are answered with. */
+export async function answering(client, base, searches, resolves) {
+  const catalog = new client.Catalog(base, { cache: null });
+  const [found, resolved] = [[], []];
+  for (const it of searches) found.push(await catalog.search(it));
+  for (const it of resolves) resolved.push(await catalog.resolve(it));
+  return [found, resolved];
+}
+
+export async function refused(client, base, id) {
+  const catalog = new client.Catalog(base, { cache: null });
+  return failure(client, catalog.load(id, { sdk: "1.0.0", installed: "1.0.0" }));
+}
+
+/** How these texts are compared, and every character that is not compared as it is. */
+export async function folding(_, module, texts) {
+  const { normal } = await import(module);
+  const characters = Array.from({ length: 0x110000 }, (_, code) => String.fromCodePoint(code));
+  return [texts.map(normal), characters.map((it) => [it, normal(it)]).filter(([a, b]) => a !== b)];
+}
+
+/** The vectors of the contract: which versions are valid and in which order, what ranges admit. */
+export async function versions(_, module, ranges, { valid, invalid, ascending, same }) {
+  const { compare, fits, parseVersion } = await import(module);
+  const isVersion = (text) => {
+    try {
+      return Boolean(parseVersion(text));
+    } catch {
+      return false;
+    }
+  };
+  const order = (a, b) => Math.sign(compare(parseVersion(a).key, parseVersion(b).key));
+  return {
+    admits: ranges.map(({ range, sdk }) => fits(range, parseVersion(sdk))),
+    wrong: [
+      ...valid.filter((it) => !isVersion(it)),
+      ...invalid.filter(isVersion),
+      ...ascending.slice(1).filter((it, at) => order(ascending[at], it) !== -1),
+      ...same.filter(([a, b]) => order(a, b) !== 0).flat(),
+    ],
+  };
+}
+
 /** Every change after `since`, until the catalog refuses to tell. */
 export async function together(client, base) {
   let requests = 0;

@@ -24,9 +24,11 @@ export const exported: Record<keyof typeof made, unknown> = declared;
 """
 FAULTS = """\
 import { Catalog, NotFound } from "widget-catalog-client";
+import { catalogFetch } from "widget-catalog-client/static";
 import type { Mount } from "widget-catalog-client/widget";
 
-const catalog = new Catalog("https://catalog.example");
+const address = new URL("https://catalog.example");
+const catalog = new Catalog(address, { fetch: catalogFetch(address, { fetch }) });
 // @ts-expect-error A page is a number.
 await catalog.search({ page: "2" });
 // @ts-expect-error There is no such parameter.

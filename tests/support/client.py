@@ -29,13 +29,21 @@ _PAGE = """<!doctype html>
 <title>Dashboard</title>
 <script type="module" src="/dashboard.js"></script>
 """
-_DASHBOARD = """import * as client from "{catalog}/client/v1/client.js";
-import * as scenes from "/scenes.js";
+_DASHBOARD = """import * as scenes from "/scenes.js";
 window.play = (scene, ...values) => scenes[scene](client, ...values);
 window.dispatchEvent(new Event("ready"));
 """
-_RUNNER = """import * as client from {client};
-import * as scenes from {scenes};
+# The same for catalogs of plain files: every one of the client's catalogs fetches in that way.
+_STATIC = """import * as plain from {client};
+import {{ catalogFetch }} from {static};
+class Catalog extends plain.Catalog {{
+  constructor(base, options = {{}}) {{
+    super(base, {{ ...options, fetch: catalogFetch(base, {{ fetch: options.fetch }}) }});
+  }}
+}}
+const client = {{ ...plain, Catalog }};
+"""
+_RUNNER = """import * as scenes from {scenes};
 const [scene, ...values] = JSON.parse(process.argv[2]);
 console.log(JSON.stringify(await scenes[scene](client, ...values)));
 """
@@ -67,20 +75,26 @@ def client_catalog(folder: Path) -> Iterator[ClientCatalog]:
     with scripted_server() as dashboard:
         data = filled_folder(folder / "data", *_widgets(folder, dashboard.url), beside=folder)
         with running_service(data) as service:
-            # What the client needs of a policy, and nothing else.
-            policy = (
-                f"default-src 'none'; script-src 'self' {service.url} blob:; "
-                f"connect-src {service.url} {dashboard.url}; require-trusted-types-for 'script'"
-            )
-            html = {"Content-Type": "text/html", "Content-Security-Policy": policy}
-            script = _DASHBOARD.format(catalog=service.url)
-            dashboard.on("GET", "/", Scripted(200, _PAGE.encode(), html))
-            dashboard.on("GET", "/dashboard.js", Scripted(200, script.encode(), JAVASCRIPT))
+            _serve_dashboard(dashboard, service.url)
             dashboard.on("GET", "/scenes.js", Scripted(200, SCENES.read_bytes(), JAVASCRIPT))
             dashboard.on(
                 "GET", "/lie.js", Scripted(200, b"export const mount = 'evil';\n", JAVASCRIPT)
             )
             yield ClientCatalog(service, dashboard)
+
+
+def _serve_dashboard(dashboard: ScriptedServer, catalog: str, *, is_static: bool = False) -> None:
+    # What the client needs of a policy, and nothing else.
+    policy = (
+        f"default-src 'none'; script-src 'self' {catalog} blob:; "
+        f"connect-src {catalog} {dashboard.url}; require-trusted-types-for 'script'"
+    )
+    html = {"Content-Type": "text/html", "Content-Security-Policy": policy}
+    client, static = (json.dumps(f"{catalog}/client/v1/{it}.js") for it in ("client", "static"))
+    begin = _STATIC if is_static else "import * as client from {client};\n"
+    script = begin.format(client=client, static=static) + _DASHBOARD
+    dashboard.on("GET", "/", Scripted(200, _PAGE.encode(), html))
+    dashboard.on("GET", "/dashboard.js", Scripted(200, script.encode(), JAVASCRIPT))
 
 
 def _widgets(folder: Path, dashboard: str) -> Iterator[dict[str, Any]]:
@@ -116,18 +130,21 @@ def runtime_of(
     name: str, catalog: ClientCatalog, folder: Path, browser: Browser
 ) -> Iterator[Runtime]:
     if name == "chromium":
-        with _chromium(catalog, browser) as page:
+        with chromium_runtime(catalog, browser) as page:
             yield page
     else:
         yield process_runtime(name, folder)
 
 
-def process_runtime(name: str, folder: Path) -> Runtime:
+def process_runtime(name: str, folder: Path, *, is_static: bool = False) -> Runtime:
     """Node or Bun: every scene is played by a process of its own."""
     binary = {"node": node_binary, "bun": bun_binary}[name]()
     runner = folder / "runner.mjs"
-    client, scenes = json.dumps(str(CLIENT / "client.js")), json.dumps(str(SCENES))
-    runner.write_text(_RUNNER.format(client=client, scenes=scenes))
+    client, static = json.dumps(str(CLIENT / "client.js")), json.dumps(str(CLIENT / "static.js"))
+    begin = _STATIC if is_static else "import * as client from {client};\n"
+    runner.write_text(
+        begin.format(client=client, static=static) + _RUNNER.format(scenes=json.dumps(str(SCENES)))
+    )
 
     def play(scene: str, *values: object) -> Any:
         command = [str(binary), str(runner), json.dumps([scene, *values])]
@@ -139,8 +156,13 @@ def process_runtime(name: str, folder: Path) -> Runtime:
 
 
 @contextlib.contextmanager
-def _chromium(catalog: ClientCatalog, browser: Browser) -> Iterator[Runtime]:
-    """A page of another origin under a strict policy; it must complain about nothing."""
+def chromium_runtime(
+    catalog: ClientCatalog, browser: Browser, static_url: str = ""
+) -> Iterator[Runtime]:
+    """A page of another origin under a strict policy; it must complain about nothing. With the
+    address of a static site, the client comes from there, and is used for such sites."""
+    if static_url:
+        _serve_dashboard(catalog.dashboard, static_url, is_static=True)
     context = browser.new_context()
     page = context.new_page()
     complaints: list[str] = []

@@ -49,7 +49,9 @@ class PageRenderer:
         *,
         has_dashboard: bool = False,
         takes_reports: bool = False,
+        is_static: bool = False,
     ) -> None:
+        """`is_static`: pages become files, so nobody can sign in, and queries change nothing."""
         self.service_name = service_name
         self.public_url = public_url
         self.style = _style("site", "people", "browse", "reference")
@@ -68,8 +70,11 @@ class PageRenderer:
         # They find each other by relative addresses, so all have one folder, whose name changes.
         self.preview_files = preview_files() | {"dashboard.js": dashboard}
         self.preview_path = f"/static/preview-{preview_tag(self.preview_files)}"
+        self.static_search = (STATIC / "static-search.js").read_bytes()
+        self.static_search_path = f"/static/search.{Content(self.static_search).tag}.js"
         self.has_dashboard = has_dashboard
         self.mirror_url = ""
+        self.is_static = is_static
         # Where the service is reached under a path of its own, links begin with that path.
         self.root = urlsplit(public_url).path.rstrip("/")
         self.templates = _environment(
@@ -80,6 +85,8 @@ class PageRenderer:
             preview_url=self.root + self.preview_path,
             has_dashboard="yes" if has_dashboard else "",
             takes_reports="yes" if takes_reports else "",
+            is_static="yes" if is_static else "",
+            static_search_url=self.root + self.static_search_path,
             card_url=public_url + self.card_path,
             site_script_url=self.root + self.site_script_path,
             publish_script_url=self.root + self.publish_script_path,
@@ -93,6 +100,10 @@ class PageRenderer:
         """At the end of every page: whose mirror this is, if it is one."""
         self.mirror_url = url
         self.templates.globals["mirror_url"] = url
+
+    def list_files(self) -> list[str]:
+        """The addresses of the files that public pages of a static site need."""
+        return [self.style_path, self.card_path, self.site_script_path, self.static_search_path]
 
     def render(self, template: str, **values: object) -> bytes:
         return self.templates.get_template(template).render(values).encode()

@@ -14,7 +14,8 @@ PREFIX = "/client/"
 
 _FOLDER = "/client/v1/"
 _SCRIPT = "client.js"
-_TYPES = ("client.d.ts", "api.d.ts", "widget.d.ts")
+_MORE = ("static.js", "semver.js")
+_TYPES = ("client.d.ts", "static.d.ts", "api.d.ts", "widget.d.ts")
 _AN_HOUR = "public, max-age=3600"
 _FOR_GOOD = "public, max-age=31536000, immutable"
 
@@ -34,6 +35,11 @@ def answer_client_file(request: Request) -> Response:
     return content_response(request, *file)
 
 
+def list_client_files() -> list[str]:
+    """The addresses of all of them."""
+    return list(_files())
+
+
 @cache
 def _files() -> dict[str, _File]:
     """By address. One address of the script never changes; the other follows this release."""
@@ -43,6 +49,9 @@ def _files() -> dict[str, _File]:
         _FOLDER + _SCRIPT: _file(script, "text/javascript", _AN_HOUR),
         f"{_FOLDER}client.{digest}.js": _file(script, "text/javascript", _FOR_GOOD),
     }
+    for name in _MORE:
+        more = (STATIC / "client" / name).read_bytes()
+        files[_FOLDER + name] = _file(more, "text/javascript", _AN_HOUR)
     for name in _TYPES:
         types = (STATIC / "client" / name).read_bytes()
         files[_FOLDER + name] = _file(types, "text/plain", _AN_HOUR)

@@ -29,6 +29,11 @@ class GuidePages:
             "docs", (), "docs.html", lambda: {"guides": guides, "abouts": _ABOUT}
         )
 
+    def list_paths(self) -> list[str]:
+        """Of all pages of the guides."""
+        parts = ((it.name, part.slug) for it in self._guides.all.values() for part in it.parts)
+        return ["/docs", *(f"/docs/{name}/{slug}".rstrip("/") for name, slug in parts)]
+
     def part(self, name: str, slug: str = "") -> AnyContent | None:
         guide = self._guides.all.get(name)
         part = None if guide is None else guide.find(slug)

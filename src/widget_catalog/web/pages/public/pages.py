@@ -134,6 +134,8 @@ class PublicPages:
             return Resource(self._front.content(), _HTML)
 
         async def search_page(asked: Asked) -> Resource:
+            if self._renderer.is_static:
+                return Resource(self._pages.get("search", (), "static_search.html", dict), _HTML)
             return Resource(self._search.content(asked.query_string), _HTML)
 
         async def scope_page(asked: Asked) -> Resource | None:
@@ -237,7 +239,19 @@ class PublicPages:
                 lambda: file(renderer.dashboard_style, _CSS, _FOR_GOOD),
             ),
             *(_fixed(path, partial(file, script, _JS, _FOR_GOOD)) for path, script in scripts),
+            *self._static_routes(),
         ]
+
+    def _static_routes(self) -> list[PublicRoute]:
+        renderer = self._renderer
+        if not renderer.is_static:
+            return []
+        script = self._file(renderer.static_search, _JS, _FOR_GOOD)
+        return [_fixed(renderer.static_search_path, lambda: script)]
+
+    def list_docs(self) -> list[str]:
+        """The paths of the documentation."""
+        return [*self._guides.list_paths(), *self._reference.list_paths()]
 
     async def answer(self, request: Request) -> Response:
         found = self._routes.find(request.path)

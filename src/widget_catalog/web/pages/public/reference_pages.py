@@ -23,6 +23,11 @@ class ReferencePages:
 
         return reference(self._document())
 
+    def list_paths(self) -> list[str]:
+        """Of all pages of the reference."""
+        operations = [it.id for group in self._reference.groups for it in group.operations]
+        return [_ROOT, *(f"{_ROOT}/{it}" for it in (_SCHEMAS, *operations))]
+
     def page(self, page: str = "") -> AnyContent | None:
         """The page of this operation, `schemas`, or the first one."""
         operation = self._reference.find(page)

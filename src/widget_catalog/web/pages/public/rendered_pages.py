@@ -23,6 +23,8 @@ class RenderedPages:
 
     def address(self, path: str) -> str:
         """A path as pages link to it."""
+        if self._renderer.is_static:
+            path = path.replace("?page=", "/page-")
         return self._renderer.root + path
 
     def get(

@@ -1,0 +1,334 @@
+// Catalogs that are plain files: what the service computes is computed here. static.d.ts tells more.
+
+import { compare, fits, parseRange, parseVersion } from "./semver.js";
+
+const FORMAT = 1;
+const API = "/api/v1/widgets/";
+const FRESH_MS = 60_000;
+const DAY_MS = 86_400_000;
+
+class Refused extends Error {
+  constructor(status, message) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** A `fetch` for the client that knows both kinds of catalogs. */
+export function catalogFetch(baseUrl, { fetch = (...it) => globalThis.fetch(...it) } = {}) {
+  const base = String(baseUrl).replace(/\/+$/, "");
+  const files = new StaticCatalog(base, fetch);
+  let isStatic = null;
+  return async (address, request = {}) => {
+    const url = String(address);
+    if (!url.startsWith(base + API)) return fetch(address, request);
+    isStatic ??= await files.isStatic(request.signal);
+    if (!isStatic) return fetch(address, request);
+    return files.answer(new URL(url.slice(base.length), "http://x"), request);
+  };
+}
+
+class StaticCatalog {
+  #base;
+  #fetch;
+  #index = { at: -Infinity, widgets: null };
+
+  constructor(base, fetch) {
+    this.#base = base;
+    this.#fetch = fetch;
+  }
+
+  async isStatic(signal) {
+    const answer = await this.#fetch(`${this.#base}/static.json`, { signal, cache: "no-cache" });
+    if (!answer.ok) return false;
+    const { format } = await answer.json().catch(() => ({}));
+    return Number.isInteger(format);
+  }
+
+  async answer({ pathname, searchParams }, { method = "GET", body, signal }) {
+    try {
+      signal?.throwIfAborted();
+      const key = pathname.slice(API.length);
+      return reply(200, await this.#value(key, searchParams, { method, body, signal }));
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      return error.answer ?? reply(error.status, { error: error.message });
+    }
+  }
+
+  async #value(key, query, { method, body, signal }) {
+    if (key === "search") return this.#search(query, signal);
+    if (key === "resolve") return this.#resolve(JSON.parse(body), signal);
+    if (key === "changes") return this.#changes(query, signal);
+    if (key === "revocations") return this.#read(key, signal);
+    if (method === "POST") return { success: false }; // Plain files count nothing.
+    const [scope, name, version] = key.split("/").map(decodeURIComponent);
+    const id = `${scope}/${name}`;
+    if (version === undefined) {
+      return this.#read(id, signal, `There is no widget '${id}'.`);
+    }
+    const missing = `There is no version '${version}' of ${id}.`;
+    return this.#read(`${id}/${identity(version)}`, signal, missing);
+  }
+
+  async #read(path, signal, missing) {
+    const answer = await this.#fetch(`${this.#base}${API}${path}.json`, {
+      signal,
+      cache: "no-cache",
+    });
+    // Some hosts answer 403 for what is not there.
+    if (missing && (answer.status === 404 || answer.status === 403)) {
+      throw new Refused(404, missing);
+    }
+    if (!answer.ok) throw Object.assign(new Refused(answer.status, ""), { answer });
+    return answer.json();
+  }
+
+  async #search(query, signal) {
+    const wanted = parseSearch(query);
+    const found = matches((await this.#widgets(signal)).filter(wanted.isAsked), wanted.q);
+    const { page, limit } = wanted;
+    const shown = found.slice((page - 1) * limit, page * limit);
+    const widgets = await Promise.all(
+      shown.map(async ([scope, name]) => {
+        const { widget, versions } = await this.#read(`${scope}/${name}`, signal);
+        const { createdAt, ...summary } = widget;
+        const offered = versions.filter((it) => !it.yanked);
+        summary.latestVersion = offered[0] ?? null;
+        if (wanted.sdk) {
+          const runs = (it) => fits(it.sdkVersion, wanted.sdk);
+          summary.latestCompatibleVersion = offered.find(runs) ?? null;
+        }
+        return summary;
+      }),
+    );
+    return { widgets, total: found.length, page, limit };
+  }
+
+  async #widgets(signal) {
+    if (Date.now() - this.#index.at > FRESH_MS) {
+      const { widgets } = await this.#read("search", signal);
+      for (const it of widgets) it.push(normal(it[2]), normal(it[3] ?? ""));
+      this.#index = { at: Date.now(), widgets };
+    }
+    return this.#index.widgets;
+  }
+
+  async #changes(query, signal) {
+    const since = whole("since", query.get("since") ?? "0", 0);
+    const limit = Math.min(whole("limit", query.get("limit") ?? "100", 1), 1000);
+    const { changes, newest } = await this.#read("changes", signal);
+    const first = changes[0]?.seq ?? newest + 1;
+    if (since < first - 1) {
+      throw new Refused(410, `Changes after ${since} are not kept. Start from the registry.`);
+    }
+    const page = changes.filter((it) => it.seq > since).slice(0, limit);
+    return { changes: page, next: page.at(-1)?.seq ?? since, newest };
+  }
+
+  async #resolve(request, signal) {
+    const asked = parseResolve(request);
+    const [{ revocations, revision }, ...details] = await Promise.all([
+      this.#read("revocations", signal),
+      ...asked.widgets.map(({ id }) => this.#detailOrNull(id, signal)),
+    ]);
+    const gone = new Set();
+    if (details.includes(null)) {
+      for (const { id, listed } of (await this.#read("changes", signal)).changes) {
+        listed ? gone.delete(id) : gone.add(id);
+      }
+    }
+    const results = asked.widgets.map((it, at) =>
+      resolved(it, asked, details[at], revocations, gone.has(it.id)),
+    );
+    return { sdk: request.sdk, revision, results };
+  }
+
+  #detailOrNull(id, signal) {
+    return this.#read(id, signal, "-").catch((error) => {
+      if (error.status === 404) return null;
+      throw error;
+    });
+  }
+}
+
+/** What to do about one widget: the rules of `resolve`, with the sentences of the service. */
+function resolved({ id, version, range }, { sdk, newest }, detail, revocations, isGone) {
+  const number = version?.text ?? "";
+  const isRevoked = (it) =>
+    revocations.some((one) => one.id === id && identity(one.version) === identity(it));
+  const nothing = { id, installed: null, offer: null, latestVersion: null };
+  const plain = { permissionsAdded: [], permissionsRemoved: [] };
+  if (detail === null) {
+    const [status, message] =
+      version && isRevoked(number)
+        ? ["revoked", `${id} ${number} was revoked: unload it. There is no other version that fits.`]
+        : isGone
+          ? ["unlisted", `${id} is no longer listed: what is installed can stay, without updates.`]
+          : ["unknown", `This catalog does not know ${id}.`];
+    return order({ ...nothing, ...plain, status, message });
+  }
+  const { versions } = detail;
+  const installed = versions.find((it) => version && identity(it.version) === identity(number)) ?? null;
+  const isOffered = (it) =>
+    !it.yanked &&
+    fits(it.sdkVersion, sdk) &&
+    (range === null || range.admits(parseVersion(it.version))) &&
+    (it === installed || newest === null || it.publishedAt <= newest);
+  const offer = versions.find(isOffered) ?? null;
+  const latestVersion = versions.find((it) => !it.yanked)?.version ?? null;
+  // Published earlier, and with a lower number: 2.0.0 is no step back from a later 1.3.0.
+  const isOlder =
+    installed !== null &&
+    offer !== null &&
+    versions.indexOf(offer) > versions.indexOf(installed) &&
+    compare(parseVersion(offer.version).key, parseVersion(installed.version).key) < 0;
+  const status =
+    installed && isRevoked(number) ? "revoked" : statusOf(version, installed, offer, isOlder);
+  const [before, after] = [installed?.permissions ?? [], offer?.permissions ?? []];
+  const changes =
+    offer && offer !== installed
+      ? {
+          permissionsAdded: after.filter((it) => !before.includes(it)),
+          permissionsRemoved: before.filter((it) => !after.includes(it)),
+        }
+      : plain;
+  const message = sentence(id, status, number, offer, { sdk, range, installed });
+  return order({ id, status, installed, offer, latestVersion, ...changes, message });
+}
+
+/** The keys in the order of the wire. */
+function order({ id, status, installed, offer, latestVersion, ...rest }) {
+  const { permissionsAdded, permissionsRemoved, message } = rest;
+  return { id, status, installed, offer, latestVersion, permissionsAdded, permissionsRemoved, message };
+}
+
+function statusOf(version, installed, offer, isOlder) {
+  if (installed?.yanked) return "yanked";
+  if (offer === null) return "incompatible";
+  if (version === null) return "install";
+  if (offer === installed) return "current";
+  return isOlder ? "incompatible" : "update"; // An update is never an older version.
+}
+
+function sentence(id, status, number, offer, { sdk, range, installed }) {
+  const other = offer?.version ?? "";
+  if (status === "current") return `${id} ${number} is up to date.`;
+  if (status === "install") return `${id} ${other} can be installed.`;
+  if (status === "incompatible" && other) {
+    return `${id} ${number} does not fit; ${other}, an older version, does.`;
+  }
+  if (status === "incompatible") {
+    return `No version of ${id}${range ? " in this range" : ""} runs on SDK ${sdk.text}.`;
+  }
+  if (status === "update") {
+    if (!installed) return `${id} ${number} is not known here. ${other} can be installed.`;
+    return `${id} can be updated from ${number} to ${other}.`;
+  }
+  const instead = other ? `Use ${other} instead.` : "There is no other version that fits.";
+  return status === "revoked"
+    ? `${id} ${number} was revoked: unload it. ${instead}`
+    : `${id} ${number} was taken back by its author. ${instead}`;
+}
+
+function parseResolve({ sdk, minAgeDays, widgets }) {
+  const faults = [];
+  const parsed = (at, parse, value) => {
+    if (value === undefined || value === null) return null;
+    try {
+      return parse(value);
+    } catch (error) {
+      faults.push(`${at}: ${error.message}`);
+      return null;
+    }
+  };
+  const asked = {
+    sdk: parsed("sdk", parseVersion, sdk ?? ""),
+    newest: minAgeDays ? new Date(Date.now() - minAgeDays * DAY_MS).toISOString() : null,
+    widgets: (widgets ?? []).map(({ id, installed, range }, at) => ({
+      id,
+      version: parsed(`widgets[${at}].installed`, parseVersion, installed),
+      range: parsed(`widgets[${at}].range`, parseRange, range),
+    })),
+  };
+  if (faults.length) throw new Refused(400, faults.join(" "));
+  for (const it of asked.widgets) if (it.range?.isAny) it.range = null;
+  return asked;
+}
+
+function parseSearch(query) {
+  const text = (query.get("q") ?? "").replace(OUTER_BLANKS, "");
+  if ([...text].length > 256) throw new Refused(400, "q is too long; 256 characters are searched for.");
+  const [scope, official, compat] = ["scope", "official", "compatSdk"].map((it) => query.get(it));
+  if (official !== null && !/^(true|false)$/i.test(official)) {
+    throw new Refused(400, "official must be true or false.");
+  }
+  let sdk = null;
+  try {
+    sdk = compat === null ? null : parseVersion(compat);
+  } catch {
+    const rule = "a semantic version with all three numbers, such as 1.2.0";
+    throw new Refused(400, `compatSdk must be ${rule}.`);
+  }
+  const isOfficial = official === null ? null : official.toLowerCase() === "true";
+  return {
+    q: normal(text),
+    sdk,
+    page: whole("page", query.get("page") ?? "1", 1),
+    limit: Math.min(whole("limit", query.get("limit") ?? "20", 1), 100),
+    isAsked: (it) =>
+      (scope === null || it[0] === scope) && (isOfficial === null || (it[4] ?? false) === isOfficial),
+  };
+}
+
+/** Those that match, in the order of the service; they come in the order of their counts. */
+function matches(widgets, q) {
+  const terms = q.split(BLANKS).filter(Boolean);
+  if (!terms.length) return widgets;
+  const ranked = [[], [], [], [], []];
+  for (const it of widgets) {
+    const [name, about] = it.slice(-2);
+    if (!terms.every((term) => name.includes(term) || about.includes(term))) continue;
+    const words = name.split(BLANKS);
+    const begins = (term) => words.some((word) => word.startsWith(term));
+    const rank =
+      name === q ? 0
+      : name.startsWith(q) ? 1
+      : terms.every(begins) ? 2
+      : terms.every((term) => name.includes(term)) ? 3
+      : 4; // prettier-ignore
+    ranked[rank].push(it);
+  }
+  return ranked.flat();
+}
+
+const BLANK = "[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]+";
+const BLANKS = new RegExp(BLANK, "u");
+const OUTER_BLANKS = new RegExp(`^${BLANK}|${BLANK}$`, "gu");
+
+/** How texts are compared: Unicode NFKC, then case folding, which JavaScript has no function for. */
+export function normal(text) {
+  // Upper case joins what lower case keeps apart (ß and ss); the dotless i has no other partner.
+  const folded = (it) => (it === "ı" ? it : it.toLowerCase().toUpperCase().toLowerCase());
+  return Array.from(text.normalize("NFKC"), folded).join("").replaceAll("ς", "σ");
+}
+
+function identity(version) {
+  return version.replace(/\+.*$/s, "");
+}
+
+function whole(name, text, least) {
+  const isWhole = /^[0-9]+$/.test(text) && Number(text) >= least;
+  if (isWhole) return Number(text);
+  throw new Refused(
+    400,
+    least
+      ? `${name} must be a whole number of at least 1.`
+      : `${name} must be the number of a change: a whole number from 0.`,
+  );
+}
+
+function reply(status, value) {
+  const headers = { "content-type": "application/json; charset=utf-8" };
+  return new Response(JSON.stringify(value), { status, headers });
+}

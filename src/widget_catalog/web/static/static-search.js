@@ -1,0 +1,47 @@
+// The search page of a static site: finds with the client what a service would answer.
+
+import { Catalog } from "../client/v1/client.js";
+import { catalogFetch } from "../client/v1/static.js";
+
+const base = new URL("..", import.meta.url).href;
+const query = new URLSearchParams(location.search);
+const [page, limit] = [Number(query.get("page")) || 1, 24];
+const [status, list, pager] = ["status", "results", "pager"].map((id) => document.getElementById(id));
+
+function element(tag, text, attributes = {}) {
+  const made = Object.assign(document.createElement(tag), attributes);
+  made.textContent = text;
+  return made;
+}
+
+function shown({ scope, name, displayName, description, latestVersion }) {
+  const item = document.createElement("li");
+  const href = `${base}widgets/${scope}/${name}/`;
+  const version = latestVersion ? ` ${latestVersion.version}` : "";
+  item.append(
+    element("a", displayName, { href, dir: "auto" }),
+    element("p", `${scope}/${name}${version}`, { className: "quiet" }),
+    element("p", description ?? "", { dir: "auto" }),
+  );
+  return item;
+}
+
+function linkTo(number, text) {
+  const other = new URLSearchParams(query);
+  other.set("page", number);
+  return element("a", text, { href: `?${other}` });
+}
+
+const q = query.get("q") ?? "";
+document.getElementById("q").value = q;
+const catalog = new Catalog(base, { cache: null, fetch: catalogFetch(base) });
+try {
+  const official = query.get("official") || null;
+  const found = await catalog.search({ q, official, scope: query.get("scope"), page, limit });
+  status.textContent = `${found.total.toLocaleString("en")} widget${found.total === 1 ? "" : "s"}`;
+  list.replaceChildren(...found.widgets.map(shown));
+  if (page > 1) pager.append(linkTo(page - 1, "Previous"), " ");
+  if (page * limit < found.total) pager.append(linkTo(page + 1, "Next"));
+} catch (error) {
+  status.textContent = error.message;
+}

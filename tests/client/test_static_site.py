@@ -1,0 +1,264 @@
+"""The client with a catalog of plain files, which nginx serves as the docs show it."""
+
+import contextlib
+import json
+import re
+import sys
+import unicodedata
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import httpx
+import pytest
+from playwright.sync_api import Browser
+
+from support.client import (
+    CLIENT,
+    ClientCatalog,
+    Runtime,
+    chromium_runtime,
+    process_runtime,
+)
+from support.service import run_command
+from support.static_host import free_port, static_host
+from widget_catalog.replica.search.words import normal
+
+VECTORS = Path(__file__).parents[2] / "src" / "widget_contract" / "vectors"
+
+
+_OTHER = ("Cn", "Cs")
+
+
+class Site(NamedTuple):
+    catalog: ClientCatalog
+    folder: Path
+    url: str
+
+    def write(self) -> None:
+        data = str(self.catalog.service.data)
+        done = run_command("site", str(self.folder), "--base-url", self.url, "--data", data)
+        assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture(scope="module")
+def site(catalog: ClientCatalog, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    folder, port = tmp_path_factory.mktemp("site"), free_port()
+    with static_host(folder / "files", port, folder / "nginx") as url:
+        made = Site(catalog, folder / "files", url)
+        made.write()
+        yield made
+
+
+@pytest.fixture(scope="module")
+def node(tmp_path_factory: pytest.TempPathFactory) -> Runtime:
+    return process_runtime("node", tmp_path_factory.mktemp("node"), is_static=True)
+
+
+def loaded(version: str, status: str, **more: object) -> dict[str, object]:
+    described = {"version": version, "mounted": version, "status": status, "style": None}
+    return {**described, "update": None, "isOffline": False, **more}
+
+
+@pytest.mark.parametrize("name", ["node", "chromium"])
+def test_the_client_does_all_that_it_does_with_a_service(
+    name: str, site: Site, node: Runtime, browser: Browser
+) -> None:
+    with contextlib.ExitStack() as stack:
+        play = node
+        if name == "chromium":
+            play = stack.enter_context(chromium_runtime(site.catalog, browser, site.url))
+        read = play("reading", site.url)
+        assert read == {
+            "found": [1, "2.0.0", "1.1.0"],
+            "versions": ["2.0.0", "1.1.0", "1.0.0"],
+            "revocations": True,
+            "unknown": ["NotFound", "There is no widget 'acme/nobody'."],
+            "notAnId": ["InvalidRequest", "../../etc is not a widget: write scope/name."],
+            "invalid": ["InvalidRequest", "page must be a whole number of at least 1."],
+            "aborted": "stopped",
+            "offline": ["Offline", "http://127.0.0.1:1/api/v1/widgets/search cannot be reached."],
+        }
+        style = ".clock { color: red; }"
+        assert play("loading", site.url) == {
+            "clock": loaded("1.1.0", "install", style=style),
+            "fetched": ["undefined", "export const = 1;\n"],
+            "isOneModule": True,
+            "newSdk": loaded("2.0.0", "update"),
+            "inRange": loaded("1.0.0", "install"),
+            "current": loaded("1.1.0", "current", style=style),
+            "needsConsent": loaded("1.0.0", "update", update="1.1.0"),
+            "hasConsent": ["1.1.0", ["network"]],
+            "incompatible": ["Incompatible", "No version of acme/clock runs on SDK 9.0.0."],
+            "unknown": ["NotFound", "This catalog does not know acme/nobody."],
+            "invalid": [
+                "InvalidRequest",
+                'sdk: "one" is not a semantic version: write three numbers, such as 1.0.0.',
+            ],
+            "lie": [
+                "IntegrityError",
+                f"{site.catalog.dashboard.url}/lie.js is not what the catalog described.",
+            ],
+            "broken": "ImportFailed",
+            "counted": 0,
+        }
+
+
+SEARCHES: list[dict[str, object]] = [
+    {},
+    {"limit": 2, "page": 2},
+    {"q": "CLOCK"},
+    {"q": "a c"},
+    {"q": "bad-node"},
+    {"q": "nothing like it"},
+    {"q": " \u3000 "},
+    {"scope": "acme", "compatSdk": "1.2.0"},
+    {"scope": "-", "official": "FALSE"},
+    {"official": "true"},
+    {"compatSdk": "2.0.0-rc.1", "limit": 1000},
+]
+OTHERS = [{"id": "acme/nobody"}, {"id": "acme/greedy"}]
+RESOLVES: list[dict[str, Any]] = [
+    {"sdk": sdk, "widgets": [{"id": "acme/clock", **more}, *OTHERS]}
+    for sdk in ("1.0.0", "2.0.0-rc.1", "9.0.0")
+    for more in (
+        {},
+        {"installed": "1.0.0"},
+        {"installed": "2.0.0+build"},
+        {"installed": "7.0.0"},
+        {"range": "1.0.x", "installed": "1.1.0"},
+        {"range": "*"},
+    )
+]  # fmt: skip
+
+
+def test_searches_and_resolve_are_answered_as_by_the_service(site: Site, node: Runtime) -> None:
+    live = site.catalog.url
+    found = node("answering", site.url, SEARCHES, RESOLVES)
+    with httpx.Client(base_url=live) as http:
+        searched = [http.get("/api/v1/widgets/search", params=it).json() for it in SEARCHES]  # type: ignore[arg-type]
+        resolved = [http.post("/api/v1/widgets/resolve", json=it).json() for it in RESOLVES]
+    expected = json.loads(json.dumps([searched, resolved]).replace(live, site.url))
+    assert found == expected
+
+
+def test_a_revoked_version_is_refused_and_a_change_is_seen(site: Site, node: Runtime) -> None:
+    data = ["--data", str(site.catalog.service.data)]
+    since = httpx.get(f"{site.url}/api/v1/widgets/revocations.json").json()["revision"]
+    bundle = httpx.get(f"{site.url}/api/v1/widgets/acme/bad-bun").json()["versions"][0]["bundleUrl"]
+    assert httpx.get(bundle).status_code == 200
+    revoked = run_command("version", "revoke", "acme/bad-bun", "1.0.0", "--reason", "Bad.", *data)
+    assert revoked.returncode == 0
+    site.write()
+
+    assert node("watching", site.url, since, True) == ["revoked", "acme/bad-bun", "1.0.0"]
+    assert node("refused", site.url, "acme/bad-bun") == [
+        "Revoked",
+        "acme/bad-bun 1.0.0 was revoked: unload it. There is no other version that fits.",
+    ]
+    assert httpx.get(bundle).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("path", "content_type", "text"),
+    [
+        ("/", "text/html", "<h1"),
+        ("/widgets/acme/clock", "text/html", "acme/clock"),
+        ("/widgets/acme/clock/1.1.0", "text/html", "1.1.0"),
+        ("/widgets/acme/clock/versions", "text/html", "2.0.0"),
+        ("/scopes/acme", "text/html", "clock"),
+        ("/search", "text/html", "static/search."),
+        ("/docs", "text/html", "Operating"),
+        ("/feed.atom", "application/atom+xml", "<feed"),
+        ("/badges/acme/clock/version.svg", "image/svg+xml", "2.0.0"),
+        ("/sitemap.xml", "application/xml", "sitemaps/0.xml"),
+        ("/api/v1/widgets/acme/clock", "application/json", '"latestVersion":"2.0.0"'),
+        ("/api/v1/widgets/acme/clock/1.1.0", "application/json", '"previousVersion":"1.0.0"'),
+        ("/api/widgets/acme/registry.json", "application/json", '"scope":"acme"'),
+        ("/api/stats", "application/json", '"widgets":'),
+        ("/api/settings", "application/json", '"baseUrl":'),
+    ],
+)
+def test_pages_and_answers_are_files(site: Site, path: str, content_type: str, text: str) -> None:
+    answer = httpx.get(site.url + path)
+
+    assert answer.status_code == 200
+    assert answer.headers["content-type"].startswith(content_type)
+    assert text in answer.text
+    assert "/sign-in" not in answer.text or path.startswith(("/docs", "/openapi"))
+
+
+def test_links_of_pages_lead_somewhere(site: Site) -> None:
+    with httpx.Client(base_url=site.url) as http:
+        pages = ["/", "/widgets/acme/clock", "/widgets/acme/clock/2.0.0", "/scopes/acme", "/docs"]
+        links = {
+            it
+            for page in pages
+            for it in re.findall(r'(?:href|src)="(/[^"#?]*)', http.get(page).text)
+        }
+        broken = sorted(it for it in links if http.get(it).status_code != 200)
+    assert len(links) > 20
+    assert broken == []
+
+
+def test_what_is_missing_is_the_page_for_it(site: Site) -> None:
+    answer = httpx.get(f"{site.url}/widgets/acme/nobody")
+
+    assert (answer.status_code, "Page not found" in answer.text) == (404, True)
+
+
+def test_the_search_page_searches(site: Site, browser: Browser) -> None:
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(f"{site.url}/search?q=clock")
+    page.get_by_role("link", name="Clock", exact=True).wait_for(timeout=60_000)
+    assert page.get_by_role("status").inner_text() == "1 widget"
+    context.close()
+
+
+def test_a_service_is_reached_through_the_same_fetch(site: Site, node: Runtime) -> None:
+    assert node("reading", site.catalog.url)["found"] == [1, "2.0.0", "1.1.0"]
+
+
+def test_only_what_has_changed_is_written(site: Site) -> None:
+    before = {it: it.stat().st_mtime_ns for it in site.folder.rglob("*") if it.is_file()}
+    site.write()
+    after = {it: it.stat().st_mtime_ns for it in site.folder.rglob("*") if it.is_file()}
+
+    assert after.keys() == before.keys()
+    changed = {it.name for it in after if after[it] != before[it]}
+    assert changed <= {"stats.json"}
+
+
+def test_a_folder_with_something_else_in_it_is_refused(site: Site, tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("x")
+    data = str(site.catalog.service.data)
+
+    done = run_command("site", str(tmp_path), "--base-url", "https://x.example", "--data", data)
+
+    assert done.returncode == 1
+    assert b"is not empty, and is no site of ours" in done.stderr
+    assert [it.name for it in tmp_path.iterdir()] == ["mine"]
+
+
+def test_texts_are_compared_as_the_service_does(node: Runtime) -> None:
+    words = ["Straße", "ΣΊΣΥΦΟΣ", "İstanbul", "ﬁne", "Ⅷ", "ǅ", "ŉ", "ß ẞ"]
+
+    found, changed = node("folding", str(CLIENT / "static.js"), words)
+
+    assert found == [normal(it) for it in words]
+    folded = dict(changed)
+    # Those that this Python knows: the runtime may have a newer Unicode.
+    known = [it for it in map(chr, range(sys.maxunicode)) if unicodedata.category(it) not in _OTHER]
+    differing = [it for it in known if folded.get(it, it) != normal(it)]
+    # Cherokee is folded to capitals.
+    assert [it for it in differing if "CHEROKEE" not in unicodedata.name(it, "")] == []
+
+
+def test_versions_and_ranges_are_those_of_the_contract(node: Runtime) -> None:
+    ranges = json.loads((VECTORS / "ranges.json").read_text())["cases"]
+    versions = json.loads((VECTORS / "versions.json").read_text())
+
+    found = node("versions", str(CLIENT / "semver.js"), ranges, versions)
+
+    assert found == {"admits": [it["admits"] for it in ranges], "wrong": []}
