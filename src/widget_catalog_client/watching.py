@@ -1,6 +1,5 @@
 """Following the changes of a catalog: an event stream where there is one, polling elsewhere."""
 
-import itertools
 from typing import NamedTuple
 
 import msgspec
@@ -19,6 +18,8 @@ _MOST_PENDING_BYTES = 1 << 20
 _POLLS = 20
 _LONGEST_WAIT_S = 30.0
 _FAR = 10**17
+# Of several nodes one may be behind the others: it is asked so often before it is believed.
+MOST_BEHIND, BEHIND_S = 5, 1.0
 
 _decode = msgspec.json.Decoder(Change).decode
 
@@ -85,8 +86,13 @@ def watched(calls: Calls, since: int | None, options: WatchOptions) -> Flow[None
 def _catch_up(calls: Calls, at: _Position) -> Flow[None]:
     """Emit what has happened meanwhile. Every stream begins so: it also finds a catalog that was
     restored from an old backup, where a stream would stay silent."""
-    for _ in itertools.count():
+    times_behind = 0
+    while True:
         page: Changes = yield from fetched(calls.changes(at.since, _PAGE), retries=0)
+        if page.newest < at.since and times_behind < MOST_BEHIND:
+            times_behind += 1
+            yield Pause(BEHIND_S)
+            continue
         if page.newest < at.since:
             raise FeedExpired(
                 f"The newest change of {calls.url} is {page.newest}, and {at.since} was seen "

@@ -21,6 +21,7 @@ from widget_catalog_client import (
     NotFound,
     Settings,
 )
+from widget_catalog_client.watching import BEHIND_S, MOST_BEHIND
 from widget_contract.names import is_widget_key
 
 from ...bundles.contract import Bundles
@@ -193,8 +194,13 @@ class Mirroring:
     def _note_changes(self) -> None:
         """Note which widgets have changed since the last round."""
         seq = self._get().seq
+        times_behind = 0
         while seq is not None:
             page = self._catalog.changes(seq, limit=_CHANGES_PER_PAGE)
+            if page.newest < seq and times_behind < MOST_BEHIND:
+                times_behind += 1
+                time.sleep(BEHIND_S)
+                continue
             if page.newest < seq:
                 raise FeedExpired("It is not the same catalog any more.")
             if page.changes:
