@@ -26,7 +26,10 @@ settings.load_profile("catalog")
 
 
 # Slow folders go first: what is left at the end is short, and no core waits for another.
-_FIRST = ("crash", "browser", "demo", "replica", "catalog", "tool", "wire", "cli", "dev")
+_FIRST = (
+    *("nodes", "crash", "browser", "mirror", "client", "demo"),
+    *("replica", "catalog", "tool", "wire", "cli", "dev"),
+)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
