@@ -77,7 +77,7 @@ class DatabaseServer:
         return name
 
     def _import(self, database: Database, widgets: int) -> None:
-        """By the real command; what it took is told."""
+        """By the real command; gives what it took."""
         say(f"Making a database of {widgets:,} widgets (once) …")
         file = CACHE / "imported.ndjson"
         with file.open("wb") as lines:

@@ -1,4 +1,4 @@
-// Catalogs that are plain files: what the service computes is computed here. static.d.ts tells more.
+// Catalogs that are plain files: what the service computes is computed here. See static.d.ts.
 
 import { compare, fits, parseRange, parseVersion } from "./semver.js";
 

@@ -164,14 +164,14 @@ def prepare_node(
     check_writable(path)
     # Of a node that was never here before, settings may be wrong.
     can_show = had_counts and node.replica.is_readable()
-    tell = on_outage if can_show else None
+    report = on_outage if can_show else None
     try:
         if applies:
             check_bundles(backends)
     except BundlesUnusable as fault:
-        if tell is None:
+        if report is None:
             raise
-        tell(fault.message)
+        report(fault.message)
     try:
         if not may_begin_anew and is_new(node.store):
             require_no_traces_of(folder)
@@ -188,9 +188,9 @@ def prepare_node(
         if states_counts or not had_counts:
             node = node._replace(is_prepared=node.replica.state_counts(node.store))
     except DatabaseDown as fault:
-        if tell is None or node.status is None:
+        if report is None or node.status is None:
             raise
-        tell(f"The database cannot be used: {fault.reason}")
+        report(f"The database cannot be used: {fault.reason}")
         node.status.database_failed()
         node = node._replace(is_cut_off=True)
     except StoreUnavailable as error:

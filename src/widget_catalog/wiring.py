@@ -259,7 +259,7 @@ def _follow(settings: Settings, node: Node, watch: ConnectionWatch | None) -> "T
     from .replica.following import Follower
     from .store.postgresql import Listening
 
-    # Its own, which does not depend on what it tells the others.
+    # Its own, which does not depend on what the others see.
     own = open_node(settings.data, backends=settings.backends, watch=watch)
     return Follower(
         node.folder.follower_lock,

@@ -20,7 +20,7 @@ class NotFound(ClientError, LookupError):
 
 
 class FeedExpired(ClientError):
-    """The catalog does not keep the changes after this number. Read everything anew."""
+    """The catalog does not keep the changes after this number. Read everything again."""
 
 
 class Revoked(ClientError):
@@ -28,7 +28,7 @@ class Revoked(ClientError):
 
 
 class CatalogUnavailable(ClientError):
-    """No answer, or one that says to try later. `retry_after` is in seconds, if it was told."""
+    """No answer, or one that says to try later. `retry_after` is in seconds, if it was given."""
 
     def __init__(self, message: str, retry_after: float | None = None) -> None:
         super().__init__(message)

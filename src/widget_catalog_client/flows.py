@@ -57,7 +57,7 @@ class Read(NamedTuple):
 
 
 class Emit(NamedTuple):
-    """Hand a change to whoever watches."""
+    """Hand a change to the caller who watches."""
 
     change: Change
 

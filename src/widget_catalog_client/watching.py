@@ -96,7 +96,7 @@ def _catch_up(calls: Calls, at: _Position) -> Flow[None]:
         if page.newest < at.since:
             raise FeedExpired(
                 f"The newest change of {calls.url} is {page.newest}, and {at.since} was seen "
-                "before: it is not the same catalog any more. Read everything anew."
+                "before: it is not the same catalog any more. Read everything again."
             )
         for change in page.changes:
             yield from _emit(change, at)

@@ -111,7 +111,7 @@ export class Catalog {
         if (this.#batches.get(key) === batch) this.#batches.delete(key);
         return this.#resolve({ sdk, minAgeDays, widgets: batch.widgets });
       });
-      batch.answer.catch(() => {}); // Whoever still waits is told.
+      batch.answer.catch(() => {}); // Those that still wait get the error.
       this.#batches.set(key, batch);
     }
     return batch;

@@ -23,7 +23,7 @@ _BATCH_BYTES = 4 << 20
 _BATCHES_ALONE = 4
 
 _Batch: TypeAlias = list[tuple[int, bytes]]
-# Drafts as plain tuples; None where there is more to a line than it can tell by itself.
+# Drafts as plain tuples; None where a line needs more than itself.
 _Drafts: TypeAlias = list[tuple[Any, ...] | None]
 
 

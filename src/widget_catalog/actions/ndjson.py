@@ -57,7 +57,7 @@ class VersionLine(Declared, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """`bundleFile`, a path beside the NDJSON file, stands in place of `bundleUrl`.
 
     `cssFile`, `manifest` and `revoked` are there only where a version has them. A revoked version
-    counts as yanked, for whoever does not know of revocations.
+    counts as yanked, for readers that do not know revocations.
     """
 
     version: str

@@ -16,7 +16,7 @@ _PARTIAL = ".part"
 class SiteFolder:
     """Knows what was written to it, so that the rest can be removed in the end.
 
-    Whoever reads a file meanwhile has the old one or the new one.
+    A reader has the old file or the new one.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -95,7 +95,7 @@ class SiteFolder:
         self._make(target.parent)
         partial = target.with_name(target.name + _PARTIAL)
         with partial.open("wb") as file:
-            os.fchmod(file.fileno(), 0o644)  # Whoever serves it must be able to read it.
+            os.fchmod(file.fileno(), 0o644)  # The web server must be able to read it.
             yield file
         partial.replace(target)
         self.changed += 1

@@ -36,7 +36,7 @@ PublicKeyOption = Annotated[
     typer.Option(
         "--key",
         metavar="FILE",
-        help="The public key of whoever made it, such as snapshot.pub.",
+        help="The public key of its maker, such as snapshot.pub.",
         show_default=False,
     ),
 ]

@@ -1,4 +1,4 @@
-"""`widget-catalog webhook …`: addresses that are told of changes, and what was sent to them."""
+"""`widget-catalog webhook …`: addresses that receive changes, and what was sent to them."""
 
 import json
 from typing import TYPE_CHECKING, Annotated
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from ..actions.webhooks.managing import IssuedWebhook
     from ..domain.webhooks import Delivery, Webhook
 
-webhooks = command_group("webhook", "Manage webhooks, addresses that are told of changes.")
+webhooks = command_group("webhook", "Manage webhooks, addresses that receive changes.")
 
-Id = Annotated[str, typer.Argument(metavar="ID", help="The webhook's id, as list tells it.")]
+Id = Annotated[str, typer.Argument(metavar="ID", help="The webhook's id, as list shows it.")]
 ScopeOption = Annotated[
     str | None, typer.Option(help="Only of this scope.", show_default="the whole catalog")
 ]
@@ -161,7 +161,7 @@ def deliveries(
 def replay(
     webhook: Id,
     delivery: Annotated[
-        str, typer.Argument(metavar="DELIVERY", help="Its id, as deliveries tells it.")
+        str, typer.Argument(metavar="DELIVERY", help="Its id, as deliveries shows it.")
     ],
     data: DataOption = None,
     config: ConfigOption = None,

@@ -77,7 +77,7 @@ class Delivery(NamedTuple):
     id: str
     webhook_id: str
     seq: int | None
-    """The change that it tells of; None: a test."""
+    """The change that it carries; None: a test."""
     type: str
     body: str
     state: str

@@ -1,6 +1,6 @@
 """Replica: a node's own read model, with a file of its own. `apply` alone fills it.
 
-Whoever writes calls it after the commit and before answering, a start calls it once, and a service
+A writer calls it after the commit and before answering, a start calls it once, and a service
 now and then. It reads the feed from where the replica is, so it does not matter who calls it, nor
 what was lost: a process that is killed between its commit and `apply` leaves that to the next one.
 """
@@ -40,13 +40,13 @@ _log = structlog.get_logger("widget_catalog.replica")
 
 # So many changes are applied in one transaction.
 _AT_ONCE = 2_000
-# So long whoever writes waits for others who apply; what they had to do may be done by then.
+# So long a writer waits for others who apply; what they had to do may be done by then.
 _PATIENCE_S = 5.0
 _REBUILD_PATIENCE_S = 3_600.0
 
 
 class Replica:
-    """Hears of every write to the store."""
+    """Listens to every write to the store."""
 
     def __init__(
         self,
@@ -78,7 +78,7 @@ class Replica:
         # Why the last try to apply has failed.
         self.fault: str | None = None
 
-    # What the store tells
+    # Called by the store
 
     def saving(self, highest_id: int) -> None:
         self._counts.reserve(highest_id)
@@ -156,7 +156,7 @@ class Replica:
             return False
 
     def _is_done(self, store: Store) -> bool:
-        """Whether there is nothing to apply, and all readers are told so. Needs no lock."""
+        """Whether there is nothing to apply, and all readers know it. Needs no lock."""
         file = self._current()
         if file is None:
             return False

@@ -1,8 +1,8 @@
 """ConnectionWatch: ends connections on which somebody would wait without end.
 
 A server whose processes hang still acknowledges what is sent to it, so TCP's own limits do not
-help; and a commit may wait for a standby that is gone. When a connection is shut down, whoever
-waits on it gets an error at once.
+help; and a commit may wait for a standby that is gone. When a connection is shut down, the
+thread that waits on it gets an error at once.
 """
 
 import contextlib

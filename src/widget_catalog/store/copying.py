@@ -123,7 +123,7 @@ def has_change(path: Path, change: tuple[int, int, str, int] | None) -> bool:
 
 
 class ChangeWatch:
-    """Tells whether anybody has written to a database; asking costs some microseconds."""
+    """Whether anybody has written to a database; asking costs some microseconds."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

@@ -19,7 +19,7 @@ def append(tx: Transaction, by: Actor | Stranger, *events: Event) -> None:
 
 
 def append_public(tx: Transaction, by: Actor, events: Iterable[tuple[int, PublicEvent]]) -> int:
-    """Tell of what happened to widgets, by their numbers; gives the feed's new end."""
+    """Append what happened to widgets, by their numbers; gives the feed's new end."""
     rows = []
     for number, event in events:
         rows.append((number, event.scope, event.kind, event.version))

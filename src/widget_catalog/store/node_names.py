@@ -1,6 +1,6 @@
 """Which nodes follow a database, and whether they have this one's secret.
 
-A node's follower tells the server a fingerprint of its secrets as the name of its program. So
+A node's follower sends the server a fingerprint of its secrets as the name of its program. So
 nodes that run now know of each other, and nothing is stored.
 """
 

@@ -1,4 +1,4 @@
-"""Webhooks in the store: who is told of changes, and what waits for them."""
+"""Webhooks in the store: who receives changes, and what waits for them."""
 
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
@@ -125,7 +125,7 @@ def change_delivery(tx: Transaction, id_: str, **values: Any) -> None:
 
 
 def claim_delivery(tx: Transaction, delivery: Delivery, until: int) -> bool:
-    """Whether it is this process that sends it: whoever counts the attempt does."""
+    """Whether it is this process that sends it: the one that counts the attempt does."""
     unchanged = sa.and_(
         deliveries.c.id == delivery.id,
         deliveries.c.state == WAITING,

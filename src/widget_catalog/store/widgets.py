@@ -293,8 +293,8 @@ def _add(
     insert_rows(tx.connection, versions, rows)
     downloads.set_counts(tx, {number: it.downloads for number, it in numbered})
     add_revocations(tx, [(number, *why) for number, it in numbered for why in it.revocations])
-    told = zip(numbered, events, strict=True)
-    latest_seq = append_public(tx, by, [(number, it) for (number, _), its in told for it in its])
+    pairs = zip(numbered, events, strict=True)
+    latest_seq = append_public(tx, by, [(number, it) for (number, _), its in pairs for it in its])
     tx.saved([(number, it.picture) for number, it in numbered], latest_seq)
 
 

@@ -255,7 +255,7 @@ def _add_bundle(
         raise SnapshotRefused(fault.message) from None
     if (copied.sha256_hash, copied.size_bytes) != (sha256_hash, size_bytes):
         raise SnapshotRefused(
-            f"The stored bundle {sha256_hash}.{kind} is damaged; doctor tells whose it is."
+            f"The stored bundle {sha256_hash}.{kind} is damaged; doctor says whose it is."
         )
     archive.pad(size_bytes)
 

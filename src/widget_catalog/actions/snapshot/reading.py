@@ -1,6 +1,6 @@
 """Reading a snapshot: whether it is what was signed, and every file in it, in one walk.
 
-Whatever is wrong is told with the name of the file inside that it is in. Nothing is unpacked, so
+Every fault is reported with the name of the file inside that it is in. Nothing is unpacked, so
 no name in it can lead anywhere.
 """
 
@@ -134,7 +134,7 @@ def open_snapshot(path: Path, key: VerifyingKey | None) -> Iterator[Snapshot]:
 
 
 def read_header(path: Path) -> Header:
-    """What a snapshot says of itself, whoever has signed it. Raises InvalidSnapshot."""
+    """What a snapshot says of itself; its signature is not checked. Raises InvalidSnapshot."""
     try:
         with path.open("rb") as opened:
             file = _File(path, opened.fileno())

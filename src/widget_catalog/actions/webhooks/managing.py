@@ -1,6 +1,6 @@
 """Webhooks as people manage them: the owners of a scope its own, the operator all of them.
 
-What nobody may see does not exist for them: they are told the same of a webhook of others.
+What an actor may not see does not exist: the answer is the same for a webhook of others.
 """
 
 from typing import NamedTuple
@@ -75,7 +75,7 @@ def create_webhook(
     scope: str | None = None,
     types: tuple[str, ...] | list[str] = (),
 ) -> IssuedWebhook:
-    """It is told of what changes from now on."""
+    """It receives what changes from now on."""
     _refuse_tokens(actor)
     place = None if scope is None else Scope.parse(scope)
     if place is None:
@@ -176,7 +176,7 @@ def rotate_secret(store: Store, actor: Actor, box: SecretBox, id_: str) -> Issue
 
 
 def set_enabled(store: Store, actor: Actor, id_: str, *, is_enabled: bool) -> None:
-    """One that is enabled again is told of what changes from then on."""
+    """One that is enabled again receives what changes from then on."""
     with store.writing() as tx:
         webhook = _get(tx.connection, actor, id_)
         if is_enabled == (webhook.disabled_at is None):
@@ -250,7 +250,7 @@ def _get(connection: Snapshot, actor: Actor, id_: str) -> Webhook:
 
 
 def _require(connection: Snapshot, actor: Actor, scope: str | None) -> None:
-    """By what the actor is now: whoever is no longer an owner manages nothing any more."""
+    """By what the actor is now: a former owner manages nothing any more."""
     if scope is None:
         require_operator_now(connection, actor)
     else:

@@ -241,7 +241,7 @@ class SearchIndex:
     def update(self, widget_ids: Iterable[int]) -> None:
         """Take in what has become of these widgets, for which there must be room."""
         changed = set(widget_ids)
-        # By scope and name, so that whoever stands before a new widget has its place already.
+        # By scope and name, so that those that stand before a new widget have their places already.
         rows = sorted(
             self._documents.list_listings(list(changed)), key=lambda row: (row.scope, row.name)
         )

@@ -154,7 +154,7 @@ ORGANIZATIONS = (
     Route("POST", "/api/invitations/{id}/decline", organizations.post_decline, Who.PERSON),
 )
 
-# Whose webhook it is, the action finds out: those of others do not exist for whoever asks.
+# Whose webhook it is, the action finds out: those of others do not exist for the actor.
 WEBHOOKS = (
     Route("GET", _WEBHOOKS, webhooks.get_webhooks, Who.PERSON),
     Route("POST", _WEBHOOKS, webhooks.post_webhook, Who.PERSON),

@@ -36,8 +36,8 @@ from .routing import AuthMode, Found, Route, Routes, Who, allowed
 
 _UNSAFE = ("POST", "PUT", "PATCH", "DELETE")
 _PATIENCE_S = 30
-# Of a form with files, more is read than is kept: so that whoever sends a file that is too large
-# is told so by the form, not by a connection that ends.
+# Of a form with files, more is read than is kept: so that a person who sends too large a file
+# reads so on the form, instead of losing the connection.
 _MOST_FORM_BYTES = 32 << 20
 _CLOSED = "This address is for signed-in people only."
 
@@ -149,7 +149,7 @@ class Dispatcher:
     async def _receive_form(
         self, request: Request, body: Body, boundary: str, auth: AuthMode, address: str
     ) -> MultipartForm:
-        """A form with files. Nothing is taken from whoever is not signed in."""
+        """A form with files. Nothing is taken from people who are not signed in."""
         services, in_thread = self._services, self._receiver.in_thread
         if await in_thread(identify, services, request, auth, address) is None:
             raise NotSignedIn(_CLOSED)

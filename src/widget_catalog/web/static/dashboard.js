@@ -52,12 +52,12 @@ function save() {
   try {
     localStorage.setItem(KEY, JSON.stringify(state));
   } catch {
-    tell("This browser does not keep the dashboard: its storage is full or switched off.");
+    announce("This browser does not keep the dashboard: its storage is full or switched off.");
   }
 }
 
 async function showResults(text) {
-  const found = await search(text).catch((fault) => tell(`The search failed: ${fault.message}`));
+  const found = await search(text).catch((fault) => announce(`The search failed: ${fault.message}`));
   if (!found || text !== input.value.trim()) return; // Somebody has typed on.
   results.replaceChildren(...found.map(card));
   none.hidden = found.length > 0;
@@ -83,7 +83,7 @@ async function install(version) {
   grid.append(tile.element);
   save();
   tile.element.scrollIntoView({ block: "nearest" });
-  tell(`${version.displayName} was added.`);
+  announce(`${version.displayName} was added.`);
   await tile.run();
 }
 
@@ -134,7 +134,7 @@ class Tile {
     this.element.remove();
     save();
     (tiles.get(next)?.handle ?? input).focus();
-    tell(`${this.saved.version.displayName} was removed.`);
+    announce(`${this.saved.version.displayName} was removed.`);
   }
 
   resize(w, h) {
@@ -163,7 +163,7 @@ class Tile {
     this.handle.focus();
     save();
     const place = [...grid.children].indexOf(this.element) + 1;
-    tell(`Place ${place} of ${grid.children.length}, ${this.saved.w} by ${this.saved.h} cells.`);
+    announce(`Place ${place} of ${grid.children.length}, ${this.saved.w} by ${this.saved.h} cells.`);
   }
 
   #drag({ clientX: x, clientY: y }) {
@@ -206,7 +206,7 @@ function show(scheme) {
   for (const tile of tiles.values()) tile.frame?.show(scheme);
 }
 
-function tell(sentence) {
+function announce(sentence) {
   status.textContent = sentence;
 }
 
@@ -242,5 +242,5 @@ grid.append(...state.tiles.map((saved) => new Tile(saved).element));
 save();
 page.hidden = false;
 showResults("");
-if (!isSecureContext) tell("Files of widgets can be checked on https and on localhost only, so none runs here.");
+if (!isSecureContext) announce("Files of widgets can be checked on https and on localhost only, so none runs here.");
 for (const tile of tiles.values()) tile.run(tile.saved.version.version);

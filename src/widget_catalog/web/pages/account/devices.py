@@ -35,7 +35,7 @@ def post_device(services: Services, call: Call) -> Response:
     sentence = (
         f"{found.client_name} goes on by itself now. You can close this page."
         if is_agreed
-        else f"{found.client_name} has been told that you do not agree."
+        else f"{found.client_name} has been refused access."
     )
     return done_page(services, call, title, sentence)
 

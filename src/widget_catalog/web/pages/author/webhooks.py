@@ -18,7 +18,7 @@ _PER_PAGE = 20
 _CORRECTABLE = (*CORRECTABLE, NotFound)
 _DONE = {
     "remove": "The webhook is removed.",
-    "enable": "The webhook is enabled. It is told of what changes from now on.",
+    "enable": "The webhook is enabled. It receives what changes from now on.",
     "disable": "The webhook is disabled. Nothing is sent to it.",
     "ping": "A test event is on its way. Reload this page to see what became of it.",
     "replay": "The delivery is sent once more. Reload this page to see what became of it.",
