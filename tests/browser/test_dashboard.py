@@ -86,7 +86,8 @@ def test_three_widgets_are_added_arranged_kept_and_removed(
     assert sorted(it for it in sent if it != "resolve") == [
         "catalog/clock", "home/todo", "home/weather",
     ]  # fmt: skip
-    assert sent.count("resolve") == 6  # Each widget when it is added, and after the reload.
+    # Each widget when it is added; and after the reload all of them, together unless one is late.
+    assert 4 <= sent.count("resolve") <= 6
     assert f"GET {demo_service.url}/client/v1/client.js" in asked
     sandboxes = page.locator("iframe").evaluate_all("all => all.map((it) => it.sandbox.value)")
     assert sandboxes == ["allow-scripts"] * 2

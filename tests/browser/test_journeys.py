@@ -65,6 +65,19 @@ def test_a_widget_is_found_run_and_its_settings_are_tried(
         expect(page.get_by_role("button", name="Run the preview")).to_be_visible()
 
 
+def test_settings_without_a_schema_are_tried_as_json(
+    context: BrowserContext, demo_service: Service
+) -> None:
+    with quiet_page(context, demo_service.url) as page:
+        page.goto(f"{demo_service.url}/preview/home/weather/2.0.1")
+        page.get_by_role("button", name="Run the preview").click()
+        weather = page.frame_locator("iframe").locator("body")
+        expect(weather).to_contain_text("°C", timeout=_LIMIT_MS)
+        page.get_by_text("Settings", exact=True).click()
+        page.get_by_label("Settings as JSON").fill('{"unit": "F"}')
+        expect(weather).to_contain_text("°F")
+
+
 def test_a_copied_snippet_works_on_another_origin_and_refuses_a_changed_byte(
     context: BrowserContext, demo_service: Service, elsewhere: ScriptedServer
 ) -> None:

@@ -238,8 +238,7 @@ def test_a_widget_runs_at_every_size_in_light_and_dark_and_stops(
     wait_until(inside, "document.documentElement.style.colorScheme === 'dark'")
     assert inside.evaluate("origin") == "null"
 
-    page.get_by_text("Settings", exact=True).click()
-    page.get_by_label("Settings as JSON").fill('{"unit": "F"}')
+    page.get_by_label("Temperature in").select_option("F")
     expect(frame.get_by_role("group")).to_contain_text("58°")
 
     page.get_by_role("button", name="Stop").click()

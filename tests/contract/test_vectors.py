@@ -151,6 +151,6 @@ def test_every_shape_of_the_wire_has_an_example_in_its_order() -> None:
         keys = [it.encode_name for it in msgspec.structs.fields(shape)]
         assert list(case["value"]) == [it for it in keys if it in case["value"]]
         seen.add(case["shape"])
-    inner = {"Shape", "Size", "VersionEntry", "WidgetHead", "Widget", "WidgetSummary"}
+    inner = {"Shape", "Size", "VersionEntry", "WidgetHead", "Widget", "WidgetSummary", "MirrorOf"}
     shapes = {name for name, it in vars(wire).items() if isinstance(it, type(wire.Shape))}
     assert shapes - {"Struct"} == seen | inner | {"RegistryWidget"}

@@ -18,7 +18,8 @@ from widget_catalog.web.pages.account.routes import ACCOUNT_PAGES
 from widget_catalog.web.pages.author.routes import AUTHOR_PAGES
 from widget_catalog.web.pages.operator.routes import OPERATOR_PAGES
 
-VALUES = {"scope": "acme", "name": "clock", "version": "1.0.0", "slug": "acme", "id": "0" * 24}
+VALUES = {"scope": "acme", "name": "clock", "version": "1.0.0", "slug": "acme"}
+VALUES |= {"id": "0" * 24, "delivery": "0" * 24}
 SENTENCE = (
     "This catalog requires a second factor of operators. Set one up at "
     "https://catalog.example/account/second-factor, then try again."
