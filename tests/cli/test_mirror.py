@@ -32,7 +32,7 @@ def test_copies_then_only_looks_and_says_how_it_is(tmp_path: Path, origin: Servi
     assert said(*data) == (1, "Error: Say which catalog to copy: widget-catalog mirror URL.")
     assert said("--status", *data) == (1, "Error: This catalog is not a mirror.")
     assert said(origin.url, "--scope", "acme", *data) == (0, "Copied 2 changed widgets.")
-    assert said(*data) == (0, "Copied 0 changed widgets.")
+    assert said(*data) == (0, "Nothing has changed.")
     code, status = said("--status", *data)
     assert code == 0
     assert status.startswith(f"A mirror of {origin.url}: last checked at ")

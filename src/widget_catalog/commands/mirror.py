@@ -122,7 +122,8 @@ def _run(node: "Node", mirroring: "Mirroring") -> bool:
     if len(done.faults) > _SHOWN:
         say.print(f"… and {len(done.faults) - _SHOWN:,} more.")
     if done.changed or not done.faults:
-        report(f"Copied {counted(done.changed, 'changed widget')}.")
+        copied = f"Copied {counted(done.changed, 'changed widget')}."
+        report(copied if done.changed else "Nothing has changed.")
     if done.changed >= _MANY:
         make_index_ready(node)
     return not done.faults

@@ -34,7 +34,7 @@ def add(
     scope: ScopeOption = None,
     type_: Annotated[
         list[str] | None,
-        typer.Option("--type", help="Only events of this type; may be repeated."),
+        typer.Option("--type", metavar="TYPE", help="Only events of this type; may be repeated."),
     ] = None,
     as_json: JsonOption = False,
     data: DataOption = None,
