@@ -68,8 +68,7 @@ class Calls:
     """The calls of one catalog, by its address."""
 
     def __init__(self, url: str) -> None:
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname or parts.query:
+        if not _is_address(url):
             raise InvalidRequest(f"{url[:200]!r} is not the address of a catalog: write https://…")
         self.url = url.rstrip("/")
 
@@ -147,9 +146,20 @@ class Calls:
         return Call(request, _reader(shape))
 
 
+def _is_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        has_port = parts.port != 0  # ValueError, if it is no number.
+    except ValueError:
+        return False
+    return (
+        parts.scheme in ("http", "https") and bool(parts.hostname) and has_port and not parts.query
+    )
+
+
 def file_request(url: str, size_bytes: int, within_s: float) -> Request:
     """A published file, wherever it is. `size_bytes` is what the catalog says of it."""
-    if urlsplit(url).scheme not in ("http", "https"):
+    if not url.startswith(("http://", "https://")):
         raise InvalidRequest(f"{url[:200]!r} is not the address of a file.")
     headers = {"accept-encoding": "identity", "user-agent": USER_AGENT}
     return Request("GET", url, headers, max_bytes=size_bytes, within_s=within_s)

@@ -35,10 +35,14 @@ def faults_named(url: str) -> Iterator[None]:
     except httpx.TimeoutException:
         raise CatalogUnavailable(f"{url} does not answer in time.") from None
     except httpx.ConnectError as fault:
-        raise CatalogUnavailable(f"{url} cannot be reached: {fault}.") from fault
+        raise CatalogUnavailable(f"{url} cannot be reached: {_reason(fault)}.") from fault
     except (httpx.InvalidURL, httpx.UnsupportedProtocol) as fault:
-        raise InvalidRequest(f"{url[:200]!r} is not an address: {fault}.") from None
+        raise InvalidRequest(f"{url[:200]!r} is not an address: {_reason(fault)}.") from None
     except (httpx.DecodingError, httpx.TooManyRedirects) as fault:
-        raise UnexpectedAnswer(f"{url} cannot be read: {fault}.") from None
+        raise UnexpectedAnswer(f"{url} cannot be read: {_reason(fault)}.") from None
     except httpx.HTTPError as fault:
-        raise CatalogUnavailable(f"{url} broke off: {fault}.") from fault
+        raise CatalogUnavailable(f"{url} broke off: {_reason(fault)}.") from fault
+
+
+def _reason(fault: Exception) -> str:
+    return str(fault).rstrip(".")

@@ -325,6 +325,8 @@ def test_a_ping_and_a_replay_are_sent_at_once(post: Post, receiver: Receiver) ->
     hook = post.hook(receiver.url, None, "revoked").webhook
     ping = send_ping(post.store, COMMAND_LINE, hook.id)
     with pytest.raises(Conflict):
+        send_ping(post.store, COMMAND_LINE, hook.id)
+    with pytest.raises(Conflict):
         replay_delivery(post.store, COMMAND_LINE, hook.id, ping.id)
     post.work()
     replay_delivery(post.store, COMMAND_LINE, hook.id, ping.id)

@@ -101,6 +101,8 @@ def test_pauses_grow_and_a_day_has_a_bounded_number_of_attempts() -> None:
      "https://LOCALHOST./", "https://db.internal/", "https://[::ffff:10.0.0.1]/",
      "https://169.254.169.254/latest/meta-data/", "https://hooks.example:0/",
      "https://hooks.example/a b", "https://hooks.example\\@127.0.0.1/", "https://[::1",
+     "https://0x7f.1/", "https://0x7f000001/", "https://a..b/", "https://.example.org/",
+     "https://*/", f"https://{'x' * 64}.example/", "https://hooks.example/\x07y",
      "https://hooks.example/" + "x" * 2000],
 )  # fmt: skip
 def test_an_address_that_nothing_may_be_sent_to_is_refused(url: str) -> None:
@@ -110,7 +112,7 @@ def test_an_address_that_nothing_may_be_sent_to_is_refused(url: str) -> None:
 
 def test_settings_allow_http_and_networks() -> None:
     rules = WebhookRules(allows_http=True, networks=parse_networks("127.0.0.0/8"))
-    for url in ("http://127.0.0.1:9/x?y=z", "https://hooks.example/", "http://localhost/"):
+    for url in ("http://127.0.0.1:9/x?y=z", "https://a_b-c.example./", "http://localhost/"):
         assert parse_url(url, rules) == url
     with pytest.raises(InvalidRequest):
         parse_url("http://10.0.0.1/", rules)

@@ -125,7 +125,13 @@ def test_what_cannot_be_asked_for_is_refused_before_anything_is_sent(ask: Ask) -
     ):
         with pytest.raises(InvalidRequest):
             ask(method, *arguments)
-    for address in ("catalog.example", "ftp://catalog.example", "https://"):
+    for address in (
+        "catalog.example",
+        "ftp://catalog.example",
+        "https://",
+        "http://[",
+        "http://a:b",
+    ):
         with pytest.raises(InvalidRequest, match="is not the address of a catalog"):
             Catalog(address)
 

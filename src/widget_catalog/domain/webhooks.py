@@ -7,6 +7,7 @@ import base64
 import binascii
 import hmac
 import random
+import re
 import secrets
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, get_args
@@ -22,6 +23,10 @@ PING = "ping"
 SECRET_PREFIX = "whsec_"  # noqa: S105
 _SECRET_BYTES = 32
 _MAX_URL = 2_000
+# The parts of a host name have 1 to 63 characters each, and 253 together.
+_HOST = re.compile(r"(?=.{1,253}\Z)[\w-]{1,63}(\.[\w-]{1,63})*", re.ASCII)
+# What resolvers take for an IPv4 address.
+_NUMBER = re.compile(r"(0x[0-9a-f]*|[0-9]+)(\.(0x[0-9a-f]*|[0-9]+))*")
 
 _SECOND_MS = 1_000
 _HOUR_MS = 3_600_000
@@ -130,8 +135,12 @@ def parse_url(text: str, rules: WebhookRules) -> str:
         faults.append(f"url: must begin with {' or '.join(f'{it}://' for it in schemes)}.")
     if not host or port == 0:
         faults.append("url: has no host.")
-    if len(text) > _MAX_URL or not text.isascii() or not text.isprintable() or " " in text:
+    elif ":" not in host and not _HOST.fullmatch(host.rstrip(".")):
+        faults.append("url: the host is not a host name.")
+    if len(text) > _MAX_URL or not text.isascii():
         faults.append(f"url: must have at most {_MAX_URL:,} characters, all of them ASCII.")
+    elif not text.isprintable() or " " in text:
+        faults.append("url: must have no spaces and no control characters.")
     if parts.username is not None or parts.password is not None or "#" in text or "\\" in text:
         faults.append("url: must have no user name, password or fragment.")
     if not faults and _is_seen_to_be_private(host, rules.networks):
@@ -153,5 +162,5 @@ def _is_seen_to_be_private(host: str, networks: Sequence[Network]) -> bool:
     name = host.rstrip(".").lower()
     if name == "localhost" or name.endswith((".localhost", ".local", ".internal")):
         return not networks
-    is_number = ":" in name or name.replace(".", "").isdecimal()
+    is_number = ":" in name or _NUMBER.fullmatch(name) is not None
     return is_number and not is_public(name, networks)

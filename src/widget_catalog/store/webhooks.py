@@ -104,6 +104,17 @@ def find_delivery(connection: Connection, webhook_id: str, id_: str) -> Delivery
     return None if row is None else Delivery(*row)
 
 
+def find_waiting(connection: Connection, webhook_id: str, kind: str) -> Delivery | None:
+    """One of this type that is not over."""
+    here = sa.and_(
+        deliveries.c.webhook_id == webhook_id,
+        deliveries.c.state == WAITING,
+        deliveries.c.type == kind,
+    )
+    row = connection.execute(sa.select(deliveries).where(here).limit(1)).first()
+    return None if row is None else Delivery(*row)
+
+
 def list_deliveries(
     connection: Connection, webhook_id: str, page: int, limit: int
 ) -> tuple[list[Delivery], int]:

@@ -2,13 +2,15 @@
 
 import tarfile
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from support.snapshots import Pair, make, verify
-from widget_catalog.actions.snapshot.layout import encode_header
+from widget_catalog.actions.snapshot.layout import Header, decode_header, encode_header
 from widget_catalog.domain.errors import InvalidSnapshot
 from widget_catalog.wiring import Node
 
@@ -141,6 +143,19 @@ def test_something_else_is_no_snapshot(content: bytes, keys: Pair, tmp_path: Pat
     (tmp_path / "s").write_bytes(content)
 
     assert "not a snapshot" in _faults(tmp_path / "s", keys)
+
+
+@pytest.mark.parametrize("field", ["base_url", "at", "release", "key"])
+def test_what_is_shown_of_a_snapshot_holds_no_escape_sequences(field: str) -> None:
+    header: dict[str, Any] = {
+        "format": 1, "origin": "", "seq": 1, "position": "", "scopes": None, "base": None,
+        "widgets": 0, "versions": 0, "files": 0, "sums_sha256": "",
+    }  # fmt: skip
+    header |= dict.fromkeys(("base_url", "at", "release", "key"), "x")
+    assert decode_header(encode_header(Header(**header))) == Header(**header)
+    header[field] = "x\x1b[1m"
+    with pytest.raises(msgspec.ValidationError):
+        decode_header(encode_header(Header(**header)))
 
 
 def test_a_missing_file_and_a_folder_are_told(keys: Pair, tmp_path: Path) -> None:

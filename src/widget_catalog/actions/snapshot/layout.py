@@ -13,7 +13,7 @@ is either hashed or known.
 import hashlib
 import re
 import tarfile
-from typing import NamedTuple
+from typing import Annotated, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -43,17 +43,21 @@ class Base(msgspec.Struct, frozen=True):
     position: str
 
 
+# These are shown to people, also of a snapshot that somebody has made up: nothing but plain ASCII.
+_Word: TypeAlias = Annotated[str, msgspec.Meta(pattern=r"\A[!-~]{1,2000}\Z")]
+
+
 class Header(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """`snapshot.json`. A state of a catalog is `origin`, `seq` and `scopes`; counts aside."""
 
     format: int
     origin: str
-    base_url: str
+    base_url: _Word
     seq: int
     """The number of the newest change."""
     position: str
     """The hash of that change: another history of the same catalog has another."""
-    at: str
+    at: _Word
     """When it happened; not when the snapshot was made, so the same state gives the same bytes."""
     scopes: list[str] | None
     base: Base | None
@@ -61,9 +65,9 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     versions: int
     files: int
     sums_sha256: str
-    key: str | None
+    key: _Word | None
     """The fingerprint of the key that has signed this."""
-    release: str
+    release: _Word
 
 
 class _Format(msgspec.Struct):

@@ -42,6 +42,7 @@ from ...store.webhooks import (
     count_webhooks,
     disable_webhook,
     find_delivery,
+    find_waiting,
     find_webhook,
     is_scope,
     list_deliveries,
@@ -200,9 +201,14 @@ def set_enabled(store: Store, actor: Actor, id_: str, *, is_enabled: bool) -> No
 
 
 def send_ping(store: Store, actor: Actor, id_: str) -> Delivery:
-    """An event for trying it out."""
+    """An event for trying it out: one at a time, or a loop would fill the log and the network."""
     with store.writing() as tx:
         webhook = _get_enabled(tx, actor, id_)
+        waiting = find_waiting(tx.connection, id_, PING)
+        if waiting is not None and waiting.attempts == 0:
+            raise Conflict("A test event is about to be sent.")
+        if waiting is not None:
+            return _send_again(tx, waiting)
         shown = {"webhook": id_, "scope": webhook.scope}
         body = {"type": PING, "timestamp": iso(from_ms(tx.at_ms)), "data": shown}
         text = msgspec.json.encode(body, enc_hook=str).decode()
@@ -221,13 +227,18 @@ def replay_delivery(store: Store, actor: Actor, id_: str, delivery_id: str) -> D
             raise NotFound("There is no such delivery. Those that are over are kept for a week.")
         if delivery.state == WAITING and delivery.attempts == 0:
             raise Conflict("The delivery is about to be sent.")
-        now = tx.at_ms
-        again = delivery._replace(state=WAITING, queued_at=now, next_at=now, attempts=0)
-        change_delivery(tx, delivery_id, **again._asdict())
-        change_webhook(tx, id_, resumes_at=0)
+        again = _send_again(tx, delivery)
         event = WebhookDeliveryReplayed(scope=webhook.scope, webhook=id_, delivery=delivery_id)
         append(tx, actor, event)
         return again
+
+
+def _send_again(tx: Transaction, delivery: Delivery) -> Delivery:
+    now = tx.at_ms
+    again = delivery._replace(state=WAITING, queued_at=now, next_at=now, attempts=0)
+    change_delivery(tx, delivery.id, **again._asdict())
+    change_webhook(tx, delivery.webhook_id, resumes_at=0)
+    return again
 
 
 def _get_enabled(tx: Transaction, actor: Actor, id_: str) -> Webhook:

@@ -186,7 +186,7 @@ def _send(
                 pass  # Read to its end, so that the connection can be used again.
     except AddressRefused:
         return Outcome(delivery, error="The address leads into a private network.")
-    except socket.gaierror:
+    except (socket.gaierror, UnicodeError):
         return Outcome(delivery, error="The host name cannot be resolved.")
     except httpcore.TimeoutException:
         return Outcome(delivery, status, f"There was no answer within {_REQUEST_S:.0f} seconds.")
