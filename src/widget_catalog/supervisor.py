@@ -44,6 +44,8 @@ _CONNECTIONS = 4096
 # Descriptors that are not connections: the database, bundles, log, event loop.
 _RESERVED_DESCRIPTORS = 128
 _LOOK_EVERY_S = 5
+# So long after a worker that ended well a signal to stop may come.
+_CTRL_C_S = 1.0
 _NEARLY_ALL = 7 / 8
 
 
@@ -184,7 +186,19 @@ class Supervisor(Granian):  # type: ignore[misc,valid-type]
         self._sso = self._listening[idx]
         self._shd = SocketHolder(self._sso.fileno(), False, self.backlog)  # type: ignore[call-arg]
         load = partial(self._load_in_worker, idx, self._sso, callback_loader)
-        return super()._spawn_worker(idx, target, load)
+        worker = super()._spawn_worker(idx, target, load)
+        worker._watcher = partial(self._watch_worker, worker, worker._watcher)  # noqa: SLF001
+        return worker
+
+    def _watch_worker(self, worker: Any, watch: Callable[[], None]) -> None:
+        """Ctrl-C reaches the workers, too: one may end before this process has handled it."""
+        worker.inner.join()
+        until = time.monotonic() + _CTRL_C_S
+        while worker.inner.exitcode == 0 and time.monotonic() < until:
+            if self.interrupt_signal or worker.interrupt_by_parent:
+                return
+            time.sleep(0.02)
+        watch()
 
     def _load_in_worker(self, index: int, own: socket.socket, load: Callable[..., Any]) -> Any:
         # A descriptor that was inherited keeps a socket open that the parent means to close.
