@@ -42,12 +42,22 @@ class Callback:
         self._results: queue.Queue[dict[str, str]] = queue.Queue()
         self.redirect_uri = ""
 
-    def take(self, query: str) -> Page:
-        """Look at what a browser brings; gives a page for it."""
+    @contextlib.contextmanager
+    def answering(self, query: str) -> Iterator[Page]:
+        """The page for what a browser brings; `wait` returns after the page was sent.
+
+        The program may end as soon as `wait` returns, and an unsent page would end with it.
+        """
         fields = {name: values[0] for name, values in parse_qs(query).items()}
         if fields.get("state") != self._state:
-            return Page(400, "This is another sign-in", "It is not the one that widget waits for.")
-        self._results.put(fields)
+            yield Page(400, "This is another sign-in", "It is not the one that widget waits for.")
+            return
+        try:
+            yield self._page(fields)
+        finally:
+            self._results.put(fields)
+
+    def _page(self, fields: dict[str, str]) -> Page:
         if "code" in fields:
             able = "The command widget on this machine is completing the sign-in."
             return Page(200, "Sign-in approved", able)
@@ -85,7 +95,8 @@ def waiting_for_browser(state: str) -> Iterator[Callback]:
         def do_GET(self) -> None:
             parts = urlsplit(self.path)
             if parts.path == "/callback":
-                self._show(callback.take(parts.query))
+                with callback.answering(parts.query) as page:
+                    self._show(page)
             else:
                 self._show(Page(404, "There is nothing here", "widget waits at another address."))
 

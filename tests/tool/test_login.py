@@ -9,6 +9,7 @@ import socket
 import stat
 import subprocess
 import time
+from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
@@ -20,7 +21,7 @@ from support.tool import Tool
 from widget_cli.credentials import Credentials
 from widget_cli.errors import ToolError
 from widget_cli.exits import ExitCode
-from widget_cli.loopback import waiting_for_browser
+from widget_cli.loopback import Page, waiting_for_browser
 from widget_cli.oauth import OAuth
 from widget_cli.signing_in import sign_in_with_device
 from widget_cli.transport import Transport
@@ -140,6 +141,24 @@ def test_the_page_loads_nothing_and_takes_no_markup_from_outside() -> None:
     )
     assert page.headers["cache-control"] == "no-store"
     assert page.headers["referrer-policy"] == "no-referrer"
+
+
+def test_the_wait_ends_after_the_page_was_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command may exit right after it, and would take the page along."""
+    written = []
+
+    def write_slowly(page: Page) -> str:
+        time.sleep(0.2)
+        written.append(page.status)
+        return ""
+
+    monkeypatch.setattr(Page, "html", write_slowly)
+    with waiting_for_browser("s") as callback, ThreadPoolExecutor() as browser:
+        fields = {"error": "access_denied", "state": "s"}
+        browser.submit(httpx.get, callback.redirect_uri, params=fields)
+        with pytest.raises(ToolError):
+            callback.wait(5)
+        assert written == [403]
 
 
 def test_nobody_coming_is_told() -> None:
