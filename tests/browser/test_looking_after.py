@@ -156,5 +156,5 @@ def test_a_token_is_made_copied_and_used(browser: Browser, village_service: Serv
     headers = {"authorization": f"Bearer {token}"}
     requests = [request_body(key, "3.0.0", JS) for key in ("ann/clock", "acme/clock")]
     address = f"{village_service.url}/api/widgets/publish"
-    answers = [httpx.post(address, json=it, headers=headers) for it in requests]
+    answers = [httpx.post(address, json=it, headers=headers, timeout=60) for it in requests]
     assert [it.status_code for it in answers] == [200, 403]

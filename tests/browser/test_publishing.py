@@ -6,6 +6,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from support.chromium import PATIENCE_MS
 from support.people import PASSWORD, manifest
 from support.service import Service
 
@@ -16,7 +17,6 @@ export function mount(element) {
   return { unmount() {} };
 }
 """
-PATIENCE_MS = 60_000
 
 
 def a_widget(folder: Path, name: str, **more: Any) -> Path:
@@ -79,14 +79,14 @@ def test_a_folder_is_dropped_runs_in_the_preview_and_is_published(
 
     drop(page, zone, a_widget(tmp_path / "timer", "timer", permissions=["network"]))
 
-    expect(zone).to_contain_text("Found: widget.json, main.js, main.css.", timeout=PATIENCE_MS)
+    expect(zone).to_contain_text("Found: widget.json, main.js, main.css.")
     page.get_by_role("button", name="Check and preview").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Clock 1.0.0", timeout=PATIENCE_MS)
+    expect(page.get_by_role("heading", level=1)).to_have_text("Clock 1.0.0")
     expect(page.locator("main")).to_contain_text("network")
     assert page.request.get(f"{village_service.url}/api/v1/widgets/eve/timer").status == 404
     page.get_by_role("button", name="Run the preview").click()
     shown = page.frame_locator(".preview iframe").locator(".timer")
-    expect(shown).to_have_text("Ready", timeout=PATIENCE_MS)
+    expect(shown).to_have_text("Ready")
     expect(shown).to_have_css("color", "rgb(255, 0, 0)")
     page.get_by_role("button", name="Publish 1.0.0").click()
     expect(page.get_by_role("status")).to_contain_text("The version is published")
@@ -102,11 +102,11 @@ def test_faults_are_shown_beside_the_fields_and_the_files_stay_chosen(
     page = signed_in(browser, village_service, "/account/publish")
     folder = a_widget(tmp_path / "timer", "broken", icon="clock", minSize={"w": 9, "h": 9})
     drop(page, page.locator("[data-drop]"), folder)
-    expect(page.locator("[data-found]")).to_contain_text("Found:", timeout=PATIENCE_MS)
+    expect(page.locator("[data-found]")).to_contain_text("Found:")
 
     page.get_by_role("button", name="Check and preview").click()
 
-    expect(page.get_by_role("alert")).to_contain_text("2 things are wrong.", timeout=PATIENCE_MS)
+    expect(page.get_by_role("alert")).to_contain_text("2 things are wrong.")
     expect(page.get_by_role("alert")).to_be_focused()
     expect(page.locator("#faults-manifest p")).to_have_text(
         [

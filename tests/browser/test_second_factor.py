@@ -7,6 +7,7 @@ import pyotp
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from support.chromium import PATIENCE_MS
 from support.people import PASSWORD
 from support.service import Service, free_port
 from widget_catalog.actions.create_account import create_account
@@ -53,7 +54,7 @@ def visiting(browser: Browser, *, has_script: bool = True) -> Iterator[Page]:
     context = browser.new_context(
         viewport={"width": PHONE, "height": 900}, java_script_enabled=has_script
     )
-    context.set_default_timeout(15_000)
+    context.set_default_timeout(PATIENCE_MS)
     page = context.new_page()
     complaints: list[str] = []
     page.on("console", lambda it: complaints.append(it.text))

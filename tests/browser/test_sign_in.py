@@ -12,6 +12,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from support.chromium import PATIENCE_MS
 from support.oauth import BASE, DEVICE_GRANT, authorize_address, code_fields
 from support.openid import Provider, running_provider
 from support.people import PASSWORD
@@ -58,7 +59,7 @@ def visiting(browser: Browser, width: int = DESKTOP) -> Iterator[Page]:
     context = browser.new_context(
         viewport={"width": width, "height": 800}, java_script_enabled=False
     )
-    context.set_default_timeout(15_000)
+    context.set_default_timeout(PATIENCE_MS)
     yield context.new_page()
     context.close()
 
@@ -119,10 +120,11 @@ def test_a_program_signs_somebody_in(
         told = dict(parse_qsl(urlsplit(came[0]).query))
         assert (told["state"], told["iss"]) == ("a state", open_service.url)
         fields = code_fields(told["code"], redirect_uri=callback)
-        tokens = httpx.post(f"{open_service.url}{BASE}/token", data=fields).json()
+        tokens = httpx.post(f"{open_service.url}{BASE}/token", data=fields, timeout=60).json()
         who = httpx.get(
             f"{open_service.url}{BASE}/userinfo",
             headers={"authorization": f"Bearer {tokens['access_token']}"},
+            timeout=60,
         ).json()
         assert who["username"] == "ann"
 
@@ -174,7 +176,7 @@ def test_somebody_else_can_agree(browser: Browser, open_service: Service) -> Non
 
 def test_a_machine_is_let_in(browser: Browser, open_service: Service) -> None:
     base = f"{open_service.url}{BASE}"
-    begun = httpx.post(f"{base}/device", data={"client_id": "widget-cli"}).json()
+    begun = httpx.post(f"{base}/device", data={"client_id": "widget-cli"}, timeout=60).json()
     with visiting(browser, PHONE) as page:
         page.goto(begun["verification_uri_complete"])
         sign_in(page)
@@ -185,7 +187,9 @@ def test_a_machine_is_let_in(browser: Browser, open_service: Service) -> None:
         expect(page.get_by_role("heading", level=1)).to_have_text("It is signed in")
 
     fields = {"grant_type": DEVICE_GRANT, "client_id": "widget-cli"}
-    answer = httpx.post(f"{base}/token", data={**fields, "device_code": begun["device_code"]})
+    answer = httpx.post(
+        f"{base}/token", data={**fields, "device_code": begun["device_code"]}, timeout=60
+    )
     assert answer.status_code == 200
 
 

@@ -34,7 +34,7 @@ def test_an_address_has_the_hash_and_takes_the_file_without_any_header(bucket: B
     query = parse_qs(urlsplit(address).query)
     assert query["x-amz-checksum-sha256"] == [CHECKSUM]
     assert query["X-Amz-SignedHeaders"] == ["content-length;host"]
-    assert httpx.put(address, content=CONTENT).status_code == 200
+    assert httpx.put(address, content=CONTENT, timeout=60).status_code == 200
     with bucket.read("uploads/one.js") as kept:
         assert kept.read() == CONTENT
 
@@ -44,9 +44,9 @@ def test_neither_the_size_nor_the_hash_of_an_address_can_be_changed(bucket: Buck
     other = base64.b64encode(hashlib.sha256(b"other").digest()).decode()
     changed = address.replace(quote(CHECKSUM, safe=""), quote(other, safe=""))
     assert changed != address
-    assert httpx.put(changed, content=CONTENT).status_code == 403
-    assert httpx.put(address, content=CONTENT + b"x").status_code == 403
-    assert httpx.put(address, content=CONTENT).status_code == 200
+    assert httpx.put(changed, content=CONTENT, timeout=60).status_code == 403
+    assert httpx.put(address, content=CONTENT + b"x", timeout=60).status_code == 403
+    assert httpx.put(address, content=CONTENT, timeout=60).status_code == 200
 
 
 class _Refusing(http.server.BaseHTTPRequestHandler):

@@ -135,7 +135,7 @@ RESOLVES: list[dict[str, Any]] = [
 def test_searches_and_resolve_are_answered_as_by_the_service(site: Site, node: Runtime) -> None:
     live = site.catalog.url
     found = node("answering", site.url, SEARCHES, RESOLVES)
-    with httpx.Client(base_url=live) as http:
+    with httpx.Client(base_url=live, timeout=60) as http:
         searched = [http.get("/api/v1/widgets/search", params=it).json() for it in SEARCHES]  # type: ignore[arg-type]
         resolved = [http.post("/api/v1/widgets/resolve", json=it).json() for it in RESOLVES]
     expected = json.loads(json.dumps([searched, resolved]).replace(live, site.url))
@@ -144,9 +144,10 @@ def test_searches_and_resolve_are_answered_as_by_the_service(site: Site, node: R
 
 def test_a_revoked_version_is_refused_and_a_change_is_seen(site: Site, node: Runtime) -> None:
     data = ["--data", str(site.catalog.service.data)]
-    since = httpx.get(f"{site.url}/api/v1/widgets/revocations.json").json()["revision"]
-    bundle = httpx.get(f"{site.url}/api/v1/widgets/acme/bad-bun").json()["versions"][0]["bundleUrl"]
-    assert httpx.get(bundle).status_code == 200
+    since = httpx.get(f"{site.url}/api/v1/widgets/revocations.json", timeout=60).json()["revision"]
+    detail = httpx.get(f"{site.url}/api/v1/widgets/acme/bad-bun", timeout=60).json()
+    bundle = detail["versions"][0]["bundleUrl"]
+    assert httpx.get(bundle, timeout=60).status_code == 200
     revoked = run_command("version", "revoke", "acme/bad-bun", "1.0.0", "--reason", "Bad.", *data)
     assert revoked.returncode == 0
     site.write()
@@ -156,7 +157,7 @@ def test_a_revoked_version_is_refused_and_a_change_is_seen(site: Site, node: Run
         "Revoked",
         "acme/bad-bun 1.0.0 was revoked: unload it. There is no other version that fits.",
     ]
-    assert httpx.get(bundle).status_code == 404
+    assert httpx.get(bundle, timeout=60).status_code == 404
 
 
 @pytest.mark.parametrize(
@@ -180,7 +181,7 @@ def test_a_revoked_version_is_refused_and_a_change_is_seen(site: Site, node: Run
     ],
 )
 def test_pages_and_answers_are_files(site: Site, path: str, content_type: str, text: str) -> None:
-    answer = httpx.get(site.url + path)
+    answer = httpx.get(site.url + path, timeout=60)
 
     assert answer.status_code == 200
     assert answer.headers["content-type"].startswith(content_type)
@@ -189,7 +190,7 @@ def test_pages_and_answers_are_files(site: Site, path: str, content_type: str, t
 
 
 def test_links_of_pages_lead_somewhere(site: Site) -> None:
-    with httpx.Client(base_url=site.url) as http:
+    with httpx.Client(base_url=site.url, timeout=60) as http:
         pages = ["/", "/widgets/acme/clock", "/widgets/acme/clock/2.0.0", "/scopes/acme", "/docs"]
         links = {
             it
@@ -202,7 +203,7 @@ def test_links_of_pages_lead_somewhere(site: Site) -> None:
 
 
 def test_what_is_missing_is_the_page_for_it(site: Site) -> None:
-    answer = httpx.get(f"{site.url}/widgets/acme/nobody")
+    answer = httpx.get(f"{site.url}/widgets/acme/nobody", timeout=60)
 
     assert (answer.status_code, "Page not found" in answer.text) == (404, True)
 

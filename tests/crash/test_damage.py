@@ -111,7 +111,7 @@ def test_damaged_documents_are_refused_and_told_and_doctor_makes_them_anew(
         assert health.json()["error"].startswith("The database is damaged, and doctor must be run:")
         assert service.log.count("The database is damaged. Run doctor.") == 1
         assert "Traceback" not in service.log
-        metrics = httpx.get(f"http://127.0.0.1:{metrics_port}/metrics").text
+        metrics = httpx.get(f"http://127.0.0.1:{metrics_port}/metrics", timeout=60).text
         assert "\nwidget_catalog_damaged 1.0\n" in metrics
         mended = widget_catalog("doctor", "--data", data)
         assert (mended.code, "Fault" in mended.err) == (1, False), mended.err

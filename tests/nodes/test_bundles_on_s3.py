@@ -79,15 +79,15 @@ def test_a_file_is_uploaded_to_the_store_and_served_by_every_node(
     assert url.startswith(f"http://127.0.0.1:{server.port}/{BUCKET}/nodes/uploads/")
 
     # The size is part of the signature.
-    assert httpx.put(url, content=JS + b"x").status_code == 403
-    assert httpx.put(url, content=JS).status_code == 200
+    assert httpx.put(url, content=JS + b"x", timeout=60).status_code == 403
+    assert httpx.put(url, content=JS, timeout=60).status_code == 200
     confirm = {"action": "confirm", "versionId": requested["versionId"]}
     assert ann.post(two, "/api/widgets/publish", confirm).status_code == 200
 
     digest = hashlib.sha256(JS).hexdigest()
     assert server.keys() == [f"bundles/{digest[:2]}/{digest[2:]}.js"]
     # Whoever still has the address can change nothing any more.
-    assert httpx.put(url, content=JS[::-1]).status_code == 200
+    assert httpx.put(url, content=JS[::-1], timeout=60).status_code == 200
     wait_for(lambda: one.client.get("/api/v1/widgets/ann/clock").status_code == 200, 5)
     for node in nodes:
         found = node.client.get(bundle_url("1.0.0"))
@@ -122,7 +122,7 @@ def test_what_is_not_what_was_announced_is_not_published(
     confirm = {"action": "confirm", "versionId": requested["versionId"]}
 
     early = ann.post(nodes[0], "/api/widgets/publish", confirm)
-    httpx.put(requested["uploadUrl"], content=JS[::-1])
+    httpx.put(requested["uploadUrl"], content=JS[::-1], timeout=60)
     other = ann.post(nodes[0], "/api/widgets/publish", confirm)
 
     assert (early.status_code, other.status_code) == (400, 400)

@@ -145,7 +145,7 @@ def test_the_dashboard_and_the_alerts_name_metrics_that_a_node_has(
     nodes: list[RunningNode], metrics_port: int
 ) -> None:
     assert latest(nodes[0], "nobody/nothing") is None
-    metrics = httpx.get(f"http://127.0.0.1:{metrics_port}/metrics").text
+    metrics = httpx.get(f"http://127.0.0.1:{metrics_port}/metrics", timeout=60).text
     told = set(re.findall(r"^(widget_catalog_\w+)", metrics, re.MULTILINE))
 
     for file in (DEPLOY / "grafana/dashboard.json", DEPLOY / "alerts.yaml"):
@@ -162,7 +162,7 @@ def test_metrics_show_counts_caches_connections_and_uploads(
     nodes: list[RunningNode], ann: Traveller, metrics_port: int
 ) -> None:
     def metric(name: str) -> float:
-        text = httpx.get(f"http://127.0.0.1:{metrics_port}/metrics").text
+        text = httpx.get(f"http://127.0.0.1:{metrics_port}/metrics", timeout=60).text
         found = re.search(rf"^widget_catalog_{re.escape(name)} (\S+)$", text, re.MULTILINE)
         return float(found[1]) if found else 0
 

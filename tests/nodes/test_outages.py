@@ -67,7 +67,7 @@ def test_reads_go_on_and_writes_say_when_to_try_again(
             assert "postgres" not in refused.text.lower()
     wait_for(lambda: all("has not answered for" in it.client.get(READY).text for it in nodes))
     assert {it.client.get(READY).status_code for it in nodes} == {200}
-    metrics = httpx.get(f"http://127.0.0.1:{metrics_port}/metrics").text
+    metrics = httpx.get(f"http://127.0.0.1:{metrics_port}/metrics", timeout=60).text
     told = dict(line.split() for line in metrics.splitlines() if line.startswith("widget_catalog_"))
     assert float(told["widget_catalog_database_up"]) == 0
     assert float(told["widget_catalog_lag_seconds"]) > 1

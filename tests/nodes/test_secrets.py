@@ -71,7 +71,7 @@ def test_answers_pages_metrics_and_logs_show_no_secret(
     for path in ("/api/settings", "/api/health", "/api/stats", "/api/nowhere", "/"):
         answer = node.client.get(path)
         assert_none_in(answer.text + str(answer.headers))
-    assert_none_in(httpx.get(f"http://127.0.0.1:{metrics_port}/metrics").text)
+    assert_none_in(httpx.get(f"http://127.0.0.1:{metrics_port}/metrics", timeout=60).text)
 
 
 def test_a_database_that_goes_away_is_reported_without_its_password(

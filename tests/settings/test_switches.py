@@ -73,7 +73,7 @@ def test_metrics_are_the_sum_over_all_workers(tmp_path: Path) -> None:
                 for _ in range(20):
                     held[0].ask("GET", "/api/v1/widgets/search")
                     held[0].ask("GET", "/api/v1/widgets/no/such")
-        text = httpx.get(f"http://127.0.0.1:{port}/metrics").text
+        text = httpx.get(f"http://127.0.0.1:{port}/metrics", timeout=60).text
 
     searches = 'widget_catalog_requests_total{method="GET",route="search",status="200"} 40.0'
     missing = 'widget_catalog_requests_total{method="GET",route="detail",status="404"} 40.0'

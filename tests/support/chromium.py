@@ -5,7 +5,10 @@ import os
 import shutil
 from collections.abc import Iterator
 
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
+
+# How long a test waits for what a page should show: a busy machine may take its time.
+PATIENCE_MS = 60_000
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 
@@ -16,6 +19,7 @@ def find_chromium() -> str | None:
 
 @contextlib.contextmanager
 def running_browser(program: str) -> Iterator[Browser]:
+    expect.set_options(timeout=PATIENCE_MS)
     with sync_playwright() as driver:
         # The sandbox needs rights that root and most containers lack; the pages are our own.
         launched = driver.chromium.launch(

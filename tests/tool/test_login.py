@@ -61,7 +61,9 @@ def address_in(started: subprocess.Popen[str]) -> dict[str, str]:
 def test_a_browser_signs_in(tool: Tool, catalog: ScriptedServer) -> None:
     with tool.start("login", "--no-browser", "--json") as started:
         asked = address_in(started)
-        answer = httpx.get(asked["redirect_uri"], params={"code": "c1", "state": asked["state"]})
+        answer = httpx.get(
+            asked["redirect_uri"], params={"code": "c1", "state": asked["state"]}, timeout=60
+        )
         out, err = started.communicate(timeout=30)
     assert started.returncode == 0, err
     assert json.loads(out) == {"catalog": catalog.url, "username": "ann"}
@@ -95,11 +97,13 @@ def test_somebody_elses_state_is_turned_away_and_the_wait_goes_on(
     with tool.start("login", "--no-browser") as started:
         asked = address_in(started)
         where = asked["redirect_uri"]
-        assert httpx.get(where, params={"code": "evil", "state": "x"}).status_code == 400
-        assert httpx.get(where, params={"code": "evil"}).status_code == 400
-        assert httpx.get(where.replace("/callback", "/favicon.ico")).status_code == 404
+        assert (
+            httpx.get(where, params={"code": "evil", "state": "x"}, timeout=60).status_code == 400
+        )
+        assert httpx.get(where, params={"code": "evil"}, timeout=60).status_code == 400
+        assert httpx.get(where.replace("/callback", "/favicon.ico"), timeout=60).status_code == 404
         assert started.poll() is None
-        httpx.get(where, params={"code": "c1", "state": asked["state"]})
+        httpx.get(where, params={"code": "c1", "state": asked["state"]}, timeout=60)
         started.communicate(timeout=30)
     assert started.returncode == 0
     assert [it.form()["code"] for it in catalog.of("POST", TOKEN)] == ["c1"]
@@ -109,7 +113,7 @@ def test_a_refusal_in_the_browser_is_told(tool: Tool, catalog: ScriptedServer) -
     with tool.start("login", "--no-browser") as started:
         asked = address_in(started)
         fields = {"error": "access_denied", "state": asked["state"]}
-        page = httpx.get(asked["redirect_uri"], params=fields)
+        page = httpx.get(asked["redirect_uri"], params=fields, timeout=60)
         _, err = started.communicate(timeout=30)
     assert started.returncode == 3
     assert page.status_code == 403
@@ -130,7 +134,7 @@ def test_ctrl_c_ends_the_wait_cleanly(tool: Tool, catalog: ScriptedServer) -> No
 def test_the_page_loads_nothing_and_takes_no_markup_from_outside() -> None:
     with waiting_for_browser("s") as callback:
         fields = {"error": "x", "error_description": "<b>TITLE</b>", "state": "s"}
-        page = httpx.get(callback.redirect_uri, params=fields)
+        page = httpx.get(callback.redirect_uri, params=fields, timeout=60)
     assert "<p>&lt;b&gt;TITLE&lt;/b&gt; Nothing was changed.</p>" in page.text
     assert not re.search(r"https?://|<script|<link|<img|url\(", page.text)
     style = page.text.partition("<style>")[2].partition("</style>")[0]
@@ -171,7 +175,7 @@ def test_a_connection_that_says_nothing_does_not_hold_the_browser_up() -> None:
     """Browsers open connections ahead of need."""
     with waiting_for_browser("s") as callback:
         port = urlsplit(callback.redirect_uri).port
-        with httpx.Client() as client, socket.create_connection(("127.0.0.1", port)):
+        with httpx.Client(timeout=60) as client, socket.create_connection(("127.0.0.1", port)):
             client.get(callback.redirect_uri, params={"code": "c", "state": "s"}, timeout=5)
         assert callback.wait(1) == "c"
 

@@ -124,18 +124,23 @@ def test_a_manifest_with_a_name_for_people_is_published_and_kept_whole(
     assert answer.status_code == 200, answer.text
     requested = answer.json()
     js = {"content-type": "application/javascript"}
-    assert httpx.put(requested["uploadUrl"], content=BUNDLE, headers=js).status_code == 200
+    assert (
+        httpx.put(requested["uploadUrl"], content=BUNDLE, headers=js, timeout=60).status_code == 200
+    )
     if css is not None:
         sheet = {"content-type": "text/css"}
-        assert httpx.put(requested["cssUploadUrl"], content=css, headers=sheet).status_code == 200
+        assert (
+            httpx.put(requested["cssUploadUrl"], content=css, headers=sheet, timeout=60).status_code
+            == 200
+        )
     confirmation = {"action": "confirm", "versionId": requested["versionId"]}
     confirmed = client.post(PUBLISH, json=confirmation)
 
     assert confirmed.status_code == 200, confirmed.text
-    assert httpx.get(confirmed.json()["bundleUrl"]).content == BUNDLE
+    assert httpx.get(confirmed.json()["bundleUrl"], timeout=60).content == BUNDLE
     assert ("cssUrl" in confirmed.json()) is (css is not None)
     if css is not None:
-        assert httpx.get(confirmed.json()["cssUrl"]).content == css
+        assert httpx.get(confirmed.json()["cssUrl"], timeout=60).content == css
     detail = client.get(f"/api/v1/widgets/ann/{slug}").json()
     for said in (detail["widget"], detail["versions"][0]):
         assert (said["name"], said["displayName"], said["description"], said["icon"]) == (
