@@ -57,9 +57,9 @@ def _count_failures(
         CountingLoad(stage.nginx_port, stage.counted, clients=3, pause_s=_PAUSE_S) as counts,
     ):
         for index in nodes:
-            _wait_for_answers(reads)
+            reads.wait_for(_ANSWERS)
             renew(stage, index)
-        _wait_for_answers(reads)
+        reads.wait_for(_ANSWERS)
     with stage.ledger.writing():
         stage.ledger.counts_attempted += counts.attempted
         stage.ledger.counts_acknowledged += counts.acknowledged
@@ -85,11 +85,6 @@ def _restart(stage: NodeStage, index: int) -> None:
     if code := stage.nodes[index].stop(60):
         stage.ledger.violated(f"a node that was stopped ended with {code}")
     stage.start(index)
-
-
-def _wait_for_answers(load: ReadingLoad) -> None:
-    wanted = load.answered + _ANSWERS
-    wait_for(lambda: load.answered >= wanted, 120)
 
 
 def _make_chaos(stage: NodeStage, minutes: float, seed: int) -> None:

@@ -40,7 +40,7 @@ def _replace_workers(data: Path, times: int) -> ReadingLoad:
     with running_service(data, *_WORKERS) as service:
         with ReadingLoad(service.port, _PATH) as load:
             for number in range(1, times + 1):
-                _wait_for_answers(load)
+                load.wait_for(_ANSWERS)
                 service.process.send_signal(signal.SIGHUP)
                 wait_for(_said(lambda: service.log, number), 120)
         return load
@@ -56,15 +56,10 @@ def _restart(data: Path, times: int) -> ReadingLoad:
         try:
             with ReadingLoad(service.port, _PATH) as load:
                 for _ in range(times):
-                    _wait_for_answers(load)
+                    load.wait_for(_ANSWERS)
                     service.stop()
                     service = activated_service(data, listening, *_WORKERS)
-                _wait_for_answers(load)
+                load.wait_for(_ANSWERS)
         finally:
             service.kill()
     return load
-
-
-def _wait_for_answers(load: ReadingLoad) -> None:
-    wanted = load.answered + _ANSWERS
-    wait_for(lambda: load.answered >= wanted, 120)

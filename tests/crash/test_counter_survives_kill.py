@@ -88,7 +88,7 @@ def test_workers_end_when_only_their_parent_is_killed(data: Path) -> None:
         load.wait_for(50)
         service.process.kill()
         service.process.wait()
-        wait_for(lambda: not any(map(is_running, found)), timeout_s=5)
+        wait_for(lambda: not any(map(is_running, found)))
     with running_service(data) as service:
         _assert_within(service, load.acknowledged, load.attempted)
 

@@ -48,6 +48,8 @@ def test_a_publish_killed_at_any_moment_leaves_the_whole_version_or_nothing(tmp_
             assert _read(publisher) == "ended"
             if _is_published(node, version):
                 published.add(version)
+            # Half of the kills should come too late, however busy the machine becomes.
+            took_s *= 0.9 if version in published else 1.1
     assert 0 < len(published) < _TRIES, "no kill fell into a publish"
     assert _log_of_publishes(node) == {*published, "0.0.1", "0.0.2"}
     tidy_uploads(node.store, node.bundles, node.uploads)
@@ -71,14 +73,17 @@ def test_a_service_killed_while_publishing_has_whole_versions_only(tmp_path: Pat
                 )
                 for i in range(3)
             ]
+            known = len(acknowledged)
             for author in authors:
                 author.start()
-            time.sleep(choose.uniform(0.2, 0.6))
+            while len(acknowledged) == known and any(it.is_alive() for it in authors):
+                time.sleep(0.01)
+            time.sleep(choose.uniform(0, 0.4))
             service.kill()
             stop.set()
             for author in authors:
                 author.join()
-    assert acknowledged
+    assert len({it.partition(".")[0] for it in acknowledged}) == _SERVICE_TRIES
     with running_service(node.folder.path) as service, service.client() as client:
         shown = client.get("/api/v1/widgets/ann/clock").json()["versions"]
         assert acknowledged <= {entry["version"] for entry in shown}

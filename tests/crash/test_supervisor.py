@@ -92,7 +92,7 @@ def test_a_worker_that_hangs_ends_with_its_parent(data: Path) -> None:
         os.kill(hung, signal.SIGSTOP)
         service.process.kill()
         service.process.wait()
-        wait_for(lambda: not (is_running(hung) or is_running(other)), timeout_s=5)
+        wait_for(lambda: not (is_running(hung) or is_running(other)))
 
 
 def test_more_connections_than_descriptors_wait_their_turn_and_cost_nothing(data: Path) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Self
 
-from support.service import Service
+from support.service import Service, wait_for
 
 _FAULTS = (OSError, http.client.HTTPException)
 _PATIENCE_S = 120
@@ -59,13 +59,10 @@ class CountingLoad(Clients):
         self._keys = keys
         super().__init__([partial(self._post, number) for number in range(clients)])
 
-    def wait_for(self, acknowledged: int, timeout_s: float = 30) -> None:
+    def wait_for(self, acknowledged: int) -> None:
         """Until this many more are acknowledged than when it was called."""
         wanted = self.acknowledged.total() + acknowledged
-        deadline = time.monotonic() + timeout_s
-        while self.acknowledged.total() < wanted:
-            assert time.monotonic() < deadline, f"Only {self.acknowledged.total()} acknowledged."
-            time.sleep(0.001)
+        wait_for(lambda: self.acknowledged.total() >= wanted, _PATIENCE_S)
 
     def _post(self, number: int) -> None:
         choose = random.Random(number)
@@ -109,6 +106,11 @@ class ReadingLoad(Clients):
         self._port = port
         self._path = path
         super().__init__([partial(self._read, number) for number in range(clients)])
+
+    def wait_for(self, answers: int) -> None:
+        """Until there are this many more than when it was called."""
+        wanted = self.answered + answers
+        wait_for(lambda: self.answered >= wanted, _PATIENCE_S)
 
     def _read(self, number: int) -> None:
         is_kept = number % 2 == 0

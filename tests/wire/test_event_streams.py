@@ -120,9 +120,9 @@ def test_those_who_leave_make_room(service: Service, node: Node) -> None:
         with connect(service) as opened:
             return b" 200 " in opened.recv(1000)
 
-    wait_for(is_let_in, timeout_s=20)
+    wait_for(is_let_in)
     import_widgets(node, widget_line("heard/by-nobody"))
-    wait_for(is_let_in, timeout_s=20)
+    wait_for(is_let_in)
 
 
 def test_open_streams_do_not_keep_the_service_from_stopping(tmp_path: Path) -> None:
