@@ -10,6 +10,9 @@ from support.people import PASSWORD
 from support.postgresql import a_database
 from support.service import free_port, run_command
 
+# Webhooks may be sent to this machine.
+TO_HERE = {"webhook_http": "true", "webhook_networks": "127.0.0.0/8"}
+
 
 @pytest.fixture(scope="module")
 def database(postgresql_url: str) -> Iterator[str]:
@@ -24,8 +27,16 @@ def metrics_port() -> int:
 
 
 @pytest.fixture(scope="module")
+def second_metrics_port() -> int:
+    return free_port()
+
+
+@pytest.fixture(scope="module")
 def nodes(
-    tmp_path_factory: pytest.TempPathFactory, database: str, metrics_port: int
+    tmp_path_factory: pytest.TempPathFactory,
+    database: str,
+    metrics_port: int,
+    second_metrics_port: int,
 ) -> Iterator[list[RunningNode]]:
     folder = tmp_path_factory.mktemp("nodes")
     done = run_command(
@@ -36,9 +47,12 @@ def nodes(
     )
     assert done.returncode == 0, done.stderr
     with contextlib.ExitStack() as stack:
-        one = a_node(folder / "one", database, metrics_port=str(metrics_port))
-        two = a_node(folder / "two", database)
-        yield [stack.enter_context(it) for it in (one, two)]
+        ports = {"one": metrics_port, "two": second_metrics_port}
+        both = [
+            a_node(folder / name, database, metrics_port=str(port), **TO_HERE)
+            for name, port in ports.items()
+        ]
+        yield [stack.enter_context(it) for it in both]
 
 
 @pytest.fixture(scope="module")

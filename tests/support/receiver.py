@@ -3,6 +3,7 @@
 import base64
 import hmac
 import json
+import ssl
 import threading
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -32,7 +33,13 @@ class Received(NamedTuple):
 class Receiver:
     """`answer` is given every request, and says which status is answered."""
 
-    def __init__(self, answer: Callable[[Received], int] = lambda _: 204) -> None:
+    def __init__(
+        self,
+        answer: Callable[[Received], int] = lambda _: 204,
+        *,
+        address: tuple[str, int] = ("127.0.0.1", 0),
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
         self.answer = answer
         self.received: list[Received] = []
         receiver = self
@@ -61,8 +68,16 @@ class Receiver:
             def handle_error(self, *_: object) -> None:
                 pass  # A sender that was killed has gone.
 
-        self._server = Server(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self._server.server_port}/hook"
+        self._server = Server(address, Handler)
+        self.port = self._server.server_port
+        scheme = "http"
+        if tls is not None:
+            # The handshake waits for the first read, in the thread of the connection.
+            self._server.socket = tls.wrap_socket(
+                self._server.socket, server_side=True, do_handshake_on_connect=False
+            )
+            scheme = "https"
+        self.url = f"{scheme}://{address[0]}:{self.port}/hook"
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
         self._thread.start()
 

@@ -1,5 +1,6 @@
 """Webhooks in the store: who receives changes, and what waits for them."""
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
@@ -66,6 +67,12 @@ def list_webhooks(
 
 def count_webhooks(connection: Connection, scope: str) -> int:
     query = sa.select(sa.func.count()).where(webhooks.c.scope == scope)
+    return int(connection.execute(query).scalar_one())
+
+
+def count_waiting(connection: Connection) -> int:
+    """Deliveries that are not over, of all webhooks."""
+    query = sa.select(sa.func.count()).where(deliveries.c.state == WAITING)
     return int(connection.execute(query).scalar_one())
 
 
@@ -152,9 +159,10 @@ def claim_delivery(tx: Transaction, delivery: Delivery, until: int) -> bool:
 
 
 def list_due(
-    connection: Connection, now_ms: int, busy: Collection[str], most_webhooks: int, most_each: int
-) -> list[tuple[Webhook, list[Delivery]]]:
-    """What is to be sent now, of a few webhooks: those that have waited longest."""
+    connection: Connection, now_ms: int, busy: Collection[str], most: int, most_of_scope: int
+) -> list[Webhook]:
+    """A few webhooks that something is to be sent to now: those that have waited longest. Together
+    with those that are busy, a scope has at most so many of them."""
     is_due = sa.and_(
         deliveries.c.state == WAITING,
         deliveries.c.next_at <= now_ms,
@@ -163,29 +171,39 @@ def list_due(
         webhooks.c.id.not_in(list(busy)),
     )
     query = (
-        sa.select(webhooks.c.id)
+        sa.select(webhooks)
         .join(deliveries, deliveries.c.webhook_id == webhooks.c.id)
         .where(is_due)
         .group_by(webhooks.c.id)
         .order_by(sa.func.min(deliveries.c.next_at))
-        .limit(most_webhooks)
     )
-    found = []
-    for id_ in connection.execute(query).scalars().all():
-        webhook = find_webhook(connection, id_)
-        due = (
-            sa.select(deliveries)
-            .where(
-                deliveries.c.webhook_id == id_,
-                deliveries.c.state == WAITING,
-                deliveries.c.next_at <= now_ms,
-            )
-            .order_by(deliveries.c.next_at, deliveries.c.seq)
-            .limit(most_each)
-        )
-        if webhook is not None:
-            found.append((webhook, [Delivery(*row) for row in connection.execute(due)]))
+    of_busy = sa.select(webhooks.c.scope).where(webhooks.c.id.in_(list(busy)))
+    taken = Counter(connection.execute(of_busy).scalars())
+    found: list[Webhook] = []
+    with connection.execute(query) as rows:
+        for row in rows:
+            if len(found) == most:
+                break
+            if taken[row.scope] < most_of_scope:
+                taken[row.scope] += 1
+                found.append(_webhook_from(row))
     return found
+
+
+def list_deliveries_due(
+    connection: Connection, webhook_id: str, now_ms: int, most: int
+) -> list[Delivery]:
+    query = (
+        sa.select(deliveries)
+        .where(
+            deliveries.c.webhook_id == webhook_id,
+            deliveries.c.state == WAITING,
+            deliveries.c.next_at <= now_ms,
+        )
+        .order_by(deliveries.c.next_at, deliveries.c.seq)
+        .limit(most)
+    )
+    return [Delivery(*row) for row in connection.execute(query)]
 
 
 def list_followers(connection: Connection, most_waiting: int) -> list[Webhook]:

@@ -13,8 +13,10 @@ from ...domain.errors import StoreUnavailable
 from ...domain.webhooks import Delivery, Webhook, WebhookRules
 from ...store.engine import Store
 from ...store.leadership import Leadership
+from ...store.webhooks import count_waiting
 from .dispatching import Dispatcher
-from .sending import Outcome, send_all
+from .name_lookups import NameLookups
+from .sending import Outcome, create_tls_context, send_all
 
 _log = structlog.get_logger("widget_catalog.webhooks")
 
@@ -22,6 +24,7 @@ _KEY = 0x776562686F6F6B73  # "webhooks"
 # How often the feed is looked at, and whether anything is due.
 _LOOK_EVERY_S = 1.0
 _PRUNE_EVERY_S = 60.0
+_COUNT_EVERY_S = 5.0
 _LOGGED_EVERY_S = 60.0
 _CLOSE_S = 2.0
 
@@ -29,6 +32,9 @@ _CLOSE_S = 2.0
 class DeliveryCounter(Protocol):
     def count_deliveries(self, outcome: str, number: int) -> None:
         """So many were `delivered`, `retried` or `failed`; or so many webhooks `disabled`."""
+
+    def show_waiting(self, number: int) -> None:
+        """So many deliveries wait; 0 in a process that delivers nothing."""
 
 
 class Deliverer:
@@ -45,9 +51,10 @@ class Deliverer:
         self._counter = counter
         self._lock_file = lock_file
         self._tls: ssl.SSLContext | None = None
+        self._lookups = NameLookups()
         self._woken = threading.Event()
         self._is_ended = False
-        self._logged_at = self._pruned_at = float("-inf")
+        self._logged_at = self._pruned_at = self._counted_at = float("-inf")
         self._dispatcher = Dispatcher(store, open_secret, self._send, self._woken.set)
         self._thread = threading.Thread(target=self._run, name="webhooks", daemon=True)
         self._thread.start()
@@ -72,10 +79,14 @@ class Deliverer:
     def _look(self, leadership: Leadership) -> None:
         def look() -> None:
             if not leadership.is_held():
+                self._show_waiting(is_leader=False)
                 return
             while not self._is_ended and self._dispatcher.run_round():
                 self._tell_counts()
             self._tell_counts()
+            if time.monotonic() - self._counted_at >= _COUNT_EVERY_S:
+                self._counted_at = time.monotonic()
+                self._show_waiting(is_leader=True)
             if time.monotonic() - self._pruned_at >= _PRUNE_EVERY_S:
                 self._pruned_at = time.monotonic()
                 self._dispatcher.prune()
@@ -103,12 +114,19 @@ class Deliverer:
             if self._counter is not None:
                 self._counter.count_deliveries(outcome, number)
 
+    def _show_waiting(self, *, is_leader: bool) -> None:
+        if self._counter is None:
+            return
+        number = 0
+        if is_leader:
+            with self._store.reading() as connection:
+                number = count_waiting(connection)
+        self._counter.show_waiting(number)
+
     def _send(
         self, webhook: Webhook, secrets: list[str], deliveries: list[Delivery]
     ) -> list[Outcome]:
         if self._tls is None:
-            import httpx  # Its context trusts what it comes with; made once, as it takes a while.
-
-            self._tls = httpx.create_ssl_context()
+            self._tls = create_tls_context()
         now_s = self._store.now_ms() // 1000
-        return send_all(webhook.url, secrets, deliveries, self._rules, self._tls, now_s)
+        return send_all(webhook, secrets, deliveries, self._rules, self._tls, self._lookups, now_s)

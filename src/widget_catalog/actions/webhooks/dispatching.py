@@ -42,6 +42,7 @@ from ...store.webhooks import (
     claim_delivery,
     disable_webhook,
     find_webhook,
+    list_deliveries_due,
     list_due,
     list_followers,
     list_named_changes,
@@ -55,6 +56,8 @@ _log = structlog.get_logger("widget_catalog.webhooks")
 
 # So many webhooks are sent to at the same time, each of them one delivery after the other.
 _AT_ONCE = 8
+# Of one scope, fewer: receivers that do not answer must not hold up those of other scopes.
+_SCOPE_AT_ONCE = 4
 _PER_BATCH = 20
 # What was claimed and not recorded is sent again after this; longer than any batch may take.
 _CLAIMED_FOR_MS = 120_000
@@ -164,7 +167,10 @@ class Dispatcher:
             return False
         now_ms = self._store.now_ms()
         with self._store.reading() as connection:
-            due = list_due(connection, now_ms, busy, _AT_ONCE - len(busy), _PER_BATCH)
+            due = [
+                (it, list_deliveries_due(connection, it.id, now_ms, _PER_BATCH))
+                for it in list_due(connection, now_ms, busy, _AT_ONCE - len(busy), _SCOPE_AT_ONCE)
+            ]
         if not due:
             return False
         claimed: list[tuple[Webhook, list[Delivery]]] = []

@@ -15,10 +15,12 @@ import httpcore
 
 from ... import release
 from ...domain.public_addresses import Network, is_public
-from ...domain.webhooks import Delivery, WebhookRules, sign
+from ...domain.webhooks import Delivery, Webhook, WebhookRules, sign
+from .name_lookups import NameLookups, TooManyLookups
 
 # For one delivery, from the look-up of the name to the end of the answer.
 _REQUEST_S = 10.0
+_LOOKUP_S = 5.0
 # For all deliveries that are sent together.
 _BATCH_S = 30.0
 _MOST_ANSWER_BYTES = 1 << 16
@@ -44,6 +46,10 @@ class Outcome(NamedTuple):
 
 class AddressRefused(Exception):
     """The host leads to an address that nothing may be sent to."""
+
+
+class LookupTimedOut(Exception):
+    """The resolver has not answered in time."""
 
 
 class _Limits:
@@ -101,9 +107,17 @@ class _LimitedStream(httpcore.NetworkStream):
 class CheckedConnections(httpcore.NetworkBackend):
     """Connects to checked addresses alone."""
 
-    def __init__(self, networks: Sequence[Network], limits: _Limits) -> None:
+    def __init__(
+        self,
+        networks: Sequence[Network],
+        limits: _Limits,
+        lookups: NameLookups,
+        scope: str | None,
+    ) -> None:
         self._networks = networks
         self._limits = limits
+        self._lookups = lookups
+        self._scope = scope
         self._plain = httpcore.SyncBackend()
 
     def connect_tcp(
@@ -114,8 +128,11 @@ class CheckedConnections(httpcore.NetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
     ) -> httpcore.NetworkStream:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        addresses = list(dict.fromkeys(str(it[4][0]) for it in found))
+        left_s = self._limits.left_s(_LOOKUP_S, httpcore.ConnectTimeout)
+        try:
+            addresses = self._lookups.addresses_of(host, port, self._scope, left_s)
+        except TimeoutError:
+            raise LookupTimedOut from None
         if not all(is_public(it, self._networks) for it in addresses):
             raise AddressRefused
         for number, address in enumerate(addresses, 1):
@@ -132,12 +149,20 @@ class CheckedConnections(httpcore.NetworkBackend):
         raise httpcore.ConnectError("The host has no address.")
 
 
+def create_tls_context() -> ssl.SSLContext:
+    """It trusts what httpx comes with, or what SSL_CERT_FILE names. To make it takes a while."""
+    import httpx
+
+    return httpx.create_ssl_context()
+
+
 def send_all(
-    url: str,
+    webhook: Webhook,
     secrets: Sequence[str],
     deliveries: Sequence[Delivery],
     rules: WebhookRules,
     tls: ssl.SSLContext,
+    lookups: NameLookups,
     now_s: int,
 ) -> list[Outcome]:
     """One after the other, until one fails: the rest is sent another time."""
@@ -147,12 +172,12 @@ def send_all(
     with httpcore.ConnectionPool(
         ssl_context=tls,
         max_connections=1,
-        network_backend=CheckedConnections(rules.networks, limits),
+        network_backend=CheckedConnections(rules.networks, limits, lookups, webhook.scope),
     ) as pool:
         for number, delivery in enumerate(deliveries):
             limits.restart()
             headers = _headers(delivery, secrets, now_s + round(time.monotonic() - began_at))
-            outcomes.append(_send(pool, url, headers, delivery))
+            outcomes.append(_send(pool, webhook.url, headers, delivery))
             is_late = time.monotonic() - began_at > _BATCH_S
             if is_late or not outcomes[-1].is_delivered:
                 outcomes += [Outcome(it) for it in deliveries[number + 1 :]]
@@ -188,12 +213,15 @@ def _send(
         return Outcome(delivery, error="The address leads into a private network.")
     except (socket.gaierror, UnicodeError):
         return Outcome(delivery, error="The host name cannot be resolved.")
+    except LookupTimedOut:
+        late = f"The host name was not resolved within {_LOOKUP_S:.0f} seconds."
+        return Outcome(delivery, error=late)
+    except TooManyLookups:
+        return Outcome(delivery, error="Too many host names wait to be resolved.")
     except httpcore.TimeoutException:
         return Outcome(delivery, status, f"There was no answer within {_REQUEST_S:.0f} seconds.")
     except httpcore.ConnectError as fault:
-        is_tls = isinstance(fault.__cause__ or fault.__context__, ssl.SSLError)
-        what = "The certificate or TLS" if is_tls else "The connection"
-        return Outcome(delivery, error=f"{what} failed.")
+        return Outcome(delivery, error=_connect_fault(fault.__cause__ or fault.__context__))
     except (httpcore.NetworkError, httpcore.ProtocolError, OSError, ValueError):
         if status is None or not 200 <= status < 300:
             return Outcome(delivery, status, "The answer could not be read.")
@@ -201,3 +229,13 @@ def _send(
         return Outcome(delivery, status)
     also = " Redirects are not followed." if 300 <= status < 400 else ""
     return Outcome(delivery, status, f"The receiver answered {status}.{also}")
+
+
+def _connect_fault(cause: BaseException | None) -> str:
+    match cause:
+        case ssl.SSLCertVerificationError():
+            # What OpenSSL says of the certificate: "certificate has expired", for example.
+            return f"The certificate is not accepted: {cause.verify_message.rstrip('.')}."
+        case ssl.SSLError():
+            return "TLS failed."
+    return "The connection failed."

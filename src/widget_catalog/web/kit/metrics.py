@@ -11,7 +11,7 @@ import structlog
 from ...replica.node_status import NodeStatus
 from ...replica.revision import allocate
 from .http import Request, WorkerCounts
-from .worker_metrics import GAUGES, forget_ended
+from .worker_metrics import GAUGES, LIVE_SUM, forget_ended
 
 if TYPE_CHECKING:
     from prometheus_client.core import Metric
@@ -21,6 +21,7 @@ _log = structlog.get_logger("widget_catalog.start")
 _BUCKETS_S = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5, 10)
 _FILE_BYTES = 1 << 19
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "OPTIONS"})
+_OUTCOMES = ("delivered", "retried", "failed", "disabled")
 _KINDS = ("counter", "histogram", GAUGES)
 
 
@@ -106,7 +107,7 @@ class Metrics:
             with (folder / f"{kind}_{os.getpid()}.db").open("ab") as file:
                 allocate(file.fileno(), _FILE_BYTES)
         # Imported here: the library looks for its folder in the environment when it is imported.
-        from prometheus_client import CollectorRegistry, Counter, Histogram
+        from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
         self.registry = registry = CollectorRegistry()
         self._requests = Counter(
@@ -130,9 +131,20 @@ class Metrics:
             ["outcome"],
             registry=registry,
         )
+        for outcome in _OUTCOMES:
+            self._deliveries.labels(outcome)
+        self._waiting = Gauge(
+            "widget_catalog_webhook_deliveries_waiting",
+            "Deliveries of webhooks that are not over.",
+            registry=registry,
+            multiprocess_mode=LIVE_SUM,
+        )
 
     def count_deliveries(self, outcome: str, number: int) -> None:
         self._deliveries.labels(outcome).inc(number)
+
+    def show_waiting(self, number: int) -> None:
+        self._waiting.set(number)
 
     def observe(self, request: Request, status: int, seconds: float) -> None:
         route = route_of(request.path)

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
 
 # How the library names the files of gauges that are summed over living processes.
-_MODE: Final = "livesum"
-GAUGES = f"gauge_{_MODE}"
+LIVE_SUM: Final = "livesum"
+GAUGES = f"gauge_{LIVE_SUM}"
 _EVERY_S = 1.0
 
 _log = structlog.get_logger("widget_catalog.metrics")
@@ -46,7 +46,7 @@ class WorkerMetrics:
 
         def gauge(name: str, about: str, *labels: str) -> Gauge:
             full_name = f"widget_catalog_{name}"
-            return Gauge(full_name, about, labels, registry=registry, multiprocess_mode=_MODE)
+            return Gauge(full_name, about, labels, registry=registry, multiprocess_mode=LIVE_SUM)
 
         self._misses = counter("cache_misses", "Answers and bundles that no cache had.", "route")
         self._counted = counter("downloads_counted", "Downloads that were counted.")

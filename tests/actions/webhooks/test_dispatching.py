@@ -1,125 +1,21 @@
 """What is sent to webhooks: to a real receiver, on a store whose clock is moved."""
 
-import socket
-import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from support.receiver import Receiver
-from support.service import NO_CERTIFICATES
-from support.values import a_version, a_widget
-from support.village import MovableClock
-from widget_catalog.actions.second_factor.secret_box import SecretBox
+from support.webhooks import Post
 from widget_catalog.actions.webhooks import dispatching
-from widget_catalog.actions.webhooks.dispatching import Dispatcher, new_delivery
 from widget_catalog.actions.webhooks.managing import (
-    IssuedWebhook,
-    create_webhook,
     replay_delivery,
     rotate_secret,
     send_ping,
     set_enabled,
-    show_webhook,
 )
-from widget_catalog.actions.webhooks.sending import Outcome, send_all
 from widget_catalog.domain.accounts import COMMAND_LINE
 from widget_catalog.domain.errors import Conflict
-from widget_catalog.domain.events import Published, Unlisted
-from widget_catalog.domain.public_addresses import parse_networks
-from widget_catalog.domain.webhooks import Delivery, Webhook, WebhookRules, new_webhook_secret
 from widget_catalog.store.audit import list_entries
-from widget_catalog.store.engine import Store, sqlite_engine
-from widget_catalog.store.migrate import migrate
-from widget_catalog.store.webhooks import find_webhook
-from widget_catalog.store.widgets import add_widget, get_widget, replace_widget
-from widget_contract.names import Scope, WidgetName
-
-RULES = WebhookRules(allows_http=True, networks=parse_networks("127.0.0.0/8"))
-
-
-class Post:
-    """A catalog with its dispatcher."""
-
-    def __init__(self, folder: Path) -> None:
-        self.clock = MovableClock()
-        self.store = Store(sqlite_engine(folder / "catalog.db"), folder / "lock", now=self.clock)
-        self.box = SecretBox(folder / "key")
-        self.dispatcher = self.another()
-
-    def another(self) -> Dispatcher:
-        """As another process would have one."""
-        return Dispatcher(self.store, self.box.open, self.send)
-
-    def send(
-        self, webhook: Webhook, secrets: list[str], deliveries: list[Delivery]
-    ) -> list[Outcome]:
-        now_s = self.store.now_ms() // 1000
-        return send_all(webhook.url, secrets, deliveries, RULES, NO_CERTIFICATES, now_s)
-
-    def hook(self, url: str, scope: str | None = None, *types: str) -> IssuedWebhook:
-        return create_webhook(
-            self.store, COMMAND_LINE, self.box, RULES, url, scope=scope, types=types
-        )
-
-    def publish(self, *keys: str) -> None:
-        with self.store.publishing() as tx:
-            for key in keys:
-                scope, _, name = key.partition("/")
-                event = Published(
-                    scope=scope, name=name, version="1.0.0", sha256_hash="ab" * 32, bundle_size=3
-                )
-                add_widget(tx, a_widget(key, a_version("1.0.0")), COMMAND_LINE, event)
-
-    def unlist(self, key: str) -> None:
-        scope, _, name = key.partition("/")
-        with self.store.publishing() as tx:
-            stored = get_widget(tx.connection, Scope(scope), WidgetName(name))
-            hidden = a_widget(key, a_version("1.0.0"), is_listed=False)
-            replace_widget(tx, stored, hidden, COMMAND_LINE, Unlisted(scope=scope, name=name))
-
-    def work(self) -> None:
-        """Rounds, until there is nothing to do at this instant."""
-        for _ in range(50):
-            is_busy = self.dispatcher.run_round()
-            self.dispatcher.wait(60)
-            if not self.dispatcher.run_round() and not is_busy:
-                return
-        raise AssertionError("It does not come to an end.")
-
-    def deliveries(self, id_: str) -> list[Delivery]:
-        return show_webhook(self.store, COMMAND_LINE, id_, 1, 1000)[1]
-
-    def get(self, id_: str) -> Webhook:
-        with self.store.reading() as connection:
-            found = find_webhook(connection, id_)
-        assert found is not None
-        return found
-
-
-@pytest.fixture(scope="module")
-def migrated(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """To be copied: to migrate takes ten times as long."""
-    folder = tmp_path_factory.mktemp("migrated")
-    store = Store(sqlite_engine(folder / "catalog.db"), folder / "lock")
-    migrate(store)
-    store.close()
-    return (folder / "catalog.db").read_bytes()
-
-
-@pytest.fixture
-def post(tmp_path: Path, migrated: bytes) -> Iterator[Post]:
-    (tmp_path / "catalog.db").write_bytes(migrated)
-    made = Post(tmp_path)
-    yield made
-    made.store.close()
-
-
-@pytest.fixture
-def receiver() -> Iterator[Receiver]:
-    with Receiver() as made:
-        yield made
 
 
 def test_a_change_is_sent_as_the_feed_tells_it_and_signed(post: Post, receiver: Receiver) -> None:
@@ -364,37 +260,3 @@ def test_a_webhook_that_lags_leaves_the_rest_in_the_feed(
     post.clock.forward(days=8)
     post.dispatcher.prune()
     assert post.deliveries(hook.id) == []
-
-
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "127.1", "2130706433", "0x7f.1"])
-def test_a_name_that_leads_into_a_private_network_is_not_connected_to(
-    receiver: Receiver, host: str
-) -> None:
-    url, rules = receiver.url.replace("127.0.0.1", host), WebhookRules(allows_http=True)
-    secret = new_webhook_secret()
-    ping = new_delivery("msg_1", "hook", None, "ping", "{}", 0)
-    (outcome,) = send_all(url, [secret], [ping], rules, NO_CERTIFICATES, 0)
-    assert receiver.received == []
-    assert outcome == Outcome(ping, error="The address leads into a private network.")
-
-
-def test_a_receiver_that_answers_without_end_is_cut_off(post: Post) -> None:
-    listener = socket.create_server(("127.0.0.1", 0))
-
-    def flood() -> None:
-        connection, _ = listener.accept()
-        with connection:
-            connection.recv(65536)
-            try:
-                connection.sendall(b"HTTP/1.1 500 No\r\n\r\n")
-                while True:
-                    connection.sendall(b"x" * 65536)
-            except OSError:
-                pass
-
-    threading.Thread(target=flood, daemon=True).start()
-    hook = post.hook(f"http://127.0.0.1:{listener.getsockname()[1]}/").webhook
-    post.publish("acme/clock")
-    post.work()
-    assert post.deliveries(hook.id)[0].error == "The answer could not be read."
-    listener.close()

@@ -1,0 +1,71 @@
+"""NameLookups: the addresses of host names, within a limit of time.
+
+The system's resolver has time limits of its own, and cannot be stopped. A look-up that takes too
+long is abandoned: its thread lives until the resolver gives up. So a scope may have few of them at
+a time, or names whose name server is dead would take the threads that other scopes need.
+"""
+
+import socket
+import threading
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import Future
+
+_MOST = 32
+_MOST_PER_SCOPE = 4
+
+Resolve = Callable[[str, int], list[str]]
+
+
+class TooManyLookups(Exception):
+    """As many as are allowed are still waiting for the resolver."""
+
+
+def resolve(host: str, port: int) -> list[str]:
+    """Every address of a host, by the system's resolver."""
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(it[4][0]) for it in found))
+
+
+class NameLookups:
+    """Used by several threads."""
+
+    def __init__(self, resolve: Resolve = resolve) -> None:
+        self._resolve = resolve
+        self._lock = threading.Lock()
+        self._running: Counter[str | None] = Counter()
+
+    def addresses_of(self, host: str, port: int, scope: str | None, timeout_s: float) -> list[str]:
+        """Raises TimeoutError, TooManyLookups, or what the resolver does."""
+        answer: Future[list[str]] = Future()
+
+        def look_up() -> None:
+            try:
+                addresses = self._resolve(host, port)
+            except Exception as fault:
+                self._end(scope)
+                answer.set_exception(fault)
+            else:
+                self._end(scope)
+                answer.set_result(addresses)
+
+        self._begin(scope)
+        try:
+            # A daemon, so that it does not delay the end of the process.
+            threading.Thread(target=look_up, name="webhook look-up", daemon=True).start()
+        except RuntimeError:  # There is no room for another thread.
+            self._end(scope)
+            raise TooManyLookups from None
+        return answer.result(timeout_s)
+
+    def _begin(self, scope: str | None) -> None:
+        with self._lock:
+            if self._running.total() >= _MOST or self._running[scope] >= _MOST_PER_SCOPE:
+                raise TooManyLookups
+            self._running[scope] += 1
+
+    def _end(self, scope: str | None) -> None:
+        with self._lock:
+            self._running[scope] -= 1
+            if not self._running[scope]:
+                del self._running[scope]

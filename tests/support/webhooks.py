@@ -1,0 +1,85 @@
+"""A catalog that sends to webhooks, on a store whose clock is moved."""
+
+import ssl
+from pathlib import Path
+
+from support.service import NO_CERTIFICATES
+from support.values import a_version, a_widget
+from support.village import MovableClock
+from widget_catalog.actions.second_factor.secret_box import SecretBox
+from widget_catalog.actions.webhooks.dispatching import Dispatcher
+from widget_catalog.actions.webhooks.managing import IssuedWebhook, create_webhook, show_webhook
+from widget_catalog.actions.webhooks.name_lookups import NameLookups
+from widget_catalog.actions.webhooks.sending import Outcome, send_all
+from widget_catalog.domain.accounts import COMMAND_LINE
+from widget_catalog.domain.events import Published, Unlisted
+from widget_catalog.domain.public_addresses import parse_networks
+from widget_catalog.domain.webhooks import Delivery, Webhook, WebhookRules
+from widget_catalog.store.engine import Store, sqlite_engine
+from widget_catalog.store.webhooks import find_webhook
+from widget_catalog.store.widgets import add_widget, get_widget, replace_widget
+from widget_contract.names import Scope, WidgetName
+
+RULES = WebhookRules(allows_http=True, networks=parse_networks("127.0.0.0/8"))
+
+
+class Post:
+    """A catalog with its dispatcher."""
+
+    def __init__(self, folder: Path) -> None:
+        self.clock = MovableClock()
+        self.store = Store(sqlite_engine(folder / "catalog.db"), folder / "lock", now=self.clock)
+        self.box = SecretBox(folder / "key")
+        self.rules = RULES
+        self.lookups = NameLookups()
+        self.tls: ssl.SSLContext = NO_CERTIFICATES
+        self.dispatcher = self.another()
+
+    def another(self) -> Dispatcher:
+        """As another process would have one."""
+        return Dispatcher(self.store, self.box.open, self.send)
+
+    def send(
+        self, webhook: Webhook, secrets: list[str], deliveries: list[Delivery]
+    ) -> list[Outcome]:
+        now_s = self.store.now_ms() // 1000
+        return send_all(webhook, secrets, deliveries, self.rules, self.tls, self.lookups, now_s)
+
+    def hook(self, url: str, scope: str | None = None, *types: str) -> IssuedWebhook:
+        return create_webhook(
+            self.store, COMMAND_LINE, self.box, RULES, url, scope=scope, types=types
+        )
+
+    def publish(self, *keys: str) -> None:
+        with self.store.publishing() as tx:
+            for key in keys:
+                scope, _, name = key.partition("/")
+                event = Published(
+                    scope=scope, name=name, version="1.0.0", sha256_hash="ab" * 32, bundle_size=3
+                )
+                add_widget(tx, a_widget(key, a_version("1.0.0")), COMMAND_LINE, event)
+
+    def unlist(self, key: str) -> None:
+        scope, _, name = key.partition("/")
+        with self.store.publishing() as tx:
+            stored = get_widget(tx.connection, Scope(scope), WidgetName(name))
+            hidden = a_widget(key, a_version("1.0.0"), is_listed=False)
+            replace_widget(tx, stored, hidden, COMMAND_LINE, Unlisted(scope=scope, name=name))
+
+    def work(self) -> None:
+        """Rounds, until there is nothing to do at this instant."""
+        for _ in range(50):
+            is_busy = self.dispatcher.run_round()
+            self.dispatcher.wait(60)
+            if not self.dispatcher.run_round() and not is_busy:
+                return
+        raise AssertionError("It does not come to an end.")
+
+    def deliveries(self, id_: str) -> list[Delivery]:
+        return show_webhook(self.store, COMMAND_LINE, id_, 1, 1000)[1]
+
+    def get(self, id_: str) -> Webhook:
+        with self.store.reading() as connection:
+            found = find_webhook(connection, id_)
+        assert found is not None
+        return found
