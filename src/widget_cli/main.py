@@ -20,6 +20,7 @@ from .commands import (
     publishing,
     signing_in,
     tokens,
+    webhooks,
 )
 from .console import show_error
 from .errors import ToolError
@@ -67,6 +68,7 @@ signing_in.register(app)
 app.add_typer(account.app, name="account", rich_help_panel="Account")
 app.add_typer(tokens.app, name="tokens", rich_help_panel="Account")
 app.add_typer(organizations.app, name="org", rich_help_panel="Account")
+app.add_typer(webhooks.app, name="webhooks", rich_help_panel="Account")
 
 
 def run() -> None:

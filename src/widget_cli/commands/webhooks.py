@@ -1,0 +1,275 @@
+"""`widget webhooks`: addresses that receive the changes of a scope, and what was sent to them."""
+
+import time
+from typing import Annotated, Any
+
+import msgspec
+import typer
+
+from ..addresses import path_part
+from ..answers import not_a_catalog, shaped
+from ..app import App
+from ..console import ask, plain, say, show_json, show_table
+from ..errors import ToolError
+from ..exits import ExitCode
+from ..options import CatalogOption, JsonOption, YesOption
+from ..session import Session, opened
+
+app = App(help="Webhooks: addresses that receive the changes of a scope.")
+
+# A test event is sent within a second or two, and its receiver may take ten.
+_WAIT_S = 30.0
+_ASK_EVERY_S = 0.5
+
+IdArgument = Annotated[
+    str, typer.Argument(metavar="ID", help="The webhook, as widget webhooks list shows it.")
+]
+
+
+class Webhook(msgspec.Struct, rename="camel"):
+    id: str
+    url: str
+    scope: str | None = None
+    types: list[str] = []
+    failing_since: str | None = None
+    disabled_at: str | None = None
+    disabled_reason: str | None = None
+
+    @property
+    def state(self) -> str:
+        if self.disabled_at is not None:
+            return f"disabled: {self.disabled_reason}" if self.disabled_reason else "disabled"
+        return "enabled" if self.failing_since is None else f"failing since {self.failing_since}"
+
+
+class Delivery(msgspec.Struct, rename="camel"):
+    id: str
+    type: str
+    state: str
+    queued_at: str
+    attempts: int = 0
+    last_status: int | None = None
+    last_error: str | None = None
+
+    @property
+    def outcome(self) -> str:
+        """What the receiver said last."""
+        if self.last_error is not None:
+            return self.last_error
+        return "" if self.last_status is None else f"The receiver answered {self.last_status}."
+
+
+@app.command("list")
+def list_(
+    scope: Annotated[
+        str | None,
+        typer.Option(metavar="SCOPE", help="Only of this scope.", show_default="all that you own"),
+    ] = None,
+    catalog: CatalogOption = None,
+    json: JsonOption = False,
+) -> None:
+    """The webhooks of your scopes, without their secrets."""
+    params = {"scope": scope.removeprefix("@")} if scope else None
+    with opened(catalog) as session:
+        found = session.get("/api/webhooks", params)
+        webhooks = shaped(found.get("webhooks"), list[Webhook], session.url)
+    if json:
+        show_json(found)
+        return
+    rows = [
+        (it.id, it.scope or "the catalog", it.url, ", ".join(it.types) or "all", it.state)
+        for it in webhooks
+    ]
+    show_table(("id", "scope", "address", "events", "state"), rows)
+    if not rows:
+        say.print("There are no webhooks.")
+
+
+@app.command()
+def add(
+    url: Annotated[str, typer.Argument(metavar="URL", help="Where events are sent.")],
+    scope: Annotated[
+        str | None,
+        typer.Option(metavar="SCOPE", help="Whose changes.", show_default="your own scope"),
+    ] = None,
+    type_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--type",
+            metavar="TYPE",
+            help="Only such events, e.g. published; may be given again.",
+            show_default="all",
+        ),
+    ] = None,
+    catalog: CatalogOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Add a webhook and print its secret to standard output. It is shown only once."""
+    with opened(catalog) as session:
+        place = scope.removeprefix("@") if scope else _own_scope(session)
+        body = {"url": url, "scope": place, "types": type_ or []}
+        made = session.post("/api/webhooks", body)
+        webhook = shaped(made, Webhook, session.url)
+        secret = _secret_in(made, session)
+    if json:
+        show_json(made)
+        return
+    say.print(f"Added webhook {plain(webhook.id)} for {plain(place)}. Try it with:")
+    say.print(f"  widget webhooks test {plain(webhook.id)}")
+    say.print("Keep its secret, which the receiver checks signatures with:")
+    typer.echo(secret)
+
+
+@app.command()
+def remove(
+    webhook_id: IdArgument,
+    yes: YesOption = False,
+    catalog: CatalogOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Remove a webhook. What waits for it is not sent."""
+    if not ask(f"Remove webhook {webhook_id}?", is_agreed=yes):
+        say.print("Nothing was changed.")
+        raise typer.Exit(ExitCode.FAILED)
+    with opened(catalog) as session:
+        session.delete(_path(webhook_id))
+    _done(f"The webhook {webhook_id} is removed.", json, id=webhook_id)
+
+
+@app.command()
+def rotate(webhook_id: IdArgument, catalog: CatalogOption = None, json: JsonOption = False) -> None:
+    """Make a new secret and print it. For a day, events are signed with both."""
+    with opened(catalog) as session:
+        made = session.post(f"{_path(webhook_id)}/rotate")
+        secret = _secret_in(made, session)
+    if json:
+        show_json(made)
+        return
+    say.print("Keep the new secret; it cannot be shown again:")
+    typer.echo(secret)
+
+
+@app.command()
+def enable(webhook_id: IdArgument, catalog: CatalogOption = None, json: JsonOption = False) -> None:
+    """Send to a disabled webhook again: what changes from now on."""
+    with opened(catalog) as session:
+        session.post(f"{_path(webhook_id)}/enable")
+    _done(f"The webhook {webhook_id} is enabled.", json, id=webhook_id)
+
+
+@app.command()
+def disable(
+    webhook_id: IdArgument, catalog: CatalogOption = None, json: JsonOption = False
+) -> None:
+    """Send nothing to a webhook until it is enabled again."""
+    with opened(catalog) as session:
+        session.post(f"{_path(webhook_id)}/disable")
+    _done(f"The webhook {webhook_id} is disabled.", json, id=webhook_id)
+
+
+@app.command("test")
+def send_test(
+    webhook_id: IdArgument, catalog: CatalogOption = None, json: JsonOption = False
+) -> None:
+    """Send a test event, and wait for the receiver's answer."""
+    with opened(catalog) as session:
+        sent = session.post(f"{_path(webhook_id)}/ping")
+        sent = _wait_until_tried(session, webhook_id, sent)
+        delivery = shaped(sent, Delivery, session.url)
+    if delivery.last_error is not None and delivery.attempts:
+        hint = f"It is sent again. Follow it with: widget webhooks log {webhook_id}"
+        raise ToolError(f"The test event has failed. {delivery.last_error}", hint)
+    if json:
+        show_json(sent)
+    elif delivery.state == "delivered":
+        say.print(f"The test event is delivered. {plain(delivery.outcome)}")
+    else:
+        say.print("The test event is queued. Follow it with:")
+        say.print(f"  widget webhooks log {plain(webhook_id)}")
+
+
+@app.command()
+def log(
+    webhook_id: IdArgument,
+    limit: Annotated[
+        int, typer.Option(metavar="N", min=1, max=100, help="How many, up to 100.")
+    ] = 20,
+    catalog: CatalogOption = None,
+    json: JsonOption = False,
+) -> None:
+    """What was sent to a webhook and what waits, newest first."""
+    with opened(catalog) as session:
+        found = session.get(f"{_path(webhook_id)}/deliveries", {"limit": limit})
+        deliveries = shaped(found.get("deliveries"), list[Delivery], session.url)
+    if json:
+        show_json(found)
+        return
+    rows = [
+        (it.queued_at, it.id, it.type, it.state, str(it.attempts), it.outcome) for it in deliveries
+    ]
+    show_table(("queued", "id", "event", "state", "attempts", "outcome"), rows)
+    if not rows:
+        say.print("Nothing was sent yet.")
+
+
+@app.command()
+def replay(
+    webhook_id: IdArgument,
+    delivery_id: Annotated[
+        str, typer.Argument(metavar="DELIVERY", help="As widget webhooks log shows it.")
+    ],
+    catalog: CatalogOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Send a delivery once more, with the same id and body."""
+    with opened(catalog) as session:
+        path = f"{_path(webhook_id)}/deliveries/{path_part(delivery_id)}/replay"
+        queued = session.post(path)
+    if json:
+        show_json(queued)
+        return
+    say.print(f"The delivery {plain(delivery_id)} is sent again. Follow it with:")
+    say.print(f"  widget webhooks log {plain(webhook_id)}")
+
+
+def _wait_until_tried(session: Session, webhook_id: str, sent: dict[str, Any]) -> dict[str, Any]:
+    """The delivery when the receiver has answered, or as it is after a while."""
+    ends_at = time.monotonic() + _WAIT_S
+    while time.monotonic() < ends_at:
+        time.sleep(_ASK_EVERY_S)
+        found = session.get(f"{_path(webhook_id)}/deliveries", {"limit": 100}).get("deliveries")
+        for it in shaped(found, list[dict[str, Any]], session.url):
+            # An attempt is counted when it begins; then there is an answer or a fault.
+            if it.get("id") == sent.get("id") and _is_tried(it, sent):
+                return it
+    return sent
+
+
+def _is_tried(delivery: dict[str, Any], before: dict[str, Any]) -> bool:
+    """A test event that was sent before, and failed, still has the answer of that time."""
+    return delivery.get("lastAttemptAt") not in (None, before.get("lastAttemptAt"))
+
+
+def _own_scope(session: Session) -> str:
+    username = session.get("/api/auth/session").get("username")
+    if not isinstance(username, str):
+        raise not_a_catalog(session.url)
+    return username
+
+
+def _secret_in(made: dict[str, Any], session: Session) -> str:
+    secret = made.get("secret")
+    if not isinstance(secret, str) or not (secret.isascii() and secret.isprintable()):
+        raise not_a_catalog(session.url)
+    return secret
+
+
+def _path(webhook_id: str) -> str:
+    return f"/api/webhooks/{path_part(webhook_id)}"
+
+
+def _done(sentence: str, json: bool, **about: str) -> None:
+    if json:
+        show_json({"success": True, **about})
+        return
+    say.print(plain(sentence))
