@@ -31,6 +31,9 @@ def test_copies_then_only_looks_and_says_how_it_is(tmp_path: Path, origin: Servi
     data = ("--data", str(tmp_path / "data"))
     assert said(*data) == (1, "Error: Say which catalog to copy: widget-catalog mirror URL.")
     assert said("--status", *data) == (1, "Error: This catalog is not a mirror.")
+    wrong = f"Error: {origin.url} has no scope nosuch."
+    assert said(origin.url, "--scope", "acme", "--scope", "nosuch", *data) == (1, wrong)
+    assert not (tmp_path / "data").exists()
     assert said(origin.url, "--scope", "acme", *data) == (0, "Copied 2 changed widgets.")
     assert said(*data) == (0, "Nothing has changed.")
     code, status = said("--status", *data)
@@ -60,6 +63,7 @@ def test_what_cannot_be_done_is_one_sentence(
     code, told = said(*arguments, "--data", str(tmp_path / "data"))
     assert (code, told[: len(sentence)]) == (1, sentence)
     assert "\n" not in told
+    assert not (tmp_path / "data").exists()  # Nothing that looks like a catalog is left behind.
 
 
 @pytest.mark.parametrize("how", [["--follow"], ["--every", "1s"]])

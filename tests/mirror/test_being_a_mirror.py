@@ -7,19 +7,23 @@ import msgspec
 import pytest
 
 from support.folders import empty_folder, filled_folder
-from support.mirrors import a_mirror, exported
+from support.mirrors import MAX_BUNDLE_BYTES, a_mirror, assert_bundles_are_whole, exported
 from support.people import a_person, nobody
+from support.postgresql import a_database
+from support.s3 import object_store, rclone
 from support.service import Service, running_service, wait_for
 from support.site import InProcessSite
 from support.widgets import import_widgets, widget_line
 from widget_catalog.actions.change_version import yank_version
 from widget_catalog.actions.change_widget import set_official, unlist_widget
-from widget_catalog.actions.mirror.mirroring import Round
+from widget_catalog.actions.mirror.mirroring import Mirroring, Round, Wanted
 from widget_catalog.actions.mirror.status import end_mirroring, find_status
-from widget_catalog.actions.revoke_version import revoke_version
+from widget_catalog.actions.revoke_version import revoke_version, unrevoke_version
 from widget_catalog.domain.accounts import COMMAND_LINE as OPERATOR
 from widget_catalog.domain.errors import IsMirror, MirrorRefused
+from widget_catalog.domain.widgets import Version
 from widget_catalog.settings import Backends
+from widget_catalog.store.widgets import stream_widgets
 from widget_catalog.wiring import Node, prepare_node
 from widget_catalog_client import Catalog, CatalogUnavailable
 
@@ -126,18 +130,49 @@ def test_circles_are_recognised(tmp_path: Path) -> None:
             wait_for(lambda: catalog.settings().mirror_of is msgspec.UNSET)
 
 
-def test_a_mirror_on_postgresql(
+def test_scopes_that_the_origin_does_not_have_are_named(tmp_path: Path, service: Service) -> None:
+    data = tmp_path / "data"
+    for scopes, sentence in (
+        (("acme", "nosuch"), f"^{service.url} has no scope nosuch\\.$"),
+        (("none", "nosuch"), f"^{service.url} has no scopes none, nosuch\\.$"),
+    ):
+        with pytest.raises(MirrorRefused, match=sentence):
+            a_mirror(data, service.url, Wanted(scopes)).__enter__()
+    with a_mirror(data, service.url, Wanted(("core",))) as copying:
+        assert copying.mirroring.run() == Round(2, [])
+        with pytest.raises(MirrorRefused, match="has no scope nosuch"):
+            copying.mirroring.begin(Wanted(("core", "nosuch")))
+        assert copying.mirroring.run() == Round(0, [])  # As it was.
+
+
+def test_a_mirror_on_postgresql_with_its_bundles_on_s3(
     tmp_path: Path, postgresql_url: str, origin: Node, service: Service
 ) -> None:
-    from support.mirrors import _MAX_BUNDLE_BYTES
-    from support.postgresql import a_database
-    from widget_catalog.actions.mirror.mirroring import Mirroring, Wanted
-
-    with a_database(postgresql_url) as database, Catalog(service.url) as catalog:
-        node = prepare_node(tmp_path / "data", backends=Backends(database), applies=False)
-        mirroring = Mirroring(node.store, node.bundles, catalog, _MAX_BUNDLE_BYTES)
+    with (
+        a_database(postgresql_url) as database,
+        rclone(tmp_path / "s3") as port,
+        Catalog(service.url) as catalog,
+    ):
+        backends = Backends(database, object_store(port))
+        node = prepare_node(tmp_path / "data", backends=backends, applies=False)
+        mirroring = Mirroring(node.store, node.bundles, catalog, MAX_BUNDLE_BYTES)
         mirroring.begin(Wanted())
         assert mirroring.run() == Round(6, [])
         assert exported(node) == exported(origin)
+        assert_bundles_are_whole(node)
+        assert list((tmp_path / "data" / "bundles").iterdir()) == []
         assert mirroring.run() == Round(0, [])
+
+        revoke_version(origin.store, origin.bundles, OPERATOR, "acme/clock", "2.0.0", "Bad.")
+        assert mirroring.run() == Round(1, [])
+        (revoked,) = [it for it in found_versions(node) if it.revocation is not None]
+        assert node.bundles.stat(revoked.sha256_hash, "js") is None
+        unrevoke_version(origin.store, origin.bundles, OPERATOR, "acme/clock", "2.0.0")
+        assert mirroring.run() == Round(1, [])
+        assert_bundles_are_whole(node)
         node.store.close()
+
+
+def found_versions(node: Node) -> list[Version]:
+    with node.store.reading() as connection:
+        return [it for stored in stream_widgets(connection) for it in stored.widget.versions]

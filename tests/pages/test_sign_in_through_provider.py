@@ -18,6 +18,7 @@ from widget_catalog.actions.manage_account import set_disabled
 from widget_catalog.actions.oidc import Newcomer
 from widget_catalog.actions.signed_values import sign_value
 from widget_catalog.opening import open_keys
+from widget_catalog.store.mirrors import Mirror, save_mirror
 
 
 @pytest.fixture(scope="module")
@@ -281,6 +282,22 @@ def test_who_may_make_an_account_that_way_is_a_setting(
 
         assert answer.status == status
         assert usernames(site) == (["bob-smith"] if status == 303 else [])
+
+
+def test_at_a_mirror_only_those_who_have_an_account_come_in_that_way(
+    house: InProcessSite, provider: Provider
+) -> None:
+    assert sign_in(Browsing(house), provider, "1").status == 303
+    with house.node.store.publishing() as tx:
+        save_mirror(tx, Mirror("https://origin.example", "id"))
+    before = usernames(house)
+
+    answer = sign_in(Browsing(house), provider, "2")
+
+    assert answer.status == 403
+    assert b"This catalog is a mirror, where nobody makes an account." in answer.body
+    assert usernames(house) == before
+    assert sign_in(Browsing(house), provider, "1").status == 303
 
 
 def test_a_disabled_account_does_not_come_in_that_way(

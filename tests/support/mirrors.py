@@ -21,7 +21,7 @@ from widget_catalog.store.widgets import list_stored_files
 from widget_catalog.wiring import Node, open_node
 from widget_catalog_client import Catalog
 
-_MAX_BUNDLE_BYTES = 1 << 21
+MAX_BUNDLE_BYTES = 1 << 21
 
 
 def file_lines(folder: Path) -> list[dict[str, Any]]:
@@ -97,7 +97,7 @@ def a_mirror(data: Path, url: str, wanted: Wanted | None = None) -> Iterator[Cop
         httpx.Client(verify=NO_CERTIFICATES, timeout=30, event_hooks=hooks) as http,
         Catalog(url, http=http, retries=0) as catalog,
     ):
-        mirroring = Mirroring(node.store, node.bundles, catalog, _MAX_BUNDLE_BYTES)
+        mirroring = Mirroring(node.store, node.bundles, catalog, MAX_BUNDLE_BYTES)
         mirroring.begin(wanted or Wanted())
         asked.clear()
         yield Copying(node, mirroring, asked)

@@ -123,6 +123,10 @@ def create_without_password(
     tx: Transaction, username: str, email: str, address: str, reserved: Set[str] = RESERVED
 ) -> Account:
     """For somebody whom another provider has signed in."""
+    if find_mirror(tx.connection) is not None:
+        raise NotAllowed(
+            "This catalog is a mirror, where nobody makes an account. Ask the operator."
+        )
     name = parse_username(username, reserved)
     if fault := email_fault(email):
         raise InvalidAccount([fault])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
-from ..settings import load_settings
+from ..settings import Settings, load_settings
 from .context import ConfigOption, DataOption, command_node, fail, report, say, seconds_of
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ..actions.mirror.mirroring import Mirroring
     from ..wiring import Node
 
+_WHICH = "Say which catalog to copy: widget-catalog mirror URL."
 _SHOWN = 20
 _MANY = 1_000
 # How long to wait after a failure, at first and at most.
@@ -70,13 +71,23 @@ def mirror(
     from widget_catalog_client import Catalog
     from widget_contract.names import Scope
 
-    from ..actions.mirror.mirroring import Mirroring, Wanted
+    from ..actions.mirror.mirroring import Mirroring, Wanted, require_scopes
     from ..actions.mirror.status import end_mirroring, find_status
 
     if every is not None and follow:
         fail("Give --every or --follow, not both.")
     every_s = None if every is None else seconds_of(every)
     settings = load_settings({"data": data}, config)
+    wanted = Wanted(tuple(sorted({str(Scope.parse(it)) for it in scope or ()})), official)
+    if _is_new(settings):
+        if status or end:
+            fail("This catalog is not a mirror.")
+        if url is None:
+            fail(_WHICH)
+        # Before a folder is made, which would be left behind if there is nothing to copy.
+        with Catalog(url) as catalog:
+            catalog.settings()
+            require_scopes(catalog, wanted)
     node = command_node(settings)
     known = find_status(node.store)
     if status or end:
@@ -86,15 +97,13 @@ def mirror(
             end_mirroring(node.store)
         report(f"No longer a mirror of {known.mirror.url}." if end else known.describe())
         return
-    if url is None and known is None:
-        fail("Say which catalog to copy: widget-catalog mirror URL.")
-    if url is None and known is not None:
+    if url is None:
+        if known is None:
+            fail(_WHICH)
         url, wanted = known.mirror.url, Wanted(known.mirror.scopes, known.mirror.only_official)
-    else:
-        wanted = Wanted(tuple(sorted({str(Scope.parse(it)) for it in scope or ()})), official)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: sys.exit(0))
-    with Catalog(url or "") as catalog:
+    with Catalog(url) as catalog:
         mirroring = Mirroring(node.store, node.bundles, catalog, settings.max_bundle_bytes)
         mirroring.begin(wanted)
         if every_s is None and not follow:
@@ -108,6 +117,14 @@ def mirror(
             _repeat(node, mirroring, every_s)
         else:
             _follow(node, mirroring, catalog)
+
+
+def _is_new(settings: Settings) -> bool:
+    """Whether nothing is there yet. What nodes share is made apart from mirroring."""
+    folder = settings.data
+    return not settings.database and (
+        not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))
+    )
 
 
 def _run(node: "Node", mirroring: "Mirroring") -> bool:

@@ -89,10 +89,15 @@ class Mirroring:
 
     def begin(self, wanted: Wanted) -> None:
         """Make this catalog a mirror, or make sure that it is one of the same catalog."""
+        with self._store.reading() as connection:
+            before = find_mirror(connection)
+        if before is not None and before.scopes != wanted.scopes:
+            require_scopes(self._catalog, wanted)
         if self._claim(wanted):
             time.sleep(_SHOWN_WITHIN_S)
             try:
                 self._checked_settings()
+                require_scopes(self._catalog, wanted)
             except BaseException:
                 with self._store.publishing() as tx:
                     remove_mirror(tx)
@@ -282,6 +287,24 @@ class Mirroring:
             finish_tasks(tx, [it.key for it in copies])
         withdraw_files(self._store, self._bundles)
         return changed
+
+
+def require_scopes(catalog: Catalog, wanted: Wanted) -> None:
+    """Raises MirrorRefused if the other catalog does not know one of them."""
+    missing = [it for it in wanted.scopes if not _is_scope(catalog, it)]
+    if missing:
+        what = "scope" if len(missing) == 1 else "scopes"
+        raise MirrorRefused(f"{catalog.url} has no {what} {', '.join(missing)}.")
+
+
+def _is_scope(catalog: Catalog, scope: str) -> bool:
+    if catalog.search(scope=scope, limit=1).total:
+        return True
+    try:
+        catalog.registry(scope)  # Of a scope that is there and lists nothing, it is empty.
+    except NotFound:
+        return False
+    return True
 
 
 class _ScopeCopies:
