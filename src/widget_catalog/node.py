@@ -89,8 +89,10 @@ def open_node(
         applies=applies,
     )
     status = NodeStatus(folder.node_status) if is_shared else None
-    if is_shared:
-        engine = postgresql_engine(backends.database, _program(), is_service=is_watched)
+    if status is not None:
+        engine = postgresql_engine(
+            backends.database, _program(), is_service=is_watched, first_host=lambda: status.host
+        )
     else:
         engine = sqlite_engine(folder.database, is_durable=is_durable, may_create=may_create)
     store = Store(

@@ -42,7 +42,8 @@ class Ledger:
     figures: Counter[str] = field(default_factory=Counter)
     longest_wait_s: float = 0.0
     longest_start_s: float = 0.0
-    longest_recovery_s: float = 0.0
+    # From each return of the database to the next count.
+    recoveries_s: list[float] = field(default_factory=list)
     # What restarts under load have come to, in sentences.
     restarts: list[str] = field(default_factory=list)
     violations: Counter[str] = field(default_factory=Counter)

@@ -12,7 +12,7 @@ from typing import Self
 from chaos.node_stage import NODES, NodeStage
 from support.service import wait_for
 
-_OF_THE_DATABASE = ("fail-over", "hang-primary", "kill-standby")
+_OF_THE_DATABASE = ("fail-over", "lose-primary", "hang-primary", "kill-standby")
 _OF_NODES = ("kill-node", "kill-worker", "stop-node", "replace-workers", "kill-object-store")
 # The others are part of the restarts that come first, or take long.
 _IN_SHORT = ("fail-over", "hang-primary", "kill-node", "kill-worker", "kill-object-store")
@@ -77,12 +77,20 @@ class NodeFaults:
     # To the database
 
     def fail_over(self, choose: random.Random) -> None:
-        pair = self._stage.pair
-        pair.fail_over()
+        self._stage.pair.fail_over()
         self._ledger.note("primaries killed, standbys promoted")
+        self._add_standby(choose)
+
+    def lose_primary(self, choose: random.Random) -> None:
+        """Its machine refuses nothing and says nothing: who connects to it waits."""
+        self._stage.pair.fail_over(signal.SIGSTOP)
+        self._ledger.note("primaries lost without a word, standbys promoted")
+        self._add_standby(choose)
+
+    def _add_standby(self, choose: random.Random) -> None:
         self._measure_recovery()
         time.sleep(choose.uniform(0, 2))
-        pair.add_standby()
+        self._stage.pair.add_standby()
 
     def _measure_recovery(self) -> None:
         """How soon after the database is back is something written?"""
@@ -90,8 +98,7 @@ class NodeFaults:
         before = self._ledger.figures["counts acknowledged"]
         wait_for(lambda: self._ledger.figures["counts acknowledged"] > before, 120)
         with self._ledger.writing():
-            took_s = time.monotonic() - began
-            self._ledger.longest_recovery_s = max(self._ledger.longest_recovery_s, took_s)
+            self._ledger.recoveries_s.append(time.monotonic() - began)
 
     def hang_primary(self, choose: random.Random) -> None:
         primary = self._stage.pair.primary

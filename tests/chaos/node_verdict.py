@@ -10,9 +10,17 @@ from chaos.node_stage import NodeStage
 from chaos.verdict import judge_counts, judge_releases
 from support.service import wait_for
 
+# Only in the long form: the short one runs beside other tests. On a busy machine a single recovery
+# may take longer.
+_LONGEST_READ_S = 30.0
+_LONGEST_RECOVERY_S = 5.0
+_MAY_BE_LATE = 0.1
+
 
 def judge_nodes(stage: NodeStage, ledger: Ledger, *, is_short: bool) -> None:
     """In short, commands are run for two of the nodes."""
+    if not is_short:
+        _judge_times(ledger)
     stage.wait_until_well()
     clients = [node.client() for node in stage.nodes]
     try:
@@ -31,6 +39,15 @@ def judge_nodes(stage: NodeStage, ledger: Ledger, *, is_short: bool) -> None:
         if "Traceback" in node.log:
             ledger.violated(f"a stack trace is in the log of node {index + 1}")
     _judge_by_doctor(stage, ledger, commanded)
+
+
+def _judge_times(ledger: Ledger) -> None:
+    if ledger.longest_wait_s > _LONGEST_READ_S:
+        ledger.violated(f"a reader was without an answer for {ledger.longest_wait_s:.1f} s")
+    late = [it for it in ledger.recoveries_s if it > _LONGEST_RECOVERY_S]
+    if len(late) > _MAY_BE_LATE * len(ledger.recoveries_s):
+        times = ", ".join(f"{it:.1f} s" for it in late)
+        ledger.violated(f"nothing was counted for {times} after the database was back")
 
 
 def _state(client: httpx.Client, stage: NodeStage) -> str:

@@ -18,6 +18,7 @@ _FAULTS = (
 )
 _NODE_FAULTS = (
     "primaries killed, standbys promoted",
+    "primaries lost without a word, standbys promoted",
     "primaries that hung for a while",
     "standbys killed",
     "object stores killed",
@@ -61,7 +62,10 @@ def show_node_report(ledger: Ledger, minutes: float, seed: int, took_s: float) -
         [
             _seconds(ledger.longest_start_s, "until a new node answered"),
             _seconds(ledger.longest_wait_s, "a reader was without an answer"),
-            _seconds(ledger.longest_recovery_s, "from the database's return to the next count"),
+            _seconds(
+                max(ledger.recoveries_s, default=0.0),
+                "from the database's return to the next count",
+            ),
         ],
         _judgement(ledger, "Nothing that was acknowledged is lost; all nodes show the same."),
     )

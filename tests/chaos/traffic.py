@@ -38,8 +38,9 @@ class Traffic(Clients):
         *,
         is_proxied: bool = False,
     ) -> None:
-        """`is_proxied`: a proxy may say that a node gave no answer. Its clients are in less of a
-        hurry: all nodes are on this machine."""
+        """`is_proxied`: a proxy may say that a node gave no answer; whoever reads again gets one
+        of another node. Its clients are in less of a hurry: all nodes are on this machine."""
+        self._is_proxied = is_proxied
         self._pause_s = 0.04 if is_proxied else 0.004
         self._no_answer = (502, 504) if is_proxied else ()
         self.port = port
@@ -135,8 +136,10 @@ class Traffic(Clients):
     def _read(self, choose: random.Random) -> None:
         connection = self._connection()
         waiting_since: float | None = None
+        failed = 0
         while not self._is_over.is_set():
             path = self._choose_path(choose)
+            began = time.monotonic()
             if not self.is_served.is_set():
                 waiting_since = None
             try:
@@ -149,12 +152,16 @@ class Traffic(Clients):
                 connection.close()
                 self.ledger.note("reads cut off or not answered")
                 if self.is_served.is_set():
-                    waiting_since = waiting_since or time.monotonic()
+                    waiting_since = waiting_since or began
+                failed += 1
+                if self._is_proxied and failed > 1:
+                    self.ledger.violated("a read failed, and so did the next one")
                 self._pause()
                 continue
-            if waiting_since is not None and self.is_served.is_set():
-                self.ledger.waited(time.monotonic() - waiting_since)
+            if self.is_served.is_set():
+                self.ledger.waited(time.monotonic() - (waiting_since or began))
             waiting_since = None
+            failed = 0
             self.ledger.note("reads answered")
             self._check_read(path, response.status, body)
             self._is_over.wait(self._pause_s / 2)

@@ -130,9 +130,10 @@ class PostgresqlPair:
         self.url = f"postgresql://postgres@/{_DATABASE}?host=127.0.0.1,127.0.0.1&port={ports}"
         self.add_standby()
 
-    def fail_over(self) -> None:
-        """Kill the primary and promote the standby; there is none until one is added."""
-        self.primary.kill()
+    def fail_over(self, what: signal.Signals = signal.SIGKILL) -> None:
+        """Kill the primary and promote the standby; there is none until one is added. With SIGSTOP
+        the former primary says nothing any more, as a machine that is lost."""
+        self.primary.send(what)
         self.primary, self.standby = self.standby, self.primary
         self.primary.promote()
         # Its settings are a copy of the former primary's: commits would wait for a standby.
@@ -140,6 +141,7 @@ class PostgresqlPair:
 
     def add_standby(self) -> None:
         """Return when commits wait for it, and it has all that was committed before."""
+        self.standby.kill()
         self.standby.copy(self.primary)
         self.standby.start()
         self._set_synchronous("standby")

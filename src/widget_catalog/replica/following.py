@@ -46,11 +46,11 @@ class Follower:
         store: Store,
         replica: Replica,
         counts: Counts,
-        listen: Callable[[], Listening],
+        listen: Callable[[int], Listening],
         watch: ConnectionWatch,
     ) -> None:
-        """`store` must not depend on this follower's saying that the database is up. `watch` ends
-        the waiting for a database that hangs."""
+        """`store` must not depend on this follower's saying that the database is up. `listen` takes
+        the number of the host to begin with. `watch` ends the waiting for a database that hangs."""
         self._lock_file = lock_file
         self._status = status
         self._store = store
@@ -95,8 +95,10 @@ class Follower:
     def _listen_forever(self) -> None:
         while not self._ended.is_set():
             try:
-                with self._listen() as listening:
-                    self._watch.add(listening.connection)
+                listening = self._listen(self._status.host)
+                self._watch.add(listening.connection)
+                with listening:
+                    self._status.host = listening.host
                     self._is_new.set()
                     self._hear(listening)
             except Exception as fault:  # The driver's, or the network's.
@@ -165,7 +167,7 @@ class Follower:
                 self._ended.wait(_RETRY_S)
             except Exception:
                 _log.exception("What other nodes have changed cannot be shown.")
-                self._ended.wait(_RETRY_S * 10)
+                self._ended.wait(_RETRY_S * 2)
 
     def _follow_counts(self) -> None:
         """What other nodes have counted is found by the numbers of their transactions. A server

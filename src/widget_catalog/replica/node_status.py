@@ -16,8 +16,8 @@ from .revision import allocate
 _SILENT_MS = 5_000
 # The follower asks it twice a second.
 _USUAL_MS = 1_500
-_ANSWERED_AT, _IS_UP, _NEWEST, _APPLIED, _BEHIND_SINCE, _COUNTED, _IS_NEWER = range(7)
-_BYTES = 8 * 7
+_ANSWERED_AT, _IS_UP, _NEWEST, _APPLIED, _BEHIND_SINCE, _COUNTED, _IS_NEWER, _HOST = range(8)
+_BYTES = 8 * 8
 
 
 class NodeStatus:
@@ -107,6 +107,16 @@ class NodeStatus:
     @counted.setter
     def counted(self, transaction: int) -> None:
         self._words[_COUNTED] = transaction
+
+    # Which of the hosts in the database's address takes writes, as far as is known.
+
+    @property
+    def host(self) -> int:
+        return self._words[_HOST]
+
+    @host.setter
+    def host(self, number: int) -> None:
+        self._words[_HOST] = number
 
 
 def _now_ms() -> int:

@@ -18,8 +18,10 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
 _LOOK_EVERY_S = 0.5
-# A connection that was just made has not been waited on for long.
-_YOUNG_S = 10.0
+# A connection that was just made has not been waited on for long. This must not exceed the silence
+# after which the database is taken to be down: then every connection that was made before is shut
+# down, and nobody still waits on one of them when the database answers again.
+_YOUNG_S = 5.0
 # No transaction of a request takes as long.
 LONGEST_S = 20.0
 

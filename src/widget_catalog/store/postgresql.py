@@ -1,12 +1,13 @@
 """PostgreSQL: how it is connected to, and how nodes are notified of each other's writes."""
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
+from .hosts import begin_with, connect_to_any, split_hosts
 from .node_names import OTHER_FOLLOWERS, describe_strangers, find_strangers, follower_name
 
 if TYPE_CHECKING:
@@ -49,8 +50,15 @@ def connection_string(url: str, program: str = "") -> str:
         raise ValueError("is not an address that PostgreSQL's own clients understand.") from None
 
 
-def postgresql_engine(url: str, program: str = "", *, is_service: bool = False) -> Engine:
-    """The address goes to libpq as it is: it may name several hosts, and files for TLS."""
+def postgresql_engine(
+    url: str,
+    program: str = "",
+    *,
+    is_service: bool = False,
+    first_host: Callable[[], int] = lambda: 0,
+) -> Engine:
+    """The address goes to libpq as it is: it may name several hosts, and files for TLS. Of several
+    hosts, `first_host` is the number of the one that is tried first."""
     address = connection_string(url, program)
     engine = sa.create_engine(
         "postgresql+psycopg://",
@@ -65,7 +73,8 @@ def postgresql_engine(url: str, program: str = "", *, is_service: bool = False) 
 
     @sa.event.listens_for(engine, "do_connect")
     def connect(_dialect: Any, _record: Any, arguments: list[str], _options: Any) -> None:
-        arguments[:] = [address]
+        host = first_host()
+        arguments[:] = [begin_with(address, host) if host else address]
 
     @sa.event.listens_for(engine, "connect")
     def prepare(connection: Any, _record: Any) -> None:
@@ -85,15 +94,13 @@ def notify(connection: Connection) -> None:
 
 
 class Listening:
-    """A connection that is notified of every change."""
+    """A connection that is notified of every change, from entering to leaving."""
 
-    def __init__(self, url: str, secrets: Sequence[str]) -> None:
-        import psycopg
-
+    def __init__(self, url: str, secrets: Sequence[str], first_host: int = 0) -> None:
+        """`host` is then the one that it is connected to, of those that the address names."""
         self._secrets = secrets
-        address = connection_string(url, follower_name(secrets))
-        self.connection: psycopg.Connection[Any] = psycopg.connect(address, autocommit=True)
-        self.connection.execute(f"LISTEN {_CHANNEL}")
+        addresses = split_hosts(connection_string(url, follower_name(secrets)))
+        self.host, self.connection = connect_to_any(addresses, first_host)
 
     def look(self) -> tuple[int, str]:
         """Where the feed ends now, and the schema of the database."""
@@ -114,6 +121,7 @@ class Listening:
         self.connection.close()
 
     def __enter__(self) -> Self:
+        self.connection.execute(f"LISTEN {_CHANNEL}")
         return self
 
     def __exit__(self, *_: object) -> None:
