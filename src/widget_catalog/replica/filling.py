@@ -13,13 +13,12 @@ from ..process_pool import collector_paused, map_batches
 from ..store import feed, widgets
 from ..store.engine import Snapshot, Store
 from ..store.feed import Change
-from ..store.rows import Row
-from ..store.widgets import WidgetRows
+from ..store.widget_rows import WidgetRows
+from .encoding import Asked, Records, encode_batch
 from .file import ReplicaFile, State
 from .ordinals import Array
-from .rendering import render
 from .source import change_times, entry_of
-from .writing import KEPT_CHANGES, Records, ReplicaWriter, records_of
+from .writing import KEPT_CHANGES, ReplicaWriter
 
 _BATCH = 500
 # So many are not worth another process: they take a second or two.
@@ -30,11 +29,6 @@ _CHANGES_AT_ONCE = 5_000
 Progress = Callable[[int], None]
 Bar = Callable[[int], AbstractContextManager[Progress]]
 """Shows how far it has come, of so many widgets."""
-
-_Asked = list[tuple[int, Row, list[Row], list[Row]]]
-"""When each widget changed, and its rows."""
-_Encoded = tuple[list[Row], list[tuple[int, str, str, str]]]
-"""Records; and of damaged widgets the number, scope, name and what is wrong."""
 
 
 @contextlib.contextmanager
@@ -69,19 +63,11 @@ def fill(file: ReplicaFile, store: Store, bar: Bar) -> list[str]:
     return damage
 
 
-def _stream(connection: Snapshot, changed_at: Array, now_ms: int) -> Iterator[_Asked]:
+def _stream(connection: Snapshot, changed_at: Array, now_ms: int) -> Iterator[Asked]:
     rows: Sequence[WidgetRows] = widgets.read_rows(connection, 0, _BATCH)
     while rows:
         yield [(int(changed_at[it.widget[0]]) or now_ms, *it) for it in rows]
         rows = widgets.read_rows(connection, rows[-1].widget[0], _BATCH)
-
-
-def encode_batch(asked: _Asked) -> _Encoded:
-    some = widgets.slice_of([WidgetRows(*it[1:]) for it in asked])
-    changed_at = {widget[0]: at for at, widget, *_ in asked}
-    records = [tuple(records_of(it.id, changed_at[it.id], render(it.widget))) for it in some.sound]
-    damaged = [(number, it.scope, it.name, it.sentence) for number, it in some.damaged.items()]
-    return records, damaged
 
 
 def _fill_changes(file: ReplicaFile, connection: Snapshot, newest: Change | None) -> None:

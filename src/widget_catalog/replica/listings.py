@@ -77,6 +77,18 @@ def decode_listing(record: bytes) -> Listing:
         raise damaged("a listing") from None
 
 
+def decode_key(record: bytes) -> bytes:
+    """What leads to the widget: a part of its listing. Raises DataDamaged."""
+    try:
+        scope, name, *_ = split_texts(record)
+        written = int.from_bytes(record[:CHECKSUM_BYTES], "little")
+        if checksum(record[CHECKSUM_BYTES:]) != written:
+            raise ValueError
+        return b"%b\0%b" % (scope, name)
+    except ValueError:
+        raise damaged("a listing") from None
+
+
 def listing_row(it: Listing) -> ListingRow:
     return ListingRow(
         it.id,

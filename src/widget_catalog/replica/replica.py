@@ -22,6 +22,7 @@ from ..store.file_lock import file_lock
 from ..store.pictures import PictureBatch
 from ..store.transaction import Write, draw_nothing
 from .counting import mend_shared_counts, wrong_counts
+from .encoding import records_of
 from .file import (
     ReplicaFile,
     State,
@@ -34,7 +35,7 @@ from .filling import Bar, fill, no_bar
 from .rendering import Document, draw, render
 from .revision import Counts, Revision
 from .source import entry_of, fits, is_importing
-from .writing import Drawn, ReplicaWriter, records_of
+from .writing import Drawn, ReplicaWriter
 
 _log = structlog.get_logger("widget_catalog.replica")
 

@@ -2,22 +2,21 @@
 
 import contextlib
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 import lmdb
 import msgspec
 
 from ..store.feed import Change
 from ..store.pictures import PictureBatch
+from .encoding import Records
 from .file import ReplicaFile, State
-from .listings import decode_listing, encode_listing
+from .listings import decode_key
 from .records import (
     CHANGE,
     KEY,
     LISTED,
     LOST,
     SCOPE,
-    encode_document,
     key_of,
     member_key,
     number_key,
@@ -29,34 +28,6 @@ from .rendering import Document, read_picture
 
 # A worker that is further behind than these reaches forgets all it has.
 KEPT_CHANGES = 50_000
-
-
-class Records(NamedTuple):
-    """All that is kept of a widget, as plain values: another process may have made them."""
-
-    id: int
-    scope: str
-    name: str
-    is_listed: bool
-    changed_at: int
-    listing: bytes
-    document: bytes
-    revocations: bytes
-    manifests: Sequence[tuple[str, str]]
-
-
-def records_of(widget_id: int, changed_at: int, it: Document) -> Records:
-    return Records(
-        widget_id,
-        it.scope,
-        it.name,
-        it.is_listed,
-        changed_at,
-        encode_listing(widget_id, changed_at, it),
-        encode_document(widget_id, it),
-        it.revocations,
-        it.manifests,
-    )
 
 
 class ReplicaWriter:
@@ -75,7 +46,7 @@ class ReplicaWriter:
         # Of a new file: by key, as neighbours are put in less time than others.
         self._leading: dict[bytes, bytes] = {}
 
-    def put(self, it: "Records") -> None:
+    def put(self, it: Records) -> None:
         """Over what was there."""
         number, put, file = number_key(it.id), self._transaction.put, self._file
         put(number, it.listing, append=self._is_new, db=file.listings)
@@ -149,10 +120,7 @@ class ReplicaWriter:
     def _key_of(self, widget_id: int) -> bytes:
         """Of a widget that was not put: it is damaged in the store."""
         found = self._transaction.get(number_key(widget_id), db=self._file.listings)
-        if found is None:
-            return b"\0"
-        listing = decode_listing(found)
-        return key_of(listing.scope, listing.name)
+        return b"\0" if found is None else decode_key(found)
 
     def _forget_before(self, seq: int) -> None:
         with self._transaction.cursor(self._file.changes) as cursor:

@@ -1,40 +1,21 @@
 """Revocations: versions that must not run, and the stored files that nobody else needs."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from ..domain.clock import from_ms, to_ms
-from ..domain.errors import DataDamaged
-from ..domain.widgets import Revocation, Version
+from ..domain.clock import to_ms
+from ..domain.widgets import Version
 from .bulk import insert_rows
 from .checksums import row_checksum
 from .engine import Transaction
-from .rows import Row, StoredFile
+from .rows import StoredFile
 from .schema import revocations, versions, widgets
 
 _SAME = (versions.c.widget_id == revocations.c.widget_id) & (
     versions.c.identity == revocations.c.identity
 )
-
-
-def list_revocations_of(connection: Connection, ids: Sequence[int]) -> Sequence[sa.Row[Any]]:
-    """The rows of these widgets, to be read with `revocation_from`."""
-    query = sa.select(revocations).where(revocations.c.widget_id.in_(ids))
-    return connection.execute(query).all()
-
-
-def revocation_from(row: Row) -> Revocation:
-    """Raises DataDamaged if this is not what was written."""
-    widget_id, identity, reason, revoked_at, written = row
-    if row_checksum(row[:-1]) != written:
-        raise DataDamaged(
-            f"The database is damaged: the revocation of version {identity} of widget "
-            f"{widget_id} is not what was written. Restore it from a backup."
-        )
-    return Revocation(reason, from_ms(revoked_at))
 
 
 def save_revocation(tx: Transaction, widget_id: int, version: Version) -> None:

@@ -195,14 +195,13 @@ def widget_from(row: Sequence[Any], versions: Sequence[Version]) -> Widget:
 def version_from(scope: str, name: str, row: Sequence[Any]) -> Version:
     """A version of this widget. Raises DataDamaged if this is not what was written."""
     # By place and not by name: an export reads millions of these.
-    _, *values, written = row
-    _, number, bundle_url, bundle_size, sha256_hash, published_at, *rest = values
-    if row_checksum((scope, name, *values)) != written:
-        raise _damaged(f"version {values[0]} of {scope}/{name}")
-    is_yanked, yanked_reason, deprecation_message, release_notes, *rest = rest
-    display_name, description, icon, min_w, min_h, max_w, max_h, *rest = rest
-    sdk_version, config_version, permissions, license_, *rest = rest
-    css_size, css_sha256_hash, manifest = rest
+    _, identity, number, bundle_url, bundle_size, sha256_hash, published_at = row[:7]
+    is_yanked, yanked_reason, deprecation_message, release_notes = row[7:11]
+    display_name, description, icon, min_w, min_h, max_w, max_h = row[11:18]
+    sdk_version, config_version, permissions, license_ = row[18:22]
+    css_size, css_sha256_hash, manifest, written = row[22:]
+    if row_checksum((scope, name, *row[1:-1])) != written:
+        raise _damaged(f"version {identity} of {scope}/{name}")
     return Version(
         version=SemVer.parse(number),
         bundle_url=bundle_url,

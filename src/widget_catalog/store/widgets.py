@@ -10,7 +10,7 @@ from sqlalchemy.engine import Connection
 from widget_contract.names import Scope, WidgetName
 
 from ..domain.accounts import COMMAND_LINE, Actor
-from ..domain.errors import DataDamaged, NotFound
+from ..domain.errors import NotFound
 from ..domain.events import Imported, PublicEvent, Revoked, TextChanged
 from ..domain.widgets import Widget
 from . import downloads
@@ -20,21 +20,19 @@ from .damage import any_text, is_damage
 from .engine import Transaction
 from .events import append_public
 from .mirrors import require_changeable
-from .revocations import add_revocations, list_revocations_of, revocation_from, save_revocation
+from .revocations import add_revocations, save_revocation
 from .rows import (
     Draft,
     Row,
     StoredFile,
     StoredWidget,
-    check_widget,
     draft,
-    version_from,
     version_row,
-    widget_from,
     widget_row,
 )
 from .schema import revocations, versions, widgets
 from .staging import list_staged_files
+from .widget_rows import Slice, WidgetRows, slice_of, stored_widget
 
 Key = tuple[str, str]
 """A scope and a name."""
@@ -132,34 +130,10 @@ def stream_widgets(
         rows = connection.execute(query.where(key > last)).all()
 
 
-class DamagedWidget(NamedTuple):
-    """What is known of a widget that is not what was written."""
-
-    scope: str
-    name: str
-    sentence: str
-
-
-class WidgetRows(NamedTuple):
-    """What the tables hold of a widget, as plain values."""
-
-    widget: Row
-    versions: list[Row]
-    revocations: list[Row]
-
-
-class Slice(NamedTuple):
-    """Some widgets by their numbers, and what is wrong with those that are damaged."""
-
-    last_id: int
-    sound: list[StoredWidget]
-    damaged: dict[int, DamagedWidget]
-
-
 def read_rows(connection: Connection, after_id: int, batch: int = 500) -> list[WidgetRows]:
     """The rows of the next widgets by number, damaged or not; none after the last."""
     query = sa.select(widgets).where(widgets.c.id > after_id).order_by(widgets.c.id).limit(batch)
-    return _read(connection, query)
+    return _read(connection, query, are_neighbours=True)
 
 
 def read_slice(connection: Connection, after_id: int, batch: int = 500) -> Slice | None:
@@ -173,27 +147,17 @@ def read_widgets(connection: Connection, ids: Sequence[int]) -> Slice:
     return slice_of(_read(connection, sa.select(widgets).where(widgets.c.id.in_(ids))))
 
 
-def _read(connection: Connection, query: sa.Select[Any]) -> list[WidgetRows]:
+def _read(
+    connection: Connection, query: sa.Select[Any], *, are_neighbours: bool = False
+) -> list[WidgetRows]:
     try:
-        return _with_parts(connection, connection.execute(query).all())
+        return _with_parts(connection, connection.execute(query).all(), are_neighbours)
     except sa.exc.OperationalError as fault:
         if not is_damage(fault.orig or fault):
             raise
     # Only now, as it takes half as long again.
     with any_text(connection):
-        return _with_parts(connection, connection.execute(query).all())
-
-
-def slice_of(rows: Sequence[WidgetRows]) -> Slice:
-    """Widgets from their rows, each of them checked."""
-    found = Slice(rows[-1].widget[0] if rows else 0, [], {})
-    for it in rows:
-        number, scope, name = it.widget[:3]
-        try:
-            found.sound.append(_stored(it))
-        except DataDamaged as fault:
-            found.damaged[number] = DamagedWidget(scope, name, fault.message)
-    return found
+        return _with_parts(connection, connection.execute(query).all(), are_neighbours)
 
 
 def count_widgets(connection: Connection) -> int:
@@ -356,27 +320,26 @@ def _update_version(tx: Transaction, widget_id: int, row: Row) -> None:
 
 def _with_versions(connection: Connection, rows: Sequence[sa.Row[Any]]) -> list[StoredWidget]:
     """Raises DataDamaged if any row is not what was written."""
-    return [_stored(it) for it in _with_parts(connection, rows)]
+    return [stored_widget(it) for it in _with_parts(connection, rows)]
 
 
-def _stored(rows: WidgetRows) -> StoredWidget:
-    check_widget(rows.widget)
-    number, scope, name = rows.widget[:3]
-    found = [version_from(scope, name, it) for it in rows.versions]
-    if rows.revocations:
-        why = {it[1]: revocation_from(it) for it in rows.revocations}
-        found = [it.with_revocation(why.get(it.identity)) for it in found]
-    return StoredWidget(number, widget_from(rows.widget, found))
-
-
-def _with_parts(connection: Connection, rows: Sequence[sa.Row[Any]]) -> list[WidgetRows]:
+def _with_parts(
+    connection: Connection, rows: Sequence[sa.Row[Any]], are_neighbours: bool = False
+) -> list[WidgetRows]:
+    """`are_neighbours`: they are in the order of their numbers, and no other widget is between
+    them. To ask for a range takes a third less than to ask for each number."""
     of = {row.id: WidgetRows(tuple(row), [], []) for row in rows}
     ids = list(of)
     for start in range(0, len(ids), _KEYS_PER_QUERY):
         some = ids[start : start + _KEYS_PER_QUERY]
-        query = sa.select(versions).where(versions.c.widget_id.in_(some))
-        for version in map(tuple, connection.execute(query).all()):
+
+        def read(table: sa.Table, some: list[int] = some) -> Iterator[Row]:
+            number = table.c.widget_id
+            which = number.between(some[0], some[-1]) if are_neighbours else number.in_(some)
+            return map(tuple, connection.execute(sa.select(table).where(which)).all())
+
+        for version in read(versions):
             of[version[0]].versions.append(version)
-        for revocation in map(tuple, list_revocations_of(connection, some)):
+        for revocation in read(revocations):
             of[revocation[0]].revocations.append(revocation)
     return list(of.values())

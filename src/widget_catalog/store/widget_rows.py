@@ -1,0 +1,71 @@
+"""WidgetRows: what the tables hold of a widget, and making the widget of it.
+
+Nothing here asks a database: processes that only render widgets load no more than this.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ..domain.clock import from_ms
+from ..domain.errors import DataDamaged
+from ..domain.widgets import Revocation
+from .checksums import row_checksum
+from .rows import Row, StoredWidget, check_widget, version_from, widget_from
+
+
+class DamagedWidget(NamedTuple):
+    """What is known of a widget that is not what was written."""
+
+    scope: str
+    name: str
+    sentence: str
+
+
+class WidgetRows(NamedTuple):
+    """What the tables hold of a widget, as plain values."""
+
+    widget: Row
+    versions: list[Row]
+    revocations: list[Row]
+
+
+class Slice(NamedTuple):
+    """Some widgets by their numbers, and what is wrong with those that are damaged."""
+
+    last_id: int
+    sound: list[StoredWidget]
+    damaged: dict[int, DamagedWidget]
+
+
+def slice_of(rows: Sequence[WidgetRows]) -> Slice:
+    """Widgets from their rows, each of them checked."""
+    found = Slice(rows[-1].widget[0] if rows else 0, [], {})
+    for it in rows:
+        number, scope, name = it.widget[:3]
+        try:
+            found.sound.append(stored_widget(it))
+        except DataDamaged as fault:
+            found.damaged[number] = DamagedWidget(scope, name, fault.message)
+    return found
+
+
+def stored_widget(rows: WidgetRows) -> StoredWidget:
+    """Raises DataDamaged if any row is not what was written."""
+    check_widget(rows.widget)
+    number, scope, name = rows.widget[:3]
+    found = [version_from(scope, name, it) for it in rows.versions]
+    if rows.revocations:
+        why = {it[1]: _revocation_from(it) for it in rows.revocations}
+        found = [it.with_revocation(why.get(it.identity)) for it in found]
+    return StoredWidget(number, widget_from(rows.widget, found))
+
+
+def _revocation_from(row: Row) -> Revocation:
+    """Raises DataDamaged if this is not what was written."""
+    widget_id, identity, reason, revoked_at, written = row
+    if row_checksum(row[:-1]) != written:
+        raise DataDamaged(
+            f"The database is damaged: the revocation of version {identity} of widget "
+            f"{widget_id} is not what was written. Restore it from a backup."
+        )
+    return Revocation(reason, from_ms(revoked_at))
