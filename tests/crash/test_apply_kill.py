@@ -27,6 +27,8 @@ from widget_catalog.wiring import DataFolder, prepare_node
 
 _KILLS = int(os.environ.get("KILLS", "3"))
 _CLOCK = "/api/v1/widgets/ann/clock"
+# An author may publish as often as there are kills.
+_UNLIMITED = {"WIDGET_CATALOG_MAX_VERSIONS_PER_HOUR": "0"}
 
 
 @pytest.mark.timeout(300 + 60 * _KILLS)
@@ -42,7 +44,7 @@ def test_what_was_committed_before_a_kill_is_shown_by_every_worker_after_the_nex
     token = ""
     for turn in range(_KILLS):
         version = f"1.0.{turn}"
-        with running_service(data, "--workers", "2") as service:
+        with running_service(data, "--workers", "2", environment=_UNLIMITED) as service:
             token = token or token_of(service, "ann")
             _assert_shown(service, committed)
             with held_by_another_process(DataFolder(data).replica_lock) as holder:
