@@ -102,6 +102,20 @@ def test_what_is_offered_once_drives_nothing_out() -> None:
     assert _is_taken(cache, again)
 
 
+def test_what_is_offered_again_only_after_many_others_drives_nothing_out() -> None:
+    cache: ByteBoundedCache[int, int] = ByteBoundedCache(40)
+    for key in range(4):
+        cache.offer(key, 1, 10)
+    assert not cache.offer(10, 2, 10)
+
+    kept = [cache.offer(key, 2, 10) for key in range(11, 2_000)]
+
+    assert sum(kept) < 40
+    assert not cache.offer(10, 2, 10)
+    assert cache.offer(10, 2, 10)
+    assert cache.items[10] == 2
+
+
 def _is_taken(cache: ByteBoundedCache[str, int], key: str) -> bool:
     cache.offer(key, 2, 10)
     return key in cache.items

@@ -35,8 +35,7 @@ def _popularity(counts: Counts, ids: list[int]) -> Popularity:
 
 
 def _ids(popularity: Popularity, among: BitMap, start: int, stop: int) -> list[int]:
-    positions = popularity.window(among, start, stop)
-    return popularity.ids_of(popularity.ordinals_at(positions))
+    return popularity.ids_at(popularity.window(among, start, stop))
 
 
 @settings(max_examples=100)

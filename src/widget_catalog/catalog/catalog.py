@@ -310,10 +310,15 @@ class Catalog:
         """Raises StoreUnavailable if the read model cannot be read."""
         self._documents.check()
 
+    @property
+    def is_behind(self) -> bool:
+        """Whether the index does not have all changes yet."""
+        self._follow()
+        return self._follower.is_behind
+
     async def catch_up(self) -> None:
         """Wait while the index is rebuilt: where thousands of widgets have changed at once."""
-        self._follow()
-        if self._follower.is_behind:
+        if self.is_behind:
             await self._follower.catch_up()
 
     def close(self) -> None:

@@ -19,6 +19,7 @@ from ..replica.rendering import Outline, with_cdn
 from ..replica.revision import Counts
 from ..replica.rows import SummaryRow
 from ..replica.search.index import Found, Order, Query, SearchIndex
+from ..replica.search.popularity import Mark
 from .large_content import AnyContent, Packer
 
 # What an object costs in memory beside its bytes.
@@ -76,21 +77,33 @@ class _Summary:
 
 
 class _Answer:
-    """An answer, and what shows whether it is still valid. `revision` is the counts'."""
+    """An answer, and what shows whether it is still valid. `revision` is the counts'.
 
-    __slots__ = ("content", "counts", "found", "revision")
+    It has its mark and the counts that it shows once it is kept.
+    """
 
-    def __init__(self, content: AnyContent, found: Found, counts: list[int], revision: int) -> None:
+    __slots__ = ("content", "counts", "found", "mark", "revision")
+
+    mark: Mark
+    counts: list[int]
+
+    def __init__(self, content: AnyContent, found: Found, revision: int) -> None:
         self.content = content
         self.found = found
-        self.counts = counts
         self.revision = revision
 
     @property
     def size(self) -> int:
         """In memory, with a compressed form."""
-        own = 2 * len(self.found.mark.among) + _RESULT_BYTES * len(self.counts)
+        own = 2 * len(self.found.among) + _RESULT_BYTES * len(self.found.ids)
         return self.content.size * 3 // 2 + own + _OVERHEAD_BYTES
+
+    def shows(self, ids: list[int], counts: list[int]) -> bool:
+        return self.found.ids == ids and self.counts == counts
+
+    def note(self, found: Found, mark: Mark, revision: int) -> None:
+        """This is how things are now."""
+        self.found, self.mark, self.revision = found._replace(positions=[]), mark, revision
 
 
 class SearchPages:
@@ -117,25 +130,26 @@ class SearchPages:
         """What the index finds now. `is_kept`: nothing of the catalog is missing in the index."""
         revision, slots = self._counts.revision(), self._slots
         index.refresh()
-        answer = self._answers.items.get(asked)
-        if answer is not None and index.still_finds(answer.found):
+        known = self._answers.items.get(asked)
+        mark = None
+        if known is not None and index.still_finds(known.mark):
             # Where results are in the exact order of their counts, nobody was counted who is found.
             is_by_count = asked.query.order is Order.RELEVANCE and index.is_exact
-            if is_by_count or answer.revision == revision:
-                return answer.content
-            found = answer.found
+            if is_by_count or known.revision == revision:
+                return known.content
+            found, mark = known.found, known.mark
         else:
             found = index.find(asked.query, asked.offset, asked.limit)
-        counts = [slots[widget_id] for widget_id in found.ids]
-        if answer is not None and answer.counts == counts and answer.found.ids == found.ids:
-            answer.found, answer.revision = found, revision
-            return answer.content
-        content = self._render(asked, found, counts)
-        if is_kept:
-            answer = _Answer(content, found, counts, revision)
-            size = answer.size + 4 * len(asked.query.text) + len(asked.page)
-            self._answers.offer(asked, answer, size)
-        return content
+        if known is not None and known.shows(found.ids, [slots[it] for it in found.ids]):
+            known.note(found, mark or index.mark(found), revision)
+            return known.content
+        summaries = self._summaries_of(found.ids)
+        answer = _Answer(self._render(asked, found, summaries), found, revision)
+        size = answer.size + 4 * len(asked.query.text) + len(asked.page)
+        if is_kept and self._answers.offer(asked, answer, size):
+            answer.note(found, mark or index.mark(found), revision)
+            answer.counts = [it.count for it in summaries]
+        return answer.content
 
     @property
     def misses(self) -> int:
@@ -157,11 +171,11 @@ class SearchPages:
         self._summaries.clear()
         self._answers.clear()
 
-    def _render(self, asked: Asked, found: Found, counts: Sequence[int]) -> AnyContent:
-        summaries = self._summaries_of(found.ids)
+    def _render(self, asked: Asked, found: Found, summaries: Sequence[_Summary]) -> AnyContent:
+        slots = self._slots
         texts = [
-            it.text if it.count == count else it.show(count)
-            for it, count in zip(summaries, counts, strict=True)
+            it.text if it.count == (count := slots[widget_id]) else it.show(count)
+            for widget_id, it in zip(found.ids, summaries, strict=True)
         ]
         if asked.sdk is not None:
             fitting = self._compatible(found.ids, summaries, asked.sdk)

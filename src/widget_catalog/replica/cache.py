@@ -7,6 +7,8 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 _SLOTS = 1 << 16
+# What was offered is forgotten after at least so many others that were not kept.
+_LEAST_OFFERS = 1_000
 
 
 class CacheRoom:
@@ -39,21 +41,31 @@ class ByteBoundedCache(Generic[K, V]):
         self._room.caches.append(self)
         # A byte of the hash of what was offered last, by the rest of it.
         self._offered = bytearray(_SLOTS)
+        self._offers = 0
 
-    def offer(self, key: K, value: V, size_bytes: int) -> None:
-        """Put it if there is room, or if it was offered before, not too long ago.
+    def offer(self, key: K, value: V, size_bytes: int) -> bool:
+        """Put it if there is room, or if it was offered before, not too long ago; say whether.
 
         Whatever is asked for only once drives nothing out, and need not be kept: its memory is
-        used again at once, while the processor has it at hand.
+        used again at once, while the processor has it at hand. Nor need what is asked for less
+        often than what would make room for it.
         """
         self.misses += 1
-        if size_bytes > self._room.free_bytes:
-            hashed = hash((key,))
-            slot, mark = hashed % _SLOTS, hashed // _SLOTS & 0xFF
-            if self._offered[slot] != mark:
-                self._offered[slot] = mark
-                return
+        if size_bytes > self._room.free_bytes and not self._was_offered(key):
+            return False
         self._keep(key, value, size_bytes)
+        return True
+
+    def _was_offered(self, key: K) -> bool:
+        """Whether it was, among the last: a fourth of as many as are here. It is from now on."""
+        self._offers += 1
+        if self._offers > max(_LEAST_OFFERS, len(self.items) // 4):
+            self._offered, self._offers = bytearray(_SLOTS), 0
+        hashed = hash((key,))
+        slot, mark = hashed % _SLOTS, hashed // _SLOTS & 0xFF
+        was_offered = self._offered[slot] == mark
+        self._offered[slot] = mark
+        return was_offered
 
     def put(self, key: K, value: V, size_bytes: int) -> None:
         self.misses += 1

@@ -65,11 +65,17 @@ class Query(NamedTuple):
 
 
 class Found(NamedTuple):
-    """The numbers of the widgets on a page, the number of all results, and as of when."""
+    """The numbers of the widgets on a page, and the number of all results.
+
+    Where the order follows every count, `among` are those who could come on this page if they were
+    more popular. The page shows those at `positions` of the order by popularity; if the order is
+    another, there are none.
+    """
 
     ids: list[int]
     total: int
-    mark: Mark
+    among: BitMap
+    positions: list[int]
 
 
 class Totals(NamedTuple):
@@ -133,25 +139,25 @@ class SearchIndex:
         total = len(matching)
         if query.order not in (Order.RELEVANCE, Order.INSTALLS):
             return self._find_in_order(query.order, matching, offset, limit)
+        tiers = [matching]
+        if terms and query.order is Order.RELEVANCE:
+            tiers = self._nested(query.text, terms, matching, offset)
         positions: list[int] = []
         before = 0
-        tier = better = None
-        by_text = query.order is Order.RELEVANCE
-        tiers = self._nested(query.text, terms, matching) if by_text else (matching,)
+        better = tier = matching
         for tier in tiers if offset < total else ():
             size = len(tier) - before
             if size and offset < before + size:
                 start = max(offset - before, 0)
                 stop = min(start + limit - len(positions), size)
-                rest = tier if better is None else tier - better
+                rest = tier - better if before else tier
                 positions += self._popularity.window(rest, start, stop)
                 if len(positions) == limit:
                     break
             better, before = tier, len(tier)
         # Who is in none of the sets up to here cannot come on this page, however popular.
-        shown = self._popularity.ordinals_at(positions)
-        mark = self._popularity.mark(tier or matching, shown)
-        return Found(self._popularity.ids_of(shown), total, mark)
+        among = tier if self.is_exact else BitMap()
+        return Found(self._popularity.ids_at(positions), total, among, positions)
 
     def _find_in_order(self, order: Order, matching: BitMap, offset: int, limit: int) -> Found:
         """The same where the order has nothing to do with popularity."""
@@ -169,8 +175,7 @@ class SearchIndex:
             ordinals, keys = ordinals[is_early], keys[is_early]
         sorting = np.lexsort((self._popularity.ranks[ordinals], keys))
         shown = ordinals[sorting[offset:stop]].tolist()
-        mark = self._popularity.mark(BitMap(), shown)
-        return Found(self._popularity.ids_of(shown), len(matching), mark)
+        return Found(self._popularity.ids_of(shown), len(matching), BitMap(), [])
 
     def _name_places(self) -> Array:
         """For each ordinal, where its name comes among all; a new one is between two of the old."""
@@ -194,8 +199,7 @@ class SearchIndex:
     def list_named(self, name: str) -> list[int]:
         """The numbers of the listed widgets of this name, in any scope, most popular first."""
         among = self._facets.named(name) & self._all
-        positions = self._popularity.window(among, 0, len(among))
-        return self._popularity.ids_of(self._popularity.ordinals_at(positions))
+        return self._popularity.ids_at(self._popularity.window(among, 0, len(among)))
 
     def list_permissions(self) -> list[str]:
         """What any widget asks for, most frequent first."""
@@ -214,9 +218,13 @@ class SearchIndex:
         living = dict.fromkeys(ordinals[at] for _, _, at in found if ordinals[at] in self._all)
         return self._popularity.ids_of(list(living)[:most])
 
-    def still_finds(self, found: Found) -> bool:
+    def mark(self, found: Found) -> Mark:
+        """To ask later whether this is still so. To be called before the next refresh."""
+        return self._popularity.mark(found.among, found.positions)
+
+    def still_finds(self, mark: Mark) -> bool:
         """Whether `find` would find the same again; if the order is exact, with the same counts."""
-        return self._popularity.holds(found.mark)
+        return self._popularity.holds(mark)
 
     @property
     def is_exact(self) -> bool:
@@ -322,19 +330,29 @@ class SearchIndex:
             self._remembered.put(term, found, size)
         return found
 
-    def _nested(self, text: str, terms: Sequence[_Holders], matching: BitMap) -> Sequence[BitMap]:
-        """The results as sets, best first, each with those before it. Popularity decides inside."""
+    def _nested(
+        self, text: str, terms: Sequence[_Holders], matching: BitMap, offset: int
+    ) -> list[BitMap]:
+        """The results as sets, best first, each with those before it. Popularity decides inside.
+
+        Of those that lie before the offset, just the largest is made.
+        """
         in_name = matching
         for it in terms:
             in_name = in_name & it.in_name
         if not in_name:
-            return (matching,)
+            return [matching]
+        tiers = [in_name, matching]
+        if offset >= len(in_name):
+            return tiers
         starting_word = in_name
         for it in terms:
             if it.starting_word is not it.in_name:
                 starting_word = starting_word & it.starting_word
-        like = self._keys_like(text) if terms and len(starting_word) > 1 else ()
-        return (*(keys & starting_word for keys in like), starting_word, in_name, matching)
+        tiers.insert(0, starting_word)
+        if offset >= len(starting_word) or len(starting_word) == 1:
+            return tiers
+        return [keys & starting_word for keys in self._keys_like(text)] + tiers
 
     def _keys_like(self, text: str) -> list[BitMap]:
         """Whose name the text is, and whose name starts with it, if there is anybody."""

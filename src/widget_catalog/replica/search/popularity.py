@@ -95,11 +95,11 @@ class Popularity:
         elif time.monotonic() - self._refreshed_at > _LAG_S:
             self._begin_anew()
 
-    def mark(self, among: BitMap, shown: list[int]) -> Mark:
+    def mark(self, among: BitMap, positions: list[int]) -> Mark:
         """To ask later whether the page that shows these, of those who take part, is the same."""
-        if not self.is_exact or not shown:
+        if not positions:
             among = BitMap()
-        return Mark(among, shown, self._counted)
+        return Mark(among, [self._order_at[it] for it in positions], self._counted)
 
     def holds(self, mark: Mark) -> bool:
         """Whether the page has stayed the same.
@@ -138,8 +138,10 @@ class Popularity:
         window: list[int] = positions[start:stop].tolist()
         return window
 
-    def ordinals_at(self, positions: list[int]) -> list[int]:
-        return [self._order_at[it] for it in positions]
+    def ids_at(self, positions: list[int]) -> list[int]:
+        """The numbers of the widgets at these places of the order."""
+        order, ids = self._order_at, self._id_at
+        return [ids[order[it]] for it in positions]
 
     def ids_of(self, ordinals: list[int]) -> list[int]:
         """The numbers of the widgets with these ordinals."""

@@ -185,7 +185,8 @@ class PublicApi:
             wanted = parse_search(request.query_string)
         except InvalidQuery as fault:
             return error(400, fault.message, CORS)
-        await self._catalog.catch_up()
+        if self._catalog.is_behind:
+            await self._catalog.catch_up()
         return content_response(request, self._catalog.search(*wanted), _OPEN)
 
     def _version(self, request: Request, key: str) -> Response:

@@ -28,7 +28,6 @@ _MOST_DIGITS = 18
 _ALL = 10**18
 _PARAMETERS = frozenset({"since", "q", "compatSdk", "scope", "official", "page", "limit"})
 _BAD_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
-_WHOLE_NUMBER = re.compile(r"0*([1-9][0-9]*)\Z")
 
 
 class SearchRequest(NamedTuple):
@@ -86,10 +85,10 @@ def parse_since(name: str, value: str) -> int:
 
 def _parameters(query_string: str) -> dict[str, str]:
     """The parameters we know, each the first time it is given."""
-    if _BAD_PERCENT.search(query_string):
+    is_encoded = "%" in query_string or not query_string.isascii()
+    if is_encoded and _BAD_PERCENT.search(query_string):
         raise InvalidQuery("The query is not properly percent-encoded: write % as %25.")
     query_string = query_string.replace("+", " ")
-    is_encoded = "%" in query_string or not query_string.isascii()
     given: dict[str, str] = {}
     for pair in query_string.split("&"):
         key, _, value = pair.partition("=")
@@ -155,7 +154,7 @@ def _clamped(value: str, most: int) -> int:
 
 def _whole_number(name: str, value: str) -> str:
     """The digits of a whole number of at least 1, without leading zeros."""
-    found = _WHOLE_NUMBER.match(value)
-    if found is None:
+    digits = value.lstrip("0")
+    if not (digits.isascii() and digits.isdecimal()):
         raise InvalidQuery(f"{name} must be a whole number of at least 1.")
-    return found.group(1)
+    return digits
