@@ -76,6 +76,7 @@ def build_worker(
     from .actions.count_download import DownloadCounter
     from .actions.installs import CHART_DAYS, read_installs
     from .actions.oauth import forget_successors
+    from .actions.report_widget import forget_reports
     from .actions.staged_import import watch_imports
     from .actions.tidy_uploads import Tidier, tidy_uploads
     from .actions.webhooks.delivering import Deliverer
@@ -141,7 +142,8 @@ def build_worker(
     )
     shown = current_settings(settings, services)
     tidy = partial(tidy_uploads, durable, node.bundles, node.uploads)
-    tidier = Tidier(tidy, partial(forget_successors, durable), shown.read)
+    forget = [partial(forget_successors, durable), partial(forget_reports, durable)]
+    tidier = Tidier(tidy, *forget, shown.read)
     importing = watch_imports(durable)
     metrics = open_metrics(node.folder.metrics) if settings.metrics_port else None
     lock_file, open_secret = node.folder.webhook_lock, services.factor_policy.box.open

@@ -94,6 +94,7 @@ def test_the_sitemap_names_every_listed_widget(shop: InProcessSite) -> None:
         for it in xml_of(shop, f"/sitemaps/{i}.xml", kind).findall(f"{_SITEMAP}url/{_SITEMAP}loc")
     ]
     paths = [it.removeprefix("https://catalog.example") for it in found]
+    assert {"/docs", "/docs/publishing", "/docs/api/searchWidgets"} <= set(paths)
     assert {"/", "/search", "/widgets/acme/clock", "/widgets/beta/gauge"} <= set(paths)
     assert not any("hidden" in it for it in paths)
     assert all(shop.get(it).status == 200 for it in paths)

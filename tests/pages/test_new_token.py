@@ -47,12 +47,12 @@ def test_a_token_is_made_shown_once_and_works_with_the_api(village: Village, ann
 @pytest.mark.parametrize(
     ("fields", "sentence"),
     [
-        ({"name": " "}, "name: "),
-        ({"days": "400"}, "expiresInDays: must be a whole number from 1 to 366."),
-        ({"days": "soon"}, "expiresInDays: "),
-        ({"actions": "everything"}, "actions: must be some of publish, yank, deprecate, list."),
-        ({"places": "zoë"}, "scopes: "),
-        ({"places": "eve ann/clock"}, "places: you cannot publish to eve."),
+        ({"name": " "}, "Name: "),
+        ({"days": "400"}, "Days: must be a whole number from 1 to 366."),
+        ({"days": "soon"}, "Days: "),
+        ({"actions": "everything"}, "It may: must be some of publish, yank, deprecate, list."),
+        ({"places": "zoë"}, "Scopes and widgets: "),
+        ({"places": "eve ann/clock"}, "Scopes and widgets: you cannot publish to eve."),
     ],
 )
 def test_what_is_wrong_is_told_and_what_was_typed_stays(

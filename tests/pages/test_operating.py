@@ -247,6 +247,21 @@ def test_invitations_are_made_and_withdrawn(built_village: BuiltVillage, tmp_pat
         assert joined.status == 303
 
 
+def test_authors_are_not_invited_while_registration_is_closed(
+    village: Village, olly: Browsing
+) -> None:
+    olly.get("/operate/invitations")
+    options = [it.attributes["value"] for it in olly.page.all("option")]
+    assert options == ["operator"]
+    assert "Registration is closed: only operators can be invited." in olly.page.one("main").text
+
+    assert olly.submit("/operate/invitations", email="", role="author").status == 400
+    assert olly.faults == ["Registration is closed: only operators can be invited."]
+    assert olly.submit("/operate/invitations", email="", role="operator").status == 200
+    link = olly.page.one("pre").text.removeprefix("https://catalog.example")
+    assert Browsing(village.site).get(link).status == 200
+
+
 def test_names_are_reserved_and_released(village: Village, olly: Browsing) -> None:
     for form, name, status in (
         ("reserve", "kept", 303),

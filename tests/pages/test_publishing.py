@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from support.browsing import Browsing, browser_of
+from support.browsing import Browsing, browser_of, multipart
 from support.people import BUNDLE, manifest
 from support.site import Answer
 from support.village import BuiltVillage, Village
@@ -238,6 +238,22 @@ def test_a_body_that_is_no_form_is_refused(ann: Browsing, body: bytes, status: i
     answer = ann._request("POST", PUBLISH, body, content_type=kind)
 
     assert answer.status == status, ann.page.one("main").text
+
+
+@pytest.mark.parametrize("kind", ["multipart/form-data", "multipart/form-data; boundary="])
+def test_a_form_that_names_no_boundary_is_refused_in_words(ann: Browsing, kind: str) -> None:
+    answer = ann._request("POST", PUBLISH, b"--b--\r\n", content_type=kind)
+
+    assert answer.status == 400
+    assert "its Content-Type names no boundary" in ann.page.one("main").text
+
+
+def test_a_form_with_files_is_refused_where_none_are_taken(ann: Browsing) -> None:
+    body, kind = multipart({"name": "CI"}, {})
+    answer = ann._request("POST", "/account/tokens/new", body, content_type=kind)
+
+    assert answer.status == 415
+    assert "must be application/x-www-form-urlencoded" in ann.page.one("main").text
 
 
 @pytest.fixture

@@ -7,6 +7,8 @@ import pytest
 from support.browsing import Browsing, browser_of
 from support.site import Answer
 from support.village import BuiltVillage, Village
+from widget_catalog.actions.report_widget import forget_reports
+from widget_catalog.store.reports import list_reports
 
 REPORT = "/report/acme/clock"
 REPORTS = "/operate/reports"
@@ -135,6 +137,27 @@ def test_what_is_wrong_is_told_and_what_was_typed_stays(
     assert visitor.faults[0].startswith(sentence)
     if "text" not in fields:
         assert visitor.page.one("textarea").text == " ".join(TEXT.split())
+
+
+def test_a_report_is_kept_for_a_year_after_the_decision_about_it(
+    village: Village, visitor: Browsing, olly: Browsing
+) -> None:
+    store = village.site.node.store
+    report(visitor, text="Decided.")
+    decide(olly, "resolve")
+    report(visitor, text="Open.")
+    village.clock.forward(days=364)
+    forget_reports(store)
+    with store.reading() as connection:
+        assert list_reports(connection, None, 1, 9)[1] == 2
+
+    village.clock.forward(days=2)
+    forget_reports(store)
+
+    with store.reading() as connection:
+        left, total = list_reports(connection, None, 1, 9)
+    assert [it.text for it in left] == ["Open."]
+    assert total == 1
 
 
 def test_a_page_of_another_site_cannot_send_one(visitor: Browsing, olly: Browsing) -> None:

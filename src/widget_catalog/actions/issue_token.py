@@ -23,11 +23,24 @@ _MAX_NAME = 100
 _MAX_PLACES = 100
 
 
+class FieldNames(NamedTuple):
+    """What the fields of a request are called where its faults are told."""
+
+    name: str = "name"
+    actions: str = "actions"
+    days: str = "expiresInDays"
+    scopes: str = "scopes"
+    widgets: str = "widgets"
+
+
 class IssuedToken(NamedTuple):
     """A token and its secret, which is shown this once."""
 
     secret: str
     token: Token
+
+
+_IN_API = FieldNames()
 
 
 def issue_token(store: Store, actor: Actor, *, name: str, limits: Limits, days: int) -> IssuedToken:
@@ -77,21 +90,26 @@ def revoke_token(store: Store, actor: Actor, id_: str) -> None:
 
 
 def parse_limits(
-    name: str, actions: list[str], scopes: list[str], widgets: list[str], days: int
+    name: str,
+    actions: list[str],
+    scopes: list[str],
+    widgets: list[str],
+    days: int,
+    called: FieldNames = _IN_API,
 ) -> Limits:
     """What a token is to be good for, or InvalidRequest with everything that is wrong."""
     faults = []
     if fault := name_fault(name, _MAX_NAME):
-        faults.append(f"name: {fault}")
+        faults.append(f"{called.name}: {fault}")
     known = [right.value for right in TOKEN_RIGHTS]
     if not actions or not set(actions) <= set(known):
-        faults.append(f"actions: must be some of {', '.join(known)}.")
+        faults.append(f"{called.actions}: must be some of {', '.join(known)}.")
     if not 1 <= days <= MAX_DAYS:
-        faults.append(f"expiresInDays: must be a whole number from 1 to {MAX_DAYS}.")
+        faults.append(f"{called.days}: must be a whole number from 1 to {MAX_DAYS}.")
     if len(scopes) + len(widgets) > _MAX_PLACES:
-        faults.append(f"scopes: at most {_MAX_PLACES} scopes and widgets can be named.")
-    places = _parsed("scopes", Scope.parse, scopes, faults)
-    keys = _parsed("widgets", lambda key: "/".join(parse_key(key)), widgets, faults)
+        faults.append(f"{called.scopes}: at most {_MAX_PLACES} scopes and widgets can be named.")
+    places = _parsed(called.scopes, Scope.parse, scopes, faults)
+    keys = _parsed(called.widgets, lambda key: "/".join(parse_key(key)), widgets, faults)
     if faults:
         raise InvalidRequest(" ".join(faults))
     rights = tuple(right for right in TOKEN_RIGHTS if right.value in actions)

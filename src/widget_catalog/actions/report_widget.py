@@ -23,7 +23,9 @@ from ..store.reports import (
     count_open_reports,
     decide_report,
     find_report,
+    has_decided_reports,
     list_reports,
+    remove_decided_reports,
 )
 from ..store.widgets import find_widget
 from .attempts import count_attempt
@@ -38,6 +40,8 @@ _MAX_NOTE = 500
 # So many reports may be open, about one widget and in all: they take room, and somebody's time.
 _MOST_OF_WIDGET = 100
 _MOST = 10_000
+# How long a report is kept after the decision about it. The audit log keeps the decision.
+_KEPT_MS = 365 * 86_400_000
 _OFF = "Reports are switched off in this catalog."
 
 
@@ -103,6 +107,16 @@ def decide_about(store: Store, actor: Actor, id_: str, state: str, note: str) ->
             report=id_, widget=f"{report.scope}/{report.name}", state=state, note=note or None
         )
         append(tx, actor, decided)
+
+
+def forget_reports(store: Store) -> None:
+    """Remove those that were decided about long ago; they may say how to reach somebody."""
+    decided_before = store.now_ms() - _KEPT_MS
+    with store.reading() as connection:
+        if not has_decided_reports(connection, decided_before):
+            return
+    with store.writing() as tx:
+        remove_decided_reports(tx, decided_before)
 
 
 def _check(said: Said, widget: Widget) -> None:

@@ -46,6 +46,17 @@ def decide_report(tx: Transaction, id_: str, state: str, by: str, note: str | No
     return tx.connection.execute(sa.update(reports).where(is_open).values(decided)).rowcount > 0
 
 
+def has_decided_reports(connection: Connection, decided_before: int) -> bool:
+    return (
+        connection.execute(sa.select(reports.c.id).where(_is_old(decided_before))).first()
+        is not None
+    )
+
+
+def remove_decided_reports(tx: Transaction, decided_before: int) -> None:
+    tx.connection.execute(sa.delete(reports).where(_is_old(decided_before)))
+
+
 def list_reports(
     connection: Connection, state: str | None, page: int, limit: int
 ) -> tuple[list[Report], int]:
@@ -64,3 +75,7 @@ def count_open_reports(connection: Connection, scope: str = "", name: str = "") 
     if scope:
         query = query.where(reports.c.scope == scope, reports.c.name == name)
     return int(connection.execute(query).scalar_one())
+
+
+def _is_old(decided_before: int) -> sa.ColumnElement[bool]:
+    return (reports.c.state != OPEN) & (reports.c.decided_at < decided_before)

@@ -97,7 +97,8 @@ class Dispatcher:
         files = NO_FILES
         if route is not None:
             try:
-                if route.takes_files and (boundary := boundary_of(content_type_of(request))):
+                boundary = boundary_of(content_type_of(request)) if route.takes_files else None
+                if boundary is not None:
                     form = await self._receive_form(request, body, boundary, auth, address)
                     sent, files = form.urlencoded, form.files
                 else:
@@ -212,10 +213,13 @@ def check_csrf(services: Services, call: Call, route: Route) -> None:
 
 def check_content_type(request: Request, route: Route, sent: bytes) -> None:
     """JSON must be said to be JSON: no page of another site can do that without being asked."""
-    if route.takes_form or request.method not in _UNSAFE or not sent:
+    if request.method not in _UNSAFE or not sent:
         return
     kind = content_type_of(request).partition(";")[0].strip().lower()
-    if kind != "application/json":
+    if route.takes_form:
+        if kind == "multipart/form-data" and not route.takes_files:
+            raise UnsupportedType("The form must be application/x-www-form-urlencoded.")
+    elif kind != "application/json":
         raise UnsupportedType("The body must be application/json.")
 
 

@@ -74,6 +74,8 @@ class MultipartReader:
         self._part: _Part | None = None
         self._lock = threading.Lock()
         self._is_closed = False
+        if not boundary:
+            raise InvalidRequest("The form cannot be read: its Content-Type names no boundary.")
         try:
             self._parser = PushMultipartParser(boundary, max_segment_count=_MAX_PARTS)
         except MultipartError as fault:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from ....actions.issue_token import MAX_DAYS, issue_token, parse_limits
+from ....actions.issue_token import MAX_DAYS, FieldNames, issue_token, parse_limits
 from ....actions.request_version import list_scopes
 from ....actions.second_factor.policy import require_fresh
 from ....domain.accounts import TOKEN_RIGHTS, Right
@@ -14,6 +14,8 @@ from .own_page import own_page
 
 _HERE = "/account/tokens/new"
 _FIRST = {"days": "90"}
+_PLACES = "Scopes and widgets"
+_CALLED = FieldNames("Name", "It may", "Days", _PLACES, _PLACES)
 _WORDS = {
     Right.PUBLISH: "publish versions",
     Right.YANK: "yank versions, and take that back",
@@ -39,7 +41,7 @@ def post_new_token(services: Services, call: Call) -> Response:
         places = typed.get("places", "").replace(",", " ").replace("@", " ").split()
         widgets = [it for it in places if "/" in it]
         scopes = [it for it in places if "/" not in it]
-        limits = parse_limits(name, actions, scopes, widgets, days)
+        limits = parse_limits(name, actions, scopes, widgets, days, _CALLED)
         _check_places(services, call, [*limits.scopes, *limits.widgets])
         issued = issue_token(services.store, call.actor, name=name, limits=limits, days=days)
     except InvalidRequest as fault:
@@ -59,7 +61,7 @@ def _check_places(services: Services, call: Call, places: list[str]) -> None:
     own = {str(it.name) for it in list_scopes(services.store, call.actor)}
     foreign = [it for it in places if it.partition("/")[0] not in own]
     if foreign and not call.actor.is_operator:
-        raise InvalidRequest(f"places: you cannot publish to {', '.join(foreign[:5])}.")
+        raise InvalidRequest(f"{_PLACES}: you cannot publish to {', '.join(foreign[:5])}.")
 
 
 def _known() -> set[str]:

@@ -27,6 +27,8 @@ def post_invitation(services: Services, call: Call) -> Response:
     try:
         if email is not None and (fault := email_fault(email)):
             raise InvalidRequest(fault)
+        if role == AUTHOR and _is_closed(services):
+            raise InvalidRequest("Registration is closed: only operators can be invited.")
         secret = invite(services.store, role, email, actor=call.actor)
     except CORRECTABLE as refused:
         return _page(services, call, SentForm("invite", fields, refused))
@@ -56,7 +58,12 @@ def _page(services: Services, call: Call, sent: SentForm) -> Response:
         *sent.headers,
         status=sent.status,
         invitations=list_catalog_invitations(services.store, call.actor),
-        registration=services.settings.registration,
+        is_closed=_is_closed(services),
         sent=sent,
         done=_DONE.get(call.query().get("done", "")),
     )
+
+
+def _is_closed(services: Services) -> bool:
+    """Whether an author could not use an invitation: nobody publishes at a mirror."""
+    return services.settings.registration == "closed" or bool(services.renderer.mirror_url)

@@ -123,8 +123,7 @@ class PublicPages:
         self._guides = GuidePages(self._pages)
         self._document = cache(partial(openapi, renderer.service_name, renderer.public_url))
         self._reference = ReferencePages(self._pages, self._document)
-        paths = ["/", "/search"]
-        self._sitemaps = Sitemaps(self._views, self._pages, paths)
+        self._sitemaps = Sitemaps(self._views, self._pages, self._list_lasting)
         # Pages on which a widget can run.
         self._with_panel: Headers = [HTML, _VARY, _REVALIDATED, *panel_safety(cdn_url)]
         self._routes = Routes([*self._page_routes(), *self._file_routes(), *self._feed_routes()])
@@ -252,6 +251,10 @@ class PublicPages:
     def list_docs(self) -> list[str]:
         """The paths of the documentation."""
         return [*self._guides.list_paths(), *self._reference.list_paths()]
+
+    def _list_lasting(self) -> list[str]:
+        """The paths of all pages that are there whatever is published."""
+        return ["/", "/search", *self.list_docs()]
 
     async def answer(self, request: Request) -> Response:
         found = self._routes.find(request.path)

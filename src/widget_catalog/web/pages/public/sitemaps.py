@@ -1,5 +1,6 @@
 """Sitemaps: an index, a part for the pages that are always there, and parts for the widgets."""
 
+from collections.abc import Callable
 from typing import Any
 
 from ....catalog.large_content import AnyContent
@@ -9,10 +10,13 @@ from .rendered_pages import RenderedPages
 
 
 class Sitemaps:
-    def __init__(self, views: Views, pages: RenderedPages, paths: list[str]) -> None:
+    def __init__(
+        self, views: Views, pages: RenderedPages, list_paths: Callable[[], list[str]]
+    ) -> None:
+        """`list_paths`: of the pages that are always there."""
         self._views = views
         self._pages = pages
-        self._paths = paths
+        self._list_paths = list_paths
 
     def index(self) -> AnyContent:
         parts = self._views.count_parts()
@@ -30,7 +34,7 @@ class Sitemaps:
 
     def _values(self, part: int) -> dict[str, Any]:
         if part == 0:
-            return {"parts": None, "paths": self._paths, "widgets": []}
+            return {"parts": None, "paths": self._list_paths(), "widgets": []}
         widgets = [
             (scope, name, iso(from_ms(at)))
             for scope, name, at in self._views.list_addresses(part - 1)
