@@ -67,11 +67,25 @@ def test_manifests_agree_with_their_lines_and_have_settings_to_try(widgets: list
         assert declared.permissions == tuple(version["permissions"])
         manifest = json.loads(version["manifest"])
         same = ("version", "sdkVersion", "minSize", "maxSize", "license", "configVersion")
-        assert {key: manifest[key] for key in same} == {key: version[key] for key in same}
+        assert {key: manifest.get(key) for key in same} == {key: version[key] for key in same}
         schema = manifest["configSchema"]
         assert schema["examples"]
         for example in schema["examples"]:
             assert set(example) <= set(schema["properties"])
+
+
+def test_what_is_offered_has_a_schema_of_the_settings_that_its_bundle_reads(
+    widgets: list[Widget], demo_folder: Path
+) -> None:
+    for widget in widgets:
+        if not (offered := [it for it in widget["versions"] if not it["yanked"]]):
+            continue
+        newest = max(offered, key=lambda it: it["publishedAt"])
+        bundle = (demo_folder / newest["bundleFile"]).read_text(encoding="utf-8")
+        manifest = json.loads(newest.get("manifest", "{}"))
+        assert ("// config:" in bundle) == ("configSchema" in manifest), newest["bundleFile"]
+        for setting in manifest.get("configSchema", {}).get("properties", ()):
+            assert re.search(rf"\b{setting}\b", bundle), (newest["bundleFile"], setting)
 
 
 def test_lines_are_compact_json_and_end_with_a_newline(demo_folder: Path) -> None:

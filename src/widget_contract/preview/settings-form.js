@@ -118,7 +118,10 @@ function number({ type, minimum, maximum, multipleOf }, value, set) {
   return input;
 }
 
-const KINDS = { color: "color", date: "date", time: "time", uri: "url", email: "email" };
+const KINDS = {
+  color: "color", date: "date", "date-time": "datetime-local", time: "time",
+  uri: "url", email: "email",
+};
 
 // A schema's `pattern` is left alone: a hostile one could keep this page busy for ever.
 function text({ format, maxLength }, value, set) {
