@@ -9,7 +9,7 @@ import tempfile
 from itertools import product
 from pathlib import Path
 
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, StorageState
 
 from screenshots.scenes import ALL_SCENES, README_SCENES, Scene, Scheme, sign_in
 from support.chromium import find_chromium, running_browser
@@ -39,23 +39,34 @@ def main(words: list[str]) -> int:
         running_service(village) as service,
         running_browser(program) as browser,
     ):
+        states = {demo.url: None, service.url: _signed_in(browser, service.url)}
         if words == ["--readme"]:
             for scene in README_SCENES:
                 path = _README_FOLDER / f"{scene.name}.png"
-                _take(browser, demo.url, scene, path, *_README_SIZE, "light")
+                _take(browser, demo.url, None, scene, path, *_README_SIZE, "light")
             return 0
         _FOLDER.mkdir(parents=True, exist_ok=True)
         for scene, width, scheme in product(ALL_SCENES, WIDTHS, SCHEMES):
             if not words or any(word in scene.name for word in words):
                 url = service.url if scene.is_signed_in else demo.url
                 path = _FOLDER / f"{scene.name}-{width}-{scheme}.png"
-                _take(browser, url, scene, path, width, None, scheme)
+                _take(browser, url, states[url], scene, path, width, None, scheme)
     return 0
+
+
+def _signed_in(browser: Browser, url: str) -> StorageState:
+    """What a browser keeps of somebody who is signed in: one session for all pictures."""
+    context = browser.new_context()
+    sign_in(context.new_page(), url)
+    state = context.storage_state()
+    context.close()
+    return state
 
 
 def _take(
     browser: Browser,
     url: str,
+    state: StorageState | None,
     scene: Scene,
     path: Path,
     width: int,
@@ -64,11 +75,12 @@ def _take(
 ) -> None:
     """Of the whole page, if no height is given."""
     context = browser.new_context(
-        viewport={"width": width, "height": height or 900}, color_scheme=scheme, locale="en-GB"
+        viewport={"width": width, "height": height or 900},
+        color_scheme=scheme,
+        locale="en-GB",
+        storage_state=state,
     )
     page = context.new_page()
-    if scene.is_signed_in:
-        sign_in(page, url)
     page.goto(url + scene.address, wait_until="networkidle")
     scene.prepare(page)
     page.evaluate("scrollTo(0, 0)")

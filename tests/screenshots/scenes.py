@@ -71,6 +71,18 @@ def make_token(page: Page) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text("Copy your access token")
 
 
+def add_webhook(page: Page) -> None:
+    """Once, to an address where nobody answers, so that there is a delivery to look at."""
+    address = page.url
+    if page.get_by_text("There are none.").count():
+        page.get_by_label("Address").fill("https://hooks.invalid/widget-catalog")
+        page.get_by_role("button", name="Add", exact=True).click()
+        page.goto(address)
+    page.get_by_role("link", name="https://hooks.invalid/widget-catalog").click()
+    if page.get_by_text("Nothing was sent yet.").count():
+        page.get_by_role("button", name="Send a test event").click()
+
+
 def send_report(page: Page) -> None:
     """Once, and then back to the operator's page."""
     address = page.url
@@ -89,6 +101,7 @@ def sign_in(page: Page, url: str) -> None:
     page.get_by_label("User name").fill("olly")
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in", exact=True).click()
+    page.wait_for_url(lambda address: "/sign-in" not in address)
 
 
 _CLOCK = "/widgets/catalog/clock"
@@ -132,6 +145,8 @@ _SIGNED_IN = {
     "account-token": "/account/tokens/new",
     "account-webhooks": "/account/webhooks",
     "account-password": "/account/password",
+    "account-second-factor": "/account/second-factor",
+    "device": "/device",
     "account-close": "/account/close",
     "operate": "/operate",
     "operate-audit": "/operate/audit",
@@ -145,6 +160,7 @@ _SIGNED_IN = {
 ALL_SCENES = (
     *_DEMO_SCENES,
     Scene("operate-reports", "/operate/reports", send_report, is_signed_in=True),
+    Scene("account-webhook", "/account/webhooks", add_webhook, is_signed_in=True),
     Scene("account-token-made", "/account/tokens/new", make_token, is_signed_in=True),
     Scene("account-publish-confirm", "/account/publish", send_widget, is_signed_in=True),
     Scene("account-publish-faults", "/account/publish", send_nothing, is_signed_in=True),

@@ -16,6 +16,12 @@ _ABOUT = {
     "errors": "What every error means, and what to do about it.",
     "performance": "What was measured, how, and against what.",
 }
+# Who they are for, on the page that offers them.
+_GROUPS = (
+    ("Build a dashboard", ("integrating", "loading-widgets-safely")),
+    ("Publish widgets", ("publishing", "errors")),
+    ("Run a catalog", ("operating", "scaling", "settings", "performance")),
+)
 
 
 class GuidePages:
@@ -24,9 +30,11 @@ class GuidePages:
         self._guides = Guides(pages.address(""))
 
     def index(self) -> AnyContent:
-        guides = self._guides.all.values()
         return self._pages.get(
-            "docs", (), "docs.html", lambda: {"guides": guides, "abouts": _ABOUT}
+            "docs",
+            (),
+            "docs.html",
+            lambda: {"guides": self._guides.all, "abouts": _ABOUT, "groups": _GROUPS},
         )
 
     def list_paths(self) -> list[str]:
