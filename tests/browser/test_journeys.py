@@ -65,6 +65,30 @@ def test_a_widget_is_found_run_and_its_settings_are_tried(
         expect(page.get_by_role("button", name="Run the preview")).to_be_visible()
 
 
+def test_without_javascript_a_widget_is_found_and_its_snippet_is_there_to_select(
+    browser: Browser, demo_service: Service
+) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    context.set_default_timeout(_LIMIT_MS)
+    with quiet_page(context, demo_service.url) as page:
+        page.goto(demo_service.url)
+        page.get_by_label("Search the catalog").fill("analogue")
+        page.get_by_role("button", name="Search").click()
+        page.get_by_label("Works with SDK").fill("1.2.0")
+        page.get_by_label("Sort by").select_option("Name")
+        page.get_by_role("button", name="Search").click()
+        expect(page.get_by_label("Works with SDK")).to_have_value("1.2.0")
+        page.get_by_role("link", name="Clock").first.click()
+        page.wait_for_url("**/widgets/catalog/clock")
+        expect(page.get_by_text("so it needs JavaScript")).to_be_visible()
+        expect(page.locator("pre", has_text="integrity=")).to_be_visible()
+        page.get_by_role("link", name="Compare two").click()
+        page.get_by_label("From").select_option("1.1.0")
+        page.get_by_role("button", name="Compare").click()
+        expect(page.locator(".diff ins").first).to_be_visible()
+    context.close()
+
+
 def test_settings_without_a_schema_are_tried_as_json(
     context: BrowserContext, demo_service: Service
 ) -> None:

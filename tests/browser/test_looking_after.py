@@ -23,6 +23,7 @@ PAGES = (
     "/account/organizations",
     "/account/publish",
     "/account/tokens/new",
+    "/account/webhooks",
     "/account/password",
     "/account/close",
     "/operate",
@@ -76,7 +77,14 @@ def test_every_page_fits_and_can_be_read(
     browser: Browser, village_service: Service, width: int, scheme: Scheme
 ) -> None:
     with visiting(browser, village_service, "olly", width, scheme) as page:
-        for path in PAGES:
+        page.goto(f"{village_service.url}/account/webhooks")
+        page.get_by_label("Address").fill(f"https://hooks.invalid/{'a' * 90}/{width}")
+        page.get_by_role("button", name="Add", exact=True).click()
+        page.goto(f"{village_service.url}/account/webhooks")
+        page.get_by_role("link", name=f"{width}").click()
+        page.get_by_role("button", name="Send a test event").click()
+        webhook = page.url.removeprefix(village_service.url)
+        for path in (*PAGES, webhook):
             page.goto(village_service.url + path)
             assert page.evaluate("document.documentElement.scrollWidth") <= width, path
             assert page.evaluate(POOR_CONTRAST) == [], path

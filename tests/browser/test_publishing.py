@@ -32,14 +32,16 @@ def a_widget(folder: Path, name: str, **more: Any) -> Path:
     return folder
 
 
-def signed_in(browser: Browser, service: Service, next_: str, *, scripts: bool = True) -> Page:
+def signed_in(
+    browser: Browser, service: Service, next_: str, *, name: str = "eve", scripts: bool = True
+) -> Page:
     context = browser.new_context(
         viewport={"width": PHONE, "height": 900}, java_script_enabled=scripts
     )
     context.set_default_timeout(PATIENCE_MS)
     page = context.new_page()
     page.goto(f"{service.url}/sign-in?next={next_}")
-    page.get_by_label("User name").fill("eve")
+    page.get_by_label("User name").fill(name)
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in", exact=True).click()
     return page
@@ -118,7 +120,7 @@ def test_faults_are_shown_beside_the_fields_and_the_files_stay_chosen(
     page.context.close()
 
 
-def test_without_javascript_the_files_are_chosen_one_by_one(
+def test_without_javascript_a_widget_is_published_yanked_and_revoked(
     browser: Browser, village_service: Service, tmp_path: Path
 ) -> None:
     page = signed_in(browser, village_service, "/account/publish", scripts=False)
@@ -136,4 +138,21 @@ def test_without_javascript_the_files_are_chosen_one_by_one(
     page.get_by_role("button", name="Publish 1.0.0").click()
     expect(page.get_by_role("status")).to_contain_text("The version is published")
     assert page.request.get(f"{village_service.url}/api/v1/widgets/eve/alarm").status == 200
+
+    version = "/account/widgets/eve/alarm/versions/1.0.0"
+    page.goto(village_service.url + version)
+    page.get_by_label("Reason, which everybody can read").fill("It never rings.")
+    page.get_by_role("button", name="Yank 1.0.0").click()
+    expect(page.get_by_role("status")).to_contain_text("The version is yanked")
+    page.goto(f"{village_service.url}/widgets/eve/alarm/1.0.0")
+    expect(page.locator("main")).to_contain_text("It never rings.")
+    page.context.close()
+
+    page = signed_in(browser, village_service, version, name="olly", scripts=False)
+    page.get_by_label("Reason, which everybody can read").last.fill("It listens.")
+    page.get_by_role("button", name="Revoke 1.0.0").click()
+    expect(page.get_by_role("status")).to_contain_text("The version is revoked")
+    page.goto(f"{village_service.url}/widgets/eve/alarm/1.0.0")
+    expect(page.get_by_text("it must not run")).to_be_visible()
+    expect(page.locator("main")).to_contain_text("It listens.")
     page.context.close()

@@ -49,8 +49,11 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
 
 
 @contextlib.contextmanager
-def visiting(browser: Browser, *, has_script: bool = True) -> Iterator[Page]:
-    """A page that must not complain: the policy of its scripts lets it do all that it does."""
+def visiting(
+    browser: Browser, *origins: str, has_script: bool = True, is_refused: bool = True
+) -> Iterator[Page]:
+    """A page that must not complain: the policy of its scripts lets it do all that it does. It asks
+    nobody but these origins. If something is refused on purpose, the console says so."""
     context = browser.new_context(
         viewport={"width": PHONE, "height": 900}, java_script_enabled=has_script
     )
@@ -59,9 +62,13 @@ def visiting(browser: Browser, *, has_script: bool = True) -> Iterator[Page]:
     complaints: list[str] = []
     page.on("console", lambda it: complaints.append(it.text))
     page.on("pageerror", lambda error: complaints.append(str(error)))
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
     yield page
+    known = tuple(f"{it}/" for it in origins)
+    assert [it for it in asked if not it.startswith(known)] == []
     # A test that fills a field in before the page is painted is faster than its autofocus.
-    harmless = ("status of 4", "Autofocus processing was blocked")
+    harmless = ["Autofocus processing was blocked", *(["status of 4"] if is_refused else [])]
     assert [it for it in complaints if not any(part in it for part in harmless)] == []
     context.close()
 
@@ -111,7 +118,7 @@ def saved_codes(page: Page) -> list[str]:
 
 
 def test_a_passkey_is_a_second_factor_and_signs_in_alone(browser: Browser, place: Place) -> None:
-    with visiting(browser) as page:
+    with visiting(browser, place.url, is_refused=False) as page:
         with_authenticator(page)
         give_password(page, place, "ann")
         heading(page, "@ann")
@@ -140,6 +147,11 @@ def test_a_passkey_is_a_second_factor_and_signs_in_alone(browser: Browser, place
         page.get_by_role("link", name="Sign in with a passkey").click()
         heading(page, "Let a machine in")
 
+        page.goto(f"{place.url}/account/confirm?next={HERE}")
+        page.get_by_label("Password").fill(PASSWORD)
+        press(page, "Use a passkey")
+        heading(page, "Two-factor sign-in")
+
         # Renamed, and removed again: then the password is enough.
         page.goto(place.url + HERE)
         page.get_by_text("Rename").click()
@@ -153,7 +165,7 @@ def test_a_passkey_is_a_second_factor_and_signs_in_alone(browser: Browser, place
 
 
 def test_an_app_works_without_a_script(browser: Browser, place: Place) -> None:
-    with visiting(browser, has_script=False) as page:
+    with visiting(browser, place.url, has_script=False) as page:
         give_password(page, place, "bob")
         page.goto(place.url + HERE)
         page.get_by_role("link", name="Set up an app").click()
@@ -196,7 +208,7 @@ def test_an_app_works_without_a_script(browser: Browser, place: Place) -> None:
 
 
 def test_an_operator_must_set_one_up_first(browser: Browser, place: Place) -> None:
-    with visiting(browser) as page:
+    with visiting(browser, place.url) as page:
         with_authenticator(page)
         give_password(page, place, "olly", "/sign-in?next=/device")
         heading(page, "Two-factor sign-in")
@@ -218,7 +230,7 @@ def test_an_operator_must_set_one_up_first(browser: Browser, place: Place) -> No
 def test_reached_by_another_address_a_page_says_where_passkeys_work(
     browser: Browser, place: Place
 ) -> None:
-    with visiting(browser) as page:
+    with visiting(browser, place.service.url) as page:
         page.goto(f"{place.service.url}/sign-in/passkey")
         expect(page.get_by_role("alert")).to_have_text(
             f"Passkeys work at {place.url} only. Open this page there."
@@ -229,7 +241,7 @@ def test_reached_by_another_address_a_page_says_where_passkeys_work(
 def test_without_a_script_a_page_says_that_passkeys_need_one(
     browser: Browser, place: Place
 ) -> None:
-    with visiting(browser, has_script=False) as page:
+    with visiting(browser, place.url, has_script=False) as page:
         page.goto(f"{place.url}/sign-in/passkey")
         expect(page.get_by_text("A passkey needs JavaScript")).to_be_visible()
         expect(page.get_by_role("button", name="Use a passkey")).to_have_count(0)
