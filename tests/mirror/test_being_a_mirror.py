@@ -15,7 +15,8 @@ from support.service import Service, running_service, wait_for
 from support.site import InProcessSite
 from support.widgets import import_widgets, widget_line
 from widget_catalog.actions.change_version import yank_version
-from widget_catalog.actions.change_widget import set_official, unlist_widget
+from widget_catalog.actions.change_widget import list_widget, set_official, unlist_widget
+from widget_catalog.actions.create_account import create_account
 from widget_catalog.actions.mirror.mirroring import Mirroring, Round, Wanted
 from widget_catalog.actions.mirror.status import end_mirroring, find_status
 from widget_catalog.actions.revoke_version import revoke_version, unrevoke_version
@@ -23,8 +24,10 @@ from widget_catalog.domain.accounts import COMMAND_LINE as OPERATOR
 from widget_catalog.domain.errors import IsMirror, MirrorRefused
 from widget_catalog.domain.widgets import Version
 from widget_catalog.settings import Backends
+from widget_catalog.store.audit import list_entries
+from widget_catalog.store.engine import Store
 from widget_catalog.store.widgets import stream_widgets
-from widget_catalog.wiring import Node, prepare_node
+from widget_catalog.wiring import Node, open_node, prepare_node
 from widget_catalog_client import Catalog, CatalogUnavailable
 
 
@@ -101,6 +104,47 @@ def test_a_catalog_with_widgets_of_its_own_is_no_mirror(tmp_path: Path, service:
     data = filled_folder(tmp_path / "data", widget_line("ann/own"))
     with pytest.raises(MirrorRefused, match="has 1 widgets of its own"):
         a_mirror(data, service.url).__enter__()
+
+
+def test_a_catalog_with_accounts_of_its_own_is_no_mirror(tmp_path: Path, service: Service) -> None:
+    data = empty_folder(tmp_path / "data")
+    node = open_node(data, is_durable=False)
+    create_account(node.store, "acme", "acme@example.org", "correct horse battery")
+    before = audited(node.store)
+    with pytest.raises(MirrorRefused, match=r"has accounts or organizations \(acme\) of its own"):
+        a_mirror(data, service.url, Wanted(("acme",))).__enter__()
+    assert (find_status(node.store), exported(node), audited(node.store)) == (None, {}, before)
+    node.store.close()
+
+
+def test_rounds_that_change_something_are_in_the_audit_log(
+    tmp_path: Path, origin: Node, service: Service
+) -> None:
+    with a_mirror(tmp_path / "data", service.url) as copying:
+        store = copying.node.store
+        assert copying.mirroring.run() == Round(6, [])
+        begun = [("begin mirroring", None, {"url": service.url})]
+        first = [("mirror", None, {"url": service.url, "widgetsChanged": 6})]
+        assert audited(store) == [*begun, *first]
+        assert copying.mirroring.run() == Round(0, [])
+        assert audited(store) == [*begun, *first]
+
+        create_account(store, "acme", "acme@example.org", "correct horse battery")
+        unlist_widget(origin.store, OPERATOR, "acme/bare")
+        assert copying.mirroring.run() == Round(1, [])
+        list_widget(origin.store, OPERATOR, "acme/bare")
+        changed = {"url": service.url, "widgetsChanged": 1}
+        rounds = [it for it in audited(store) if it[0] == "mirror"]
+        assert rounds == [*first, ("mirror", None, changed), ("mirror", "acme", changed)]
+        end_mirroring(store)
+        assert audited(store)[-1] == ("end mirroring", None, {"url": service.url})
+
+
+def audited(store: Store) -> list[tuple[str, str | None, object]]:
+    """Actions, scopes and details, oldest first."""
+    with store.reading() as connection:
+        entries, _total = list_entries(connection, None, None, 1, 100)
+    return [(it.action, it.scope, it.details) for it in reversed(entries)]
 
 
 def test_a_mirror_has_one_origin(mirrored: InProcessSite) -> None:

@@ -219,3 +219,9 @@ def find_owned_scopes(connection: Connection, names: Sequence[str]) -> dict[str,
         scopes.c.name.in_(names), scopes.c.kind.in_(["personal", "organization"])
     )
     return {row.name: row.kind for row in connection.execute(query)}
+
+
+def all_owned_scopes(connection: Connection) -> set[str]:
+    """Every scope of an account or organization."""
+    is_owned = scopes.c.kind.in_(["personal", "organization"])
+    return set(connection.execute(sa.select(scopes.c.name).where(is_owned)).scalars())

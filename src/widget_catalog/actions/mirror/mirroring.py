@@ -7,6 +7,7 @@ step may be repeated, so a process that is killed loses nothing.
 import itertools
 import secrets
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
@@ -39,9 +40,10 @@ from ...store.mirrors import (
     remove_mirror,
     save_mirror,
 )
-from ...store.widgets import Key, count_widgets, find_widgets, stream_widgets
+from ...store.widgets import Key, find_widgets, stream_widgets
 from ..revoke_version import withdraw_files
 from .applying import save_copy
+from .status import record_begun, record_round, require_empty
 from .upstream import Head, MirrorFault, Upstream, head_in_detail, head_in_registry
 
 _CHANGES_PER_PAGE = 1000
@@ -102,6 +104,7 @@ class Mirroring:
                 with self._store.publishing() as tx:
                     remove_mirror(tx)
                 raise
+            record_begun(self._store, self._catalog.url)
 
     def _claim(self, wanted: Wanted) -> bool:
         """Whether it has become a mirror just now."""
@@ -109,12 +112,7 @@ class Mirroring:
         with self._store.publishing() as tx:
             mirror = find_mirror(tx.connection)
             if mirror is None:
-                own = count_widgets(tx.connection)
-                if own:
-                    raise MirrorRefused(
-                        f"This catalog has {own:,} widgets of its own. A mirror needs an empty or "
-                        "new data folder."
-                    )
+                require_empty(tx)
                 save_mirror(tx, Mirror(url, secrets.token_hex(8), (), *wanted))
                 return True
             if mirror.url != url:
@@ -264,18 +262,22 @@ class Mirroring:
             self._max_bundle_bytes,
             self._store.now_ms(),
         )
-        changed, faults = 0, []
+        changed: Counter[str] = Counter()
+        faults: list[str] = []
         with self._store.reading() as connection:
             tasks = list_tasks(connection)
-        with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="mirror") as pool:
-            for scope, keys in itertools.groupby(tasks, key=lambda it: it[0]):
-                in_scope = _ScopeCopies(upstream, self._get(), self._store, scope, list(keys))
-                for batch in in_scope.batches():
-                    copies = list(pool.map(in_scope.copy, batch))
-                    faults += [it.fault for it in copies if it.fault is not None]
-                    changed += self._write([it for it in copies if it.fault is None])
-                    progress(len(batch))
-        return Round(changed, faults)
+        try:
+            with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="mirror") as pool:
+                for scope, keys in itertools.groupby(tasks, key=lambda it: it[0]):
+                    in_scope = _ScopeCopies(upstream, self._get(), self._store, scope, list(keys))
+                    for batch in in_scope.batches():
+                        copies = list(pool.map(in_scope.copy, batch))
+                        faults += [it.fault for it in copies if it.fault is not None]
+                        changed[scope] += self._write([it for it in copies if it.fault is None])
+                        progress(len(batch))
+        finally:  # A round that is interrupted has changed something, too.
+            record_round(self._store, self._catalog.url, changed)
+        return Round(changed.total(), faults)
 
     def _write(self, copies: list[_Copy]) -> int:
         changed = 0

@@ -1,10 +1,19 @@
-"""Whose mirror a catalog is, how far it has come, and ending that."""
+"""Whose mirror a catalog is, how far it has come, what the audit log says of it, and its end."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
+from ...domain.accounts import COMMAND_LINE
 from ...domain.clock import from_ms, iso
-from ...store.engine import Store
+from ...domain.errors import MirrorRefused
+from ...domain.events import CatalogMirrored, MirroringBegun, MirroringEnded
+from ...store.engine import Store, Transaction
+from ...store.events import append
 from ...store.mirrors import Mirror, count_tasks, find_mirror, remove_mirror
+from ...store.organizations import all_owned_scopes
+from ...store.widgets import count_widgets
+
+_SHOWN = 5
 
 
 class Status(NamedTuple):
@@ -38,4 +47,40 @@ def end_mirroring(store: Store) -> Mirror | None:
     with store.publishing() as tx:
         mirror = find_mirror(tx.connection)
         remove_mirror(tx)
+        if mirror is not None:
+            append(tx, COMMAND_LINE, MirroringEnded(url=mirror.url))
     return mirror
+
+
+def require_empty(tx: Transaction) -> None:
+    """Raises MirrorRefused where something would be mixed with the copy: widgets, or scopes that
+    belong to somebody."""
+    widgets, owned = count_widgets(tx.connection), all_owned_scopes(tx.connection)
+    if widgets:
+        whose = f"{widgets:,} widgets"
+    elif owned:
+        shown = ", ".join(sorted(owned)[:_SHOWN]) + (", …" if len(owned) > _SHOWN else "")
+        whose = f"accounts or organizations ({shown})"
+    else:
+        return
+    raise MirrorRefused(
+        f"This catalog has {whose} of its own. A mirror needs an empty or new data folder."
+    )
+
+
+def record_begun(store: Store, url: str) -> None:
+    with store.writing() as tx:
+        append(tx, COMMAND_LINE, MirroringBegun(url=url))
+
+
+def record_round(store: Store, url: str, changed: Mapping[str, int]) -> None:
+    """In the audit log; in that of each owned scope, too. `changed`: how many widgets, by scope."""
+    total = sum(changed.values())
+    if not total:
+        return
+    with store.writing() as tx:
+        append(tx, COMMAND_LINE, CatalogMirrored(url=url, widgets_changed=total))
+        for scope in sorted(all_owned_scopes(tx.connection)):
+            if count := changed.get(scope):
+                event = CatalogMirrored(scope=scope, url=url, widgets_changed=count)
+                append(tx, COMMAND_LINE, event)
