@@ -6,7 +6,9 @@ import pytest
 
 from support.browsing import Browsing
 from support.oauth import BASE, CALLBACK, CHALLENGE, authorize_address, query_of
+from support.people import PASSWORD
 from support.site import InProcessSite
+from widget_catalog.actions.create_account import create_account
 
 ISSUER = "https://catalog.example"
 STRANGE = "This program's request is wrong"
@@ -41,6 +43,22 @@ def test_who_is_signed_in_is_asked(ann: Browsing) -> None:
         ("Cancel", "cancel"),
         ("Sign in as somebody else", None),
     ]
+
+
+def test_an_operator_reads_what_else_the_program_can_do(ann: Browsing) -> None:
+    powers = "You are an operator, so it can also do what operators do: "
+    ann.get(authorize_address())
+    assert powers not in ann.page.one("main").text
+    store = ann.site.node.store
+    create_account(store, "olly", "olly@example.org", PASSWORD, is_operator=True)
+    olly = Browsing(ann.site).sign_in("olly")
+
+    olly.get(authorize_address())
+
+    said = olly.page.one("main").text
+    assert powers in said
+    for power in ("yank", "unlist", "revoke", "official", "webhooks", "audit log"):
+        assert power in said.partition(powers)[2], power
 
 
 def test_the_page_is_kept_by_nobody_framed_by_nobody_and_leads_to_the_program_alone(

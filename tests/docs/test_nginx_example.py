@@ -1,9 +1,10 @@
-"""The nginx configuration in docs/operating.md."""
+"""The nginx configurations in docs/operating.md and in deploy/."""
 
 import re
 from pathlib import Path
 
 _PAGE = Path(__file__).parents[2] / "docs" / "operating.md"
+_DEPLOYED = Path(__file__).parents[2] / "deploy" / "nginx.conf"
 _HSTS = 'add_header Strict-Transport-Security "max-age=31536000" always;'
 
 
@@ -18,3 +19,10 @@ def test_every_answer_over_https_asks_browsers_to_stay_there() -> None:
     assert len(locations) == 4
     for location in locations:
         assert "add_header" not in location or _HSTS in location, location
+
+
+def test_the_load_balancer_s_lines_for_tls_ask_browsers_to_stay_there() -> None:
+    lines = [it.strip() for it in _DEPLOYED.read_text(encoding="utf-8").splitlines()]
+
+    assert lines.index("# listen 443 ssl;") < lines.index(f"# {_HSTS}")
+    assert [it for it in lines if it.startswith("add_header")] == []

@@ -1,8 +1,9 @@
 """Publishing from the browser: the form, the page to confirm, and who may see what was sent."""
 
+import asyncio
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from support.people import BUNDLE, manifest
 from support.site import Answer
 from support.village import BuiltVillage, Village
 from widget_catalog.actions.tidy_uploads import tidy_uploads
+from widget_catalog.web.kit.http import PlainRequest
+from widget_catalog.web.kit.receiving import MOST_FORMS
 
 PUBLISH = "/account/publish"
 STYLE = b".clock { color: red }\n"
@@ -219,6 +222,61 @@ def test_a_form_of_another_site_or_of_nobody_is_refused(village: Village, ann: B
     assert answer.headers["location"].startswith("/sign-in")
     assert ann.submit_files(PUBLISH, files(), csrf_token="0" * 64).status == 403
     assert uploaded(village) == []
+
+
+def test_slow_forms_of_one_account_leave_room_for_others(village: Village, ann: Browsing) -> None:
+    """From ten addresses: more than a worker would receive at the same time."""
+    ann.get(PUBLISH)
+    body, kind = multipart(ann.hidden_fields(PUBLISH), files())
+    session = {"cookie": f"__Host-session={ann.cookies['session']}", "content-type": kind}
+    come = asyncio.Event()
+
+    class Slow:
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            yield body[:10]
+            await come.wait()
+            yield body[10:]
+
+    async def post(number: int) -> Answer:
+        request = PlainRequest("POST", PUBLISH, "", session, f"192.0.2.{number}:9")
+        return Answer(await village.site._worker.answer(request, Slow()))
+
+    async def hold() -> set[asyncio.Task[Answer]]:
+        pending = {asyncio.ensure_future(post(it)) for it in range(10)}
+        async with asyncio.timeout(60):
+            while len(pending) > MOST_FORMS:
+                done, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
+                assert {it.result().status for it in done} == {429}
+                assert {it.result().headers["retry-after"] for it in done} == {"5"}
+        return pending
+
+    async def finish(held: set[asyncio.Task[Answer]]) -> list[int]:
+        come.set()
+        return [(await it).status for it in held]
+
+    loop = village.site._loop
+    held = loop.run_until_complete(hold())
+    assert send(browser_of(village.abe), files("honest")).status == 303
+    assert loop.run_until_complete(finish(held)) == [303] * MOST_FORMS
+    assert send(ann, files("again")).status == 303  # All places are free again.
+
+
+def test_no_room_is_kept_for_a_form_of_another_site(village: Village, ann: Browsing) -> None:
+    ann.get(PUBLISH)
+    _, kind = multipart({}, {})
+
+    class Unread:
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            raise AssertionError("The body was asked for.")
+            yield b""
+
+    headers = {"cookie": f"__Host-session={ann.cookies['session']}", "content-type": kind}
+    for more in ({"origin": "https://evil.example"}, {"sec-fetch-site": "cross-site"}):
+        request = PlainRequest("POST", PUBLISH, "", headers | more, "192.0.2.1:9")
+        answered = village.site._loop.run_until_complete(
+            village.site._worker.answer(request, Unread())
+        )
+        assert answered.status == 403
 
 
 @pytest.mark.parametrize(

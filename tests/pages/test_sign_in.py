@@ -154,6 +154,40 @@ def test_no_other_site_can_sign_somebody_in(
     assert answer.headers == PERSONAL
 
 
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"origin": "http://catalog.example", "host": "catalog.example"},
+        {"origin": "https://evil.example", "host": "evil.example"},
+        {"origin": "https://catalog.example:8443", "host": "catalog.example:8443"},
+        {"origin": "https://[", "host": "["},
+    ],
+    ids=str,
+)
+def test_with_a_base_url_its_origin_alone_sends_forms(
+    house: InProcessSite, headers: dict[str, str]
+) -> None:
+    fields = {"username": "ann", "password": PASSWORD}
+
+    assert Browsing(house).post("/sign-in", fields, **headers).status == 403
+    for origin in ("https://catalog.example", "https://catalog.example:443"):
+        assert Browsing(house).post("/sign-in", fields, origin=origin).status == 303
+
+
+def test_without_a_base_url_the_host_tells_which_pages_are_ours(tmp_path: Path) -> None:
+    with InProcessSite(tmp_path / "data", base_url="") as site:
+        a_person(site, "ann")
+        fields = {"username": "ann", "password": PASSWORD}
+        for origin, host, status in (
+            ("http://machine.local:8080", "machine.local:8080", 303),
+            ("http://127.0.0.1:8080", "machine.local:8080", 303),
+            ("http://evil.example", "machine.local:8080", 403),
+            ("null", "machine.local:8080", 403),
+        ):
+            answer = Browsing(site).post("/sign-in", fields, origin=origin, host=host)
+            assert answer.status == status, (origin, host)
+
+
 def test_signing_out_ends_the_session(house: InProcessSite) -> None:
     browsing = Browsing(house).sign_in("ann")
     cookie = browsing.cookies["session"]

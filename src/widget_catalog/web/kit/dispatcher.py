@@ -150,17 +150,24 @@ class Dispatcher:
     async def _receive_form(
         self, request: Request, body: Body, boundary: str, auth: AuthMode, address: str
     ) -> MultipartForm:
-        """A form with files. Nothing is taken from people who are not signed in."""
-        services, in_thread = self._services, self._receiver.in_thread
-        if await in_thread(identify, services, request, auth, address) is None:
+        """A form with files. Nothing is taken, nor room kept, for people who are not signed in or
+        for pages of other sites."""
+        services, receiver, in_thread = self._services, self._receiver, self._receiver.in_thread
+        visitor = await in_thread(identify, services, request, auth, address)
+        if visitor is None:
             raise NotSignedIn(_CLOSED)
+        refuse_other_sites(services, Call(request, address, {}, b"", visitor))
         most = max(services.settings.max_bundle_bytes, MAX_MANIFEST_BYTES)
         folder = DataFolder(services.settings.data).uploads
         kept = MAX_FILES * most
         reader = MultipartReader(boundary, folder, most, max(_MOST_FORM_BYTES, 2 * kept))
-        with self._receiver.one_of_few(network_of(address)), self._receiver.few_bytes(kept):
+        with (
+            receiver.one_form(visitor.actor.name),
+            receiver.one_of_few(network_of(address)),
+            receiver.few_bytes(min(kept, length_of(request, kept))),
+        ):
             try:
-                await self._receiver.pass_on(body, reader.write)
+                await receiver.pass_on(body, reader.write)
                 return await in_thread(reader.finish)
             except BaseException:
                 await in_thread(reader.give_up)
@@ -225,6 +232,12 @@ def check_content_type(request: Request, route: Route, sent: bytes) -> None:
 
 def content_type_of(request: Request) -> str:
     return request.headers.get("content-type") or ""
+
+
+def length_of(request: Request, otherwise: int) -> int:
+    """How long the body is, if that is said."""
+    text = request.headers.get("content-length") or ""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 20 else otherwise
 
 
 def client_address(services: Services, request: Request) -> str:

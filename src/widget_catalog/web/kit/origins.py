@@ -15,17 +15,33 @@ def refuse_other_sites(services: Services, call: Call) -> None:
     """
     headers = call.request.headers
     origin = headers.get("origin")
-    ours = {headers.get("host"), urlsplit(services.settings.public_url).netloc} - {None, ""}
     is_foreign = headers.get("sec-fetch-site") in ("cross-site", "same-site")
-    if is_foreign or (origin is not None and _host_of(origin) not in ours):
+    if is_foreign or (origin is not None and not _is_own(services, call, origin)):
         raise NotAllowed(
             "This was sent from a page of another site. Open a page of this service, and send it "
             "from there."
         )
 
 
-def _host_of(origin: str) -> str:
+def _is_own(services: Services, call: Call, origin: str) -> bool:
+    """With `base_url`, that origin alone: a `Host` says only what the client asked for, and a page
+    that came over http may be somebody else's. Without it, people come by whatever name they have
+    for this machine."""
+    settings = services.settings
+    if settings.base_url:
+        return _origin_of(origin) == _origin_of(settings.public_url)
+    ours = {call.request.headers.get("host"), urlsplit(settings.public_url).netloc} - {None, ""}
+    found = _origin_of(origin)
+    return found is not None and urlsplit(origin).netloc in ours
+
+
+def _origin_of(url: str) -> tuple[str, str, int | None] | None:
+    """Scheme, host and port, as browsers compare them; None if it has none, as `null`."""
     try:
-        return urlsplit(origin).netloc
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
     except ValueError:
-        return ""
+        return None
+    if not host:
+        return None
+    return parts.scheme, host, port or {"https": 443, "http": 80}.get(parts.scheme)

@@ -17,6 +17,8 @@ _WAIT_S = 5
 # What a worker receives at the same time: announced bytes of all bodies together. One is always
 # received, however large.
 MOST_BYTES = 64 << 20
+# Forms with files that an account sends at the same time, from wherever.
+MOST_FORMS = 2
 # They wait for the disk; nothing else waits for them.
 _THREADS = 4
 
@@ -31,6 +33,7 @@ class Receiver:
         self._max_parallel = max_parallel
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="uploads")
         self._under_way: Counter[str] = Counter()
+        self._forms: Counter[str] = Counter()
         self._under_way_bytes = 0
 
     @property
@@ -61,20 +64,18 @@ class Receiver:
     @contextlib.contextmanager
     def one_of_few(self, network: str) -> Iterator[None]:
         """TooOften, if this client has as many uploads under way as it may."""
-        most = self._max_parallel
-        if most and self._under_way[network] >= most:
-            raise TooOften(
-                f"At most {most:,} files can be uploaded from your address at a time. Try again "
-                f"in {_WAIT_S} seconds.",
-                wait_s=_WAIT_S,
-            )
-        self._under_way[network] += 1
-        try:
+        sentence = (
+            f"At most {self._max_parallel:,} files can be uploaded from your address at a time."
+        )
+        with _one_more(self._under_way, network, self._max_parallel, sentence):
             yield
-        finally:
-            self._under_way[network] -= 1
-            if not self._under_way[network]:
-                del self._under_way[network]
+
+    @contextlib.contextmanager
+    def one_form(self, account: str) -> Iterator[None]:
+        """TooOften, if this account sends as many forms with files as it may."""
+        sentence = f"At most {MOST_FORMS} forms with files can be sent by one account at a time."
+        with _one_more(self._forms, account, MOST_FORMS, sentence):
+            yield
 
     @contextlib.contextmanager
     def few_bytes(self, size: int) -> Iterator[None]:
@@ -89,6 +90,19 @@ class Receiver:
             yield
         finally:
             self._under_way_bytes -= size
+
+
+@contextlib.contextmanager
+def _one_more(under_way: Counter[str], key: str, most: int, sentence: str) -> Iterator[None]:
+    if most and under_way[key] >= most:
+        raise TooOften(f"{sentence} Try again in {_WAIT_S} seconds.", wait_s=_WAIT_S)
+    under_way[key] += 1
+    try:
+        yield
+    finally:
+        under_way[key] -= 1
+        if not under_way[key]:
+            del under_way[key]
 
 
 async def _next(chunks: AsyncIterator[bytes]) -> bytes:
