@@ -1,19 +1,15 @@
 """kill -9 of an import, at any moment, while the service runs: all of its file, or nothing."""
 
-import contextlib
 import os
 import random
-import signal
-import subprocess
-import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from support.children import children_of, kill
 from support.folders import filled_folder
-from support.service import Service, clean_environment, run_command, running_service
+from support.service import Service, run_command, running_service
 from support.widgets import import_widgets, ndjson, version_line, widget_line
 from widget_catalog.actions.import_catalog import import_catalog
 from widget_catalog.actions.staged_import import finish_import
@@ -46,7 +42,7 @@ def test_an_import_killed_at_any_time_leaves_all_of_its_file_or_nothing(tmp_path
     choose = random.Random(3)
     data = filled_folder(tmp_path / "data", widget_line("old/clock"))
     outcomes = Counter[str]()
-    with running_service(data) as service, _importer(data) as importer:
+    with running_service(data) as service, children_of("support.importer", data) as importer:
         began = time.monotonic()
         importer.start(_file(tmp_path, "whole"))
         importer.wait()
@@ -56,7 +52,7 @@ def test_an_import_killed_at_any_time_leaves_all_of_its_file_or_nothing(tmp_path
             scope = f"time{turn}"
             child = importer.start(_file(tmp_path, scope))
             time.sleep(choose.uniform(0.05, 1.1) * duration_s)
-            _kill(child)
+            kill(child)
             importer.wait()
             outcomes[_look(service, scope)] += 1
         assert outcomes["nothing"], "no kill fell into an import"
@@ -67,7 +63,7 @@ def test_an_import_killed_at_any_time_leaves_all_of_its_file_or_nothing(tmp_path
 def test_an_import_killed_after_any_line_leaves_nothing(tmp_path: Path) -> None:
     choose = random.Random(4)
     data = filled_folder(tmp_path / "data", widget_line("old/clock"))
-    with running_service(data) as service, _importer(data) as importer:
+    with running_service(data) as service, children_of("support.importer", data) as importer:
         for turn in range(_KILLS_BY_LINE):
             scope = f"line{turn}"
             lines = _lines(tmp_path, scope).splitlines(keepends=True)
@@ -80,7 +76,7 @@ def test_an_import_killed_after_any_line_leaves_nothing(tmp_path: Path) -> None:
                 pipe.flush()
                 _wait_for_a_bundle(data, before)
                 time.sleep(choose.uniform(0, 0.05))
-                _kill(child)
+                kill(child)
                 importer.wait()
             assert _look(service, scope) == "nothing"
         node = prepare_node(data)
@@ -119,44 +115,6 @@ def _wait_for_a_bundle(data: Path, before: int) -> None:
     while _bundles(data) == before:
         assert time.monotonic() < deadline
         time.sleep(0.001)
-
-
-class _Importer:
-    def __init__(self, process: "subprocess.Popen[str]") -> None:
-        self._process = process
-
-    def start(self, file: Path) -> int:
-        assert self._process.stdin is not None
-        self._process.stdin.write(f"{file}\n")
-        self._process.stdin.flush()
-        return int(self._read())
-
-    def wait(self) -> None:
-        assert self._read() == "ended"
-
-    def _read(self) -> str:
-        assert self._process.stdout is not None
-        return self._process.stdout.readline().strip()
-
-
-@contextlib.contextmanager
-def _importer(data: Path) -> Iterator[_Importer]:
-    environment = clean_environment({"PYTHONPATH": str(Path(__file__).parents[1])})
-    with subprocess.Popen(
-        [sys.executable, "-m", "support.importer", str(data)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        env=environment,
-    ) as process:
-        yield _Importer(process)
-        assert process.stdin is not None
-        process.stdin.close()
-
-
-def _kill(child: int) -> None:
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(child, signal.SIGKILL)
 
 
 def _file(folder: Path, scope: str) -> Path:

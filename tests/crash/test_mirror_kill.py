@@ -1,19 +1,15 @@
 """kill -9 of a mirror and of the catalog it copies, at any moment: in the end they are the same."""
 
-import contextlib
 import os
 import random
-import signal
-import subprocess
-import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from support.children import children_of, kill
 from support.folders import empty_folder
 from support.mirrors import assert_bundles_are_whole, exported
-from support.service import Service, clean_environment, free_port
+from support.service import Service, free_port
 from support.widgets import import_widgets, version_line, widget_line
 from widget_catalog.actions.change_version import deprecate_version, yank_version
 from widget_catalog.actions.change_widget import list_widget, unlist_widget
@@ -31,44 +27,6 @@ def _line(folder: Path, i: int) -> dict[str, Any]:
     (folder / f"{i}.js").write_text(f"export function mount() {{ return {i} }}\n")
     stored = {"bundleFile": f"{i}.js", "bundleUrl": None, "bundleSize": None, "sha256Hash": None}
     return widget_line(f"s{i % 3}/w{i}", versions=[version_line("1.0.0", **stored)])
-
-
-class Runner:
-    """Starts rounds of a mirror, each in a process of its own."""
-
-    def __init__(self, process: "subprocess.Popen[str]") -> None:
-        self._process = process
-
-    def start(self) -> int:
-        assert self._process.stdin is not None
-        self._process.stdin.write("go\n")
-        self._process.stdin.flush()
-        return int(self._read())
-
-    def wait(self) -> int:
-        """The exit code: negative, if it was killed."""
-        return int(self._read())
-
-    def _read(self) -> str:
-        assert self._process.stdout is not None
-        return self._process.stdout.readline()
-
-
-@contextlib.contextmanager
-def _runner(data: Path, url: str) -> Iterator[Runner]:
-    environment = clean_environment({"PYTHONPATH": os.pathsep.join(sys.path)})
-    command = [sys.executable, "-m", "support.mirror_runner", str(data), url]
-    with subprocess.Popen(
-        command,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        env=environment,
-    ) as process:
-        try:
-            yield Runner(process)
-        finally:
-            process.kill()
 
 
 def _change_something(node: Node, choose: random.Random) -> None:
@@ -89,7 +47,7 @@ def test_both_sides_killed_at_any_time_are_the_same_in_the_end(tmp_path: Path) -
     data, port = empty_folder(tmp_path / "mirror"), free_port()
     service = Service(origin.folder.path, port=port)
     try:
-        with _runner(data, service.url) as runner:
+        with children_of("support.mirror_runner", data, service.url) as runner:
             for turn in range(_KILLS):
                 child = runner.start()
                 time.sleep(choose.uniform(0, 1.5))
@@ -98,8 +56,7 @@ def test_both_sides_killed_at_any_time_are_the_same_in_the_end(tmp_path: Path) -
                     runner.wait()
                     service = Service(origin.folder.path, port=port)
                 else:
-                    with contextlib.suppress(ProcessLookupError):
-                        os.kill(child, signal.SIGKILL)
+                    kill(child)
                     runner.wait()
                 _change_something(origin, choose)
             for _ in range(2):

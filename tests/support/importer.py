@@ -1,38 +1,27 @@
-"""A process that imports on command, in children that can be killed at any moment.
+"""Imports files, each in a child that can be killed: see `support/children.py`.
 
     python -m support.importer DATA
 
-For every line on standard input, the path of a file or named pipe, it forks a child that imports
-it as the command does beside a service, and prints the child's number. It has loaded everything
-before, so that a kill falls into the importing and not into the loading.
+A line names a file or a pipe, which is imported as the command does it beside a service.
 """
 
-import os
 import sys
+from functools import partial
 from pathlib import Path
 
+from support.children import run_children
 from widget_catalog.actions import staged_import
 from widget_catalog.actions.import_catalog import import_catalog
 from widget_catalog.wiring import prepare_node
 
 
-def run_import(data: Path, file: Path) -> None:
-    node = prepare_node(data)
+def run_import(data: Path, name: str) -> int:
+    node, file = prepare_node(data), Path(name)
     with file.open("rb") as lines:
         import_catalog(node.store, node.bundles, lines, file.parent, max_bundle_bytes=1 << 21)
-
-
-def main(data: Path) -> None:
-    staged_import._SLICE_S = 1e-3  # As many transactions as there can be: all the more to kill.
-    for line in sys.stdin:
-        child = os.fork()
-        if child == 0:
-            run_import(data, Path(line.strip()))
-            os._exit(0)
-        print(child, flush=True)
-        os.waitpid(child, 0)
-        print("ended", flush=True)
+    return 0
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    staged_import._SLICE_S = 1e-3  # As many transactions as there can be: all the more to kill.
+    run_children(partial(run_import, Path(sys.argv[1])))
