@@ -51,6 +51,7 @@ def test_a_snapshot_is_verified_and_loaded_elsewhere(place: Path, tmp_path: Path
     verified = _run(place, "snapshot", "verify", "c.snapshot", "--key", "snapshot.pub")
     assert verified.code == 0
     assert "c.snapshot is whole, and signed with" in verified.err
+    assert "It is of a catalog without a base_url, as it was after change 1 at " in verified.err
     loading = ("snapshot", "load", "c.snapshot", "--key", "snapshot.pub", "--data", tmp_path / "d")
 
     loaded = _run(place, *loading)
@@ -61,10 +62,15 @@ def test_a_snapshot_is_verified_and_loaded_elsewhere(place: Path, tmp_path: Path
 
     exports = [_run(place, "export", "-", "--data", data).out for data in ("data", tmp_path / "d")]
     assert exports[0] == exports[1]
+    (place / "named.toml").write_text('base_url = "https://catalog.example"\n')
     delta = _run(
-        place, "snapshot", "create", "d.snapshot", "--since", "c.snapshot", "--key", "snapshot.key"
+        place,
+        *("snapshot", "create", "d.snapshot", "--since", "c.snapshot", "--key", "snapshot.key"),
+        *("--config", "named.toml"),
     )
     assert delta.err.startswith("Wrote a delta since change 1: 0 widgets, 0 versions and 0 ")
+    verified = _run(place, "snapshot", "verify", "d.snapshot", "--key", "snapshot.pub")
+    assert "It is of https://catalog.example, as it was after change 1 at " in verified.err
 
 
 @pytest.mark.parametrize(

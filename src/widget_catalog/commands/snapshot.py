@@ -117,7 +117,8 @@ def create(
         fail(f"{file} is a folder; name a file in it.")
     base = None if since is None else _header_of(since)
     like_base = None if base is None else base.scopes
-    wanted = Wanted(settings.public_url, _scopes(scope) if scope else like_base, base)
+    base_url = settings.public_url if settings.base_url else None
+    wanted = Wanted(base_url, _scopes(scope) if scope else like_base, base)
     node = existing_node(settings)
     made = make_snapshot(node.store, node.bundles, file, wanted, signing, partial(counting, say))
     report(f"Wrote {_summary(made)} to {file}.")
@@ -142,7 +143,8 @@ def verify(
         header = snapshot.header
     signed = f"signed with {header.key}" if header.key else "not signed"
     report(f"{file} is whole, and {signed}: {_summary(header)}.")
-    report(f"It is of {header.base_url}, as it was after change {header.seq:,} at {header.at}.")
+    origin = header.base_url or "a catalog without a base_url"
+    report(f"It is of {origin}, as it was after change {header.seq:,} at {header.at}.")
 
 
 @snapshots.command()

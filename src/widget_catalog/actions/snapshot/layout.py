@@ -52,7 +52,8 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
     format: int
     origin: str
-    base_url: _Word
+    base_url: _Word | None
+    """Where people reach the catalog, if its operator has set that."""
     seq: int
     """The number of the newest change."""
     position: str

@@ -49,7 +49,7 @@ _ADDING = frozenset({"published", "imported"})
 class Wanted(NamedTuple):
     """What the snapshot is to hold."""
 
-    base_url: str
+    base_url: str | None
     scopes: list[str] | None = None
     since: Header | None = None
     """Of the snapshot that this one is a delta to."""
