@@ -50,6 +50,7 @@ def check_values(values: Mapping[str, Any], given: Mapping[str, tuple[Any, str]]
         ("cache_mb", 1, 1 << 20),
         ("bundle_cache_mb", 1, 1 << 24),
         ("max_event_streams", 0, 1_000_000),
+        ("max_event_streams_per_client", 0, 1_000_000),
         ("max_lag_s", 1, 86_400),
         ("max_silence_s", 0, 86_400),
         ("max_document_bytes", 0, 1 << 40),

@@ -160,6 +160,9 @@ class Settings:
     max_event_streams: int = _setting(
         1000, "Clients that may follow the changes as event streams, for each worker."
     )
+    max_event_streams_per_client: int = _setting(
+        100, "Those that one address may open, for each worker; 0: no limit."
+    )
     max_lag_s: int = _setting(
         60, "Seconds that changes may wait to be shown before `/healthz/ready` answers `503`."
     )

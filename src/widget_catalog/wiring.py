@@ -87,7 +87,7 @@ def build_worker(
     from .web.kit.hashing import HashingPool
     from .web.kit.http import Worker
     from .web.kit.metrics import open_metrics
-    from .web.kit.middleware import access_logged, metered, rate_limited
+    from .web.kit.middleware import access_logged, distant_client_of, metered, rate_limited
     from .web.kit.receiving import Receiver
     from .web.kit.routing import Routes
     from .web.kit.worker_metrics import WorkerMetrics
@@ -101,6 +101,7 @@ def build_worker(
     from .web.pages.public.report_page import REPORT_PAGES
     from .web.public.api import PublicApi
     from .web.public.cdn import Cdn
+    from .web.public.event_streams import EventStreams
     from .web.public.healthz import Healthz
     from .web.site import Site
     from .web.uploads import Uploads
@@ -165,7 +166,8 @@ def build_worker(
         alarm.current,
         lambda: node.replica.fault,
         settings.min_cli_version,
-        settings.max_event_streams,
+        EventStreams(catalog, settings.max_event_streams, settings.max_event_streams_per_client),
+        partial(distant_client_of, trust_forwarded_for=settings.trust_forwarded_for),
         partial(newest_change, durable),
         status,
     )

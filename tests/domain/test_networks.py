@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from widget_catalog.domain.networks import network_of
+from widget_catalog.domain.networks import is_this_machine, network_of
 
 
 @pytest.mark.parametrize(
@@ -55,3 +55,21 @@ def test_an_ipv4_address_is_the_same_however_it_is_written(address: IPv4Address)
 @given(st.text())
 def test_whatever_a_proxy_sends_is_taken(text: str) -> None:
     assert len(network_of(text)) <= 100
+
+
+@pytest.mark.parametrize(
+    ("address", "is_here"),
+    [
+        ("127.0.0.1", True),
+        ("127.8.8.8", True),
+        ("::1", True),
+        ("::ffff:127.0.0.1", True),
+        ("192.0.2.1", False),
+        ("10.0.0.1", False),
+        ("2001:db8::1", False),
+        ("unknown", False),
+        ("", False),
+    ],
+)
+def test_loopback_addresses_are_this_machine(address: str, is_here: bool) -> None:
+    assert is_this_machine(network_of(address)) is is_here

@@ -4,6 +4,7 @@ import json
 import socket
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from widget_catalog.wiring import Node, open_node
 
 CHANGES = "/api/v1/widgets/changes"
 STREAM = {"Accept": "text/event-stream"}
-MOST = 40
+MOST, MOST_PER_CLIENT = 40, 3
 
 
 @pytest.fixture(scope="module")
@@ -27,8 +28,13 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def service(data: Path) -> Iterator[Service]:
-    arguments = ("--workers", "1", "--set", f"max_event_streams={MOST}")
-    with running_service(data, *arguments) as running:
+    settings = {
+        "max_event_streams": MOST,
+        "max_event_streams_per_client": MOST_PER_CLIENT,
+        "trust_forwarded_for": "true",
+    }
+    given = [it for key, value in settings.items() for it in ("--set", f"{key}={value}")]
+    with running_service(data, "--workers", "1", *given) as running:
         yield running
 
 
@@ -113,6 +119,42 @@ def test_every_listener_hears_of_a_change_at_once(service: Service, node: Node) 
     finally:
         for it in listeners:
             it.close()
+
+
+def test_one_address_takes_only_its_share(service: Service) -> None:
+    opened: list[socket.socket] = []
+
+    def status(address: str, *, stays: bool = False) -> int:
+        stream = connect(service, X_Forwarded_For=address)
+        found = int(read_until(stream, b"\r\n\r\n").split()[1])
+        if stays and found == 200:
+            opened.append(stream)
+        else:
+            stream.close()
+        return found
+
+    def is_let_in(address: str) -> bool:
+        return status(address, stays=True) == 200
+
+    # All of a /64 are one client.
+    addresses = ["192.0.2.7"] * MOST_PER_CLIENT, ["2001:db8::1", "2001:db8::2", "2001:db8::3"]
+    try:
+        for address in (it for some in addresses for it in some):
+            # Streams of the test before may be there still.
+            wait_for(partial(is_let_in, address))
+        assert [status("192.0.2.7"), status("2001:db8::9")] == [503, 503]
+        with service.client() as client:
+            refused = client.get(CHANGES, headers=STREAM | {"X-Forwarded-For": "192.0.2.7"})
+        assert (refused.status_code, refused.headers["retry-after"]) == (503, "5")
+        assert refused.json() == {
+            "error": "You have too many event streams open here. Try again, or ask without one."
+        }
+        others = ("192.0.2.8", "2001:db8:0:1::1", "127.0.0.1")
+        wait_for(lambda: [status(it) for it in others] == [200, 200, 200])
+    finally:
+        for it in opened:
+            it.close()
+    wait_for(lambda: status("192.0.2.7") == 200)
 
 
 def test_those_who_leave_make_room(service: Service, node: Node) -> None:

@@ -1,10 +1,12 @@
 """What a limit counts a client by: its address, or the network that its address is from."""
 
-from ipaddress import AddressValueError, IPv6Address
+from ipaddress import AddressValueError, IPv6Address, ip_network
 
 # Those who have one IPv6 address usually have all of its /64: 2^64 of them.
 _PREFIX_BITS = 64
 _MOST_CHARACTERS = 100
+# The network of ::1, the only address in it that is in use.
+_LOOPBACK_IPV6 = "::/64"
 
 
 def network_of(address: str) -> str:
@@ -24,3 +26,11 @@ def network_of(address: str) -> str:
         return str(parsed.ipv4_mapped)
     prefix = int(parsed) >> _PREFIX_BITS << _PREFIX_BITS
     return f"{IPv6Address(prefix)}/{_PREFIX_BITS}"
+
+
+def is_this_machine(network: str) -> bool:
+    """Whether what `network_of` gives is a loopback address."""
+    try:
+        return ip_network(network).is_loopback or network == _LOOPBACK_IPV6
+    except ValueError:
+        return False

@@ -12,7 +12,7 @@ import structlog
 from widget_contract.texts import printable
 
 from ...domain.durations import spoken
-from ...domain.networks import network_of
+from ...domain.networks import is_this_machine, network_of
 from .errors import cors_of, error
 from .http import Answer, Body, Request, Response
 from .metrics import Metrics
@@ -37,6 +37,13 @@ def client_of(request: Request, *, trust_forwarded_for: bool) -> str:
         if lines:
             return lines[-1].rpartition(",")[2].strip()
     return request.client.rpartition(":")[0]
+
+
+def distant_client_of(request: Request, *, trust_forwarded_for: bool) -> str | None:
+    """What a limit of connections counts a client by. None if the connection comes from this very
+    machine, where it is a proxy that does not say for whom, or the operator."""
+    client = network_of(client_of(request, trust_forwarded_for=trust_forwarded_for))
+    return None if not client or is_this_machine(client) else client
 
 
 def rate_limited(answer: Answer, limits: str, *, trust_forwarded_for: bool) -> Answer:

@@ -110,7 +110,8 @@ class PublicApi:
         find_damage: Callable[[], str | None],
         find_delay: Callable[[], str | None],
         min_cli_version: str,
-        max_event_streams: int,
+        streams: EventStreams,
+        stream_client: Callable[[Request], str | None],
         newest_stored: Callable[[], int],
         workers: WorkerCounts | None = None,
     ) -> None:
@@ -122,7 +123,8 @@ class PublicApi:
         self._internal = internal
         self._find_damage = find_damage
         self._find_delay = find_delay
-        self._streams = EventStreams(catalog, max_event_streams)
+        self._streams = streams
+        self._stream_client = stream_client
         self._newest_stored = newest_stored
         self._workers = workers
         self._settings = public_settings
@@ -232,10 +234,12 @@ class PublicApi:
             return _yet_to_come(after)
         if request.method == "HEAD":
             return Response(200, _EVENTS, None)
+        client = self._stream_client(request)
+        if self._streams.has_enough(client):
+            return _too_many_streams("You have too many event streams open here.")
         if self._streams.is_full:
-            sentence = "Too many event streams are open here. Try again, or ask without one."
-            return error(503, sentence, CORS, ("retry-after", "5"))
-        listener = self._streams.listen(after)
+            return _too_many_streams("Too many event streams are open here.")
+        listener = self._streams.listen(after, client)
         return Response(200, _EVENTS, EventBody(listener, listener.end))
 
     async def _is_unheard_of(self, seq: int) -> bool:
@@ -355,6 +359,11 @@ def _fixed(body: Shape) -> Callable[[Request], Response]:
 def _wrong_method(request: Request, allowed: str, *headers: tuple[str, str]) -> Response:
     message = f"{request.method[:40]} is not possible here; use {allowed}."
     return error(405, message, ("allow", allowed), *headers)
+
+
+def _too_many_streams(sentence: str) -> Response:
+    way_out = "Try again, or ask without one."
+    return error(503, f"{sentence} {way_out}", CORS, ("retry-after", "5"))
 
 
 def _no_longer_kept(since: int) -> Response:

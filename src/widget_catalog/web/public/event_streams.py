@@ -7,7 +7,7 @@ with `Last-Event-ID`, and is sent what it has missed.
 
 import asyncio
 import contextlib
-from collections import deque
+from collections import Counter, deque
 from collections.abc import AsyncIterator
 
 from ...catalog.catalog import Catalog
@@ -27,8 +27,9 @@ _MOST_WAITING = 200
 class Listener:
     """One stream. Pieces wait in it until the binding asks for the next."""
 
-    def __init__(self, streams: "EventStreams", after: int) -> None:
+    def __init__(self, streams: "EventStreams", after: int, client: str | None) -> None:
         self._streams = streams
+        self.client = client
         self._after = after
         self._waiting: deque[bytes] = deque([_GREETING])
         self._wanted: asyncio.Future[None] | None = None
@@ -96,10 +97,14 @@ class Listener:
 
 
 class EventStreams:
-    def __init__(self, catalog: Catalog, max_listeners: int) -> None:
+    """`client` is what a limit counts a client by; None is not counted."""
+
+    def __init__(self, catalog: Catalog, max_listeners: int, max_per_client: int) -> None:
         self._catalog = catalog
         self._max_listeners = max_listeners
+        self._max_per_client = max_per_client
         self._listeners: set[Listener] = set()
+        self._by_client: Counter[str] = Counter()
         self._seq = 0
         self._following: asyncio.Task[None] | None = None
         self._is_closed = False
@@ -108,17 +113,31 @@ class EventStreams:
     def is_full(self) -> bool:
         return self._is_closed or len(self._listeners) >= self._max_listeners
 
-    def listen(self, after: int) -> Listener:
+    def has_enough(self, client: str | None) -> bool:
+        """Whether a client may open no more of them. 0 is no limit."""
+        most = self._max_per_client
+        return client is not None and 0 < most <= self._by_client[client]
+
+    def listen(self, after: int, client: str | None = None) -> Listener:
         """Everything after this change. The caller has asked whether there is room."""
-        listener = Listener(self, after)
+        listener = Listener(self, after, client)
         self._listeners.add(listener)
+        if client is not None:
+            self._by_client[client] += 1
         if self._following is None or self._following.done():
             self._seq = self._catalog.newest_change()
             self._following = asyncio.get_running_loop().create_task(self._follow())
         return listener
 
     def leave(self, listener: Listener) -> None:
+        if listener not in self._listeners:
+            return
         self._listeners.discard(listener)
+        client = listener.client
+        if client is not None:
+            self._by_client[client] -= 1
+            if not self._by_client[client]:
+                del self._by_client[client]
 
     def read(self, after: int) -> EventPage | None:
         return self._catalog.change_events(after, _AT_ONCE)
