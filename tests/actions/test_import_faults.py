@@ -164,6 +164,65 @@ def test_a_line_that_is_no_widget_at_all(
     assert _refused(node, beside, line).startswith(f"Line 4: {message}")
 
 
+def _all_faults(node: Node, beside: Path, line: dict[str, Any]) -> list[str]:
+    with pytest.raises(InvalidImport) as refused:
+        take(node, ndjson(line), beside)
+    return [it.removeprefix("Line 1: ") for it in refused.value.faults]
+
+
+def test_all_faults_of_a_line_are_told_at_once(node: Node, beside: Path) -> None:
+    """What is of the wrong type hides neither what has the right one nor what is unknown."""
+    versions = [
+        version_line("1.0.0", revoked={"reason": "", "at": "never"}),
+        None,
+        version_line("1.0.0", publishedAt="yesterday", permissions=["net", 1, 2]),
+        _without(version_line(bundleFile=3, bundleUrl=None, sdkVersion=7), "version"),
+        version_line("0.0.0", bundleFile="no.js", bundleUrl=None, sha256Hash="x"),
+    ]
+    line = widget_line("acme/third", versions=versions) | {"name": "Bad Name", "listed": 1}
+
+    faults = _all_faults(node, beside, line)
+
+    assert sorted(it.partition(": ")[0] for it in faults) == [
+        "listed",
+        "name",
+        "versions[0].revoked.at",
+        "versions[0].revoked.reason",
+        "versions[1]",
+        "versions[2].permissions[1]",
+        "versions[2].permissions[2]",
+        "versions[2].publishedAt",
+        "versions[2].version",
+        "versions[3].bundleFile",
+        "versions[3].sdkVersion",
+        "versions[3].version",
+        "versions[4].bundleFile",
+        "versions[4].sha256Hash",
+    ]
+    assert "versions[2].version: 1.0.0 is given twice." in faults
+
+
+def test_an_unknown_field_hides_nothing_and_the_one_that_is_meant_is_named(
+    node: Node, beside: Path
+) -> None:
+    bidi = widget_line("acme/third", displayName="a\u202eb") | {"owner": "me"}
+    line = _without(bidi, "versions") | {"versionz": []}
+
+    faults = _all_faults(node, beside, line)
+
+    assert faults[:2] == [
+        "owner: there is no such field.",
+        "versionz: there is no such field; did you mean versions?",
+    ]
+    assert faults[2].startswith("displayName: contains the character U+202E; ")
+    assert len(faults) == 3
+    version = _without(version_line(), "minSize") | {"min_size": {"w": 1, "h": 1}}
+    assert _all_faults(node, beside, widget_line("acme/x", versions=[version])) == [
+        "versions[0].minSize: is missing.",
+        "versions[0].min_size: there is no such field; did you mean minSize?",
+    ]
+
+
 @pytest.mark.parametrize("key", ["scope", "name", "displayName", "createdAt"])
 def test_a_widget_without_a_required_field(node: Node, beside: Path, key: str) -> None:
     line = json.dumps(_without(widget_line("acme/third"), key)).encode()

@@ -69,3 +69,19 @@ def test_what_a_killed_writer_has_left_is_removed_and_what_is_being_written_is_n
         assert [it.place for it in bundles.list_leftovers()] == [str(written)]
     bundles.remove_leftovers()
     assert list(bundles.list_leftovers()) == []
+
+
+def test_a_removed_bundle_leaves_no_empty_folder_and_no_other_file_goes_with_it(
+    tmp_path: Path,
+) -> None:
+    bundles = LocalBundles(tmp_path)
+    for content in (b"1", b"12"):  # Their hashes begin alike.
+        bundles.put(io.BytesIO(content), hashlib.sha256(content).hexdigest())
+    first, second = (hashlib.sha256(it).hexdigest() for it in (b"1", b"12"))
+    assert first[:2] == second[:2]
+
+    bundles.remove(first)
+    assert bundles.stat(second) is not None
+    bundles.remove(second)
+
+    assert list(tmp_path.iterdir()) == []

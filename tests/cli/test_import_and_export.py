@@ -14,8 +14,10 @@ from support.commands import Said, widget_catalog
 from support.folders import filled_folder
 from support.permissions import without_root_powers
 from support.widgets import ndjson, version_line, widget_line
+from widget_catalog.commands.new_folder import undone_on_failure
 from widget_catalog.replica.documents import Documents
 from widget_catalog.replica.search.file import LEAST_WIDGETS, open_index
+from widget_catalog.settings import load_settings
 from widget_catalog.wiring import prepare_node
 
 
@@ -121,8 +123,48 @@ def test_a_fault_names_its_line_and_field_and_nothing_is_kept(
     assert (said.code, said.out) == (1, "")
     assert said.err.startswith(f"Error: {complaint}"), said.err
     assert said.err.count("\n") == 1
-    assert _kept(tmp_path / "data") == (0, 0, 0)
-    assert not [it for it in (tmp_path / "data" / "bundles").rglob("*") if it.is_file()]
+    assert not (tmp_path / "data").exists()
+
+
+def _tree(folder: Path) -> list[str]:
+    """What is in a folder; SQLite and locks come and go with every command."""
+    found = (it.relative_to(folder) for it in folder.rglob("*"))
+    return sorted(str(it) for it in found if it.parts[0] != "run" and "catalog.db-" not in it.name)
+
+
+def test_a_failed_import_leaves_nothing_behind(tmp_path: Path) -> None:
+    (tmp_path / "new.js").write_bytes(b"export default 2;\n")
+    stored = {"bundleFile": "new.js", "bundleUrl": None, "bundleSize": None, "sha256Hash": None}
+    lines = [widget_line("a/b", versions=[version_line("1.0.0", **stored)]), widget_line("A/b")]
+    (tmp_path / "new.ndjson").write_bytes(ndjson(*lines))
+    data = filled_folder(tmp_path / "data", widget_line("x/y"))
+    before = _tree(data)
+    empty = tmp_path / "empty"
+    empty.mkdir()
+
+    for folder in (data, empty, tmp_path / "a" / "b"):
+        said = widget_catalog("import", tmp_path / "new.ndjson", "--data", folder)
+        assert (said.code, said.out) == (1, ""), said
+        assert said.err.startswith("Error: Line 2: scope: "), said
+
+    assert _tree(data) == before
+    assert list(empty.iterdir()) == []
+    assert not (tmp_path / "a").exists()
+
+
+def test_a_new_folder_that_somebody_has_used_meanwhile_is_kept(tmp_path: Path) -> None:
+    settings = load_settings({"data": tmp_path / "data"}, None)
+
+    def fail() -> None:
+        node = prepare_node(settings.data)
+        an_account(node.store, "ann")
+        node.store.close()
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt), undone_on_failure(settings):
+        fail()
+
+    assert (tmp_path / "data" / "catalog.db").exists()
 
 
 def test_what_a_file_from_somebody_else_brings_is_told_or_refused(tmp_path: Path) -> None:

@@ -74,6 +74,10 @@ def test_all_faults_are_told_at_once(tool: Tool, widget: Path) -> None:
         ("Scope", "scope"),
         ("styles", "style"),
         ("configversion", "configVersion"),
+        ("config_schema", "configSchema"),
+        ("configScheme", "configSchema"),
+        ("default_config", "defaultConfig"),
+        ("defualtSize", "defaultSize"),
     ],
 )
 def test_a_key_that_looks_like_a_known_one_is_a_warning(

@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Iterator
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args, get_origin
 
 import msgspec
+
+from widget_contract.spelling import find_similar
 
 SAFE_INTEGER = 2**53 - 1
 MAX_CELLS = 10_000
@@ -54,60 +56,126 @@ _RULES = {
     "at": _INSTANT,
 }
 
+# What stands in for a required field that is wrong or missing; else an empty text.
+_STAND_INS: dict[str, Any] = {
+    "displayName": "-",
+    "reason": "-",
+    **dict.fromkeys(("createdAt", "publishedAt", "at"), "2000-01-01T00:00:00Z"),
+    "minSize": {"w": 1, "h": 1},
+    "maxSize": {"w": 1, "h": 1},
+    **dict.fromkeys(("w", "h"), 1),
+}
+
 _COMPLAINT = re.compile(r"(?P<sentence>.*?)(?: - at `\$\.?(?P<at>.*)`)?$", re.DOTALL)
 _MISSING = "is missing."
-_UNKNOWN = "there is no such field."
+_NO_FIELD = "there is no such field"
+_UNKNOWN = f"{_NO_FIELD}."
 _SENTENCES = (
     (re.compile(r"Object missing required field `(.*)`"), _MISSING),
     (re.compile(r"Object contains unknown field `(.*)`"), _UNKNOWN),
 )
 
 
-def faults_of(line: bytes, error: Exception, shape: type[msgspec.Struct]) -> list[str]:
-    """What is wrong with a line that is not of this shape, each as a field and a sentence.
+class Misfits(NamedTuple):
+    """What keeps a line from being of a shape."""
+
+    faults: list[str]
+    """Each a field and a sentence."""
+    fields: frozenset[str]
+    """The paths of these fields."""
+    rest: dict[str, Any] | None
+    """What is in the line, with something that fits in place of what does not."""
+
+
+def find_misfits(line: bytes, error: Exception, shape: type[msgspec.Struct]) -> Misfits:
+    """What is wrong with a line that is not of this shape.
 
     `error` is what the decoder says about the first fault.
     """
     if isinstance(error, UnicodeDecodeError):
-        return [_not_utf8(line)]
+        return Misfits([_not_utf8(line)], frozenset(), None)
     try:
         parsed = msgspec.json.decode(line)
     except (msgspec.DecodeError, RecursionError):
         parsed = None
-    found = list(_misfits(parsed, shape, "")) if isinstance(parsed, dict) else []
-    return found or [_fault(error, "")]
+    if isinstance(parsed, dict):
+        fitting = _Fitting()
+        rest = fitting.fit_object(parsed, shape, "")
+        if fitting.faults:
+            return Misfits(fitting.faults, frozenset(fitting.fields), rest)
+    return Misfits([_fault(error, "")], frozenset(), None)
 
 
 def fault(field: str, sentence: str) -> str:
     return f"{field}: {sentence}" if field else sentence
 
 
-def _misfits(value: Any, shape: Any, at: str) -> Iterator[str]:
-    """Every place where a value is not of a shape: a struct, a tuple of structs, or plain."""
-    if _is_struct(shape) and isinstance(value, dict):
-        yield from _misfits_of_object(value, shape, f"{at}." if at else "")
-    elif isinstance(value, list) and _is_struct(item := next(iter(get_args(shape)), None)):
-        for i, it in enumerate(value):
-            yield from _misfits(it, item, f"{at}[{i}]")
-    else:
+def is_below(field: str, fields: frozenset[str]) -> bool:
+    """Whether a field is one of these, or inside one."""
+    if not fields:
+        return False
+    ends = [*(it.start() for it in re.finditer(r"[.\[]", field)), len(field)]
+    return any(field[:end] in fields for end in ends)
+
+
+class _Fitting:
+    """Replaces what is not of a shape: a struct, a tuple, or plain; and collects the faults."""
+
+    def __init__(self) -> None:
+        self.faults: list[str] = []
+        self.fields: set[str] = set()
+
+    def fit_object(
+        self, value: dict[str, Any], shape: type[msgspec.Struct], at: str
+    ) -> dict[str, Any]:
+        prefix = f"{at}." if at else ""
+        fields = {it.encode_name: it for it in msgspec.structs.fields(shape)}
+        fitted = {}
+        for key, field in fields.items():
+            if key in value:
+                default = _stand_in(key) if field.required else field.default
+                fitted[key] = self._fit(value[key], field.type, prefix + key, default)
+            elif field.required:
+                fitted[key] = self._replace(
+                    prefix + key, fault(prefix + key, _MISSING), _stand_in(key)
+                )
+        for key in value:
+            if key not in fields:
+                meant = find_similar(key, fields.keys() - value.keys())
+                sentence = _UNKNOWN if meant is None else f"{_NO_FIELD}; did you mean {meant}?"
+                self.faults.append(fault(prefix + key, sentence))
+        return fitted
+
+    def _fit(self, value: Any, shape: Any, at: str, default: Any) -> Any:
+        """The value, or the default if it is not of the shape."""
+        args = get_args(shape)
+        shape = args[0] if len(args) == 2 and args[1] is type(None) and value is not None else shape
+        if _is_struct(shape) and isinstance(value, dict):
+            return self.fit_object(value, shape, at)
+        if get_origin(shape) is tuple and isinstance(value, list):
+            item = args[0]
+            instead = _required(item) if _is_struct(item) else ""
+            return [self._fit(it, item, f"{at}[{i}]", instead) for i, it in enumerate(value)]
         try:
             msgspec.convert(value, shape)
         except msgspec.ValidationError as error:
-            yield _fault(error, at)
+            return self._replace(at, _fault(error, at), default)
+        return value
+
+    def _replace(self, at: str, sentence: str, instead: Any) -> Any:
+        self.faults.append(sentence)
+        self.fields.add(at)
+        return instead
 
 
-def _misfits_of_object(
-    value: dict[str, Any], shape: type[msgspec.Struct], prefix: str
-) -> Iterator[str]:
-    fields = {it.encode_name: it for it in msgspec.structs.fields(shape)}
-    for key, field in fields.items():
-        if key in value:
-            yield from _misfits(value[key], field.type, prefix + key)
-        elif field.required:
-            yield fault(prefix + key, _MISSING)
-    for key in value:
-        if key not in fields:
-            yield fault(prefix + key, _UNKNOWN)
+def _stand_in(key: str) -> Any:
+    return _STAND_INS.get(key, "")
+
+
+def _required(shape: type[msgspec.Struct]) -> dict[str, Any]:
+    """An object with nothing but the fields that it must have."""
+    fields = msgspec.structs.fields(shape)
+    return {it.encode_name: _stand_in(it.encode_name) for it in fields if it.required}
 
 
 def _is_struct(shape: Any) -> bool:

@@ -25,7 +25,7 @@ from ..bundles.contract import Kind
 from ..domain.clock import iso
 from ..domain.errors import InvalidWidget
 from ..domain.widgets import Revocation, Style, Version, Widget, newest_first
-from .line_faults import MAX_CELLS, SAFE_INTEGER, fault, faults_of
+from .line_faults import MAX_CELLS, SAFE_INTEGER, Misfits, fault, find_misfits, is_below
 
 T = TypeVar("T")
 S = TypeVar("S", str, str | None)
@@ -137,12 +137,25 @@ def decode_line(line: bytes, take_bundle: TakeBundle, rules: Rules) -> Decoded:
     try:
         parsed = _decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise InvalidWidget(faults_of(line, error, WidgetLine)) from None
+        misfits = find_misfits(line, error, WidgetLine)
+        more = _faults_of_rest(line, misfits, take_bundle, rules)
+        raise InvalidWidget([*misfits.faults, *more]) from None
     reader = _LineReader(line, take_bundle, rules)
     widget = reader.widget(parsed)
     if reader.faults:
         raise InvalidWidget(reader.faults)
     return Decoded(widget, parsed.download_count or 0, reader.texts_cleaned)
+
+
+def _faults_of_rest(
+    line: bytes, misfits: Misfits, take_bundle: TakeBundle, rules: Rules
+) -> list[str]:
+    """What is wrong with the rest of a line that is not of the right shape."""
+    if misfits.rest is None:
+        return []
+    reader = _LineReader(line, take_bundle, rules, misfits.fields)
+    reader.widget(msgspec.convert(misfits.rest, WidgetLine))
+    return reader.faults
 
 
 def scope_in(line: bytes) -> Scope | None:
@@ -201,11 +214,19 @@ def _version_line(widget: Widget, version: Version, files_of: FilesOf) -> dict[s
 class _LineReader:
     """Makes a widget of a parsed line, and collects what is wrong with it.
 
-    Where a value is wrong another stands in for it: the widget is not used then.
+    Where a value is wrong another stands in for it: the widget is not used then. Of `known_wrong`
+    fields nothing more is said.
     """
 
-    def __init__(self, line: bytes, take_bundle: TakeBundle, rules: Rules) -> None:
+    def __init__(
+        self,
+        line: bytes,
+        take_bundle: TakeBundle,
+        rules: Rules,
+        known_wrong: frozenset[str] = frozenset(),
+    ) -> None:
         self.faults: list[str] = []
+        self._known_wrong = known_wrong
         self.texts_cleaned = 0
         self._take_bundle = take_bundle
         self._rules = rules
@@ -294,7 +315,8 @@ class _LineReader:
                 self._complain(f"{at}.bundleSize", f"{file} has {taken.size_bytes} bytes.")
             return taken or _NO_BUNDLE
         elif line.bundle_url is None:
-            self._complain(at, "has neither bundleUrl nor bundleFile.")
+            if not self._known_wrong & {f"{at}.bundleUrl", f"{at}.bundleFile"}:
+                self._complain(at, "has neither bundleUrl nor bundleFile.")
         elif sha256_hash is None:
             self._complain(f"{at}.sha256Hash", "is missing; it goes with bundleUrl.")
         elif bundle_size is None:
@@ -365,7 +387,8 @@ class _LineReader:
         return cleaned
 
     def _complain(self, field: str, sentence: str) -> None:
-        self.faults.append(fault(field, sentence))
+        if not is_below(field, self._known_wrong):
+            self.faults.append(fault(field, sentence))
 
 
 def _field(at: str, key: str) -> str:

@@ -44,7 +44,6 @@ class LocalBundles:
             return self._copy(source, target, sha256_hash)
 
     def _copy(self, source: BinaryIO, target: Path, sha256_hash: str) -> bool:
-        target.parent.mkdir(parents=True, exist_ok=True)
         source.seek(0)
         descriptor, temporary = tempfile.mkstemp(prefix=_INCOMING, dir=self._folder)
         try:
@@ -56,6 +55,8 @@ class LocalBundles:
                 if hashed.sha256_hash != sha256_hash:
                     raise BundleRefused(f"These bytes have the SHA-256 {hashed.sha256_hash}.")
                 os.fchmod(copy.fileno(), 0o444)
+                # Only now: whoever removes another file may remove the folder while it is empty.
+                target.parent.mkdir(parents=True, exist_ok=True)
                 try:
                     os.link(temporary, target)
                 except FileExistsError:
@@ -95,7 +96,10 @@ class LocalBundles:
         return self._folder / sha256_hash[:2] / f"{sha256_hash[2:]}.{kind}"
 
     def remove(self, sha256_hash: str, kind: Kind = "js") -> None:
-        self.local_path(sha256_hash, kind).unlink(missing_ok=True)
+        path = self.local_path(sha256_hash, kind)
+        path.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # Others are in it, or it is gone.
+            path.parent.rmdir()
 
     def withdraw(self, sha256_hash: str, kind: Kind = "js") -> None:
         path = self.local_path(sha256_hash, kind)

@@ -20,6 +20,7 @@ from .context import (
     require_catalog,
     say,
 )
+from .new_folder import undone_on_failure
 
 if TYPE_CHECKING:
     from ..actions.import_checks import ImportSummary
@@ -61,14 +62,14 @@ def import_(
     source = None if file == "-" else Path(file)
     if source is not None and not source.exists():
         fail(f"There is no file {source}.")
-    node = command_node(settings)
-    # A pipe may keep us waiting, and a service has others to serve: they must be able to write.
-    is_alone = (
-        source is not None and source.is_file() and not settings.database and not _is_served(node)
-    )
-    summary = import_file(
-        node, source, settings, into_owned=into_owned, is_lenient=lenient, is_alone=is_alone
-    )
+    with undone_on_failure(settings):
+        node = command_node(settings)
+        # A pipe may keep us waiting, and a service has others to serve: they must be able to write.
+        is_file = source is not None and source.is_file()
+        is_alone = is_file and not settings.database and not _is_served(node)
+        summary = import_file(
+            node, source, settings, into_owned=into_owned, is_lenient=lenient, is_alone=is_alone
+        )
     say.print(
         f"Added {counted(summary.widgets_added, 'widget')} and "
         f"{counted(summary.versions_added, 'version')} "

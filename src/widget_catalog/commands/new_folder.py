@@ -1,0 +1,66 @@
+"""A data folder that a command has made, and makes undone if it fails."""
+
+import contextlib
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from ..data_folder import DataFolder
+from ..settings import Settings
+
+
+@contextlib.contextmanager
+def undone_on_failure(settings: Settings) -> Iterator[None]:
+    """If what follows fails in a folder that was empty or missing, leave it as it was.
+
+    Not if somebody else has used it meanwhile. A process that is killed leaves an empty catalog.
+    """
+    path = settings.data
+    missing = [it for it in (path, *path.parents) if not it.exists()]
+    is_new = bool(missing) or (path.is_dir() and not any(path.iterdir()))
+    try:
+        yield
+    except BaseException:
+        if is_new and not settings.database and path.is_dir():
+            _undo(DataFolder(path), missing)
+        raise
+
+
+def _undo(folder: DataFolder, missing: list[Path]) -> None:
+    from ..domain.errors import StoreUnavailable
+    from ..store.writer_lock import WriterLock
+
+    with contextlib.suppress(OSError, StoreUnavailable):
+        # Whoever waits for the lock finds its database gone afterwards, and says so.
+        with WriterLock(folder.writer_lock).held():
+            if not _is_unused(folder):
+                return
+            _empty(folder)
+        for made in missing:
+            made.rmdir()
+
+
+def _is_unused(folder: DataFolder) -> bool:
+    from ..opening import open_to_read
+    from ..service_lock import FolderInUse, ServiceLock
+    from ..store.accounts import has_accounts
+    from ..store.audit import list_entries
+    from ..store.feed import latest_seq
+
+    try:
+        ServiceLock(folder.path, folder.service_lock).check()
+    except FolderInUse:
+        return False
+    with contextlib.closing(open_to_read(folder.path)) as store, store.reading() as connection:
+        entries, _ = list_entries(connection, None, None, page=1, limit=1)
+        return not (entries or has_accounts(connection) or latest_seq(connection))
+
+
+def _empty(folder: DataFolder) -> None:
+    """The database last: a folder without it, but with other files, looks as if it was lost."""
+    names = sorted(folder.path.iterdir(), key=lambda it: it.name.startswith(folder.database.name))
+    for path in names:
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
