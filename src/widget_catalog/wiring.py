@@ -193,6 +193,7 @@ def build_worker(
         settings.max_lag_s,
         lambda: 0.0 if node.status is None else node.status.silent_s,
         settings.max_silence_s,
+        lambda: node.status is not None and node.status.is_newer,
     )
     site = Site(api, cdn, Uploads(services, receiver), dispatcher, previews, pages, healthz, alarm)
     answer: Answer = site.answer
@@ -237,7 +238,7 @@ def build_worker(
 def _watch_connections(settings: Settings) -> ConnectionWatch | None:
     if not settings.database:
         return None
-    return ConnectionWatch(NodeStatus(DataFolder(settings.data).node_status).is_silent)
+    return ConnectionWatch(NodeStatus(DataFolder(settings.data).node_status).stale_before_s)
 
 
 def build_static_site(node: Node, settings: Settings) -> "tuple[StaticSite, Callable[[], None]]":

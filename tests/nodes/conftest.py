@@ -49,7 +49,7 @@ def nodes(
     with contextlib.ExitStack() as stack:
         ports = {"one": metrics_port, "two": second_metrics_port}
         both = [
-            a_node(folder / name, database, metrics_port=str(port), **TO_HERE)
+            a_node(folder / name, database, metrics_port=str(port), max_lag_s="1", **TO_HERE)
             for name, port in ports.items()
         ]
         yield [stack.enter_context(it) for it in both]

@@ -13,7 +13,7 @@ from support.commands import widget_catalog
 from support.nodes import RunningNode, Traveller, a_node, environment_of
 from support.people import PASSWORD, manifest, request_body
 from support.s3 import BUCKET, SECRET, rclone, settings_of
-from support.service import free_port, run_command, wait_for
+from support.service import Service, free_port, run_command, wait_for
 
 JS = b"export function mount() {}\n" * 100
 
@@ -159,6 +159,38 @@ def test_what_is_on_the_disk_of_a_node_is_served_while_the_store_is_down(
 
     assert one.client.get(bundle_url("1.1.0")).content == js
     assert ann.publish("ann/clock", "1.3.0", JS, one).status_code == 200
+
+
+def test_a_node_that_is_started_while_the_store_is_down_serves_what_it_has(
+    nodes: list[RunningNode], ann: Traveller, database: str, server: ObjectStoreServer
+) -> None:
+    two = nodes[1]
+    assert ann.publish("ann/clock", "1.4.0", JS, two).status_code == 200
+    assert two.client.get(bundle_url("1.4.0")).content == JS
+    assert two.service.stop() == 0
+    server.stop()
+    environment = environment_of(database, **settings_of(server.port))
+    restarted = Service(two.service.data, port=two.service.port, environment=environment)
+    try:
+        assert "Warning: The bundles at s3://" in restarted.log
+        assert SECRET not in restarted.log
+        assert two.client.get(bundle_url("1.4.0")).content == JS
+        assert two.client.get("/api/v1/widgets/ann/clock").json()["latestVersion"] == "1.4.0"
+        assert two.client.get("/healthz/ready").status_code == 200
+        wait_for(lambda: two.client.get("/api/health").json()["checks"]["bundles"] == "failing")
+        body = request_body("ann/clock", "1.5.0", JS)
+        requested = ann.post(two, "/api/widgets/publish", body)
+        confirm = {"action": "confirm", "versionId": requested.json().get("versionId")}
+        refused = ann.post(two, "/api/widgets/publish", confirm)
+        assert refused.status_code == 503
+        assert "store of the bundles cannot be reached" in refused.json()["error"]
+
+        server.start()
+
+        wait_for(lambda: two.client.get("/api/health").status_code == 200)
+        assert ann.publish("ann/clock", "1.6.0", JS, two).status_code == 200
+    finally:
+        restarted.kill()
 
 
 def test_commands_find_the_bundles_there(

@@ -10,6 +10,7 @@ import pytest
 from support.nodes import RunningNode, Traveller
 from support.people import request_body
 from support.service import wait_for
+from widget_catalog.store.file_lock import file_lock
 
 JS = b"export function mount() {}\n"
 READY = "/healthz/ready"
@@ -43,6 +44,12 @@ def assert_reads_go_on(node: RunningNode) -> None:
         "/",
     ):
         assert node.client.get(path).status_code == 200, path
+
+
+def read_metrics(port: int) -> dict[str, float]:
+    lines = httpx.get(f"http://127.0.0.1:{port}/metrics").text.splitlines()
+    pairs = [line.split() for line in lines if line.startswith("widget_catalog_")]
+    return {name: float(value) for name, value in pairs}
 
 
 def test_reads_go_on_and_writes_say_when_to_try_again(
@@ -106,6 +113,25 @@ def test_a_node_that_was_cut_off_makes_up_for_what_it_missed(
     two.relay.restore()
 
     wait_for(lambda: two.client.get(CLOCK).json() == shown, BACK_S)
+
+
+def test_a_node_that_cannot_take_in_changes_says_that_it_is_behind(
+    nodes: list[RunningNode], ann: Traveller, metrics_port: int
+) -> None:
+    one, two = nodes
+    before = one.client.get(CLOCK).json()
+    with file_lock(one.service.data / "run" / "replica.lock", 60) as holder:
+        assert holder is None
+        assert ann.publish("ann/clock", "1.3.0", JS, two).status_code == 200
+
+        wait_for(lambda: one.client.get(READY).status_code == 503)
+        assert one.client.get(READY).text == "behind: not all changes can be shown\n"
+        assert one.client.get(CLOCK).json() == before
+        wait_for(lambda: read_metrics(metrics_port)["widget_catalog_lag_seconds"] > 1)
+        assert read_metrics(metrics_port)["widget_catalog_lag_changes"] >= 1
+
+    wait_for(lambda: one.client.get(CLOCK).json()["latestVersion"] == "1.3.0")
+    wait_for(lambda: one.client.get(READY).text == "ok\n")
 
 
 def test_a_database_that_says_nothing_any_more_is_not_waited_for(

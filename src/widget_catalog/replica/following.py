@@ -2,9 +2,11 @@
 
 Every worker has one, and a lock decides whose is at work: one a node. If its process ends, the
 kernel frees the lock, and another worker's goes on. One thread listens, so that it is known at any
-time whether the database answers, and how far behind this node is; another applies.
+time whether the database answers, and how far behind this node is; another applies; and a third
+looks for another host that takes writes when the database says nothing.
 """
 
+import contextlib
 import fcntl
 import os
 import threading
@@ -84,10 +86,9 @@ class Follower:
                 except BlockingIOError:
                     self._ended.wait(_RELIEF_S)
                     continue
-                self._threads.append(
-                    threading.Thread(target=self._apply_forever, name="applying", daemon=True)
-                )
-                self._threads[-1].start()
+                for work in (self._apply_forever, self._look_for_host):
+                    self._threads.append(threading.Thread(target=work, daemon=True))
+                    self._threads[-1].start()
                 self._listen_forever()
         finally:
             os.close(descriptor)
@@ -108,6 +109,20 @@ class Follower:
                     _log.error("The database does not answer. Reads go on.", fault=reason)
                 self._is_failing = True
                 self._ended.wait(_RETRY_S)
+
+    def _look_for_host(self) -> None:
+        """A machine that is lost ends no connection. If another host takes writes, it is not waited
+        for any longer; a server that is only slow is."""
+        while not self._ended.wait(_BEAT_S):
+            if not (self._status.is_database_up() and self._status.silent_s):
+                continue
+            present = self._status.host
+            with contextlib.suppress(Exception):  # The driver's, or the network's: none is found.
+                found = self._listen(present + 1)
+                found.close()
+                if found.host != present and self._status.silent_s:
+                    _log.warning("Another host of the database takes writes now.")
+                    self._status.host_moved(found.host)
 
     def _hear(self, listening: Listening) -> None:
         """Until this ends, or the connection fails."""

@@ -16,8 +16,10 @@ from .revision import allocate
 _SILENT_MS = 5_000
 # The follower asks it twice a second.
 _USUAL_MS = 1_500
-_ANSWERED_AT, _IS_UP, _NEWEST, _APPLIED, _BEHIND_SINCE, _COUNTED, _IS_NEWER, _HOST = range(8)
-_BYTES = 8 * 8
+_ANSWERED_AT, _IS_UP, _NEWEST, _APPLIED, _BEHIND_SINCE, _COUNTED, _IS_NEWER, _HOST, _MOVED_AT = (
+    range(9)
+)
+_BYTES = 8 * 9
 
 
 class NodeStatus:
@@ -74,8 +76,13 @@ class NodeStatus:
 
     def check_release(self) -> None:
         """Raises OlderRelease if what this release writes may not be what a newer one expects."""
-        if self._words[_IS_NEWER]:
+        if self.is_newer:
             raise OlderRelease
+
+    @property
+    def is_newer(self) -> bool:
+        """Whether a newer release has migrated the database."""
+        return self._words[_IS_NEWER] == 1
 
     @property
     def lag_changes(self) -> int:
@@ -117,6 +124,19 @@ class NodeStatus:
     @host.setter
     def host(self, number: int) -> None:
         self._words[_HOST] = number
+
+    def host_moved(self, number: int) -> None:
+        """Another host takes writes now, and the former one says nothing."""
+        self.host = number
+        self._words[_MOVED_AT] = _now_ms()
+
+    def stale_before_s(self) -> float:
+        """Connections that were made before this moment of the monotonic clock are waited on in
+        vain: the database has moved to another host, or is silent for as long."""
+        now_ms, moved_ms = _now_ms(), self._words[_MOVED_AT]
+        silent_ms = now_ms - _SILENT_MS if self.is_silent() else 0
+        # The clock begins anew when the machine is started; the file may be older.
+        return max(silent_ms, moved_ms if moved_ms <= now_ms else 0) / 1000
 
 
 def _now_ms() -> int:

@@ -18,19 +18,16 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
 _LOOK_EVERY_S = 0.5
-# A connection that was just made has not been waited on for long. This must not exceed the silence
-# after which the database is taken to be down: then every connection that was made before is shut
-# down, and nobody still waits on one of them when the database answers again.
-_YOUNG_S = 5.0
 # No transaction of a request takes as long.
 LONGEST_S = 20.0
 
 
 class ConnectionWatch:
-    """One a process; has a thread of its own. `is_silent`: the database says nothing any more."""
+    """One a process; has a thread of its own. Connections that were made before `stale_before_s`,
+    a moment of the monotonic clock, are waited on in vain."""
 
-    def __init__(self, is_silent: Callable[[], bool]) -> None:
-        self._is_silent = is_silent
+    def __init__(self, stale_before_s: Callable[[], float]) -> None:
+        self._stale_before_s = stale_before_s
         self._lock = threading.Lock()
         self._made_at: weakref.WeakKeyDictionary[Any, float] = weakref.WeakKeyDictionary()
         self._deadlines: dict[object, tuple[float, Any]] = {}
@@ -72,8 +69,8 @@ class ConnectionWatch:
             now = time.monotonic()
             with self._lock:
                 late = [it for until, it in self._deadlines.values() if until < now]
-                if self._is_silent():
-                    late += [it for it, at in self._made_at.items() if at < now - _YOUNG_S]
+                before = self._stale_before_s()
+                late += [it for it, at in self._made_at.items() if at < before]
             for made in late:
                 _shut_down(made)
 

@@ -18,7 +18,8 @@ _HEADERS = [
 
 class Healthz:
     """`find_delay` says why not all changes are shown yet, if so; `find_silence_s`, for how long
-    nothing was heard of the database that this node shares with others."""
+    nothing was heard of the database that this node shares with others; `is_outdated`, whether a
+    newer release has migrated it."""
 
     def __init__(
         self,
@@ -27,12 +28,14 @@ class Healthz:
         max_lag_s: int,
         find_silence_s: Callable[[], float] = lambda: 0.0,
         max_silence_s: int = 0,
+        is_outdated: Callable[[], bool] = lambda: False,
     ) -> None:
         self._catalog = catalog
         self._find_delay = find_delay
         self._max_lag_s = max_lag_s
         self._find_silence_s = find_silence_s
         self._max_silence_s = max_silence_s
+        self._is_outdated = is_outdated
         self._behind_since: float | None = None
         self.is_draining = False
 
@@ -64,7 +67,11 @@ class Healthz:
         return None
 
     def _describe(self) -> str:
-        return f"ok, but {self._describe_silence()}" if self._find_silence_s() else "ok"
+        if self._find_silence_s():
+            return f"ok, but {self._describe_silence()}"
+        if self._is_outdated():
+            return "ok, but nothing can be changed here: the database is of a newer release"
+        return "ok"
 
     def _describe_silence(self) -> str:
         return f"the database has not answered for {self._find_silence_s():.0f} s"
