@@ -5,7 +5,17 @@ from fnmatch import fnmatchcase
 from functools import partial
 from typing import NamedTuple
 
-from . import counting, footprint, importing, latency, nodes, publishing, streaming, throughput
+from . import (
+    counting,
+    footprint,
+    importing,
+    latency,
+    nodes,
+    pages,
+    publishing,
+    streaming,
+    throughput,
+)
 from .measures import BenchFault, Outcome
 from .options import Options
 from .rig import Rig
@@ -41,6 +51,7 @@ SCENARIOS = (
     ),
     Scenario("registry", "100 widgets, compressed: 0.33", throughput.registry),
     Scenario("registry-304", "the same, known already: 0.38", throughput.registry_304),
+    Scenario("pages", "front, search and widget pages: 0.05", pages.pages),
     Scenario("counter", "answered after commit: 8,000 a second", throughput.counter),
     Scenario("publish", "a bundle of 1 MB: at most 150 ms", publishing.publish),
     Scenario(

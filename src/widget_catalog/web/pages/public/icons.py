@@ -45,25 +45,31 @@ class Icons:
     def __init__(self, folder: Path | None = None) -> None:
         """`folder` holds the operator's sets, as `<prefix>.json`."""
         self._folder = folder
-        self._drawing = lru_cache(maxsize=2_000)(self._find)
+        self._tile_of = lru_cache(maxsize=2_000)(self._draw)
 
     def load(self) -> None:
         _ = self._glyphs, self._lucide
 
     def tile(self, icon: str | None, name: str) -> Markup:
         """The icon on a square; if there is none of this name, the first letter of `name`."""
-        drawing = self._drawing(icon) if icon else None
-        if drawing is not None:
-            return Markup('<svg class="tile" viewBox="{}" aria-hidden="true">{}</svg>').format(
-                drawing.box,
-                Markup(drawing.inside),  # noqa: S704  From a font, or checked.
-            )
+        tile = self._tile_of(icon) if icon else None
+        if tile is not None:
+            return tile
         letter = next((it for it in name if it.isalnum()), "?").upper()
         tint = zlib.crc32(name.encode()) % _TINTS
         return Markup(
             '<svg class="tile letter t{}" viewBox="0 0 24 24" aria-hidden="true">'
             '<text x="12" y="12" dy=".36em" text-anchor="middle">{}</text></svg>'
         ).format(tint, letter)
+
+    def _draw(self, icon: str) -> Markup | None:
+        drawing = self._find(icon)
+        if drawing is None:
+            return None
+        return Markup('<svg class="tile" viewBox="{}" aria-hidden="true">{}</svg>').format(
+            drawing.box,
+            Markup(drawing.inside),  # noqa: S704  From a font, or checked.
+        )
 
     def _find(self, icon: str) -> Drawing | None:
         prefix, _, name = icon.partition(":")

@@ -7,7 +7,7 @@ from ....catalog.large_content import AnyContent, Packer
 from ....replica.cache import ByteBoundedCache
 from ...kit.rendering import PageRenderer
 
-_MOST_BYTES = 8 << 20
+_MOST_BYTES = 16 << 20
 # What an object costs in memory beside its bytes; compressed forms come on top of the body.
 _OVERHEAD_BYTES = 1_000
 
