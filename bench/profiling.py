@@ -9,7 +9,8 @@ from types import CodeType
 
 from widget_catalog.settings import Settings
 from widget_catalog.web.kit.http import PlainRequest, Request, SentBody, Worker
-from widget_catalog.wiring import build_worker, prepare_node
+from widget_catalog.wiring import prepare_node
+from widget_catalog.worker import build_worker
 
 from .folders import ensure_folder
 from .measures import BenchFault, percentile

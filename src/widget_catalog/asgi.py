@@ -9,7 +9,8 @@ from .domain.errors import StoreUnavailable
 from .logs import configure_logs
 from .settings import load_settings
 from .web.bindings.asgi import AsgiApp
-from .wiring import Node, build_worker, prepare_node
+from .wiring import Node, prepare_node
+from .worker import build_worker
 
 
 def create_app() -> AsgiApp:

@@ -31,7 +31,8 @@ from .web.bindings.rsgi import RsgiApp
 from .web.bindings.rust_tasks import RustDrivenApp
 from .web.kit.http import Worker
 from .web.kit.metrics import prepare_metrics, serve_metrics
-from .wiring import DataFolder, Node, build_worker
+from .wiring import DataFolder, Node
+from .worker import build_worker
 
 # A service manager waits ten seconds at most, as Docker does; a client may be slower than that.
 _KILL_TIMEOUT_S = 5
@@ -131,6 +132,9 @@ def serve(
         server.on_startup(partial(serve_metrics, folder.metrics, *where, status, damage, node))
     server.on_startup(lambda: _when_it_answers(settings, on_ready))
     _let_signals_end_a_starting_worker()
+    # The workers share what is there now, unless it is written to, as the collector does.
+    gc.collect()
+    gc.freeze()
     try:
         server.serve(target_loader=partial(_load, settings, finish_start), wrap_loader=False)
     except SystemExit:

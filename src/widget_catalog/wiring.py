@@ -1,48 +1,23 @@
-"""The only place that builds things.
+"""What commands build: a node, a reader of its catalog, a static site. worker.py builds the rest.
 
-What only a worker needs is imported where one is built: commands would wait for it a second.
+What few of them need is imported where it is built: the others would wait for it.
 """
 
-import asyncio
-import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from typing import TYPE_CHECKING
 
-import structlog
-
-from .bundles.cache import StoreWatch
 from .data_folder import DataFolder as DataFolder
 from .domain import clock
-from .domain.clock import Clock, JumpWatch
-from .domain.errors import DataDamaged, StoreUnavailable
-from .logs import report_clock_jump
+from .domain.clock import Clock
 from .node import Node as Node
 from .node import make_index_ready as make_index_ready
 from .node import open_node as open_node
 from .node import prepare_node as prepare_node
-from .opening import files_of
-from .replica.node_status import NodeStatus
-from .replica.soundness import is_sound
 from .settings import Settings
-from .store.connection_watch import ConnectionWatch
-from .store.damage import DamageAlarm
-from .store.writer_lock import DEDICATED, SERVICE
 
 if TYPE_CHECKING:
-    from .actions.tidy_uploads import Tidier
     from .catalog.catalog import Catalog
-    from .replica.following import Follower
-    from .web.kit.http import Answer, Worker, WorkerCounts
     from .web.static_site import StaticSite
-
-_log = structlog.get_logger("widget_catalog.start")
-
-# In each of two pools: those who write wait for each other, those who only read for nobody.
-_THREADS = 8
-# How often a worker looks whether a change was left unapplied, as by a process that was killed.
-_APPLY_EVERY_S = 2
 
 
 def open_catalog(node: Node, settings: Settings, now: Clock = clock.now) -> "Catalog":
@@ -64,183 +39,6 @@ def open_catalog(node: Node, settings: Settings, now: Clock = clock.now) -> "Cat
     )
 
 
-def build_worker(
-    settings: Settings,
-    now: Clock = clock.now,
-    status: "WorkerCounts | None" = None,
-    finish_start: Callable[[Node], None] | None = None,
-) -> "Worker":
-    """Everything one worker process needs. `now` is the clock for what people do; `status` says
-    how the other workers are, where there are any; `finish_start` does what the start could not
-    do because another process was writing, and may wait for it."""
-    from .actions.count_download import DownloadCounter
-    from .actions.installs import CHART_DAYS, read_installs
-    from .actions.oauth import forget_successors
-    from .actions.report_widget import forget_reports
-    from .actions.staged_import import watch_imports
-    from .actions.tidy_uploads import Tidier, tidy_uploads
-    from .actions.webhooks.delivering import Deliverer
-    from .services import build_services, current_settings, read_worker
-    from .store.feed import newest_change
-    from .web.internal.routes import ROUTES
-    from .web.kit.dispatcher import Dispatcher
-    from .web.kit.hashing import HashingPool
-    from .web.kit.http import Worker
-    from .web.kit.metrics import open_metrics
-    from .web.kit.middleware import access_logged, distant_client_of, metered, rate_limited
-    from .web.kit.receiving import Receiver
-    from .web.kit.routing import Routes
-    from .web.kit.worker_metrics import WorkerMetrics
-    from .web.pages.account.routes import ACCOUNT_PAGES
-    from .web.pages.author.routes import AUTHOR_PAGES
-    from .web.pages.operator.routes import OPERATOR_PAGES
-    from .web.pages.preview.pages import PreviewPages
-    from .web.pages.public.icons import Icons
-    from .web.pages.public.installs import Days, InstallsReader
-    from .web.pages.public.pages import PublicPages
-    from .web.pages.public.report_page import REPORT_PAGES
-    from .web.public.api import PublicApi
-    from .web.public.cdn import Cdn
-    from .web.public.event_streams import EventStreams
-    from .web.public.healthz import Healthz
-    from .web.site import Site
-    from .web.uploads import Uploads
-
-    # Counts need to survive a killed process, not a power cut: no fsync a commit.
-    backends = settings.backends
-    watch = _watch_connections(settings)
-    node = open_node(
-        settings.data,
-        is_durable=False,
-        is_watched=True,
-        patience=DEDICATED,
-        backends=backends,
-        watch=watch,
-    )
-    following = _follow(settings, node, watch)
-    store_watch = None if backends.bundles is None else StoreWatch(node.bundles)
-    alarm = DamageAlarm(node.folder.damage)
-    try:
-        if status is not None and status.memory_faults:
-            _make_sound(node)  # A damaged file ends those who read it.
-        catalog = open_catalog(node, settings, now)
-    except DataDamaged as fault:
-        alarm.report(fault)
-        raise
-    counter = DownloadCounter(node.store)
-    # What people do is on disk before it is acknowledged.
-    jump_watch = JumpWatch(report_clock_jump, now)
-    durable = open_node(
-        settings.data,
-        now=jump_watch,
-        is_watched=True,
-        patience=SERVICE,
-        backends=backends,
-        watch=watch,
-    ).store
-    services = build_services(
-        node.folder, durable, node.bundles, node.uploads, settings, node.replica.applied_seq
-    )
-    shown = current_settings(settings, services)
-    tidy = partial(tidy_uploads, durable, node.bundles, node.uploads)
-    forget = [partial(forget_successors, durable), partial(forget_reports, durable)]
-    tidier = Tidier(tidy, *forget, shown.read)
-    importing = watch_imports(durable)
-    metrics = open_metrics(node.folder.metrics) if settings.metrics_port else None
-    lock_file, open_secret = node.folder.webhook_lock, services.factor_policy.box.open
-    webhooks = Deliverer(durable, lock_file, open_secret, services.webhook_rules, metrics)
-    readers = ThreadPoolExecutor(_THREADS, thread_name_prefix="readers")
-    writers = ThreadPoolExecutor(_THREADS, thread_name_prefix="writers")
-    hashing = HashingPool()
-    routes = Routes((*ROUTES.all, *ACCOUNT_PAGES, *AUTHOR_PAGES, *OPERATOR_PAGES, *REPORT_PAGES))
-    receiver = Receiver(settings.max_parallel_uploads)
-    dispatcher = Dispatcher(services, routes, readers, writers, hashing, receiver)
-    api = PublicApi(
-        catalog,
-        counter,
-        durable.check if node.status is None else node.status.check_database,
-        node.bundles.check if store_watch is None else store_watch.check,
-        durable.blocked_s,
-        shown,
-        dispatcher.answer,
-        alarm.current,
-        lambda: node.replica.fault,
-        settings.min_cli_version,
-        EventStreams(catalog, settings.max_event_streams, settings.max_event_streams_per_client),
-        partial(distant_client_of, trust_forwarded_for=settings.trust_forwarded_for),
-        partial(newest_change, durable),
-        status,
-    )
-
-    async def read_days(widget_id: int) -> "Days":
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(readers, read_installs, durable, widget_id, CHART_DAYS)
-
-    pages = PublicPages(
-        catalog,
-        services.renderer,
-        settings.cdn_url,
-        node.bundles,
-        Icons(node.folder.icons),
-        InstallsReader(read_days).find,
-    )
-    previews = PreviewPages(catalog, services.renderer, settings.cdn_url)
-    cdn = Cdn(catalog, *files_of(node.folder, node.bundles, backends))
-    find_delay = (lambda: node.replica.fault) if node.status is None else node.status.find_delay
-    healthz = Healthz(
-        catalog,
-        find_delay,
-        settings.max_lag_s,
-        lambda: 0.0 if node.status is None else node.status.silent_s,
-        settings.max_silence_s,
-        lambda: node.status is not None and node.status.is_newer,
-    )
-    site = Site(api, cdn, Uploads(services, receiver), dispatcher, previews, pages, healthz, alarm)
-    answer: Answer = site.answer
-    sampling: WorkerMetrics | None = None
-    trust = settings.trust_forwarded_for
-    if settings.rate_limit:
-        answer = rate_limited(answer, settings.rate_limit, trust_forwarded_for=trust)
-    if metrics is not None:
-        stores = (node.store, durable)
-        read = partial(read_worker, stores, catalog, counter, cdn, receiver, store_watch)
-        sampling = WorkerMetrics(metrics.registry, read)
-        answer = metered(answer, metrics)
-    if settings.access_log:
-        answer = access_logged(answer, trust_forwarded_for=trust)
-    if finish_start is not None:
-        threading.Thread(target=finish_start, args=(node,), name="start", daemon=True).start()
-
-    def close() -> None:
-        if sampling is not None:
-            sampling.close()
-        readers.shutdown()
-        writers.shutdown()
-        receiver.close()
-        hashing.close()
-        tidier.close()
-        importing.close()
-        webhooks.close()
-        following.close()
-        cdn.close()
-        if store_watch is not None:
-            store_watch.close()
-        durable.close()
-        counter.close()
-        catalog.close()
-        node.store.close()
-        if watch is not None:
-            watch.close()
-
-    return Worker(answer, close, site.drain)
-
-
-def _watch_connections(settings: Settings) -> ConnectionWatch | None:
-    if not settings.database:
-        return None
-    return ConnectionWatch(NodeStatus(DataFolder(settings.data).node_status).stale_before_s)
-
-
 def build_static_site(node: Node, settings: Settings) -> "tuple[StaticSite, Callable[[], None]]":
     """What writes the catalog as files, and how to end it."""
     from .services import public_settings
@@ -253,35 +51,3 @@ def build_static_site(node: Node, settings: Settings) -> "tuple[StaticSite, Call
     renderer = PageRenderer(settings.service_name, settings.public_url, is_static=True)
     pages = PublicPages(catalog, renderer, settings.cdn_url, node.bundles, Icons(node.folder.icons))
     return StaticSite(catalog, pages, renderer, public_settings(settings)), catalog.close
-
-
-def _follow(settings: Settings, node: Node, watch: ConnectionWatch | None) -> "Tidier | Follower":
-    """Keeps the replica beside what other processes, or other nodes, write."""
-    if node.status is None or watch is None:
-        from .actions.tidy_uploads import Tidier
-
-        return Tidier(partial(node.replica.apply, node.store), interval_s=_APPLY_EVERY_S)
-    from .replica.following import Follower
-    from .store.postgresql import Listening
-
-    # Its own, which does not depend on what the others see.
-    own = open_node(settings.data, backends=settings.backends, watch=watch)
-    return Follower(
-        node.folder.follower_lock,
-        node.status,
-        own.store,
-        own.replica,
-        own.counts,
-        partial(Listening, settings.database, settings.secrets),
-        watch,
-    )
-
-
-def _make_sound(node: Node) -> None:
-    if is_sound(node.folder.replica, is_thorough=True):
-        return
-    _log.error("The read model is damaged, and is rebuilt.")
-    try:
-        node.replica.rebuild(node.store)
-    except StoreUnavailable as fault:
-        _log.error("The read model cannot be rebuilt.", fault=fault.message)

@@ -13,7 +13,7 @@ from support.folders import filled_folder
 from support.widgets import widget_line
 from widget_catalog.settings import Settings
 from widget_catalog.web.bindings.asgi import AsgiApp
-from widget_catalog.wiring import build_worker
+from widget_catalog.worker import build_worker
 
 CHANGES = "/api/v1/widgets/changes"
 PATIENCE_S = 60

@@ -14,7 +14,7 @@ from support.widgets import version_line, widget_line
 from support.wire import WireAnswer, WireConnection
 from widget_catalog.settings import Settings
 from widget_catalog.web.bindings.asgi import AsgiApp
-from widget_catalog.wiring import build_worker
+from widget_catalog.worker import build_worker
 
 _BASE_URL = "https://catalog.example"
 _SCRIPT = b"export default { mount(element) { element.textContent = 'a clock'; } };\n" * 40

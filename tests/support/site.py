@@ -23,7 +23,8 @@ from widget_catalog.web.kit.http import (
     SentBody,
     StreamBody,
 )
-from widget_catalog.wiring import build_worker, open_node, prepare_node
+from widget_catalog.wiring import open_node, prepare_node
+from widget_catalog.worker import build_worker
 
 # The address of a server, if sites are to be on PostgreSQL, each with a database of its own.
 ON_POSTGRESQL = "SITES_ON_POSTGRESQL"
