@@ -7,6 +7,7 @@ from threading import Timer
 import pytest
 from playwright.sync_api import Browser
 
+from client.expected import READ, STYLE, all_loaded, loaded, refused
 from support.client import JAVASCRIPT, RUNTIMES, ClientCatalog, Runtime, js_blocks, runtime_of
 from support.scripted import Scripted
 from support.service import run_command
@@ -41,16 +42,7 @@ def place(name: str, folder: Path) -> dict[str, str] | None:
 def test_what_can_be_read_is_read_and_failures_have_their_class(
     play: Runtime, catalog: ClientCatalog
 ) -> None:
-    assert play("reading", catalog.url) == {
-        "found": [1, "2.0.0", "1.1.0"],
-        "versions": ["2.0.0", "1.1.0", "1.0.0"],
-        "revocations": True,
-        "unknown": ["NotFound", "There is no widget 'acme/nobody'."],
-        "notAnId": ["InvalidRequest", "../../etc is not a widget: write scope/name."],
-        "invalid": ["InvalidRequest", "page must be a whole number of at least 1."],
-        "aborted": "stopped",
-        "offline": ["Offline", "http://127.0.0.1:1/api/v1/widgets/search cannot be reached."],
-    }
+    assert play("reading", catalog.url) == READ
 
 
 def test_calls_of_the_same_moment_are_one_request(play: Runtime, catalog: ClientCatalog) -> None:
@@ -70,46 +62,17 @@ def test_a_catalog_that_was_restored_is_not_waited_for(
     assert seen == []
 
 
-def loaded(
-    version: str, status: str, *, style: str | None = None, update: str | None = None
-) -> dict[str, object]:
-    described = {"version": version, "mounted": version, "status": status, "style": style}
-    return {**described, "update": update, "isOffline": False}
-
-
 def test_the_version_that_fits_is_checked_imported_and_counted_once(
     play: Runtime, catalog: ClientCatalog
 ) -> None:
-    style = ".clock { color: red; }"
-    assert play("loading", catalog.url) == {
-        "clock": loaded("1.1.0", "install", style=style),
-        "fetched": ["undefined", "export const = 1;\n"],
-        "isOneModule": True,
-        "newSdk": loaded("2.0.0", "update"),
-        "inRange": loaded("1.0.0", "install"),
-        "current": loaded("1.1.0", "current", style=style),
-        "needsConsent": loaded("1.0.0", "update", update="1.1.0"),
-        "hasConsent": ["1.1.0", ["network"]],
-        "incompatible": ["Incompatible", "No version of acme/clock runs on SDK 9.0.0."],
-        "unknown": ["NotFound", "This catalog does not know acme/nobody."],
-        "invalid": [
-            "InvalidRequest",
-            'sdk: "one" is not a semantic version: write three numbers, such as 1.0.0.',
-        ],
-        "lie": [
-            "IntegrityError",
-            f"{catalog.dashboard.url}/lie.js is not what the catalog described.",
-        ],
-        "broken": "ImportFailed",
-        "counted": 1,
-    }
+    assert play("loading", catalog.url) == all_loaded(catalog, counted=1)
 
 
 def test_without_a_connection_it_starts_from_what_it_has_unless_that_was_revoked(
     play: Runtime, name: str, place: dict[str, str] | None, catalog: ClientCatalog
 ) -> None:
     bad = f"acme/bad-{name}"
-    clock = loaded("1.1.0", "install", style=".clock { color: red; }")
+    clock = loaded("1.1.0", "install", style=STYLE)
     assert play("offline", catalog.url, bad, place) == {
         "clock": {**clock, "isOffline": True},
         "otherSdk": "Offline",
@@ -119,10 +82,7 @@ def test_without_a_connection_it_starts_from_what_it_has_unless_that_was_revoked
     arguments = (bad, "1.0.0", "--reason", "It is bad.", "--data", str(catalog.service.data))
     assert run_command("version", "revoke", *arguments).returncode == 0
     assert play("revoked", catalog.url, bad, place) == {
-        "online": [
-            "Revoked",
-            f"{bad} 1.0.0 was revoked: unload it. There is no other version that fits.",
-        ],
+        "online": refused(bad),
         "offline": ["Revoked", f"{bad} 1.0.0 was revoked: It is bad."],
     }
 

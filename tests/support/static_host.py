@@ -41,12 +41,6 @@ http {{
 _STARTS_WITHIN_S = 60
 
 
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
-
-
 def example(root: Path, port: int) -> str:
     """The server block of the documentation, for this folder and port."""
     blocks = re.findall(r"```nginx\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)

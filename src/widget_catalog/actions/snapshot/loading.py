@@ -18,12 +18,12 @@ from ...store.engine import Store
 from ...store.loaded_snapshot import LoadedSnapshot, find_loaded, save_loaded
 from ...store.widgets import Key, count_widgets
 from ..backup.reading import Bar
-from ..follow_origin import follow_widgets
 from ..import_bundles import BundleTaker
 from ..import_catalog import import_taking, rules_of_now
 from ..import_checks import ImportSummary
 from ..ndjson import TakenBundle, decode_line
 from ..revoke_version import withdraw_files
+from .following import follow_widgets
 from .layout import Header
 from .reading import Part, Snapshot
 

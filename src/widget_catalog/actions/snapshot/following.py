@@ -1,0 +1,64 @@
+"""Bringing widgets that are there to the state that their origin says they are in.
+
+Import adds, and never changes; this changes what a version or a widget is said to be: yanked,
+deprecated, revoked, listed, official, and the text. Versions are never removed.
+"""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from ...bundles.contract import Bundles
+from ...domain.widgets import Version, Widget
+from ...store.engine import Snapshot, Store
+from ...store.feed import was_revoked_here
+from ...store.rows import StoredWidget
+from ...store.widgets import Key, find_widgets
+from ..save_difference import save_difference
+
+_STATE = ("is_yanked", "yanked_reason", "deprecation_message", "revocation", "published_at")
+_OF_WIDGET = ("display_name", "description", "icon", "is_official", "is_listed")
+
+
+def follow_widgets(store: Store, bundles: Bundles, wanted: Mapping[Key, Widget]) -> int:
+    """Make those of these widgets that are there what they should be; how many were not."""
+    with store.reading() as connection:
+        stale = _stale(connection, wanted)
+    if not stale:
+        return 0
+    with store.publishing() as tx:
+        stale = _stale(tx.connection, wanted)
+        for old, new in stale:
+            save_difference(tx, bundles, old, new)
+    return len(stale)
+
+
+def _stale(connection: Snapshot, wanted: Mapping[Key, Widget]) -> list[tuple[StoredWidget, Widget]]:
+    found = []
+    for key, old in find_widgets(connection, list(wanted)).items():
+        new = _followed(connection, old, wanted[key])
+        if new != old.widget:
+            found.append((old, new))
+    return found
+
+
+def _followed(connection: Snapshot, old: StoredWidget, origin: Widget) -> Widget:
+    said = {it.identity: it for it in origin.versions}
+    versions = [
+        _version(connection, old.id, it, said[it.identity]) if it.identity in said else it
+        for it in old.widget.versions
+    ]
+    changed = {name: getattr(origin, name) for name in _OF_WIDGET}
+    return msgspec.structs.replace(old.widget.with_versions(versions), **changed)
+
+
+def _version(connection: Snapshot, widget_id: int, old: Version, origin: Version) -> Version:
+    new = msgspec.structs.replace(old, **{name: getattr(origin, name) for name in _STATE})
+    if (
+        old.revocation is not None
+        and new.revocation is None
+        and was_revoked_here(connection, widget_id, old.number, old.revocation.revoked_at)
+    ):
+        # By the operator of this catalog, and not by following: only they take it back.
+        return new.with_revocation(old.revocation)
+    return new

@@ -1,0 +1,56 @@
+"""What the scenes of `scenes.js` show, wherever the client runs and whatever serves the catalog."""
+
+from support.client import ClientCatalog
+
+STYLE = ".clock { color: red; }"
+
+READ = {
+    "found": [1, "2.0.0", "1.1.0"],
+    "versions": ["2.0.0", "1.1.0", "1.0.0"],
+    "revocations": True,
+    "unknown": ["NotFound", "There is no widget 'acme/nobody'."],
+    "notAnId": ["InvalidRequest", "../../etc is not a widget: write scope/name."],
+    "invalid": ["InvalidRequest", "page must be a whole number of at least 1."],
+    "aborted": "stopped",
+    "offline": ["Offline", "http://127.0.0.1:1/api/v1/widgets/search cannot be reached."],
+}
+
+
+def loaded(
+    version: str, status: str, *, style: str | None = None, update: str | None = None
+) -> dict[str, object]:
+    described = {"version": version, "mounted": version, "status": status, "style": style}
+    return {**described, "update": update, "isOffline": False}
+
+
+def all_loaded(catalog: ClientCatalog, *, counted: int) -> dict[str, object]:
+    return {
+        "clock": loaded("1.1.0", "install", style=STYLE),
+        "fetched": ["undefined", "export const = 1;\n"],
+        "isOneModule": True,
+        "newSdk": loaded("2.0.0", "update"),
+        "inRange": loaded("1.0.0", "install"),
+        "current": loaded("1.1.0", "current", style=STYLE),
+        "needsConsent": loaded("1.0.0", "update", update="1.1.0"),
+        "hasConsent": ["1.1.0", ["network"]],
+        "incompatible": ["Incompatible", "No version of acme/clock runs on SDK 9.0.0."],
+        "unknown": ["NotFound", "This catalog does not know acme/nobody."],
+        "invalid": [
+            "InvalidRequest",
+            'sdk: "one" is not a semantic version: write three numbers, such as 1.0.0.',
+        ],
+        "lie": [
+            "IntegrityError",
+            f"{catalog.dashboard.url}/lie.js is not what the catalog described.",
+        ],
+        "broken": "ImportFailed",
+        "counted": counted,
+    }
+
+
+def refused(widget: str) -> list[str]:
+    """What is said of a widget whose only version was revoked."""
+    return [
+        "Revoked",
+        f"{widget} 1.0.0 was revoked: unload it. There is no other version that fits.",
+    ]
