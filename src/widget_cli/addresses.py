@@ -62,6 +62,14 @@ def parse_key(text: str) -> WidgetKey:
         raise wrong_usage(error.message, "Write it as scope/name, such as ann/clock.") from None
 
 
+def parse_scope(text: str) -> Scope:
+    """`scope`, or `@scope`."""
+    try:
+        return Scope.parse(text.removeprefix("@"))
+    except InvalidName as error:
+        raise wrong_usage(error.message, "Name a scope, such as ann.") from None
+
+
 def path_part(text: str) -> str:
     """A text of a person's as one part of a path."""
     return quote(text, safe="")

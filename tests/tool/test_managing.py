@@ -145,6 +145,16 @@ def test_a_token_for_somebody_elses_scope_is_refused_before_it_is_made(
     assert server.of("POST", "/api/tokens")[0].json()["scopes"] == ["acme"]
 
 
+@pytest.mark.parametrize("limit", [("--scope", ""), ("--scope", "@"), ("--widget", "clock")])
+def test_a_limit_that_is_no_place_is_wrong_usage(
+    signed_in: Tool, server: ScriptedServer, limit: tuple[str, str]
+) -> None:
+    said = signed_in.run("tokens", "create", "ci", *limit)
+    assert (said.code, said.out) == (2, "")
+    assert said.err.startswith("Error: '") and " is not a " in said.err
+    assert server.of("POST", "/api/tokens") == []
+
+
 REQUESTED = {
     "requestId": "r1",
     "userCode": "BCDF-GHJK",

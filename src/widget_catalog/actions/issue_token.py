@@ -16,6 +16,7 @@ from ..store.tokens import Token, add_token, list_tokens, remove_token
 from .change_version import parse_key
 from .credentials import TOKEN_PREFIX, hash_secret, new_id, new_secret
 from .permissions import require_person
+from .request_version import list_scopes
 
 MAX_DAYS = 366
 _DAY_MS = 86_400_000
@@ -90,6 +91,8 @@ def revoke_token(store: Store, actor: Actor, id_: str) -> None:
 
 
 def parse_limits(
+    store: Store,
+    actor: Actor,
     name: str,
     actions: list[str],
     scopes: list[str],
@@ -97,7 +100,11 @@ def parse_limits(
     days: int,
     called: FieldNames = _IN_API,
 ) -> Limits:
-    """What a token is to be good for, or InvalidRequest with everything that is wrong."""
+    """What a token is to be good for, or InvalidRequest with everything that is wrong.
+
+    It is only for places where its account may publish: for others it would be good for nothing.
+    A widget need not exist yet. An operator's may be for any.
+    """
     faults = []
     if fault := name_fault(name, _MAX_NAME):
         faults.append(f"{called.name}: {fault}")
@@ -110,10 +117,19 @@ def parse_limits(
         faults.append(f"{called.scopes}: at most {_MAX_PLACES} scopes and widgets can be named.")
     places = _parsed(called.scopes, Scope.parse, scopes, faults)
     keys = _parsed(called.widgets, lambda key: "/".join(parse_key(key)), widgets, faults)
+    if not actor.is_operator and (places or keys):
+        own = {str(it.name) for it in list_scopes(store, actor)}
+        faults += _foreign(called.scopes, places, own)
+        faults += _foreign(called.widgets, keys, own)
     if faults:
         raise InvalidRequest(" ".join(faults))
     rights = tuple(right for right in TOKEN_RIGHTS if right.value in actions)
     return Limits(rights=rights, scopes=places, widgets=keys)
+
+
+def _foreign(field: str, places: tuple[str, ...], own: set[str]) -> list[str]:
+    foreign = [it for it in places if it.partition("/")[0] not in own]
+    return [f"{field}: you cannot publish to {', '.join(foreign[:5])}."] if foreign else []
 
 
 def _parsed(

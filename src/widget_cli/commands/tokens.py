@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
-from ..addresses import path_part
+from ..addresses import parse_key, parse_scope, path_part
 from ..answers import not_a_catalog, shaped
 from ..app import App
 from ..catalog import require_scopes
@@ -67,8 +67,8 @@ def create(
     body: dict[str, Any] = {
         "name": name,
         "actions": [it.value for it in action or [TokenAction.PUBLISH]],
-        "scopes": [it.removeprefix("@") for it in scope or []],
-        "widgets": [it.removeprefix("@") for it in widget or []],
+        "scopes": [parse_scope(it) for it in scope or []],
+        "widgets": ["/".join(parse_key(it)) for it in widget or []],
         "expiresInDays": days,
     }
     with opened(catalog) as session:

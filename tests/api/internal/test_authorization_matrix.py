@@ -127,7 +127,7 @@ KINDS = (
     Kind(
         "owner's token for elsewhere",
         roles=_OWNER,
-        **_token("ann", *ALL, scopes=["eve"], widgets=["ann/clocks", "acme/cloc"], covers=()),
+        **_token("ann", *ALL, widgets=["ann/clocks", "acme/cloc"], covers=()),
     ),
     Kind("operator", lambda it: it.olly, is_operator=True),
     Kind("operator by OAuth", lambda it: with_oauth(it.olly), is_operator=True),

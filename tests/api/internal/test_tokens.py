@@ -189,8 +189,29 @@ def test_scopes_to_publish_in_are_those_the_token_is_for(village: Village) -> No
     assert names() == ["ann", "acme"]
     assert names(scopes=["acme"]) == ["acme"]
     assert names(widgets=["ann/clock"]) == ["ann"]
-    assert names(scopes=["eve"]) == []
     assert names(actions=["yank"]) == []
+
+
+def test_a_token_for_a_place_of_somebody_else_is_refused(village: Village) -> None:
+    def made(person: Person, **limits: Any) -> tuple[int, str | None]:
+        answer = person.post(TOKENS, a_token(**limits))
+        return answer.status, answer.json().get("error")
+
+    foreign = made(village.ann, scopes=["acme", "eve"], widgets=["nobody/clock", "ann/new"])
+    assert foreign == (
+        400, "scopes: you cannot publish to eve. widgets: you cannot publish to nobody/clock."
+    )  # fmt: skip
+    by_program = made(with_oauth(village.ann), widgets=["eve/clock"])
+    assert by_program == (400, "widgets: you cannot publish to eve/clock.")
+    assert made(village.ann, widgets=["ann/not-yet"]) == (201, None)
+    assert made(village.olly, scopes=["eve"]) == (201, None)
+
+
+def test_a_token_for_a_scope_that_its_account_loses_is_for_none(village: Village) -> None:
+    machine = with_token(village.abe, scopes=["acme"])
+    village.ann.delete("/api/organizations/acme/members/abe")
+
+    assert machine.get("/api/widgets/scopes").json() == {"scopes": []}
 
 
 def test_a_token_loses_what_its_account_loses(village: Village) -> None:

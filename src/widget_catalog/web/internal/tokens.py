@@ -32,7 +32,9 @@ def post_token(services: Services, call: Call) -> Response:
     require_person(call.actor)
     body = call.json(TokenBody)
     days, name = body.expires_in_days, body.name.strip()
-    limits = parse_limits(body.name, body.actions, body.scopes, body.widgets, days)
+    limits = parse_limits(
+        services.store, call.actor, body.name, body.actions, body.scopes, body.widgets, days
+    )
     if call.visitor.grant_id is None:
         return _made(issue_token(services.store, call.actor, name=name, limits=limits, days=days))
     request = request_token(services.store, call.visitor, name=name, limits=limits, days=days)
