@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -49,6 +50,11 @@ class LocalWidget(msgspec.Struct, frozen=True):
     warnings: tuple[str, ...] = ()
 
 
+def command_for(folder: Path, command: str) -> str:
+    """A command of the tool for this folder, to copy."""
+    return command if folder == Path() else f"{command} {shlex.quote(str(folder))}"
+
+
 def named(folder: Path) -> str:
     """A folder for a sentence."""
     return "this folder" if folder == Path() else str(folder)
@@ -90,11 +96,12 @@ def read_widget(
         manifest = parse_manifest(text)
     except InvalidManifest as error:
         raise _faulty(folder, error.faults, misspelled_keys(text)) from None
+    remarks = misspelled_keys(text)
     bundle = _read(folder, "main", manifest.main, max_bundle_bytes, faults)
     style = None
     if manifest.style is not None:
         style = _read(folder, "style", manifest.style, max_bundle_bytes, faults)
-    warnings = misspelled_keys(text)
+    warnings = list(remarks)
     if manifest.description == PLACEHOLDER_DESCRIPTION:
         warnings.append(f"{_HAS_PLACEHOLDER} widget publish refuses it.")
     if bundle is not None:
@@ -102,7 +109,7 @@ def read_widget(
         faults += [f"main: {it}" for it in found.faults]
         warnings += found.warnings
     if faults or bundle is None:
-        raise _faulty(folder, faults)
+        raise _faulty(folder, faults, remarks)
     return LocalWidget(folder, manifest, bundle, style, tuple(warnings))
 
 
@@ -110,7 +117,8 @@ def require_own_description(local: LocalWidget) -> None:
     """Stop if the widget still describes itself with the words of the template."""
     if local.manifest.description == PLACEHOLDER_DESCRIPTION:
         fault = f"{_HAS_PLACEHOLDER} Say in a sentence what the widget shows, or leave it out."
-        raise _faulty(local.folder, [fault])
+        hint = f"Change it in {MANIFEST}, then run: {command_for(local.folder, 'widget publish')}"
+        raise invalid_widget(_has(local.folder, [fault]), hint, [fault])
 
 
 def _read(
@@ -150,9 +158,17 @@ def _leads_out(folder: Path, path: Path) -> bool:
 
 
 def _faulty(folder: Path, faults: list[str], remarks: Sequence[str] = ()) -> ToolError:
-    what = "a fault" if len(faults) == 1 else f"{len(faults)} faults"
+    """`remarks` are told besides: they may be the reason."""
     return invalid_widget(
-        f"The widget in {named(folder)} has {what}.",
-        f"Correct {MANIFEST} or the files it names, then run: widget validate",
+        _has(folder, faults, remarks),
+        f"Correct {MANIFEST} or the files it names, then run: "
+        f"{command_for(folder, 'widget validate')}",
         [*faults, *remarks],
     )
+
+
+def _has(folder: Path, faults: list[str], remarks: Sequence[str] = ()) -> str:
+    what = "a fault" if len(faults) == 1 else f"{len(faults)} faults"
+    if remarks:
+        what += " and a note" if len(remarks) == 1 else f" and {len(remarks)} notes"
+    return f"The widget in {named(folder)} has {what}."

@@ -122,11 +122,17 @@ _FILE_RULE = "must be a file below the manifest's folder, such as index.js."
 
 def _said(values: Mapping[str, Any]) -> dict[str, Any]:
     """The values without those that mean "absent": null, and an empty optional text."""
-    return {
-        key: value
-        for key, value in values.items()
-        if value is not None and not (value == "" and key in _OPTIONAL_TEXTS)
-    }
+    said = {key: value for key, value in values.items() if value is not None}
+    for key in _OPTIONAL_TEXTS:
+        value = said.get(key)
+        if value == "" or (key == "description" and isinstance(value, str) and _is_breaks(value)):
+            del said[key]
+    return said
+
+
+def _is_breaks(text: str) -> bool:
+    """Whether a text is nothing but line breaks, which become nothing."""
+    return not joined_lines(text)
 
 
 def _read_object(text: str) -> dict[str, Any]:

@@ -68,8 +68,12 @@ def name_fault(text: str, max_length: int) -> str | None:
 
 
 def joined_lines(text: str) -> str:
-    """The text in one line: each line break becomes a space."""
-    return _LINE_BREAK.sub(" ", text)
+    """The text in one line: line breaks, and blanks around them, become one space."""
+    first, *others = _LINE_BREAK.split(text)
+    if not others:
+        return text
+    parts = (it.strip(" \t") for it in (first, *others))
+    return " ".join(filter(None, parts))
 
 
 def line_fault(text: str, max_length: int) -> str | None:

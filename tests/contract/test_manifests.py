@@ -244,6 +244,16 @@ def test_of_a_key_that_stands_twice_the_last_counts() -> None:
     assert parse_manifest(text).version.text == "2.0.0"
 
 
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [("One.\n\nTwo.\n", "One. Two."), ("\r\n One. \n", "One."), ("\n\n", None), (" \n ", None)],
+)
+def test_line_breaks_leave_no_blanks_behind(text: str, read: str | None) -> None:
+    assert parse_manifest(json.dumps(LEAST | {"description": text})).description == read
+    request = {"scope": "ann", "description": text}
+    assert parse_manifest(json.dumps(LEAST), request).description == read
+
+
 @pytest.mark.parametrize("line_break", ["\n", "\r\n", "\r", "\u2028", "\u2029", "\x85", "\v", "\f"])
 def test_line_breaks_in_a_description_become_spaces(line_break: str) -> None:
     said = json.dumps(LEAST | {"description": f"The{line_break}time."})
@@ -305,7 +315,7 @@ def test_what_is_accepted_is_what_was_said_and_survives_being_read_again(said: A
         key: said[key] if said[key] != "" else None for key in said if key in shown
     }
     if expected.get("description"):
-        expected["description"] = joined_lines(expected["description"])
+        expected["description"] = joined_lines(expected["description"]) or None
     assert {key: shown[key] for key in expected} == expected
     for text in (read.display_name, read.description, read.license, read.release_notes):
         (text or "").encode()

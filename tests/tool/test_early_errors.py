@@ -60,7 +60,19 @@ def findings(source: str, check: ModuleCheck = ModuleCheck.FULL) -> ModuleFindin
             'line 1, column 1: a module is strict code, which has no "with".',
         ),
         ("return 1; export function mount() {}", "line 1, column 1: return not in a function."),
-        ("export function mount() { a.#b; }", "undefined private field '#b'."),
+        (
+            "export function mount() { a.#b; }",
+            "line 1, column 29: the private name #b is declared in no class around it.",
+        ),
+        (
+            "class A { #x; #y; f(o) { return o.#y } }\nclass B { #x; f(o) { return o.#y } }",
+            "line 2, column 31: the private name #y is declared in no class around it.",
+        ),
+        (
+            "/a/;\nexport function mount() { return /(/; }",
+            "line 2, column 34: this regular expression is not valid: expecting ')'.",
+        ),
+        ("\nexport const mount = /a/gg;", "not valid: invalid regular expression flags."),
         ("export const mount = 010;", "Octal literals are not allowed in strict mode."),
     ],
 )

@@ -30,16 +30,26 @@ def faults_of(source: str, check: ModuleCheck = ModuleCheck.FULL) -> list[str]:
         ("const x = ;", 'index.js, line 3, column 11: unexpected "=".'),
         ("if (a { b(); }", 'index.js, line 3, column 8: ")" is missing.'),
         ("foo(1, 2;", 'index.js, line 3, column 11: ")" is missing.'),
-        ("const s = 'abc;", 'index.js, line 3, column 13: unexpected "\'".'),
+        ("const s = 'abc;", "index.js, line 3, column 13: this string is not closed."),
         ("let y = { b: };", "index.js, line 3, column 15: a name or value is missing."),
         ("foo();)", 'index.js, line 3, column 9: unexpected ")".'),
-        ("/* ends nowhere", 'index.js, line 3, column 3: unexpected "/".'),
+        ("/* ends nowhere", "index.js, line 3, column 3: this comment is not closed."),
         ("func mount() {}", 'index.js, line 3, column 8: unexpected "mount".'),
+        ("a(/[/);", "index.js, line 3, column 5: this regular expression is not closed."),
     ],
 )
 def test_a_syntax_error_is_told_with_its_line_and_column(line: str, told: str) -> None:
     (fault,) = faults_of(MODULE % line)
     assert fault.splitlines()[0] == told
+
+
+def test_an_error_is_where_the_text_stops_making_sense() -> None:
+    assert faults_of("export function mount( {")[0].splitlines() == [
+        "index.js, line 1, column 25: unexpected end.",
+        "export function mount( {",
+        "                        ^",
+    ]
+    assert 'line 2, column 10: unexpected "(".' in faults_of("let a;\nfunction (")[0]
 
 
 @pytest.mark.parametrize(
@@ -191,7 +201,7 @@ def test_validate_and_publish_refuse_it_and_show_the_place(
         '  - main: index.js, line 2, column 18: ")" is missing.\n'
         "       element.append(1;\n"
         "                       ^\n"
-        "       Correct widget.json or the files it names, then run: widget validate\n"
+        f"       Correct widget.json or the files it names, then run: widget validate {widget}\n"
     )
     for arguments in (("validate",), ("publish", "--yes"), ("publish", "--dry-run")):
         assert signed_in.run(*arguments, widget) == Said(5, "", refused)
@@ -227,7 +237,7 @@ def test_the_description_of_the_template_is_refused_at_publish(
             "Error: The widget in clock has a fault.\n"
             "  - description: it is still the one that widget init wrote. "
             "Say in a sentence what the widget shows, or leave it out.\n"
-            "       Correct widget.json or the files it names, then run: widget validate\n",
+            "       Change it in widget.json, then run: widget publish clock\n",
         )
     assert catalog.asked == []
 

@@ -151,7 +151,8 @@ def test_a_limit_that_is_no_place_is_wrong_usage(
 ) -> None:
     said = signed_in.run("tokens", "create", "ci", *limit)
     assert (said.code, said.out) == (2, "")
-    assert said.err.startswith("Error: '") and " is not a " in said.err
+    assert said.err.startswith("Error: '")
+    assert " is not a " in said.err
     assert server.of("POST", "/api/tokens") == []
 
 

@@ -117,9 +117,23 @@ def test_a_misspelled_key_is_named_beside_the_fault_it_causes(tool: Tool, widget
     file.write_text(file.read_text().replace('"sdkVersion"', '"sdkversion"'))
     said = tool.run("validate", widget)
     assert said.code == 5
-    assert said.err.splitlines()[1:3] == [
+    assert said.err.splitlines()[:3] == [
+        f"Error: The widget in {widget} has a fault and a note.",
         "  - sdkVersion: is missing.",
         "  - The catalog does not know the key sdkversion. Did you mean sdkVersion?",
+    ]
+
+
+def test_misspelled_keys_are_named_beside_a_syntax_error(tool: Tool, widget: Path) -> None:
+    manifest = json.loads((widget / "widget.json").read_text())
+    (widget / "widget.json").write_text(json.dumps({**manifest, "permisions": [], "licence": "x"}))
+    (widget / "index.js").write_text("export function mount( {")
+    said = tool.run("validate", widget)
+    lines = said.err.splitlines()
+    assert lines[0] == f"Error: The widget in {widget} has a fault and 2 notes."
+    assert [it for it in lines if "Did you mean" in it] == [
+        "  - The catalog does not know the key permisions. Did you mean permissions?",
+        "  - The catalog does not know the key licence. Did you mean license?",
     ]
 
 
@@ -191,7 +205,7 @@ def test_a_link_that_leads_out_of_the_folder_is_a_fault(
         "",
         f"Error: The widget in {widget} has a fault.\n"
         f"  - {key}: {file} is a link that leads out of the widget's folder. Copy the file there.\n"
-        "       Correct widget.json or the files it names, then run: widget validate\n",
+        f"       Correct widget.json or the files it names, then run: widget validate {widget}\n",
     )
     assert tool.run("publish", widget, "--yes").code == 5
 

@@ -106,7 +106,7 @@ def request_for(slug: str, manifest: dict[str, Any], css: bytes | None) -> dict[
         (
             "living-room",
             EDGES,
-            ("Die Uhr für das Wohnzimmer ⏰ / “Größe” x", "Shows the time. In every room. ", None),
+            ("Die Uhr für das Wohnzimmer ⏰ / “Größe” x", "Shows the time. In every room.", None),
         ),
     ],
     ids=["plain", "edges"],

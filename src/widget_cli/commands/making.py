@@ -1,6 +1,5 @@
 """`widget init` and `widget validate`: what needs no catalog."""
 
-import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -20,7 +19,7 @@ from ..options import (
 from ..scaffold import Template, begin_widget
 from ..session import find_url, opened
 from ..transport import Transport
-from ..widget_folder import MAX_BUNDLE_BYTES, LocalWidget, read_widget
+from ..widget_folder import MAX_BUNDLE_BYTES, LocalWidget, command_for, read_widget
 
 FolderArgument = Annotated[
     Path, typer.Argument(metavar="DIR", help="The widget's folder.", show_default="here")
@@ -54,12 +53,12 @@ def init(
     if json:
         show_json({"name": begun.name, "files": [str(folder / it) for it in begun.files]})
         return
-    there = "" if folder == Path() else f" {shlex.quote(str(folder))}"
     say.print(f"[green]Created[/] the widget [bold]{plain(begun.name)}[/]:")
     widest = max(map(len, begun.files))
     for file, about in begun.files.items():
         say.print(f"  {plain(folder / file)}{' ' * (widest - len(file))}  {about}")
-    say.print(f"Change them, then: widget validate{plain(there)} && widget publish{plain(there)}")
+    then = " && ".join(command_for(folder, it) for it in ("widget validate", "widget publish"))
+    say.print(f"Change them, then: {plain(then)}")
 
 
 def _template(name: str) -> Template:

@@ -1,0 +1,194 @@
+"""What is wrong with a module, in words, and where: line, column and the line itself."""
+
+import itertools
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from rich.cells import cell_len
+
+from .early_errors import EarlyError, find_early_error
+
+if TYPE_CHECKING:  # It is loaded where it is used: most commands parse nothing.
+    from tree_sitter import Node
+
+_SHOWN_BEFORE, _SHOWN_AFTER = 50, 25  # Characters of a line; a minified module is one long line.
+_MOST_REGEXES = 1_000
+# What the engine says of something whose end it does not find; its place is the beginning.
+_UNCLOSED = {
+    "unexpected end of string": "this string",
+    "unexpected end of comment": "this comment",
+    "unexpected line terminator in regexp": "this regular expression",
+    "unexpected end of regexp": "this regular expression",
+}
+_TYPESCRIPT = re.compile(
+    r"^\s*(?:export\s+)?(?:declare\s+)?(?:interface|type|enum|namespace|abstract\s+class)\s+\w"
+    r"|\bimport\s+type\b|\b(?:private|public|protected|readonly)\s+\w|\bsatisfies\s+\w"
+    r"|\bas\s+(?:any|const|unknown)\b"
+    r"|[\w)\]]\??\s*:\s*(?:string|number|boolean|any|void|unknown|never|[A-Z]\w*)\b"
+    r"|\bfunction\s+\w+\s*<"
+)
+
+
+def _first_error(root: "Node") -> "Node":
+    """The first place that the grammar does not allow. Not recursive: modules nest deeply."""
+    node = root
+    while not (node.is_error or node.is_missing):
+        node = next(it for it in node.children if it.has_error)
+    return node
+
+
+def syntax_fault(name: str, content: bytes, root: "Node", engine: EarlyError | None) -> str:
+    """What the grammar does not allow in a module; `engine` is what the engine says of it."""
+    node = _first_error(root)
+    offset = node.start_byte
+    if engine is not None and engine.message in _UNCLOSED and engine.offset is not None:
+        offset, fault = engine.offset, f"{_UNCLOSED[engine.message]} is not closed."
+    elif node.is_missing:
+        what = "a name or value" if node.is_named else f'"{node.type}"'
+        fault = f"{what} is missing."
+    else:
+        # An error that begins long before the place where the text stops making sense.
+        if node.child_count > 1 and engine is not None and engine.offset is not None:
+            offset = max(offset, engine.offset)
+        token = _unexpected(content, offset)
+        fault = f'unexpected "{token}".' if token else "unexpected end."
+    where = place_of(content, offset)
+    if name.endswith((".ts", ".tsx", ".mts", ".cts")) or _TYPESCRIPT.search(where.near):
+        fault += " This looks like TypeScript: compile it to JavaScript first."
+    return f"{name}, {where}: {fault}\n{where.excerpt}"
+
+
+def _unexpected(content: bytes, offset: int) -> str:
+    text = content[offset : offset + 80].decode(errors="ignore").strip()
+    found = re.match(r"\w+|\S", text)
+    return found[0] if found else ""
+
+
+def early_fault(name: str, content: bytes, root: "Node", error: EarlyError) -> str:
+    """What is wrong with a module whose grammar is right."""
+    message, offset = error
+    subject = re.search(r"'(.+)'", message)
+    if "redefinition" in message or "duplicate import" in message:
+        declared = _name_before(root, content, offset)
+        what = f'"{text_of(content, declared)}"' if declared else "a name"
+        fault, offset = f"{what} is declared twice", declared.start_byte if declared else offset
+    elif "duplicate exported name" in message and subject:
+        fault = f'"{subject[1]}" is exported twice'
+    elif "exported variable" in message and subject:
+        fault = f'"{subject[1]}" is exported, but not declared'
+        offset = _find_export(content, root, subject[1])
+    elif "undefined private field" in message and subject:
+        fault = f"the private name {subject[1]} is declared in no class around it"
+        offset = _find_private(content, root, subject[1])
+    elif offset is None and (regex := _find_wrong_regex(content, root)):
+        fault, offset = f"this regular expression is not valid: {message}", regex.start_byte
+    elif "'await' keyword" in message:
+        fault = "await is allowed only in an async function and at the top level"
+    elif message == "invalid keyword: with":
+        fault = 'a module is strict code, which has no "with"'
+    else:
+        fault = message
+    if offset is None:
+        return f"{name}: {fault}."
+    where = place_of(content, offset)
+    return f"{name}, {where}: {fault}.\n{where.excerpt}"
+
+
+def _name_before(root: "Node", content: bytes, offset: int | None) -> "Node | None":
+    """The name whose declaration ends at this place, blanks apart."""
+    if offset is None:
+        return None
+    end = len(content[:offset].rstrip())
+    node = root.descendant_for_byte_range(max(0, end - 1), end)
+    if node is not None and node.type.endswith(("identifier", "identifier_pattern")):
+        return node
+    while node is not None and node.type != "class_declaration" and node.end_byte == end:
+        node = node.parent
+    return node.child_by_field_name("name") if node and node.type == "class_declaration" else None
+
+
+def _find_export(content: bytes, root: "Node", name: str) -> int | None:
+    for statement in root.named_children:
+        for clause in statement.named_children:
+            if statement.type == "export_statement" and clause.type == "export_clause":
+                for specifier in clause.named_children:
+                    named = specifier.child_by_field_name("name")
+                    if named is not None and text_of(content, named) == name:
+                        return named.start_byte
+    return None
+
+
+def _find_private(content: bytes, root: "Node", name: str) -> int | None:
+    """Where a private name is used outside of all classes that declare it."""
+    for node in _all_of(root, "private_property_identifier"):
+        if text_of(content, node) == name and not _is_declared_around(content, node, name):
+            return node.start_byte
+    return None
+
+
+def _is_declared_around(content: bytes, node: "Node", name: str) -> bool:
+    around = node.parent
+    while around is not None:
+        if around.type == "class_body":
+            members = (it.named_children for it in around.named_children)
+            declared = (it for children in members for it in children)
+            if any(
+                it.type == "private_property_identifier" and text_of(content, it) == name
+                for it in declared
+            ):
+                return True
+        around = around.parent
+    return False
+
+
+def _find_wrong_regex(content: bytes, root: "Node") -> "Node | None":
+    """The first regular expression that the engine refuses; it does not say where one is."""
+    for node in itertools.islice(_all_of(root, "regex"), _MOST_REGEXES):
+        if find_early_error(content[node.start_byte : node.end_byte]) is not None:
+            return node
+    return None
+
+
+def _all_of(root: "Node", kind: str) -> Iterator["Node"]:
+    """Every node of a kind, in the order of the text."""
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        if node.type == kind:
+            yield node
+        waiting += reversed(node.named_children)
+
+
+def text_of(content: bytes, node: "Node") -> str:
+    return content[node.start_byte : node.end_byte].decode()
+
+
+class Place(NamedTuple):
+    """A place in the source. `near` is its line, or as much of it as matters; `excerpt` is for
+    people, with a mark below the place."""
+
+    row: int
+    column: int
+    near: str
+    excerpt: str
+
+    def __str__(self) -> str:
+        return f"line {self.row:,}, column {self.column:,}"
+
+
+def place_of(content: bytes, offset: int) -> Place:
+    start = content.rfind(b"\n", 0, offset) + 1
+    end = content.find(b"\n", offset)
+    before = content[start:offset].decode()
+    after = content[offset : end if end >= 0 else len(content)].decode().rstrip()
+    lead = "…" if len(before) > _SHOWN_BEFORE else ""
+    tail = "…" if len(after) > _SHOWN_AFTER else ""
+    left = f"{lead}{before[-_SHOWN_BEFORE:]}".replace("\t", " ")
+    right = f"{after[:_SHOWN_AFTER]}{tail}".replace("\t", " ")
+    return Place(
+        row=content.count(b"\n", 0, offset) + 1,
+        column=len(before) + 1,
+        near=before[-200:] + after[:200],
+        excerpt=f"{left}{right}\n{' ' * cell_len(left)}^",
+    )
