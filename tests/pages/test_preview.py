@@ -41,6 +41,9 @@ def test_the_page_describes_what_to_run(demo_site: InProcessSite) -> None:
     shown = {key: manifest[key] for key in ("configSchema", "defaultSize")}
     wanted = {key: described[key] for key in same} | {"styleUrl": None, "manifest": shown}
     assert panel(answer.body) == wanted
+    # The form shows the settings in the order in which their author describes them.
+    in_order = re.findall(rb'"(face|seconds|hour12|timeZone|label)": {"', answer.body)
+    assert in_order[:5] == [b"face", b"seconds", b"hour12", b"timeZone", b"label"]
 
 
 def test_the_page_may_load_from_this_catalog_and_frame_itself_alone(

@@ -38,6 +38,8 @@ def fill_dashboard(page: Page) -> None:
     for name in ("Clock", "Météo", "Calendar", "Unit converter"):
         page.get_by_role("button", name=f"Add {name}").click()
     page.wait_for_timeout(1500)
+    page.locator(".dash-results").evaluate("it => it.scrollTo(0, 0)")
+    page.mouse.move(0, 0)
 
 
 def send_request(page: Page) -> None:

@@ -171,6 +171,8 @@ def _environment(**texts: str) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    # The settings of a widget are shown in the order in which its author describes them.
+    environment.policies["json.dumps_kwargs"] = {"sort_keys": False}
     environment.globals.update(texts)
     environment.filters["grouped"] = "{:,}".format
     environment.filters["grouped_by_four"] = lambda text: " ".join(re.findall(".{1,4}", text))
