@@ -37,6 +37,8 @@ from .traffic import (
 _STARTS = 3
 _FIRST_QUESTION = request(search_target("clock"))
 _DETAILS = 100_000
+# Every ten seconds a worker gives back what it has mapped of the replica.
+_RELEASED_AFTER_S = 15
 
 
 def memory(rig: Rig, size: int, most_mb: float) -> list[Outcome]:
@@ -58,20 +60,23 @@ def memory(rig: Rig, size: int, most_mb: float) -> list[Outcome]:
 
 
 def memory_of_all(rig: Rig, size: int, workers: int, most_mb: float) -> list[Outcome]:
-    """What the workers take together after the same traffic; what they share counts once."""
+    """What the workers take together some seconds after the same traffic; what they share counts
+    once."""
     with running_catalog(rig, ensure_folder(size), workers) as catalog:
         pids = catalog.worker_pids()
         fresh = sum(memory_of(pid).pss for pid in pids)
         for _ in range(workers):  # A new connection is another worker's, more or less.
             _fill_caches(rig, catalog, size)
+        busy = sum(memory_of(pid).pss for pid in pids)
+        time.sleep(_RELEASED_AFTER_S)
         used = [memory_of(pid) for pid in pids]
     together, own = sum(it.pss for it in used), sum(it.own for it in used)
     notes = [
-        f"{fresh:,.0f} MB before the traffic",
+        f"{fresh:,.0f} MB before the traffic, {busy:,.0f} MB just after it",
         f"{own:,.0f} MB are the workers' own; the rest is files that they map",
     ]
     what = f"memory of {workers} workers together, {size:,} widgets, after traffic"
-    figures = {"fresh_mb": fresh, "own_mb": own}
+    figures = {"fresh_mb": fresh, "busy_mb": busy, "own_mb": own}
     return [Outcome(what, together, "MB", at_most(most_mb), notes, figures)]
 
 

@@ -27,6 +27,7 @@ from .domain.errors import DataDamaged, StoreUnavailable
 from .logs import report_clock_jump
 from .node import Node, open_node
 from .opening import files_of
+from .replica.mapped_memory import release_mapped
 from .replica.node_status import NodeStatus
 from .replica.soundness import is_sound
 from .services import build_services, current_settings, read_worker
@@ -69,6 +70,8 @@ _log = structlog.get_logger("widget_catalog.start")
 _THREADS = 8
 # How often a worker looks whether a change was left unapplied, as by a process that was killed.
 _APPLY_EVERY_S = 2
+# How often it looks how much of the replica it has mapped.
+_RELEASE_EVERY_S = 10
 
 
 def build_worker(
@@ -120,6 +123,7 @@ def build_worker(
     forget = [partial(forget_successors, durable), partial(forget_reports, durable)]
     tidier = Tidier(tidy, *forget, shown.read)
     importing = watch_imports(durable)
+    releasing = Tidier(partial(release_mapped, node.folder.replica), interval_s=_RELEASE_EVERY_S)
     metrics = open_metrics(node.folder.metrics) if settings.metrics_port else None
     lock_file, open_secret = node.folder.webhook_lock, services.factor_policy.box.open
     webhooks = Deliverer(durable, lock_file, open_secret, services.webhook_rules, metrics)
@@ -194,6 +198,7 @@ def build_worker(
         hashing.close()
         tidier.close()
         importing.close()
+        releasing.close()
         webhooks.close()
         following.close()
         cdn.close()

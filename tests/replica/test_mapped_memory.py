@@ -1,0 +1,45 @@
+"""What is mapped of the replica is given back, and read again as if nothing had happened."""
+
+from pathlib import Path
+
+from support.site import InProcessSite
+from support.widgets import import_widgets, version_line, widget_line
+from widget_catalog.replica.mapped_memory import release_mapped
+
+_CLOCK = "/api/v1/widgets/acme/clock"
+
+
+def test_what_is_mapped_of_the_replica_is_given_back_and_read_again(site: InProcessSite) -> None:
+    import_widgets(site.node, widget_line("acme/clock", versions=[version_line("1.0.0")]))
+    replica = site.node.folder.replica
+    before = site.get(_CLOCK)
+    assert _resident_kb(replica) > 0
+
+    release_mapped(replica, most_bytes=0)
+
+    assert _resident_kb(replica) == 0
+    import_widgets(site.node, widget_line("acme/other"))
+    assert site.get(_CLOCK).body == before.body
+    assert site.get("/api/v1/widgets/acme/other").status == 200
+    assert _resident_kb(replica) > 0
+
+
+def test_a_little_is_kept(site: InProcessSite) -> None:
+    import_widgets(site.node, widget_line("acme/clock"))
+    replica = site.node.folder.replica
+    assert site.get(_CLOCK).status == 200
+
+    release_mapped(replica, most_bytes=1 << 40)
+
+    assert _resident_kb(replica) > 0
+
+
+def _resident_kb(folder: Path) -> int:
+    """How much this process has mapped of the replica's file, as the system says."""
+    resident, is_ours = 0, False
+    for line in Path("/proc/self/smaps").read_text().splitlines():
+        if "-" in line.split()[0]:
+            is_ours = line.endswith(".mdb") and str(folder.resolve()) in line
+        elif is_ours and line.startswith("Rss:"):
+            resident += int(line.split()[1])
+    return resident
