@@ -39,13 +39,14 @@ from ..store.sessions import (
     remove_sessions,
 )
 from ..store.tokens import remove_tokens
-from ..store.webhooks import disable_webhook, list_webhooks, remove_webhooks_of
+from ..store.webhooks import remove_webhooks_of
 from ..store.widgets import list_widgets_in, replace_widget
 from .attempts import count_attempt
 from .credentials import hash_password, is_password
 from .organize import has_another_owner, take_out
 from .permissions import require_operator_now, require_person
 from .sign_in import Lifetimes, Visitor, is_fresh
+from .webhooks.former_owners import disable_webhooks_of_account
 
 _MOST_WRONG = 5
 
@@ -103,8 +104,8 @@ def set_disabled(
         if is_disabled:
             sign_out_everywhere(tx, account)
             remove_invitations_of_inviter(tx, account.id)
-            for webhook in list_webhooks(tx.connection, [account.username]):
-                disable_webhook(tx, webhook.id, f"The account {account.username} was disabled.")
+            name = str(account.username)
+            disable_webhooks_of_account(tx, actor, name, f"The account {name} was disabled.")
         kind = AccountDisabled if is_disabled else AccountEnabled
         append(tx, actor, kind(scope=account.username))
 
@@ -138,6 +139,8 @@ def close_account(store: Store, visitor: Visitor, password: str) -> None:
         remove_factors(tx, account.id)
         remove_invitations_of_inviter(tx, account.id)
         remove_webhooks_of(tx, account.username)
+        closed = f"{account.username}, who added it, has closed the account."
+        disable_webhooks_of_account(tx, visitor.actor, str(account.username), closed)
         sign_out_everywhere(tx, account)
         append(tx, visitor.actor, AccountClosed(scope=account.username))
 

@@ -32,6 +32,7 @@ from ..store.organizations import (
 )
 from .permissions import require, require_person
 from .quotas import NO_QUOTAS, Quotas, check_may_own
+from .webhooks.former_owners import disable_webhooks_added_by
 
 _MAX_NAME = 100
 
@@ -103,6 +104,8 @@ def change_role(
         put_member(tx, organization.id, member.account_id, role)
         if _is_lower(role, member.role):
             remove_invitations_of_inviter(tx, member.account_id, organization.id)
+        if member.role is Role.OWNER:
+            disable_webhooks_added_by(tx, actor, username, slug)
         append(tx, actor, RoleChanged(scope=slug, member=username, role=role.value))
 
 
@@ -126,9 +129,10 @@ def take_out(
     tx: Transaction, actor: Actor, organization: Organization, account_id: int, username: str
 ) -> None:
     """End a membership and what depends on it: the right to publish widgets, which is recorded,
-    and open invitations."""
+    open invitations, and webhooks, until an owner enables them again."""
     lost = remove_member(tx, organization, account_id)
     remove_invitations_of_inviter(tx, account_id, organization.id)
+    disable_webhooks_added_by(tx, actor, username, organization.slug)
     kind = MemberLeft if actor.account_id == account_id else MemberRemoved
     append(tx, actor, kind(scope=organization.slug, member=username, publisher_of=lost or None))
 
@@ -152,6 +156,7 @@ def transfer_organization(
         put_member(tx, organization.id, member.account_id, Role.OWNER)
         put_member(tx, organization.id, account.id, Role.ADMIN)
         remove_invitations_of_inviter(tx, account.id, organization.id)
+        disable_webhooks_added_by(tx, actor, str(account.username), slug)
         append(tx, actor, OrganizationTransferred(scope=slug, member=username))
 
 

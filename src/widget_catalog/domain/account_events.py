@@ -311,7 +311,8 @@ class WebhookEnabled(Event, frozen=True):
 
 
 class WebhookDisabled(Event, frozen=True):
-    """By a person; or by the service, which has failed to reach it for long."""
+    """By a person; or by the service, which has failed to reach it for long; or because the person
+    who added it may not do so any more."""
 
     kind = "webhook_disabled"
     action = "disable webhook"

@@ -65,6 +65,12 @@ def list_webhooks(
     return [_webhook_from(row) for row in connection.execute(query)]
 
 
+def list_enabled_webhooks(connection: Connection, scope: str | None = None) -> list[Webhook]:
+    """Those of one scope, or all of them."""
+    found = list_webhooks(connection, None if scope is None else [scope])
+    return [it for it in found if it.disabled_at is None]
+
+
 def count_webhooks(connection: Connection, scope: str) -> int:
     query = sa.select(sa.func.count()).where(webhooks.c.scope == scope)
     return int(connection.execute(query).scalar_one())

@@ -96,6 +96,44 @@ def test_whoever_is_no_owner_any_more_manages_nothing(village: Village) -> None:
     assert village.abe.get(f"/api/webhooks/{hook}").status == 404
 
 
+@pytest.mark.parametrize("how", ["demoted", "removed", "left", "transferred", "closed", "disabled"])
+def test_one_whose_maker_is_no_owner_any_more_rests_until_an_owner_enables_it(
+    village: Village, how: str
+) -> None:
+    ann, abe, acme = village.ann, village.abe, "/api/organizations/acme"
+    assert ann.put(f"{acme}/members/abe", {"role": "owner"}).status == 200
+    by_ann, by_abe = add(ann, "acme")["id"], add(abe, "acme")["id"]
+
+    match how:
+        case "demoted":
+            done = abe.put(f"{acme}/members/ann", {"role": "admin"})
+        case "removed":
+            done = abe.delete(f"{acme}/members/ann")
+        case "left":
+            done = ann.delete(f"{acme}/members/ann")
+        case "transferred":
+            done = ann.post(f"{acme}/transfer", {"username": "abe"})
+        case "closed":
+            done = ann.post("/api/account/close", {"password": PASSWORD})
+        case _:
+            set_disabled(village.site.node.store, "ann", is_disabled=True)
+            done = abe.get(acme)
+    assert done.status == 200, done.body
+
+    reason = "ann, who added it, is no longer an owner of acme."
+    if how == "disabled":
+        reason = "The account ann was disabled."
+    shown = abe.get(f"/api/webhooks/{by_ann}").json()
+    assert (shown["disabledReason"], shown["createdBy"]) == (reason, "ann")
+    assert shown["disabledAt"] is not None
+    assert abe.get(f"/api/webhooks/{by_abe}").json()["disabledAt"] is None
+    entries = abe.get(f"{acme}/audit").json()["entries"]
+    details = [it["details"] for it in entries if it["action"] == "disable webhook"]
+    assert details == [{"webhook": by_ann, "reason": reason}]
+    assert abe.post(f"/api/webhooks/{by_ann}/enable").status == 200
+    assert abe.get(f"/api/webhooks/{by_ann}").json()["disabledAt"] is None
+
+
 def test_those_of_a_closed_account_end_and_those_of_a_disabled_one_rest(village: Village) -> None:
     of_eve, of_ann = add(village.eve, "eve")["id"], add(village.ann, "ann")["id"]
     assert village.eve.post("/api/account/close", {"password": PASSWORD}).status == 200
