@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from .errors import InvalidManifest, InvalidName
+from .manifest_texts import manifest_text_faults
 from .names import Scope, WidgetName
 from .semver import InvalidRange, InvalidVersion, Range, SemVer
 from .texts import joined_lines, line_fault, name_fault, text_fault
@@ -81,7 +82,8 @@ def parse_manifest(text: str, request: Mapping[str, object] | None = None) -> Ma
     fills in what the request leaves out; about `version` and `sdkVersion` the two must agree.
     The manifest's `name` may be a name for people then: the slug is the request's.
     """
-    manifest, requested = _said(_read_object(text)), _said(request or {})
+    found = _read_object(text)
+    manifest, requested = _said(found), _said(request or {})
     reader = _Reader({**manifest, **requested})
     for key in _AGREED:
         if key in manifest and key in requested and manifest[key] != requested[key]:
@@ -109,8 +111,10 @@ def parse_manifest(text: str, request: Mapping[str, object] | None = None) -> Ma
     smallest, largest = fields["min_size"], fields["max_size"]
     if smallest and largest and (smallest.w > largest.w or smallest.h > largest.h):
         reader.complain("minSize", "must not be larger than maxSize.")
-    if reader.faults:
-        raise InvalidManifest(reader.faults)
+    told = {it.partition(":")[0] for it in reader.faults}
+    inside = [it for it in manifest_text_faults(found) if it.partition(":")[0] not in told]
+    if faults := [*reader.faults, *inside]:
+        raise InvalidManifest(faults)
     return Manifest(text=text, **fields)
 
 

@@ -134,6 +134,18 @@ def test_every_import_is_an_entry_with_its_file_and_its_counts(node: Node) -> No
     assert second[3]["versionsSkipped"] == 1
 
 
+def test_texts_inside_a_manifest_are_checked_or_cleaned(node: Node) -> None:
+    said = {"name": "Clock", "schema": {"title": "x\u202ey"}, "readme": "\u200f"}
+    line = widget_line("a/b", versions=[version_line(manifest=json.dumps(said))])
+
+    assert _refused(node, line) == [
+        f"Line 1: versions[0].manifest: schema.title: contains the character U+202E; {ALLOWED}"
+    ]
+    assert _take(node, line, is_lenient=True).texts_cleaned == 1
+    (version,) = json.loads(exported(node))["versions"]
+    assert json.loads(version["manifest"]) == {**said, "schema": {"title": "xy"}}
+
+
 def test_the_summary_counts_the_official_marks_that_were_taken_over(node: Node) -> None:
     lines = [widget_line("a/b", isOfficial=True), widget_line("a/c"), widget_line("a/d")]
     lines[2]["isOfficial"] = None

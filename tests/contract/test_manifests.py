@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from support.manifests import FULL, LEAST, faults_of
 from widget_contract.errors import InvalidManifest
+from widget_contract.manifest_texts import clean_manifest
 from widget_contract.manifests import Manifest, parse_manifest
 from widget_contract.semver import SemVer
 from widget_contract.texts import joined_lines
@@ -235,6 +236,46 @@ def test_what_nests_deeply_but_is_not_looked_at_is_kept() -> None:
     text = json.dumps(LEAST)[:-1] + ', "x": ' + "[" * 500 + "]" * 500 + "}"
 
     assert parse_manifest(text).text == text
+
+
+@pytest.mark.parametrize("char", "\u202e\u200f\u200b\u2060\U000e0041\x1b\uffff")
+@pytest.mark.parametrize(
+    ("said", "place"),
+    [
+        ({"schema": {"title": "a{}"}}, "schema.title"),
+        ({"schema": {"properties": {"x": {"label": "a{}"}}}}, "schema.properties.x.label"),
+        ({"author": {"name": "a{}"}}, "author.name"),
+        ({"keywords": ["fine", "a{}"]}, "keywords[1]"),
+        ({"x{}": 1}, "x"),
+        ({"defaultConfig": {"deep": [{"y{}": 1}]}}, "defaultConfig.deep[0].y"),
+    ],
+)
+def test_what_people_see_in_one_line_deceives_nobody(said: Any, place: str, char: str) -> None:
+    text = json.dumps({**LEAST, **said}).replace("{}", json.dumps(char)[1:-1])
+
+    (fault,) = faults_of(json.loads(text))
+
+    assert fault.startswith(place)
+    assert f": contains the character U+{ord(char):04X}; " in fault
+    cleaned = clean_manifest(text)
+    assert cleaned != text
+    assert parse_manifest(cleaned).name == LEAST["name"]
+    assert clean_manifest(cleaned) == cleaned
+
+
+def test_what_is_data_or_has_many_lines_is_kept_in_any_language() -> None:
+    said = {
+        "readme": "שלום\u200f!\nx",
+        "defaultConfig": {"title": "שלום\u200f", "label": "a\u200bb"},
+        "schema": {"properties": {"x": {"default": "\u200f", "description": "Two\nlines.\tx"}}},
+        "examples": [{"name": "a\u202e"}],
+        "greeting": "\u200f",
+    }
+    text = json.dumps({**LEAST, **said})
+
+    assert parse_manifest(text).text == text
+    assert clean_manifest(text) == text
+    assert faults_of({**LEAST, "schema": {"description": "\u202e"}})
 
 
 def test_of_a_key_that_stands_twice_the_last_counts() -> None:

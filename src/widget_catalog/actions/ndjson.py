@@ -8,6 +8,11 @@ import msgspec
 from msgspec import Meta
 
 from widget_contract.errors import CatalogError, InvalidName
+from widget_contract.manifest_texts import (
+    clean_manifest,
+    is_plain_manifest,
+    manifest_text_faults,
+)
 from widget_contract.manifests import Declared, declared, declared_values
 from widget_contract.names import Scope, WidgetName
 from widget_contract.semver import InvalidVersion, SemVer, SortKey
@@ -363,8 +368,19 @@ class _LineReader:
         return self._checked(at, key, text, text_unwanted, clean_text)
 
     def _manifest(self, at: str, text: str | None) -> str | None:
-        """It is kept as its author wrote it, but no database keeps a NUL."""
-        return text if text is None or "\0" not in text else self._text(at, "manifest", text)
+        """It is kept as its author wrote it, but no database keeps a NUL, and what people read in
+        it may not deceive them."""
+        if text is not None and "\0" in text:
+            return self._text(at, "manifest", text)
+        if text is None or is_plain_manifest(text):
+            return text
+        cleaned = clean_manifest(text)
+        if cleaned != text:
+            self.texts_cleaned += 1
+            if not self._rules.is_lenient:
+                first = manifest_text_faults(msgspec.json.decode(text))[0]
+                self._complain(f"{at}.manifest", f"{first} Give --lenient to clean such texts.")
+        return cleaned
 
     def _checked(
         self,
