@@ -3,6 +3,7 @@
 import contextlib
 import hashlib
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -213,6 +214,35 @@ def test_commands_find_the_bundles_there(
     digest = hashlib.sha256(JS).hexdigest()
     copies = list((tmp_path / "out" / "bundles").rglob("*.js"))
     assert digest in {hashlib.sha256(it.read_bytes()).hexdigest() for it in copies}
+
+
+def test_commands_copy_the_catalog_of_nodes_elsewhere(
+    nodes: list[RunningNode], database: str, server: ObjectStoreServer, tmp_path: Path
+) -> None:
+    environment = environment_of(database, **settings_of(server.port))
+    file, data = tmp_path / "c.snapshot", ("--data", tmp_path / "data")
+
+    made = widget_catalog("snapshot", "create", file, *data, environment=environment)
+    assert made.code == 0, made
+    there = ("--data", tmp_path / "there")
+    loaded = widget_catalog("snapshot", "load", file, "--unsigned", *there)
+    assert loaded.code == 0, loaded
+    wrote = re.search(r"(\d+) widgets?, (\d+) version", made.err)
+    added = re.search(r"(\d+) widgets? and (\d+) version", loaded.err)
+    assert wrote is not None
+    assert added is not None
+    assert added.groups() == wrote.groups()
+
+    site = tmp_path / "site"
+    base_url = ("--base-url", "https://static.example")
+    written = widget_catalog("site", site, *base_url, *data, environment=environment)
+    assert written.code == 0, written
+    detail = json.loads((site / "api/v1/widgets/ann/clock.json").read_bytes())
+    shown = nodes[0].client.get("/api/v1/widgets/ann/clock").json()
+    assert [it["version"] for it in detail["versions"]] == [
+        it["version"] for it in shown["versions"]
+    ]
+    assert (site / "cdn/@ann/clock/1.0.0/index.js").read_bytes() == JS
 
 
 @pytest.mark.parametrize(

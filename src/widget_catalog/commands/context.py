@@ -62,22 +62,22 @@ def open_existing(data: Path | None, config: Path | None) -> "Node":
     return existing_node(load_settings({"data": data}, config))
 
 
-def existing_node(settings: Settings) -> "Node":
+def existing_node(settings: Settings, *, reads_replica: bool = False) -> "Node":
     require_catalog(settings)
-    node = command_node(settings)
+    node = command_node(settings, reads_replica=reads_replica)
     finish_interrupted_import(node)
     return node
 
 
-def command_node(settings: Settings) -> "Node":
-    """The catalog, also if it is new. One that nodes share has no read model for commands: the
-    nodes follow what is changed."""
+def command_node(settings: Settings, *, reads_replica: bool = False) -> "Node":
+    """The catalog, also if it is new. One that nodes share has no read model for commands, unless
+    they read it: the nodes follow what is changed."""
     from ..wiring import prepare_node
 
     return prepare_node(
         settings.data,
         backends=settings.backends,
-        applies=not settings.database,
+        applies=reads_replica or not settings.database,
         on_wait=report,
     )
 

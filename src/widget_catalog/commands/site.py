@@ -47,7 +47,7 @@ def site(
     has_path = bool(urlsplit(base_url).path.strip("/"))
     flags = {"data": data, "base_url": base_url}
     settings = load_settings(flags, config, {"shares_origin": "true"} if has_path else {})
-    node = existing_node(settings)
+    node = existing_node(settings, reads_replica=True)
     target = SiteFolder(folder)
     target.begin()
     made, close = build_static_site(node, settings)
