@@ -175,6 +175,8 @@ def test_the_corner_knows_who_is_signed_in(browser: Browser, demo_service: Servi
         page.reload()
         corner = page.get_by_role("navigation", name="Site").get_by_role("link", name="@ann")
         expect(corner).to_have_attribute("href", "/account")
+        page.goto(f"{demo_service.url}/preview/catalog/clock/2.0.0")
+        expect(corner).to_have_attribute("href", "/account")
 
 
 def test_one_click_takes_a_whole_command(browser: Browser, demo_service: Service) -> None:
