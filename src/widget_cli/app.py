@@ -54,6 +54,8 @@ def _readable(parameter: Any) -> Any:
         parameter.display_type_rich = lambda ctx: ""  # noqa: ARG005
     elif parameter.is_flag:
         parameter.metavar = ""
+    # What is allowed is said in words.
+    parameter._get_number_range_help_str = lambda: None  # noqa: SLF001
     if isinstance(parameter.show_default, str):  # Typer puts it in parentheses inside brackets.
         parameter.help = f"{parameter.help} Default: {parameter.show_default}."
         parameter.show_default = False

@@ -17,6 +17,7 @@ from urllib.parse import parse_qs, urlsplit
 from .errors import ToolError
 from .exits import ExitCode
 
+_DENIED = "access_denied"
 _SIGNS = {"good": "M4.5 12.5l5 5 10-11", "bad": "M6 6l12 12M18 6L6 18"}
 
 
@@ -61,24 +62,28 @@ class Callback:
         if "code" in fields:
             able = "The command widget on this machine is completing the sign-in."
             return Page(200, "Sign-in approved", able)
+        if fields.get("error") == _DENIED:
+            return Page(403, "You are not signed in", "You refused it. Nothing was changed.")
         reason = fields.get("error_description") or "The sign-in was refused or failed."
         return Page(403, "You are not signed in", f"{reason} Nothing was changed.")
 
-    def wait(self, timeout_s: float) -> str:
-        """The code, when it comes."""
+    def wait(self, timeout_s: float, command: str = "widget login") -> str:
+        """The code, when it comes. `command` begins the sign-in again."""
         try:
             fields = self._results.get(timeout=timeout_s)
         except queue.Empty:
             raise ToolError(
                 f"Nobody signed in within {timeout_s / 60:.0f} minutes.",
-                "Try again; without a browser on this machine, use: widget login --device",
+                f"Try again; without a browser on this machine, use: {command} --device",
                 ExitCode.NOT_SIGNED_IN,
             ) from None
         if "code" not in fields:
             reason = fields.get("error_description") or fields.get("error") or "no reason was given"
+            if fields.get("error") == _DENIED:
+                reason = "you refused it in the browser."
             raise ToolError(
                 f"The sign-in was not completed: {reason}",
-                "Try again: widget login",
+                f"Try again: {command}",
                 ExitCode.NOT_SIGNED_IN,
             )
         return fields["code"]

@@ -51,31 +51,31 @@ class OAuth:
 
     def __init__(self, transport: Transport, url: str, client_id: str) -> None:
         self._transport = transport
-        self._url = url
+        self.url = url
         self.client_id = client_id
 
     def tokens(self, grant_type: str, **fields: str) -> Tokens:
         found = self._post("token", grant_type=grant_type, **fields)
-        return shaped(found, Tokens, self._url)
+        return shaped(found, Tokens, self.url)
 
     def device_code(self) -> DeviceCode:
-        return shaped(self._post("device", scope=SCOPE), DeviceCode, self._url)
+        return shaped(self._post("device", scope=SCOPE), DeviceCode, self.url)
 
     def revoke(self, token: str) -> None:
         self._post("revoke", token=token)
 
     def username(self, access_token: str) -> str:
-        address = f"{self._url}/api/auth/oauth2/userinfo"
+        address = f"{self.url}/api/auth/oauth2/userinfo"
         reply = self._transport.send(
             "GET", address, token=access_token, is_repeatable=True, max_bytes=SMALL_BYTES
         )
         name = self._object(reply).get("username")
         if not isinstance(name, str):
-            raise not_a_catalog(self._url)
+            raise not_a_catalog(self.url)
         return name
 
     def _post(self, endpoint: str, **fields: str) -> dict[str, Any]:
-        address = f"{self._url}/api/auth/oauth2/{endpoint}"
+        address = f"{self.url}/api/auth/oauth2/{endpoint}"
         form = {**fields, "client_id": self.client_id}
         reply = self._transport.send(
             "POST", address, data=form, is_repeatable=False, max_bytes=SMALL_BYTES
@@ -92,4 +92,4 @@ class OAuth:
             return dict(found)
         if reply.status in (400, 401, 403) and is_object and isinstance(found.get("error"), str):
             raise OAuthError(found["error"], str(found.get("error_description") or found["error"]))
-        raise refusal(reply, self._url)
+        raise refusal(reply, self.url)

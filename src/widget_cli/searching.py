@@ -83,11 +83,14 @@ def find_similar(session: Session, query: Query) -> list[str]:
     queries = [query._replace(text=it) for it in _pieces(wanted) if it != query.text]
     if slash and query.scope is None:
         queries.insert(0, query._replace(text="", scope=scope))
-    scores: dict[str, float] = {}
+    scores: dict[str, _Likeness] = {}
     for asked in queries[:_MOST_REQUESTS]:
         for it in shaped(find_page(session, asked), SearchPage, session.url).widgets:
             scores[f"{it.scope}/{it.name}"] = _likeness(wanted, it, has_scope=bool(slash))
-    best = sorted((key for key in scores if scores[key] >= _SIMILAR), key=lambda it: -scores[it])
+    best = sorted(
+        (key for key in scores if scores[key].ratio >= _SIMILAR),
+        key=lambda it: (not scores[it].is_by_name, -scores[it].ratio),
+    )
     return best[:_MOST_SUGGESTIONS]
 
 
@@ -152,12 +155,24 @@ def _pieces(wanted: str) -> list[str]:
     return list(dict.fromkeys(both))
 
 
-def _likeness(wanted: str, found: Found, *, has_scope: bool) -> float:
+class _Likeness(NamedTuple):
+    """`is_by_name`: what is alike is the name itself, not the one for people."""
+
+    ratio: float
+    is_by_name: bool
+
+
+def _likeness(wanted: str, found: Found, *, has_scope: bool) -> _Likeness:
+    by_name = _ratio(wanted, f"{found.scope}/{found.name}" if has_scope else found.name)
+    if has_scope or by_name >= _SIMILAR:
+        return _Likeness(by_name, is_by_name=True)
     display_name = _plain(found.display_name)
-    names = [f"{found.scope}/{found.name}"] if has_scope else [found.name, display_name]
-    if not has_scope and " " not in wanted:
-        names += display_name.split()
-    return max(difflib.SequenceMatcher(None, wanted, _plain(it)).ratio() for it in names)
+    names = [display_name, *(display_name.split() if " " not in wanted else ())]
+    return _Likeness(max(_ratio(wanted, it) for it in names), is_by_name=False)
+
+
+def _ratio(wanted: str, name: str) -> float:
+    return difflib.SequenceMatcher(None, wanted, _plain(name)).ratio()
 
 
 def _plain(text: str) -> str:

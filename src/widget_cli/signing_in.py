@@ -41,7 +41,7 @@ def sign_in_with_browser(
         say.print("Sign in with your browser" + (", which should open now:" if is_opened else ":"))
         say.print(f"\n  [cyan]{plain(address)}[/]\n")
         say.print("[dim]Waiting for you … Ctrl-C stops. No browser here? widget login --device[/]")
-        code = callback.wait(timeout_s)
+        code = callback.wait(timeout_s, f"widget login {url}")
         try:
             return oauth.tokens(
                 "authorization_code",
@@ -50,7 +50,7 @@ def sign_in_with_browser(
                 code_verifier=verifier,
             )
         except OAuthError as error:
-            raise _refused(error) from None
+            raise _refused(error, oauth.url) from None
 
 
 def sign_in_with_device(
@@ -61,7 +61,7 @@ def sign_in_with_device(
     try:
         device = oauth.device_code()
     except OAuthError as error:
-        raise _refused(error) from None
+        raise _refused(error, oauth.url) from None
     say.print("On any device, open this address and type the code:\n")
     say.print(f"  [cyan]{plain(device.verification_uri)}[/]")
     say.print(f"  code [bold]{plain(device.user_code)}[/]\n")
@@ -83,14 +83,14 @@ def sign_in_with_device(
                 case "expired_token":
                     break
                 case _:
-                    raise _refused(error) from None
+                    raise _refused(error, oauth.url) from None
         except ToolError as error:
             if error.exit_code not in (ExitCode.UNREACHABLE, ExitCode.LIMITED):
                 raise
             interval_s += _SLOWER_S  # The catalog was away for a moment; the code is still good.
     raise ToolError(
         "The code has expired before anybody typed it.",
-        "Try again: widget login --device",
+        f"Try again: widget login {oauth.url} --device",
         ExitCode.NOT_SIGNED_IN,
     )
 
@@ -114,9 +114,9 @@ def open_browser(address: str) -> bool:
     return True
 
 
-def _refused(error: OAuthError) -> ToolError:
+def _refused(error: OAuthError, url: str) -> ToolError:
     if error.code == "access_denied":
         sentence = "The sign-in was refused in the browser."
     else:
         sentence = f"The catalog did not accept the sign-in: {error.sentence}"
-    return ToolError(sentence, "Try again: widget login", ExitCode.NOT_SIGNED_IN)
+    return ToolError(sentence, f"Try again: widget login {url}", ExitCode.NOT_SIGNED_IN)

@@ -143,8 +143,9 @@ def test_no_bearer_token_can_agree(ann: Browsing) -> None:
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"client_id": None}, "There is no such client here."),
-        ({"redirect_uri": None}, "redirect_uri is not an address of this client."),
+        ({"client_id": None}, "client_id is missing."),
+        ({"client_id": ""}, "client_id is missing."),
+        ({"redirect_uri": None}, "redirect_uri is not an address of this client. It is missing."),
         ({"redirect_uri": ""}, "redirect_uri is not an address of this client."),
         ({"redirect_uri": "https://evil.example/callback"}, "redirect_uri is not an address of "),
         ({"redirect_uri": "http://127.0.0.1.evil.example/callback"}, "redirect_uri is not an "),
@@ -154,7 +155,14 @@ def test_no_bearer_token_can_agree(ann: Browsing) -> None:
         ({"redirect_uri": "http://127.0.0.1:1/callback#x"}, "redirect_uri is not an address of "),
         ({"redirect_uri": "https://other.example/back"}, "redirect_uri is not an address of this"),
         ({"client_id": "other", "redirect_uri": "https://other.example:8443/back"}, "redirect_uri"),
-        ({"redirect_uri": 'http://x/"\\é\r\n'}, "redirect_uri is not an address of this client."),
+        (
+            {"redirect_uri": 'http://x/"\\é\r\n'},
+            "redirect_uri is not an address of this client. It is http://x/%22%5C%C3%A9%0D%0A - ",
+        ),
+        (
+            {"redirect_uri": f"http://x/{'y' * 5000}"},
+            f"redirect_uri is not an address of this client. It is http://x/{'y' * 111}... - ",
+        ),
         ({"response_type": "token", "redirect_uri": "https://evil.example/"}, "response_type must"),
         ({"response_type": '"é', "client_id": "nobody"}, "response_type must be code."),
     ],
@@ -179,7 +187,7 @@ def test_nobody_is_ever_sent_to_an_address_that_is_not_registered(
         ("acme-publish", "'acme-publish'"),
         ('x"é\\', r"""'x"\xe9\\'"""),
         ("<b>bold</b>\u202e\x1b[2J", r"'<b>bold</b>\u202e\x1b[2J'"),
-        ("x" * 5000, f"'{'x' * 79}…"),
+        ("x" * 5000, f"'{'x' * 79}…'"),
     ],
 )
 def test_a_client_that_is_not_registered_is_named_with_the_setting_that_registers_it(
@@ -311,6 +319,9 @@ def test_a_port_that_is_none_is_no_address_of_a_client(house: InProcessSite, por
 
     answer = house.get(f"{BASE}/authorize?{query}")
 
-    sentence = "redirect_uri is not an address of this client."
+    sentence = (
+        f"redirect_uri is not an address of this client. It is {address} - the operator registers "
+        "addresses with the setting oauth_clients."
+    )
     told = {"error": "invalid_request", "error_description": sentence}
     assert (answer.status, answer.json()) == (400, told)

@@ -218,5 +218,8 @@ def test_an_unknown_client_gets_no_code(house: InProcessSite) -> None:
 
     assert (answer.status, answer.json()) == (
         400,
-        {"error": "There is no such client here."},
+        {
+            "error": "No program with the client id 'nobody' is registered here. The operator "
+            "registers programs with the setting oauth_clients."
+        },
     )

@@ -27,6 +27,12 @@ NOT_GOOD = (
 )
 
 
+NOT_REGISTERED = (
+    "No program with the client id 'nobody' is registered here. The operator registers programs "
+    "with the setting oauth_clients."
+)
+
+
 def is_refused(answer: Answer, error: str, sentence: str) -> bool:
     told = {"error": error, "error_description": sentence}
     return (answer.status, answer.json(), answer.headers) == (400, told, HEADERS)
@@ -96,7 +102,7 @@ def test_a_code_is_good_only_with_what_belongs_to_it(
     [
         ("code", "invalid_request", "Missing 'code' in request."),
         ("code_verifier", "invalid_request", "Missing 'code_verifier'"),
-        ("client_id", "invalid_client", "There is no such client here."),
+        ("client_id", "invalid_client", "client_id is missing."),
         (
             "grant_type",
             "unsupported_grant_type",
@@ -114,6 +120,11 @@ def test_what_is_missing_is_told(ann: Browsing, left_out: str, error: str, sente
 def test_there_are_no_other_grants(house: InProcessSite, kind: str) -> None:
     answer = ask(house, "token", grant_type=kind, client_id="widget-cli", username="ann")
     assert (answer.status, answer.json()["error"]) == (400, "unsupported_grant_type")
+
+
+def test_a_client_that_is_not_registered_is_named(ann: Browsing) -> None:
+    fields = {**code_fields(agree(ann)["code"]), "client_id": "nobody"}
+    assert is_refused(ask(ann.site, "token", **fields), "invalid_client", NOT_REGISTERED)
 
 
 def test_a_client_has_no_secret(ann: Browsing) -> None:
@@ -297,8 +308,8 @@ def test_nobody_revokes_what_is_another_client_s(ann: Browsing) -> None:
     ("fields", "sentence"),
     [
         ({"client_id": "widget-cli"}, "token is missing."),
-        ({"token": "x"}, "There is no such client here."),
-        ({"token": "x", "client_id": "nobody"}, "There is no such client here."),
+        ({"token": "x"}, "client_id is missing."),
+        ({"token": "x", "client_id": "nobody"}, NOT_REGISTERED),
     ],
 )
 def test_a_revocation_needs_a_token_and_a_client(

@@ -112,13 +112,17 @@ def test_somebody_elses_state_is_turned_away_and_the_wait_goes_on(
 def test_a_refusal_in_the_browser_is_told(tool: Tool, catalog: ScriptedServer) -> None:
     with tool.start("login", "--no-browser") as started:
         asked = address_in(started)
-        fields = {"error": "access_denied", "state": asked["state"]}
+        told = {"error": "access_denied", "error_description": "The person has not agreed."}
+        fields = {**told, "state": asked["state"]}
         page = httpx.get(asked["redirect_uri"], params=fields, timeout=60)
         _, err = started.communicate(timeout=30)
     assert started.returncode == 3
     assert page.status_code == 403
     assert "You are not signed in" in page.text
-    assert "The sign-in was not completed: access_denied" in err
+    assert "You refused it. Nothing was changed." in page.text
+    assert "The person" not in page.text + err
+    assert "The sign-in was not completed: you refused it in the browser.\n" in err
+    assert f"Try again: widget login {catalog.url}\n" in err
     assert not tool.config.exists()
 
 
@@ -232,6 +236,7 @@ def test_a_code_that_leads_nowhere_is_told(
     with pytest.raises(ToolError, match=re.escape(sentence)) as caught:
         poll(server, answer)
     assert caught.value.exit_code == ExitCode.NOT_SIGNED_IN
+    assert caught.value.hint.startswith(f"Try again: widget login {server.url}")
 
 
 def test_a_tool_that_is_too_old_does_not_sign_in(tool: Tool, catalog: ScriptedServer) -> None:

@@ -118,6 +118,31 @@ def test_near_misses_are_suggested(reader: Tool, words: str, meant: str) -> None
     assert re.match(rf"Did you mean {meant}( or \S+)*\?$", second)
 
 
+def test_names_that_are_alike_are_suggested_before_names_for_people(
+    tool: Tool, server: ScriptedServer
+) -> None:
+    nothing = Scripted(body={"widgets": [], "total": 0, "page": 1, "limit": 20})
+    widgets = [
+        {
+            "scope": "ann",
+            "name": name,
+            "displayName": "Clock",
+            "description": None,
+            "icon": None,
+            "isOfficial": False,
+            "downloadCount": 0,
+            "latestVersion": None,
+        }
+        for name in ("a", "c2", "clock")
+    ]
+    some = Scripted(body={"widgets": widgets, "total": 3, "page": 1, "limit": 20})
+    server.on("GET", "/api/v1/widgets/search", nothing, some)
+
+    said = tool.run("search", "clok")
+
+    assert said.err.splitlines()[-1].startswith("Did you mean ann/clock or ann/")
+
+
 def test_a_search_asks_a_few_times_at_most(tool: Tool, server: ScriptedServer) -> None:
     nothing = Scripted(body={"widgets": [], "total": 0, "page": 1, "limit": 20})
     server.on("GET", "/api/v1/widgets/search", nothing)

@@ -73,7 +73,7 @@ def commands(group: Any, *path: str) -> Iterator[tuple[str, ...]]:
 def test_help_speaks_of_no_types(path: tuple[str, ...]) -> None:
     shown = CliRunner().invoke(app, [*path, "--help"], env={"COLUMNS": "100"}).output
     assert f"Usage: widget {' '.join(path)}".strip() in shown
-    assert not re.search(r"<\w+|list\[|default: \(|\{|int range|None", shown)
+    assert not re.search(r"<\w+|list\[|default: \(|\{|int range|None|[<>]=", shown)
 
 
 def test_without_a_catalog_the_way_to_one_is_told(tool: Tool) -> None:

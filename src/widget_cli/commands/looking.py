@@ -32,8 +32,10 @@ def search(
     sdk: Annotated[
         str | None, typer.Option(metavar="VERSION", help="Show the version that fits this SDK.")
     ] = None,
-    page: Annotated[int, typer.Option(metavar="N", min=1, help="Page number.")] = 1,
-    limit: Annotated[int, typer.Option(metavar="N", min=1, max=100, help="Results per page.")] = 20,
+    page: Annotated[int, typer.Option(metavar="N", min=1, help="Page number, from 1.")] = 1,
+    limit: Annotated[
+        int, typer.Option(metavar="N", min=1, max=100, help="Results per page, up to 100.")
+    ] = 20,
     catalog: CatalogOption = None,
     json: JsonOption = False,
 ) -> None:

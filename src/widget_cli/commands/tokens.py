@@ -53,7 +53,9 @@ def create(
         list[str] | None,
         typer.Option(metavar="SCOPE/NAME", help="Only this widget; may be given again."),
     ] = None,
-    days: Annotated[int, typer.Option(metavar="N", min=1, help="Days until it expires.")] = 90,
+    days: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Days until it expires, at least 1.")
+    ] = 90,
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Open it, or print the address only.")
     ] = True,

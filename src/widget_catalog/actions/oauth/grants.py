@@ -1,6 +1,7 @@
 """The grants: Authlib's own, with our store behind them. Reuse of a code or token is theft."""
 
 from typing import Any
+from urllib.parse import quote
 
 from authlib.oauth2.rfc6749 import InvalidGrantError, InvalidRequestError, grants
 from authlib.oauth2.rfc7009 import RevocationEndpoint
@@ -40,6 +41,8 @@ _INTERVAL_S = 5
 # Who asks every five seconds must not be blamed for the network's haste.
 _TOLERANCE_MS = 500
 _NO_SECRET = ["none"]
+_NO_ADDRESS = "redirect_uri is not an address of this client."
+_SHOWN_CHARACTERS = 120
 
 
 class StoredCode:
@@ -113,9 +116,14 @@ class CodeGrant(grants.AuthorizationCodeGrant):
     @staticmethod
     def validate_authorization_redirect_uri(request: Any, client: Client) -> str:
         wanted: str | None = request.payload.redirect_uri
-        if not wanted or not client.check_redirect_uri(wanted):
-            # Nobody is sent to an address that is not known here, with whatever error.
-            raise InvalidRequestError("redirect_uri is not an address of this client.")
+        # Nobody is sent to an address that is not known here, with whatever error.
+        if not wanted:
+            raise InvalidRequestError(f"{_NO_ADDRESS} It is missing.")
+        if not client.check_redirect_uri(wanted):
+            raise InvalidRequestError(
+                f"{_NO_ADDRESS} It is {_shown(wanted)} - the operator registers addresses with the "
+                "setting oauth_clients."
+            )
         return wanted
 
     def generate_authorization_code(self) -> str:
@@ -278,3 +286,9 @@ class Revocation(RevocationEndpoint):
 def _enabled(tx: Transaction, account_id: int) -> Account | None:
     account = find_account_by_id(tx.connection, account_id)
     return account if account is not None and not account.is_disabled else None
+
+
+def _shown(address: str) -> str:
+    """Short, and in characters that may stand in an error of OAuth's."""
+    shown = quote(address, safe=":/?#[]@!$&()*+,;=%")
+    return shown if len(shown) <= _SHOWN_CHARACTERS else f"{shown[:_SHOWN_CHARACTERS]}..."

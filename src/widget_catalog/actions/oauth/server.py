@@ -41,11 +41,14 @@ SCOPES = ("openid", "profile", "email")
 DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code"
 GRANTS = ("authorization_code", "refresh_token", DEVICE_GRANT)
 
+_SHOWN_CHARACTERS = 80
+
 # Of these, two values would leave open which of them counts.
 _ONCE = frozenset(
     "client_id client_secret code code_challenge code_challenge_method code_verifier device_code "
     "grant_type redirect_uri refresh_token response_type scope state token".split()
 )
+NO_CLIENT_ID = "client_id is missing."
 _SENTENCES = {
     "access_denied": "The person has not agreed.",
     "authorization_pending": "The person has not agreed yet. Ask again later.",
@@ -117,6 +120,7 @@ class Server(AuthorizationServer):
         self.config = config
         self.address = address
         self._tx = tx
+        self._client_id: str | None = None
         generator = BearerTokenGenerator(
             lambda **_: new_secret(OAUTH_PREFIX),
             lambda **_: new_secret(REFRESH_PREFIX),
@@ -190,7 +194,10 @@ class Server(AuthorizationServer):
         """Nobody listens."""
 
     def create_oauth2_request(self, request: "OAuth2Request | Parameters") -> OAuth2Request:
-        return request if isinstance(request, OAuth2Request) else _Request(request)
+        if isinstance(request, OAuth2Request):
+            return request
+        self._client_id = dict(request.pairs).get("client_id")
+        return _Request(request)
 
     def handle_response(self, status: int, body: Any, headers: Sequence[tuple[str, str]]) -> Answer:
         location = dict(headers).get("Location")
@@ -203,7 +210,7 @@ class Server(AuthorizationServer):
 
     def refusal(self, error: OAuth2Error) -> Answer:
         """An error of OAuth's, with a sentence: for the client, or on its way back to it."""
-        sentence = sentence_of(error)
+        sentence = self._sentence_of(error)
         if not error.redirect_uri:
             return Answer(400, {"error": error.error, "error_description": sentence})
         parameters = [("error", error.error), ("error_description", sentence)]
@@ -211,6 +218,17 @@ class Server(AuthorizationServer):
             parameters.append(("state", error.state))
         location = add_params_to_uri(error.redirect_uri, parameters)
         return self.handle_response(302, "", [("Location", location)])
+
+    def _sentence_of(self, error: OAuth2Error) -> str:
+        client_id = self._client_id
+        if error.error != "invalid_client" or client_id in self.config.clients:
+            return sentence_of(error)
+        if not client_id:
+            return NO_CLIENT_ID
+        return (
+            f"No program with the client id {shown_id(client_id)} is registered here. "
+            "The operator registers programs with the setting oauth_clients."
+        )
 
 
 class Parameters(NamedTuple):
@@ -242,6 +260,14 @@ class _Request(OAuth2Request):
     @property
     def form(self) -> dict[str, str]:
         return self._fields
+
+
+def shown_id(client_id: str) -> str:
+    """Short, and without characters that could deceive a reader."""
+    shown = ascii(client_id)
+    if len(shown) <= _SHOWN_CHARACTERS:
+        return shown
+    return f"{shown[:_SHOWN_CHARACTERS]}…{shown[-1]}"
 
 
 def sentence_of(error: OAuth2Error) -> str:

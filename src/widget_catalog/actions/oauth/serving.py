@@ -9,12 +9,21 @@ from ...domain.networks import network_of
 from ...store.engine import Store, Transaction
 from ..attempts import add_failures, check_failures
 from .grants import S256, CodeGrant, DeviceEndpoint, DeviceGrant, RefreshGrant, Revocation
-from .server import ACCESS_SECONDS, Answer, OAuthConfig, Pairs, Parameters, Server, sentence_of
+from .server import (
+    ACCESS_SECONDS,
+    NO_CLIENT_ID,
+    Answer,
+    OAuthConfig,
+    Pairs,
+    Parameters,
+    Server,
+    sentence_of,
+    shown_id,
+)
 
 __all__ = ["ACCESS_SECONDS", "Answer", "OAuthConfig"]
 
 _DEVICES_PER_ADDRESS = 30
-_SHOWN_CHARACTERS = 80
 
 
 class Consent(NamedTuple):
@@ -112,17 +121,13 @@ def _refusal(config: OAuthConfig, error: OAuth2Error, pairs: Pairs) -> Answer | 
     if error.redirect_uri:
         return Server(config).refusal(error)
     client_id = dict(pairs).get("client_id")
+    if error.error == "invalid_client" and not client_id:
+        return Refused(NO_CLIENT_ID)
     if error.error == "invalid_client" and client_id:
         return Refused(
-            f"The program that sent you here calls itself {_shown(client_id)}, and no program "
+            f"The program that sent you here calls itself {shown_id(client_id)}, and no program "
             "with this client id is registered. If you operate this catalog, register it with "
             "the setting oauth_clients: its id, its name and its redirect address.",
             is_unknown_client=True,
         )
     return Refused(sentence_of(error))
-
-
-def _shown(client_id: str) -> str:
-    """Short, and without characters that could deceive a reader."""
-    shown = ascii(client_id)
-    return shown if len(shown) <= _SHOWN_CHARACTERS else f"{shown[:_SHOWN_CHARACTERS]}…"
