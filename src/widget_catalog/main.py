@@ -191,7 +191,7 @@ def serve(
     replaces the workers one by one, with the settings of that moment; no request is refused.
     """
     from .commands.start_check import check_start
-    from .commands.start_work import StartWork, warn_of_outage
+    from .commands.start_work import StartWork, warn_of_outage, warn_of_settings
     from .domain import clock
     from .domain.clock import iso
     from .greeting import greet
@@ -235,6 +235,7 @@ def serve(
         on_wait=report,
         on_outage=warn_of_outage,
     )
+    warn_of_settings(settings)
     for sentence in check_start(node):
         say.print(f"[yellow]Mended:[/] {escape(sentence)}")
     if demo and _is_empty(node):

@@ -17,6 +17,9 @@ from support.folders import filled_folder
 from support.permissions import read_only, without_root_powers
 from support.service import Service, free_port, running_service
 from support.widgets import widget_line
+from widget_catalog.commands.start_work import warn_of_settings
+from widget_catalog.release import CLI_LATEST
+from widget_catalog.settings import load_settings
 
 _URL_RULE = "must be an http(s) address without query, fragment or user name."
 
@@ -244,3 +247,17 @@ def test_a_settings_file_that_cannot_be_read_is_one_sentence(
 
     assert (said.code, said.out, said.err.count("\n")) == (2, "", 1)
     assert said.err.startswith(f"Setting {config}: ")
+
+
+def test_it_warns_of_a_setting_that_refuses_every_release_of_the_tool(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    warn_of_settings(load_settings(None, None, {"min_cli_version": CLI_LATEST}))
+    assert capsys.readouterr().err == ""
+
+    warn_of_settings(load_settings(None, None, {"min_cli_version": "99.0.0"}))
+
+    assert capsys.readouterr().err == (
+        "Warning: min_cli_version is 99.0.0, and the newest release of the authors' tool is "
+        f"{CLI_LATEST}: nobody can publish with any release of it.\n"
+    )

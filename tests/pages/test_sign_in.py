@@ -294,16 +294,16 @@ def test_an_invitation_to_an_organization_is_answered_on_a_page(
         address = made["link"].removeprefix("https://catalog.example")
         mia = Browsing(site)
         assert mia.get(address).status == 200
-        assert mia.title == "You are invited to acme"
+        assert mia.title == "You are invited to Acme"
         place = mia.page.one("a", class_="button").attributes["href"] or ""
         assert place.startswith("/sign-in?next=/invitation%3Fid%3D")
         mia.get(place)
         back = mia.submit("/sign-in", username="mia", password=PASSWORD)
         assert back.headers["location"] == address
         mia.get(address)
-        assert mia.title == "Join acme?"
+        assert mia.title == "Join Acme?"
         lead = mia.page.one("p", class_="lead").text
-        assert lead == "@ann invites you, @mia, to the organization acme as an admin."
+        assert lead == "@ann invites you, @mia, to the organization Acme (acme) as an admin."
 
         answer = mia.submit(address, decision=decision)
 
@@ -334,8 +334,8 @@ def test_whoever_has_the_link_of_an_invitation_is_told_what_to_do(
         answer = stranger.get(address)
 
         assert (answer.status, answer.headers) == (200, PERSONAL)
-        assert stranger.title == "You are invited to acme"
-        assert "@ann invites you to the organization acme as a member." in (
+        assert stranger.title == "You are invited to Acme"
+        assert "@ann invites you to the organization Acme (acme) as a member." in (
             stranger.page.one("p", class_="lead").text
         )
         assert stranger.page.one("p", class_="hint").text.startswith(hint)

@@ -211,11 +211,12 @@ def test_invitations_are_found_while_they_are_open(store: Store) -> None:
         )  # fmt: skip
 
     by_name = Invitation(
-        "by-name", "acme", acme.id, ann.id, "ann", None, None, "admin", "bob", now + HOUR, None
-    )
+        "by-name", "acme", acme.id, ann.id, "ann", None, None, "admin", "bob", now + HOUR, None,
+        acme.display_name,
+    )  # fmt: skip
     by_link = Invitation(
         "by-link", "acme", acme.id, None, None, "x@example.org", "s", "member", "ann", now + HOUR,
-        ann.id,
+        ann.id, acme.display_name,
     )  # fmt: skip
     with store.reading() as connection:
         assert list_invitations_to(connection, acme.id, now) == [by_name, by_link]

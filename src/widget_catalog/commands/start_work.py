@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING
 import structlog
 from rich.markup import escape
 
+from widget_contract.semver import SemVer
+
 from ..domain.errors import StoreUnavailable, WriterBusy
+from ..release import CLI_LATEST
 from ..settings import Settings
 from .context import say
 
@@ -72,6 +75,16 @@ def warn_of_outage(sentence: str) -> None:
         f"[yellow]Warning:[/] {escape(sentence)} This node shows what it had when it was stopped, "
         "and goes on by itself when it answers again."
     )
+
+
+def warn_of_settings(settings: Settings) -> None:
+    """What is allowed, and hardly meant."""
+    oldest, newest = SemVer.parse(settings.min_cli_version), SemVer.parse(CLI_LATEST)
+    if oldest.sort_key > newest.sort_key:
+        say.print(
+            f"[yellow]Warning:[/] min_cli_version is {escape(oldest.text)}, and the newest release "
+            f"of the authors' tool is {newest.text}: nobody can publish with any release of it."
+        )
 
 
 def _tidy_and_invite(node: "Node") -> str | None:

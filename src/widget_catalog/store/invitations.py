@@ -23,6 +23,8 @@ class Invitation(NamedTuple):
     invited_by: str
     expires_at: int
     inviter_id: int | None
+    organization_name: str | None = None
+    """What people call the organization."""
 
 
 _INVITATIONS = (
@@ -38,6 +40,7 @@ _INVITATIONS = (
         invitations.c.invited_by,
         invitations.c.expires_at,
         invitations.c.inviter_id,
+        organizations.c.display_name,
     )
     .select_from(
         invitations.outerjoin(organizations).outerjoin(

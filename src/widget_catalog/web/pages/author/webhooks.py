@@ -118,6 +118,7 @@ def _secret_page(
         services,
         call,
         "author/link.html",
+        what="The secret",
         title=title,
         here="webhooks",
         sentence="The receiver checks signatures with this secret.",
