@@ -15,7 +15,6 @@ from support.site import Answer
 from support.village import BuiltVillage, Village
 from widget_catalog.actions.tidy_uploads import tidy_uploads
 from widget_catalog.web.kit.http import PlainRequest
-from widget_catalog.web.kit.receiving import MOST_FORMS
 
 PUBLISH = "/account/publish"
 STYLE = b".clock { color: red }\n"
@@ -244,7 +243,7 @@ def test_slow_forms_of_one_account_leave_room_for_others(village: Village, ann: 
     async def hold() -> set[asyncio.Task[Answer]]:
         pending = {asyncio.ensure_future(post(it)) for it in range(10)}
         async with asyncio.timeout(60):
-            while len(pending) > MOST_FORMS:
+            while len(pending) > 2:
                 done, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
                 assert {it.result().status for it in done} == {429}
                 assert {it.result().headers["retry-after"] for it in done} == {"5"}
@@ -257,7 +256,7 @@ def test_slow_forms_of_one_account_leave_room_for_others(village: Village, ann: 
     loop = village.site._loop
     held = loop.run_until_complete(hold())
     assert send(browser_of(village.abe), files("honest")).status == 303
-    assert loop.run_until_complete(finish(held)) == [303] * MOST_FORMS
+    assert loop.run_until_complete(finish(held)) == [303, 303]
     assert send(ann, files("again")).status == 303  # All places are free again.
 
 

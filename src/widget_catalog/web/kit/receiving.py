@@ -18,7 +18,7 @@ _WAIT_S = 5
 # received, however large.
 MOST_BYTES = 64 << 20
 # Forms with files that an account sends at the same time, from wherever.
-MOST_FORMS = 2
+_MOST_FORMS = 2
 # They wait for the disk; nothing else waits for them.
 _THREADS = 4
 
@@ -73,8 +73,8 @@ class Receiver:
     @contextlib.contextmanager
     def one_form(self, account: str) -> Iterator[None]:
         """TooOften, if this account sends as many forms with files as it may."""
-        sentence = f"At most {MOST_FORMS} forms with files can be sent by one account at a time."
-        with _one_more(self._forms, account, MOST_FORMS, sentence):
+        sentence = f"At most {_MOST_FORMS} forms with files can be sent by one account at a time."
+        with _one_more(self._forms, account, _MOST_FORMS, sentence):
             yield
 
     @contextlib.contextmanager
