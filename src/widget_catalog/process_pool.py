@@ -117,11 +117,11 @@ class _Helper:
         self._questions = cast(IO[bytes], self._process.stdin)
         self._answers = cast(IO[bytes], self._process.stdout)
         with contextlib.suppress(OSError):  # The next call finds that it has ended.
-            _send(self._questions, settings)
+            send(self._questions, settings)
 
     def ask(self, question: Any) -> Any:
-        _send(self._questions, question)
-        return _receive(self._answers)
+        send(self._questions, question)
+        return receive(self._answers)
 
     def end(self) -> None:
         with contextlib.suppress(BrokenPipeError), self._process:
@@ -132,19 +132,19 @@ def _answer_all(work: Callable[..., Any]) -> None:
     """What a helper does as long as it lives."""
     questions, answers = sys.stdin.buffer, sys.stdout.buffer
     with contextlib.suppress(EOFError, BrokenPipeError), collector_paused():
-        settings = _receive(questions)
+        settings = receive(questions)
         while True:
-            _send(answers, work(_receive(questions), *settings))
+            send(answers, work(receive(questions), *settings))
 
 
-def _send(pipe: IO[bytes], values: Any) -> None:
+def send(pipe: IO[bytes], values: Any) -> None:
     message = marshal.dumps(values)
     pipe.write(_LENGTH.pack(len(message)))
     pipe.write(message)
     pipe.flush()
 
 
-def _receive(pipe: IO[bytes]) -> Any:
+def receive(pipe: IO[bytes]) -> Any:
     head = pipe.read(_LENGTH.size)
     if len(head) < _LENGTH.size:
         raise EOFError

@@ -4,9 +4,11 @@ Which version is newest, and what a yank means, is decided by the catalog.
 """
 
 import re
+from bisect import bisect_right
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import takewhile
+from operator import itemgetter
 from typing import TypeAlias
 
 MAX_VERSION_LENGTH = 256
@@ -24,6 +26,7 @@ _NUMERIC, _WORD, _RELEASE = 0, 1, 2
 _Interval: TypeAlias = tuple[SortKey, SortKey]
 _BOTTOM: SortKey = (0, 0, 0, _NUMERIC, 0)
 _TOP: SortKey = (MAX_NUMBER + 1, 0, 0, _NUMERIC, 0)
+_start_of = itemgetter(0)
 
 # The repetition bounds are npm's: they decide which absurdly long texts it refuses.
 _NUMBER = r"(?:0|[1-9][0-9]{0,256})"
@@ -124,7 +127,8 @@ class Range:
 
     def admits(self, version: SemVer) -> bool:
         key = version.sort_key
-        return any(start <= key < end for start, end in self.intervals)
+        at = bisect_right(self.intervals, key, key=_start_of)
+        return at > 0 and key < self.intervals[at - 1][1]
 
 
 def is_compatible(range_text: str, sdk: SemVer) -> bool:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from support.site import Answer, InProcessSite
+from support.site import Answer, InProcessSite, Sent
 from support.widgets import version_line, widget_line
 from widget_catalog.actions.revoke_version import revoke_version
 from widget_catalog.domain.accounts import COMMAND_LINE
@@ -212,3 +212,14 @@ def test_other_methods_and_encodings(shop: InProcessSite) -> None:
         answer = shop.request(method, RESOLVE)
         assert (answer.status, answer.headers["allow"]) == (405, "POST, OPTIONS")
     assert shop.request("OPTIONS", RESOLVE).status == 204
+
+
+def test_others_are_let_in_while_many_widgets_are_resolved(shop: InProcessSite) -> None:
+    """No widget here has many versions; long ranges alone take their time."""
+    wanted = " || ".join(f">={i}.0.0 <{i}.0.1" for i in range(100, 140))
+    widgets = [{"id": "acme/none", "range": wanted + f" || {number}"} for number in range(45)]
+    body = json.dumps({"sdk": "1.0.0", "widgets": widgets}).encode()
+    reads: list[Sent] = [("GET", "/api/v1/widgets/acme/clock", b"", {})] * 5
+    arrived = shop.together([("POST", RESOLVE, body, {}), *reads])
+    assert arrived[-1][0] == 0
+    assert arrived[-1][1].status == 200

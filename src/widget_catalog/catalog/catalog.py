@@ -4,8 +4,8 @@ Before each answer the shared revision word is looked at; if it moved, what is n
 feed is dropped from the caches and, at the next search, taken into the index.
 """
 
-import asyncio
 from functools import partial
+from itertools import chain
 from typing import NamedTuple
 
 import msgspec
@@ -27,9 +27,11 @@ from .content import Content
 from .details import Detail, LargeDetail, SmallDetail, UnloadedDetail
 from .large_content import AnyContent, Packer
 from .loading import Loader, Registry, read_detail, read_registry, registry_pieces
+from .pace import Pace
 from .resolving import Resolve, Resolver
 from .revocations import Revocations
 from .search_pages import Asked, SearchPages
+from .unshared import UnsharedAnswers
 from .version_details import VersionDetails
 
 
@@ -47,8 +49,6 @@ class BundleRef(NamedTuple):
 # What an object costs in memory beside its bytes.
 _OVERHEAD_BYTES = 600
 _MANY_CHANGES = 10_000
-# Some two milliseconds.
-_RESOLVED_AT_ONCE = 100
 _REVOKING = frozenset({Revoked.kind, Unrevoked.kind})
 # So many widgets are in a part, where all are listed.
 PART_OF_ALL = 1_000
@@ -91,6 +91,7 @@ class Catalog:
         )
         self._changes = ChangeFeed(documents)
         self._resolver = Resolver(documents, self._revocations, cdn_url)
+        self._unshared = UnsharedAnswers(self.packer)
         self._stats: Content | None = None
         self._stats_at = (-1, -1)
         self._follower = IndexFollower(documents, counts, index_source)
@@ -142,18 +143,15 @@ class Catalog:
     async def resolve(self, asked: Resolve) -> AnyContent:
         """What to do about each of these widgets."""
         self._follow()
-        revision, now = self._seen, self._now()
-        results: list[bytes] = []
-        for start in range(0, len(asked.widgets), _RESOLVED_AT_ONCE):
-            if start:
-                await asyncio.sleep(0)  # Others come in between.
-            some = asked.widgets[start : start + _RESOLVED_AT_ONCE]
-            results += self._resolver.results(asked, some, now)
+        revision = self._seen
+        results = await self._resolver.results(asked, self._now(), Pace())
         head = b'{"sdk":%b,"revision":%d,"results":[' % (
             msgspec.json.encode(asked.sdk.text),
             revision,
         )
-        return self.packer.content([head, b",".join(results), b"]}"])
+        separated = [b"" if number == 0 else b"," for number in range(len(results))]
+        parts = chain.from_iterable(zip(separated, results, strict=True))
+        return self._unshared.content([head, *parts, b"]}"])
 
     def find_id(self, key: str) -> int | None:
         """The number of the widget with this `scope/name`, listed or not."""

@@ -18,7 +18,7 @@ from widget_contract.wire import CliVersion, Counted, ServiceVersion, Shape
 from ... import release
 from ...catalog.catalog import Catalog
 from ...catalog.content import Content
-from ...domain.errors import DatabaseDown, DataDamaged, InvalidQuery, StoreUnavailable
+from ...domain.errors import Busy, DatabaseDown, DataDamaged, InvalidQuery, StoreUnavailable
 from ..kit.conditional import http_date
 from ..kit.content_response import content_response
 from ..kit.current_settings import CurrentSettings
@@ -254,13 +254,15 @@ class PublicApi:
             return _wrong_method(request, "POST, OPTIONS", CORS)
         try:
             sent = await asyncio.wait_for(read_whole(body, MAX_BODY_BYTES), _BODY_WITHIN_S)
-            content = await self._catalog.resolve(parse_resolve(sent))
+            content = await self._catalog.resolve(await parse_resolve(sent))
         except TooLarge as fault:
             return error(400, fault.message, CORS)
         except TimeoutError:
             return error(408, "The body did not come in time.", CORS, ("connection", "close"))
         except InvalidQuery as fault:
             return error(400, fault.message, CORS)
+        except Busy as fault:
+            return error(503, fault.message, CORS, ("retry-after", str(fault.wait_s)))
         # What is posted is not looked up: no tag of an earlier answer counts.
         accepted = {"accept-encoding": request.headers.get("accept-encoding") or ""}
         return content_response(PlainRequest("POST", "", "", accepted), content, _OPEN)

@@ -7,6 +7,7 @@ import msgspec
 from widget_contract.names import is_name
 from widget_contract.semver import InvalidRange, InvalidVersion, Range, SemVer
 
+from ...catalog.pace import Pace
 from ...catalog.resolving import Installed, Resolve
 from ...domain.errors import InvalidQuery
 
@@ -18,8 +19,9 @@ _SHOWN = 20
 _decode = msgspec.json.Decoder().decode
 
 
-def parse_resolve(body: bytes) -> Resolve:
-    """What is asked for, or InvalidQuery naming every fault."""
+async def parse_resolve(body: bytes) -> Resolve:
+    """What is asked for, or InvalidQuery naming every fault. Long ranges take their time, so
+    others are let in."""
     try:
         given = _decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
@@ -30,7 +32,7 @@ def parse_resolve(body: bytes) -> Resolve:
     reader = _Reader()
     sdk = reader.version("sdk", given.get("sdk"))
     age = reader.age(given.get("minAgeDays"))
-    widgets = reader.widgets(given.get("widgets"))
+    widgets = await reader.widgets(given.get("widgets"))
     if reader.faults or sdk is None:
         more = len(reader.faults) - _SHOWN
         end = f" There are {more} more faults." if more > 0 else ""
@@ -63,7 +65,7 @@ class _Reader:
         self.faults.append(f"minAgeDays: must be a number from 0 to {_MAX_AGE_DAYS:,}.")
         return 0
 
-    def widgets(self, value: object) -> list[Installed]:
+    async def widgets(self, value: object) -> list[Installed]:
         if not isinstance(value, list):
             self.faults.append("widgets: must be a list.")
             return []
@@ -72,7 +74,12 @@ class _Reader:
                 f"widgets: {len(value):,} are too many; at most {MAX_WIDGETS} are taken."
             )
             return []
-        return [self._widget(f"widgets[{i}]", it) for i, it in enumerate(value)]
+        pace = Pace()
+        widgets = []
+        for i, it in enumerate(value):
+            await pace.let_others_in()
+            widgets.append(self._widget(f"widgets[{i}]", it))
+        return widgets
 
     def _widget(self, at: str, value: object) -> Installed:
         if not isinstance(value, dict):

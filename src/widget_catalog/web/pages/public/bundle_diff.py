@@ -3,7 +3,7 @@
 import difflib
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 # Above these, a comparison would take long, and nobody would read it.
 MOST_BYTES = 400_000
@@ -13,9 +13,11 @@ _SHOWN_CHARACTERS = 160
 _MINIFIED = 160
 _CONTEXT = 3
 
-# Strings and comments are not broken; statements and blocks are.
+# Strings and comments are not broken; statements and blocks are. What is never closed goes on to
+# the end of its line, or of the text: no character is looked at a second time.
 _TOKEN = re.compile(
-    r"""("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`|//[^\n]*|/\*.*?\*/)|([;{}])""",
+    r"""("(?:\\.|[^"\\\n])*+"?|'(?:\\.|[^'\\\n])*+'?|`(?:\\.|[^`\\])*+`?"""
+    r"""|//[^\n]*|/\*.*?(?:\*/|\Z))|([;{}])""",
     re.DOTALL,
 )
 
@@ -28,13 +30,27 @@ class DiffLine(NamedTuple):
 
 
 class BundleDiff(NamedTuple):
-    """`lines` is None where the bundles are too large to be compared."""
+    """`lines` is None where the bundles are too large or too different to be compared."""
 
     lines: list[DiffLine] | None
     added: int = 0
     removed: int = 0
     is_cut: bool = False
     is_broken_up: bool = False
+
+
+def compare_to_plain(bundles: tuple[bytes, bytes]) -> tuple[Any, ...]:
+    """The fields of a BundleDiff as plain values, which can be passed between processes."""
+    diff = compare_bundles(*bundles)
+    lines = None if diff.lines is None else [tuple(it) for it in diff.lines]
+    return (lines, *diff[1:])
+
+
+def read_plain(fields: tuple[Any, ...] | None) -> BundleDiff:
+    if fields is None or fields[0] is None:
+        return BundleDiff(None)
+    lines, *rest = fields
+    return BundleDiff([DiffLine(*it) for it in lines], *rest)
 
 
 def compare_bundles(old: bytes, new: bytes) -> BundleDiff:

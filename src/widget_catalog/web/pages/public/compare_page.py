@@ -7,11 +7,12 @@ from typing import Any, NamedTuple
 from widget_contract.errors import CatalogError
 from widget_contract.wire import VersionEntry, WidgetDetail
 
+from ....bounded_work import BoundedWork
 from ....bundles.contract import Bundles
 from ....catalog.catalog import Catalog
 from ....catalog.large_content import AnyContent
 from ....catalog.views import Views
-from .bundle_diff import MOST_BYTES, BundleDiff, compare_bundles
+from .bundle_diff import MOST_BYTES, BundleDiff, compare_to_plain, read_plain
 from .facts import find_version
 from .rendered_pages import RenderedPages
 
@@ -30,8 +31,7 @@ class ComparePage:
         self._views = Views(catalog)
         self._pages = pages
         self._bundles = bundles
-        # One at a time: a comparison keeps a core busy, and nobody waits for one in vain.
-        self._comparing = asyncio.Lock()
+        self._comparing = BoundedWork(compare_to_plain)
 
     async def content(self, scope: str, name: str, asked: dict[str, str]) -> AnyContent | None:
         """Without versions in the query: the latest two. None if there is no such widget."""
@@ -71,13 +71,13 @@ class ComparePage:
             return None
         if max(it.size_bytes for it in stored) > MOST_BYTES:
             return BundleDiff(None)
-        async with self._comparing:
-            return await asyncio.to_thread(self._compare, *(it.sha256_hash for it in stored))
+        bundles = await asyncio.to_thread(self._read, *(it.sha256_hash for it in stored))
+        return None if bundles is None else read_plain(await self._comparing.ask(bundles))
 
-    def _compare(self, old: str, new: str) -> BundleDiff | None:
+    def _read(self, old: str, new: str) -> tuple[bytes, bytes] | None:
         try:
             with self._bundles.open(old) as before, self._bundles.open(new) as after:
-                return compare_bundles(before.read(), after.read())
+                return before.read(), after.read()
         except (CatalogError, OSError):
             return None
 

@@ -7,6 +7,9 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markupsafe import Markup, escape
 
+from ....bounded_work import BoundedWork
+from ....replica.cache import ByteBoundedCache
+
 _TAGS = {
     *("p", "br", "hr", "strong", "em", "s", "code", "pre", "blockquote", "a"),
     *("h3", "h4", "h5", "h6", "ul", "ol", "li"),
@@ -14,6 +17,8 @@ _TAGS = {
 }
 _ATTRIBUTES = {"a": {"href", "title"}, "ol": {"start"}}
 _CUT = "\n\n…"
+_MOST_KEPT_BYTES = 8 << 20
+_OVERHEAD_BYTES = 500
 
 # Headings of an author come below those of the page, which has used two levels.
 _FIRST_LEVEL, _LAST_LEVEL = 3, 6
@@ -21,9 +26,34 @@ _FIRST_LEVEL, _LAST_LEVEL = 3, 6
 _BIDI = re.compile("[\u202a-\u202e\u2066-\u2069]")
 
 
-def render_markdown(text: str, most_bytes: int) -> Markup:
-    """At most about so many bytes of HTML. Images are left out: no page loads anything from
-    elsewhere."""
+class MarkdownRenderer:
+    """Renders in another process, as some texts take very long, and keeps what it has rendered:
+    a page is made again with every count."""
+
+    def __init__(self) -> None:
+        self._rendering = BoundedWork(render_markdown)
+        self._known: ByteBoundedCache[tuple[str, int], Markup] = ByteBoundedCache(_MOST_KEPT_BYTES)
+
+    async def render(self, text: str | None, most_bytes: int) -> Markup | None:
+        if not text:
+            return None
+        key = (text, most_bytes)
+        known = self._known.items.get(key)
+        if known is None:
+            html = await self._rendering.ask(key)
+            known = _as_it_is(text[:most_bytes]) if html is None else Markup(html)  # noqa: S704
+            self._known.put(key, known, 4 * (len(text) + len(known)) + _OVERHEAD_BYTES)
+        return known
+
+
+def _as_it_is(text: str) -> Markup:
+    return Markup('<pre tabindex="0">{}</pre>').format(_BIDI.sub("", text))
+
+
+def render_markdown(asked: tuple[str, int]) -> str:
+    """A text as at most about so many bytes of safe HTML. Images are left out: no page loads
+    anything from elsewhere."""
+    text, most_bytes = asked
     text = _BIDI.sub("", text)
     html = _rendered(text)
     while len(html.encode()) > most_bytes:
@@ -31,8 +61,7 @@ def render_markdown(text: str, most_bytes: int) -> Markup:
         text = text[:kept].rpartition("\n\n")[0] or text[:kept]
         html = _rendered(text + _CUT)
     # What can be scrolled is reached by keys.
-    html = html.replace("<pre>", '<pre tabindex="0">').replace("<table>", '<table tabindex="0">')
-    return Markup(html)  # noqa: S704  Sanitised above.
+    return html.replace("<pre>", '<pre tabindex="0">').replace("<table>", '<table tabindex="0">')
 
 
 def _rendered(text: str) -> str:

@@ -10,8 +10,9 @@ from ....bundles.contract import Bundles
 from ....catalog.catalog import Catalog
 from ....catalog.large_content import AnyContent
 from ....catalog.views import Views
+from ....domain.errors import Busy
 from ...kit.content_response import content_response
-from ...kit.errors import cors_of
+from ...kit.errors import cors_of, failure_page
 from ...kit.http import NOSNIFF, Headers, Request, Response
 from ...kit.rendering import HTML, STATIC, PageRenderer, safety
 from ...kit.routing import Routes
@@ -262,7 +263,10 @@ class PublicPages:
             await asyncio.to_thread(self._icons.load)
             self._are_icons_loaded = True
         asked = None if found is None else Asked(found.params, request.query_string)
-        resource = await found.methods["GET"].find(asked) if found and asked else None
+        try:
+            resource = await found.methods["GET"].find(asked) if found and asked else None
+        except Busy as fault:
+            return failure_page(self._renderer, request, fault)
         if resource is None:
             if (target := _single_slash(request)) is not None:
                 return self._renderer.redirect(target, NOSNIFF, *cors_of(target), status=308)

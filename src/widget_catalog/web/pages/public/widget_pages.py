@@ -12,7 +12,7 @@ from ..preview.panel import panel_of
 from .facts import compatibilities, find_version, grid, in_words, use, version_rows
 from .installs import Installs
 from .manifest_facts import read_manifest
-from .markdown import render_markdown
+from .markdown import MarkdownRenderer
 from .rendered_pages import RenderedPages
 from .search_page import page_numbers
 
@@ -39,28 +39,33 @@ class WidgetPages:
         self._pages = pages
         self._installs = installs
         self._public_url = public_url
+        self._markdown = MarkdownRenderer()
 
     async def widget(self, scope: str, name: str) -> AnyContent | None:
         found = await self._views.find_widget(f"{scope}/{name}")
         if found is None:
             return None
         installs = await self._find_installs(f"{scope}/{name}")
-        shows = (found.tag, installs)
+        key, shows = f"widget {scope}/{name}", (found.tag, installs)
+        kept = self._pages.find(key, shows)
+        if kept is not None:
+            return kept
+        detail = found.read()
+        shown = next((it for it in detail.versions if not it.yanked), None)
+        shown = shown or (detail.versions[0] if detail.versions else None)
+        version = {"version": None} if shown is None else await self._version(shown)
 
         def values() -> dict[str, Any]:
-            detail = found.read()
-            shown = next((it for it in detail.versions if not it.yanked), None)
-            shown = shown or (detail.versions[0] if detail.versions else None)
             return {
                 "widget": detail.widget,
                 "versions": version_rows(detail.versions)[:_ROWS],
                 "version_count": len(detail.versions),
                 "compatibilities": compatibilities(detail.versions)[:_ROWS],
                 "installs": installs,
-                **({"version": None} if shown is None else self._version(shown)),
+                **version,
             }
 
-        return self._pages.get(f"widget {scope}/{name}", shows, "widget.html", values)
+        return self._pages.get(key, shows, "widget.html", values)
 
     async def versions(self, scope: str, name: str, page: int) -> AnyContent | None:
         found = await self._views.find_widget(f"{scope}/{name}")
@@ -91,10 +96,15 @@ class WidgetPages:
         found = await self._views.find_widget(f"{scope}/{name}")
         if found is None:
             return None
+        key, shows = f"version {scope}/{name}/{number}", (found.tag,)
+        kept = self._pages.find(key, shows)
+        if kept is not None:
+            return kept
         detail = found.read()
         version = find_version(detail, number)
         if version is None:
             return None
+        facts = await self._version(version)
 
         def values() -> dict[str, Any]:
             rows = version_rows(detail.versions)
@@ -103,13 +113,12 @@ class WidgetPages:
                 "row": next(it for it in rows if it.it is version),
                 "is_latest": number == detail.latest_version,
                 "latest": detail.latest_version,
-                **self._version(version),
+                **facts,
             }
 
-        key = f"version {scope}/{name}/{number}"
-        return self._pages.get(key, (found.tag,), "version.html", values)
+        return self._pages.get(key, shows, "version.html", values)
 
-    def _version(self, it: VersionEntry) -> dict[str, Any]:
+    async def _version(self, it: VersionEntry) -> dict[str, Any]:
         """What the pages of a widget and of a version both show."""
         style = self._views.find_style(it.scope, it.name, it.version)
         beside = self._views.find_version(it.scope, it.name, it.version)
@@ -123,8 +132,8 @@ class WidgetPages:
             "permissions": [in_words(name) for name in it.permissions],
             "use": use(it, style, self._public_url),
             "manifest": manifest,
-            "notes": it.release_notes and render_markdown(it.release_notes, _NOTES_BYTES),
-            "readme": manifest.readme and render_markdown(manifest.readme, _README_BYTES),
+            "notes": await self._markdown.render(it.release_notes, _NOTES_BYTES),
+            "readme": await self._markdown.render(manifest.readme, _README_BYTES),
         }
 
     async def _find_installs(self, key: str) -> Installs | None:

@@ -1,0 +1,29 @@
+"""Answers made for one client: equal parts are kept once, and all of them together are bounded."""
+
+import pytest
+
+from widget_catalog.catalog.large_content import AnyContent, Packer
+from widget_catalog.catalog.unshared import UnsharedAnswers
+from widget_catalog.domain.errors import Busy
+
+MB = 1 << 20
+
+
+def test_what_is_sent_is_what_was_given() -> None:
+    for parts in ([b"a"], [b"a" * 200_000], [b"a" * 90, b"b" * 70_000, b"c", b"d" * 70_000, b"e"]):
+        assert UnsharedAnswers(Packer()).content(parts).body == b"".join(parts)
+
+
+def test_large_answers_that_nobody_reads_are_bounded() -> None:
+    answers = UnsharedAnswers(Packer())
+    unread: list[AnyContent] = [answers.content([bytes(10 * MB)]) for _ in range(3)]
+    with pytest.raises(Busy):
+        answers.content([bytes(10 * MB)])
+    assert answers.content([b"small"]).body == b"small"
+    unread.pop()
+    assert answers.content([bytes(10 * MB)]).size == 10 * MB
+
+
+def test_the_same_part_counts_once() -> None:
+    part = bytes(MB)
+    assert UnsharedAnswers(Packer()).content([part] * 500).size == 500 * MB
