@@ -200,6 +200,7 @@ class Replica:
             self._revision.show(_word(file, file.state(reading)))
 
     def _apply_some(self, file: ReplicaFile, store: Store, drawn: Drawn) -> bool:
+        """Whether there may be more: what comes later is applied by those who have written it."""
         with file.reading() as reading:
             state = file.state(reading)
         with store.reading() as connection:
@@ -218,7 +219,7 @@ class Replica:
                 writer.put(records_of(widget_id, changed_at[widget_id], document))
             writer.note(rows)
             writer.finish(State(applied=applied, is_importing=importing))
-        return True
+        return len(rows) == _AT_ONCE
 
     def _documents(
         self, connection: Snapshot, rows: Sequence[Change], drawn: Drawn
