@@ -213,10 +213,12 @@ class _Application(_App):  # type: ignore[misc,valid-type]
     def __init__(
         self,
         build: Callable[[], Worker],
+        on_built: Callable[[], None],
         on_ready: Callable[[], None],
         on_drain: Callable[[], None],
     ) -> None:
         super().__init__(build)
+        self._on_built = on_built
         self._on_ready = on_ready
         self._on_drain = on_drain
 
@@ -233,12 +235,14 @@ class _Application(_App):  # type: ignore[misc,valid-type]
         for number, handler in handlers:
             loop.call_soon(signal.signal, number, handler)
         loop.add_signal_handler(DRAIN_SIGNAL, self.drain)
+        self._on_built()
         loop.call_soon(self._on_ready)
 
 
 def _load(
     settings: Settings,
     finish_start: Callable[[Node], None] | None,
+    on_built: Callable[[], None],
     on_ready: Callable[[], None],
     on_drain: Callable[[], None],
     status: WorkerStatus,
@@ -246,7 +250,7 @@ def _load(
     """The application of a worker process, made there."""
     configure_logs(settings.log_format, settings.log_level)
     build = partial(build_worker, settings, status=status, finish_start=finish_start)
-    return _Application(build, on_ready, on_drain)
+    return _Application(build, on_built, on_ready, on_drain)
 
 
 def _kept(first: Settings, renewed: Settings) -> Settings:

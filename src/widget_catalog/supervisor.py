@@ -93,14 +93,14 @@ class WorkerStatus:
         return self._words[self.workers + 1]
 
 
-def listen(address: str, port: int, backlog: int) -> socket.socket:
-    """A listening socket that shares its port with others of the same user."""
+def reserve(address: str, port: int) -> socket.socket:
+    """A socket that shares its port with others of the same user. It refuses connections until it
+    listens: a load balancer then asks another node, instead of waiting for a worker that starts."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     made = socket.socket(family)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
     made.bind((address, port))
-    made.listen(backlog)
     return made
 
 
@@ -171,7 +171,7 @@ class Supervisor(Granian):  # type: ignore[misc,valid-type]
         if self._passed_sockets:
             opened = self._passed_sockets[index % len(self._passed_sockets)]
         else:
-            opened = listen(self.bind_addr, self.bind_port, self.backlog)
+            opened = reserve(self.bind_addr, self.bind_port)
         limit_slow_readers(opened)
         self._listening[index] = opened
 
@@ -205,9 +205,10 @@ class Supervisor(Granian):  # type: ignore[misc,valid-type]
         for other in self._listening.values():
             if other is not own:
                 other.close()
+        on_built = partial(own.listen, self.backlog)
         on_ready = partial(self._status.set_ready, index)
         on_drain = partial(stop_accepting, os.fstat(own.fileno()))
-        return load(on_ready=on_ready, on_drain=on_drain, status=self._status)
+        return load(on_built=on_built, on_ready=on_ready, on_drain=on_drain, status=self._status)
 
     def _start(self, index: int, spawn_target: Any, load: Any) -> Any:
         self._open_socket(index)

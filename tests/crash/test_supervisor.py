@@ -18,6 +18,7 @@ from support.folders import filled_folder
 from support.service import Service, free_port, is_running, running_service, wait_for
 from support.widgets import version_line, widget_line
 from support.wire import WireConnection, request
+from widget_catalog.supervisor import reserve
 
 _CLOCK = "/api/v1/widgets/acme/clock"
 _DESCRIPTORS = 256
@@ -149,3 +150,16 @@ def _connected(service: Service) -> socket.socket:
 def _cpu_seconds(pid: int) -> float:
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def test_a_port_whose_workers_are_starting_refuses_connections() -> None:
+    with reserve("127.0.0.1", 0) as own, reserve("127.0.0.1", own.getsockname()[1]) as other:
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(own.getsockname())
+
+        own.listen()
+
+        # None goes to the worker that is not ready yet.
+        for _ in range(20):
+            with socket.create_connection(other.getsockname()), own.accept()[0]:
+                pass
