@@ -89,7 +89,7 @@ def test_a_file_is_uploaded_to_the_store_and_served_by_every_node(
     assert server.keys() == [f"bundles/{digest[:2]}/{digest[2:]}.js"]
     # Whoever still has the address can change nothing any more.
     assert httpx.put(url, content=JS[::-1], timeout=60).status_code == 200
-    wait_for(lambda: one.client.get("/api/v1/widgets/ann/clock").status_code == 200, 5)
+    wait_for(lambda: one.client.get("/api/v1/widgets/ann/clock").status_code == 200)
     for node in nodes:
         found = node.client.get(bundle_url("1.0.0"))
         assert (found.status_code, found.content) == (200, JS)
@@ -138,7 +138,7 @@ def test_what_is_on_the_disk_of_a_node_is_served_while_the_store_is_down(
     one, two = nodes
     js = JS + b"// another\n"
     assert ann.publish("ann/clock", "1.1.0", js, one).status_code == 200
-    wait_for(lambda: two.client.get(bundle_url("1.1.0")).status_code == 200, 5)
+    wait_for(lambda: two.client.get(bundle_url("1.1.0")).status_code == 200)
     body = request_body("ann/clock", "1.2.0", JS)
     requested = ann.post(one, "/api/widgets/publish", body).json()
 

@@ -18,9 +18,6 @@ from support.widgets import ndjson, widget_line
 DEPLOY = Path(__file__).parents[2] / "deploy"
 OPERATING = Path(__file__).parents[2] / "docs" / "operating.md"
 JS = b"export function mount() {}\n"
-# What is asked for is 250 ms, and 2 s for counts; the machine may be busy.
-SOON_S = 2.0
-COUNTED_S = 5.0
 
 
 def latest(node: RunningNode, key: str) -> str | None:
@@ -33,11 +30,11 @@ def count(node: RunningNode, key: str) -> int:
 
 
 def wait_until_latest(node: RunningNode, key: str, version: str) -> None:
-    wait_for(lambda: latest(node, key) == version, SOON_S)
+    wait_for(lambda: latest(node, key) == version)
 
 
 def wait_until_count(node: RunningNode, key: str, expected: int) -> None:
-    wait_for(lambda: count(node, key) == expected, COUNTED_S)
+    wait_for(lambda: count(node, key) == expected)
 
 
 def post(node: RunningNode, key: str) -> int:
