@@ -5,6 +5,7 @@ It is imported before workers are forked, so that they share the memory of its m
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -68,6 +69,7 @@ _log = structlog.get_logger("widget_catalog.start")
 
 # In each of two pools: those who write wait for each other, those who only read for nobody.
 _THREADS = 8
+_DATABASE_PATIENCE_S = 5.0
 # How often a worker looks whether a change was left unapplied, as by a process that was killed.
 _APPLY_EVERY_S = 2
 # How often it looks how much of the replica it has mapped.
@@ -211,7 +213,17 @@ def build_worker(
         if watch is not None:
             watch.close()
 
+    if node.status is not None:
+        _wait_for_database(node.status)
     return Worker(answer, close, site.drain)
+
+
+def _wait_for_database(status: NodeStatus) -> None:
+    """Until the follower has heard of it: a worker that accepts connections before would refuse
+    writes that another node takes. Not for long: it may be down."""
+    until = time.monotonic() + _DATABASE_PATIENCE_S
+    while not status.is_database_up() and time.monotonic() < until:
+        time.sleep(0.02)
 
 
 def _watch_connections(settings: Settings) -> ConnectionWatch | None:
