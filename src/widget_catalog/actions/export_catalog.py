@@ -17,7 +17,7 @@ from ..store.downloads import get_counts
 from ..store.engine import Snapshot, Store
 from ..store.rows import StoredWidget
 from ..store.widgets import stream_widgets
-from .ndjson import FilesOf, encode_line
+from .export_line import FilesOf, encode_line
 
 _BATCH = 500
 

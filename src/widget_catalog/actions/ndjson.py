@@ -1,4 +1,4 @@
-"""A widget as one line of NDJSON: what import reads and export writes, and all checks of it."""
+"""A widget as one line of NDJSON: what import reads, and all checks of it."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -13,7 +13,7 @@ from widget_contract.manifest_texts import (
     is_plain_manifest,
     manifest_text_faults,
 )
-from widget_contract.manifests import Declared, declared, declared_values
+from widget_contract.manifests import DECLARED_KEYS, Declared, declared
 from widget_contract.names import Scope, WidgetName
 from widget_contract.semver import InvalidVersion, SemVer, SortKey
 from widget_contract.texts import (
@@ -108,18 +108,12 @@ class TakenBundle(NamedTuple):
 TakeBundle = Callable[[str, Kind], TakenBundle]
 """Takes the file with this name in and says what it is."""
 
-FilesOf = Callable[[Widget, Version], dict[str, str]]
-"""How the files of a version that are stored here are named in a line: keys and values."""
-
 # What stands in for a value that is wrong.
 _ANY_VERSION = SemVer.parse("0.0.0")
 _NO_BUNDLE = TakenBundle("", 0)
 
-_DECLARED_KEYS = tuple(it.encode_name for it in msgspec.structs.fields(Declared))
-
 _decode = msgspec.json.Decoder(WidgetLine).decode
 _decode_scope = msgspec.json.Decoder(_ScopeLine).decode
-_encode = msgspec.json.Encoder().encode
 
 
 class Rules(NamedTuple):
@@ -169,51 +163,6 @@ def scope_in(line: bytes) -> Scope | None:
         return Scope.parse(_decode_scope(line).scope)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, InvalidName):
         return None
-
-
-def encode_line(widget: Widget, download_count: int, files_of: FilesOf) -> bytes:
-    """The line of this widget, all keys in it, in the order of the documentation."""
-    line = {
-        "scope": str(widget.scope),
-        "name": str(widget.name),
-        "displayName": widget.display_name,
-        "description": widget.description,
-        "icon": widget.icon,
-        "isOfficial": widget.is_official,
-        "listed": widget.is_listed,
-        "downloadCount": download_count,
-        "createdAt": iso(widget.created_at),
-        "versions": [_version_line(widget, version, files_of) for version in widget.versions],
-    }
-    return _encode(line) + b"\n"
-
-
-def _version_line(widget: Widget, version: Version, files_of: FilesOf) -> dict[str, Any]:
-    files = files_of(widget, version)
-    css_file = files.pop("cssFile", None)
-    line = {
-        "version": version.number,
-        **({"bundleUrl": version.bundle_url} if version.bundle_url is not None else files),
-        "bundleSize": version.bundle_size,
-        "sha256Hash": version.sha256_hash,
-        "publishedAt": iso(version.published_at),
-        "yanked": version.is_withdrawn,
-        "yankedReason": version.withdrawn_reason,
-        "deprecationMessage": version.deprecation_message,
-        **dict(zip(_DECLARED_KEYS, declared_values(version), strict=True)),
-    }
-    if css_file is not None:
-        line["cssFile"] = css_file
-    if version.manifest is not None:
-        line["manifest"] = version.manifest
-    if version.revocation is not None:
-        line["revoked"] = {
-            "reason": version.revocation.reason,
-            "at": iso(version.revocation.revoked_at),
-            "yanked": version.is_yanked,
-            "yankedReason": version.yanked_reason,
-        }
-    return line
 
 
 class _LineReader:
@@ -292,7 +241,7 @@ class _LineReader:
     def _declared(self, at: str, line: VersionLine) -> dict[str, Any]:
         values = declared(line)
         if not self._is_plain:
-            for name, key in zip(values, _DECLARED_KEYS, strict=True):
+            for name, key in zip(values, DECLARED_KEYS, strict=True):
                 values[name] = self._declared_value(at, key, values[name])
         for name in ("min_size", "max_size"):
             values[name] = Size(values[name].w, values[name].h)
