@@ -2,6 +2,7 @@
 
 import contextlib
 import http.client
+import itertools
 import os
 import signal
 import socket
@@ -22,10 +23,23 @@ NO_CERTIFICATES = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 _START_TIMEOUT_S = 120
 
 
+# Ports below those that the system gives to outgoing connections, so that a service which is
+# started again finds its port free. They are used after the look, and services may share a port:
+# so each process of a test run has some of its own, and gives none out twice for a long time.
+_FIRST_PORT = 10_000
+_PORTS_PER_PROCESS = 2_500
+_PROCESSES = 9
+_next_port = itertools.count(os.getpid() * 37)
+
+
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    process = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % _PROCESSES
+    first = _FIRST_PORT + process * _PORTS_PER_PROCESS
+    while True:
+        port = first + next(_next_port) % _PORTS_PER_PROCESS
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 class Service:
