@@ -28,11 +28,6 @@ _BLANK = "\u115f\u1160\u2800\u3164\uffa0"
 # The rest of what Unicode calls default ignorable: the soft hyphen, zero-width space and the
 # like. In running text they say where a line may break; in a name they only deceive.
 _HINTS = "\u00ad\u034f\u17b4\u17b5\u200b\u2060"
-# What has no form that everybody knows: the object replacement character, characters for private
-# use, which every font draws in its own way, and code points that never become characters.
-_FORMLESS = "\ufffc\ue000-\uf8ff\U000f0000-\U0010ffff\ufdd0-\ufdef" + "".join(
-    f"{chr(plane << 16 | 0xFFFE)}{chr(plane << 16 | 0xFFFF)}" for plane in range(0x0F)
-)
 _EMOJI = (
     "\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u27bf\u2900-\u297f\u2b00-\u2bff"
     "\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
@@ -54,8 +49,7 @@ def _unwanted(characters: str) -> re.Pattern[str]:
 _IN_LINE = _unwanted(f"{_CONTROL}{_LINE_SEPARATORS}{_ALWAYS_UNWANTED}")
 _IN_TEXT = _unwanted(f"\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f{_ALWAYS_UNWANTED}")
 _IN_NAME = re.compile(
-    f"[{_CONTROL}{_LINE_SEPARATORS}{_ALWAYS_UNWANTED}{_BLANK}{_HINTS}{_JOINERS}{_SELECTORS}"
-    f"{_FORMLESS}]"
+    f"[{_CONTROL}{_LINE_SEPARATORS}{_ALWAYS_UNWANTED}{_BLANK}{_HINTS}{_JOINERS}{_SELECTORS}]"
 )
 # Where a joiner or selector is part of the writing; anywhere else in a name it is refused.
 _EMOJI_JOINER = re.compile(f"(?:(?<=[{_EMOJI}])|(?<=[{_EMOJI}]\ufe0f))\u200d(?=[{_EMOJI}])")

@@ -56,17 +56,6 @@ def test_what_people_write_is_taken(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "char",
-    "\ufffc\ufffe\uffff\ufdd0\ufdef\ue000\uf8ff\U000f0000\U0001fffe\U000effff\U0010ffff",
-    ids=ascii,
-)
-def test_what_has_no_form_that_everybody_knows_is_refused_in_a_name(char: str) -> None:
-    fault = name_fault(f"a{char}b", 20) or ""
-    assert fault.startswith(f"contains the character U+{ord(char):04X}; ")
-    assert clean_name(f"a{char}b") == "ab"
-
-
-@pytest.mark.parametrize(
     "text",
     ["", " ", "\t", "\n", "\xa0", "\u200b", "\u200d\u200c", "\u2060", "\ufeff", "\u3000", "\xad",
      "\u200e", "\0", "\ud800", "\U000e0020", "\u2028", "\ue000",
