@@ -244,6 +244,23 @@ def test_the_account_tells_where_one_is_signed_in_and_ends_it(tmp_path: Path) ->
         assert here.submit("/account", end=end).status == 404
 
 
+def test_the_account_names_the_browsers_and_marks_this_one(tmp_path: Path) -> None:
+    firefox = "Mozilla/5.0 (Windows NT 10.0; rv:145.0) Gecko/20100101 Firefox/145.0"
+    safari = "Mozilla/5.0 (iPhone) AppleWebKit/605 Version/26.0 Mobile/15E148 Safari/604.1"
+    with InProcessSite(tmp_path / "data") as site:
+        a_person(site, "ann")
+        for user_agent in (safari, firefox):
+            here = Browsing(site)
+            fields = {"username": "ann", "password": PASSWORD}
+            assert here.post("/sign-in", fields, user_agent=user_agent).status == 303
+
+        here.get("/account")
+
+        names = [it.text for it in here.page.all("strong")]
+        assert names[:3] == ["Another browser", "Safari on iPhone", "Firefox on Windows"]
+        assert [it.text for it in here.page.all("em")] == ["this browser"]
+
+
 def test_one_can_sign_out_everywhere_else(tmp_path: Path) -> None:
     with InProcessSite(tmp_path / "data") as site:
         elsewhere = a_person(site, "ann")

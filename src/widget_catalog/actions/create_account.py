@@ -35,7 +35,7 @@ from ..store.mirrors import find_mirror
 from .attempts import count_attempt
 from .credentials import INVITATION_PREFIX, hash_password, hash_secret, new_id, new_secret
 from .permissions import require_operator_now
-from .sign_in import Lifetimes, SignedIn, open_session
+from .sign_in import UNKNOWN_BROWSER, Browser, Lifetimes, SignedIn, open_session
 
 OPERATOR, AUTHOR = "operator", "author"
 _DAY_MS = 86_400_000
@@ -90,7 +90,7 @@ def register(
     password: str,
     address: str,
     secret: str = "",
-    former: str | None = None,
+    browser: Browser = UNKNOWN_BROWSER,
     reserved: Set[str] = RESERVED,
 ) -> SignedIn:
     """By the person, if registration is open or they have an invitation; signs them in, in place
@@ -115,7 +115,7 @@ def register(
         if invitation is not None:
             remove_invitation(tx, invitation.id)
         return open_session(
-            tx, account, lifetimes, way="registration", address=address, former=former
+            tx, account, lifetimes, way="registration", address=address, browser=browser
         )
 
 

@@ -68,6 +68,16 @@ class SignedIn(NamedTuple):
     account: Account
 
 
+class Browser(NamedTuple):
+    """What somebody signs in with: what it is called, and the secret of the session it has."""
+
+    label: str | None = None
+    former: str | None = None
+
+
+UNKNOWN_BROWSER = Browser()
+
+
 class FactorNeeded(NamedTuple):
     """The password was right, and the account has a second factor, which is still to be given."""
 
@@ -97,7 +107,7 @@ def sign_in(
     address: str,
     lifetimes: Lifetimes,
     *,
-    former: str | None = None,
+    browser: Browser = UNKNOWN_BROWSER,
 ) -> SignedIn | FactorNeeded:
     """A new session, in place of the former one; or the news that a second factor is needed.
     A wrong name and a wrong password are indistinguishable."""
@@ -125,7 +135,7 @@ def sign_in(
         if has_factor(tx.connection, found.account.id):
             return FactorNeeded(found.account, renewed or found.password_hash or "")
         return open_session(
-            tx, found.account, lifetimes, way="password", address=address, former=former
+            tx, found.account, lifetimes, way="password", address=address, browser=browser
         )
 
 
@@ -136,17 +146,25 @@ def open_session(
     *,
     way: str,
     address: str,
-    former: str | None,
+    browser: Browser,
     is_two_factor: bool = False,
 ) -> SignedIn:
     """A new session for somebody who was recognised, in this `way`. It replaces the browser's
     former one, whose secret is of no use any more."""
+    former = browser.former
     replaced = remove_session_by_secret(tx, hash_secret(former)) if former is not None else None
     remove_ended_sessions(tx, idle_since=tx.at_ms - lifetimes.idle_ms)
     secret = new_secret(SESSION_PREFIX)
     expires_at = tx.at_ms + lifetimes.most_ms
     session = add_session(
-        tx, new_id(), hash_secret(secret), account.id, expires_at, is_two_factor=is_two_factor
+        tx,
+        new_id(),
+        hash_secret(secret),
+        account.id,
+        expires_at,
+        is_two_factor=is_two_factor,
+        browser=browser.label,
+        address=address,
     )
     actor = Actor(via=Via.SESSION, account=account, address=address)
     event = account_events.SignedIn(

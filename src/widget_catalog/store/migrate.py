@@ -11,7 +11,7 @@ from .engine import Store
 MIGRATIONS = Path(__file__).parent / "migrations"
 
 # The newest migration: what a database of this release has.
-SCHEMA = "0018"
+SCHEMA = "0019"
 
 
 def migrate(store: Store) -> None:

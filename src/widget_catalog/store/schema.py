@@ -161,6 +161,9 @@ sessions = Table(
     Column("expires_at", BigInteger, nullable=False),
     Column("confirmed_at", BigInteger, nullable=False),  # When the person last proved who they are.
     Column("is_two_factor", Boolean, nullable=False),
+    # What it was opened with, such as "Firefox on Windows", and from where.
+    Column("browser", Text),
+    Column("address", Text),
 )
 
 passkeys = Table(

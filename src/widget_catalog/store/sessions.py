@@ -22,6 +22,8 @@ class Session(NamedTuple):
     expires_at: int
     confirmed_at: int
     is_two_factor: bool
+    browser: str | None = None
+    address: str | None = None
 
 
 def add_session(
@@ -32,9 +34,11 @@ def add_session(
     expires_at: int,
     *,
     is_two_factor: bool = False,
+    browser: str | None = None,
+    address: str | None = None,
 ) -> Session:
     times = (tx.at_ms, tx.at_ms, expires_at, tx.at_ms)
-    session = Session(id_, secret_hash, account_id, *times, is_two_factor)
+    session = Session(id_, secret_hash, account_id, *times, is_two_factor, browser, address)
     tx.connection.execute(sa.insert(sessions).values(session._asdict()))
     return session
 

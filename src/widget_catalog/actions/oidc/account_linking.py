@@ -22,7 +22,7 @@ from ...store.engine import Store, Transaction
 from ...store.events import append
 from ..create_account import create_without_password
 from ..permissions import require_person
-from ..sign_in import Lifetimes, SignedIn, open_session
+from ..sign_in import UNKNOWN_BROWSER, Browser, Lifetimes, SignedIn, open_session
 from .identities import Person
 
 _NOT_IN_A_NAME = re.compile(r"[^a-z0-9]+")
@@ -46,7 +46,7 @@ def sign_in_identity(
     address: str,
     may_create: bool,
     next_: str = "",
-    former: str | None = None,
+    browser: Browser = UNKNOWN_BROWSER,
     reserved: Set[str] = RESERVED,
 ) -> SignedIn | Newcomer:
     """Sign in a known person, in place of the former session; make an account for an unknown
@@ -57,7 +57,7 @@ def sign_in_identity(
         if account is not None:
             lock_account(tx, account.id)
             now = find_account_by_id(tx.connection, account.id)
-            return _open(tx, now or account, lifetimes, address, former)
+            return _open(tx, now or account, lifetimes, address, browser)
         may_have_one = is_email_used(tx.connection, person.email)
     if not may_create:
         raise NotAllowed("You have no account here. Ask the operator for one.")
@@ -68,7 +68,7 @@ def sign_in_identity(
         return newcomer
     try:
         return sign_in_newcomer(
-            store, newcomer, lifetimes, address=address, former=former, reserved=reserved
+            store, newcomer, lifetimes, address=address, browser=browser, reserved=reserved
         )
     except (InvalidAccount, Conflict):
         return newcomer
@@ -80,7 +80,7 @@ def sign_in_newcomer(
     lifetimes: Lifetimes,
     *,
     address: str,
-    former: str | None = None,
+    browser: Browser = UNKNOWN_BROWSER,
     reserved: Set[str] = RESERVED,
 ) -> SignedIn:
     """Make the account; InvalidAccount or Conflict if the name or e-mail cannot be used."""
@@ -98,7 +98,7 @@ def sign_in_newcomer(
                 tx, newcomer.username, newcomer.email, address, reserved
             )
             add_identity(tx, newcomer.issuer, newcomer.subject, account.id)
-        return _open(tx, account, lifetimes, address, former)
+        return _open(tx, account, lifetimes, address, browser)
 
 
 def connect_identity(store: Store, actor: Actor, person: Person) -> None:
@@ -114,11 +114,11 @@ def connect_identity(store: Store, actor: Actor, person: Person) -> None:
 
 
 def _open(
-    tx: Transaction, account: Account, lifetimes: Lifetimes, address: str, former: str | None
+    tx: Transaction, account: Account, lifetimes: Lifetimes, address: str, browser: Browser
 ) -> SignedIn:
     if account.is_disabled:
         raise NotAllowed("Your account is disabled. Ask the operator.")
-    return open_session(tx, account, lifetimes, way="provider", address=address, former=former)
+    return open_session(tx, account, lifetimes, way="provider", address=address, browser=browser)
 
 
 def _name_from(text: str) -> str:

@@ -17,7 +17,7 @@ from ...store.sessions import confirm_session
 from ..credentials import hash_secret
 from ..manage_account import check_password
 from ..permissions import require_person
-from ..sign_in import FactorNeeded, Lifetimes, SignedIn, Visitor, open_session
+from ..sign_in import Browser, FactorNeeded, Lifetimes, SignedIn, Visitor, open_session
 from .passkeys import new_challenge, request_options
 from .policy import FactorPolicy
 from .proving import Proof, prove_by_code, prove_by_passkey
@@ -94,7 +94,7 @@ def finish_sign_in(
     address: str,
     lifetimes: Lifetimes,
     *,
-    former: str | None,
+    browser: Browser,
 ) -> SignedIn:
     """The session, in place of the former one, once the second factor is given too."""
     with store.reading() as connection:
@@ -116,7 +116,7 @@ def finish_sign_in(
         lock_account(tx, account.id)
         _get_half(tx.connection, half)
         way = f"password and {proof.factor}"
-        return _open(tx, proof, lifetimes, way=way, address=address, former=former)
+        return _open(tx, proof, lifetimes, way=way, address=address, browser=browser)
 
 
 def sign_in_with_passkey(
@@ -127,7 +127,7 @@ def sign_in_with_passkey(
     address: str,
     lifetimes: Lifetimes,
     *,
-    former: str | None,
+    browser: Browser,
 ) -> SignedIn:
     """Without a password: a passkey that has made sure of the person is two factors in one."""
     proof = prove_by_passkey(
@@ -139,7 +139,7 @@ def sign_in_with_passkey(
         if account is None or account.is_disabled:
             raise NotSignedIn(_BEGIN_AGAIN)
         way = str(proof.factor)
-        return _open(tx, proof, lifetimes, way=way, address=address, former=former)
+        return _open(tx, proof, lifetimes, way=way, address=address, browser=browser)
 
 
 def confirm(
@@ -192,13 +192,13 @@ def _open(
     *,
     way: str,
     address: str,
-    former: str | None,
+    browser: Browser,
 ) -> SignedIn:
     account = proof.account
     proof.taken(tx)
     _record_use(tx, Actor(via=Via.SESSION, account=account, address=address), proof)
     return open_session(
-        tx, account, lifetimes, way=way, address=address, former=former, is_two_factor=True
+        tx, account, lifetimes, way=way, address=address, browser=browser, is_two_factor=True
     )
 
 

@@ -47,7 +47,7 @@ def post_register(services: Services, call: Call) -> Response:
         password=body.password,
         address=call.address,
         secret=body.invitation,
-        former=cookie_of(call.request),
+        browser=call.browser,
         reserved=services.reserved,
     )
     return welcome(services, signed_in, status=201)

@@ -20,7 +20,7 @@ from ...actions.second_factor.signing_in import (
 from ...actions.sign_in import FactorNeeded, SignedIn, sign_in
 from ...domain.clock import from_ms, iso
 from ...domain.errors import InvalidRequest, NotSignedIn
-from ..kit.call import Call, Services, cookie_of, reply
+from ..kit.call import Call, Services, reply
 from ..kit.http import Response
 from ..kit.origins import refuse_other_sites
 from ..kit.rendering import Header
@@ -58,7 +58,7 @@ def post_sign_in(services: Services, call: Call) -> Response:
         body.password,
         call.address,
         services.lifetimes,
-        former=cookie_of(call.request),
+        browser=call.browser,
     )
     return _half_way(services, came) if isinstance(came, FactorNeeded) else welcome(services, came)
 
@@ -142,7 +142,7 @@ def finish(services: Services, call: Call, given: Given) -> SignedIn:
         given,
         call.address,
         services.lifetimes,
-        former=cookie_of(call.request),
+        browser=call.browser,
     )
 
 
@@ -167,7 +167,7 @@ def sign_in_by_passkey(services: Services, call: Call, credential: dict[str, Any
         credential,
         call.address,
         services.lifetimes,
-        former=cookie_of(call.request),
+        browser=call.browser,
     )
 
 

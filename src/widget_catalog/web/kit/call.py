@@ -10,9 +10,10 @@ from ...actions.credentials import hash_secret
 from ...actions.oauth import OAuthConfig
 from ...actions.quotas import Quotas
 from ...actions.second_factor import FactorPolicy
-from ...actions.sign_in import Lifetimes, Visitor
+from ...actions.sign_in import Browser, Lifetimes, Visitor
 from ...bundles.contract import Bundles, Uploads
 from ...domain.accounts import Actor, Via
+from ...domain.browsers import browser_label
 from ...domain.errors import InvalidRequest, NotSignedIn
 from ...domain.webhooks import WebhookRules
 from ...settings import Settings
@@ -96,6 +97,12 @@ class Call:
     def is_by_session(self) -> bool:
         """Whether the browser says who is asking: it sends the cookie for whichever page asks."""
         return self._visitor is not None and self._visitor.actor.via is Via.SESSION
+
+    @property
+    def browser(self) -> Browser:
+        """What is signed in with, and the session it replaces."""
+        label = browser_label(self.request.headers.get("user-agent"))
+        return Browser(label, cookie_of(self.request))
 
     @property
     def key(self) -> str:

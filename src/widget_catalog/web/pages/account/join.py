@@ -6,7 +6,7 @@ from widget_contract.errors import CatalogError
 
 from ....actions.create_account import OPERATOR, check_may_register, register
 from ....domain.errors import Conflict, InvalidAccount, NotAllowed
-from ...kit.call import Call, Services, cookie_of
+from ...kit.call import Call, Services
 from ...kit.errors import status_of
 from ...kit.http import Response
 from ...kit.origins import refuse_other_sites
@@ -33,7 +33,7 @@ def post_join(services: Services, call: Call) -> Response:
             password=form.get("password", ""),
             address=call.address,
             secret=secret,
-            former=cookie_of(call.request),
+            browser=call.browser,
             reserved=services.reserved,
         )
     except InvalidAccount as fault:

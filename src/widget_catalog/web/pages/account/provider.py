@@ -15,7 +15,7 @@ from ....actions.oidc import (
 from ....actions.second_factor.policy import require_fresh
 from ....actions.signed_values import LIFETIME_S
 from ....domain.errors import Conflict, InvalidAccount, InvalidRequest, NotFound
-from ...kit.call import Call, Services, cookie_of
+from ...kit.call import Call, Services
 from ...kit.errors import status_of
 from ...kit.http import Response
 from ...kit.origins import refuse_other_sites
@@ -80,7 +80,7 @@ def get_callback(services: Services, call: Call) -> Response:
         address=call.address,
         may_create=settings.oidc_creates_accounts or settings.registration == "open",
         next_=begun.next,
-        former=cookie_of(call.request),
+        browser=call.browser,
         reserved=services.reserved,
     )
     if isinstance(came, Newcomer):
@@ -101,13 +101,12 @@ def post_name(services: Services, call: Call) -> Response:
         email=form.get("email", "").strip(),
     )
     try:
-        former = cookie_of(call.request)
         signed_in = sign_in_newcomer(
             services.store,
             newcomer,
             services.lifetimes,
             address=call.address,
-            former=former,
+            browser=call.browser,
             reserved=services.reserved,
         )
     except InvalidAccount as fault:

@@ -7,7 +7,7 @@ from ....actions.sign_in import FactorNeeded, SignedIn, sign_in, sign_out
 from ....domain.errors import NotSignedIn, TooOften
 from ...internal.sessions import forget_cookie, session_cookie
 from ...internal.signing_in import keep_half
-from ...kit.call import Call, Services, cookie_of
+from ...kit.call import Call, Services
 from ...kit.errors import headers_of, status_of
 from ...kit.http import Response
 from ...kit.origins import refuse_other_sites
@@ -34,7 +34,7 @@ def post_sign_in(services: Services, call: Call) -> Response:
             form.get("password", ""),
             call.address,
             services.lifetimes,
-            former=cookie_of(call.request),
+            browser=call.browser,
         )
     except NotSignedIn as fault:
         return sign_in_form(services, next_ or "", username, [fault.message], status=400)

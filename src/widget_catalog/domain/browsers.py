@@ -1,0 +1,48 @@
+"""The name that people know a browser by, from what it says of itself."""
+
+import re
+
+# The first that fits: most browsers also carry the marks of those below them.
+_BROWSERS = (
+    (r"\bEdg(?:A|iOS)?/", "Edge"),
+    (r"\b(?:OPR|OPX|Opera)/", "Opera"),
+    (r"\bVivaldi/", "Vivaldi"),
+    (r"\bSamsungBrowser/", "Samsung Internet"),
+    (r"\bDuckDuckGo/|\bDdg/", "DuckDuckGo"),
+    (r"\bYaBrowser/", "Yandex Browser"),
+    (r"\b(?:Firefox|FxiOS)/", "Firefox"),
+    (r"\bChromium/", "Chromium"),
+    (r"\b(?:Headless)?Chrome/|\bCriOS/", "Chrome"),
+    (r"\bVersion/\S+ (?:Mobile/\S+ )?Safari/", "Safari"),
+)
+_SYSTEMS = (
+    (r"\bWindows\b", "Windows"),
+    (r"\biPhone\b", "iPhone"),
+    (r"\biPad\b", "iPad"),
+    (r"\bAndroid\b", "Android"),
+    (r"\bCrOS\b", "ChromeOS"),
+    (r"\bMac OS X\b|\bMacintosh\b", "macOS"),
+    (r"\bLinux\b|\bX11\b", "Linux"),
+)
+# A program names itself first: `curl/8.5.0`. `Mozilla` is what every browser says.
+_PROGRAM = re.compile(r"(?!Mozilla/)([A-Za-z][A-Za-z0-9._-]{0,29})/")
+_MOST_READ = 400
+
+
+def browser_label(user_agent: str | None) -> str | None:
+    """Such as "Firefox on Windows"; None if it does not say anything that people know.
+
+    The text is of use to tell one's own browsers apart and proves nothing: anybody can send
+    any. What it gives is short, and is made of known words or of a program's plain name.
+    """
+    text = (user_agent or "")[:_MOST_READ]
+    browser, system = _first(_BROWSERS, text), _first(_SYSTEMS, text)
+    if browser is None and (program := _PROGRAM.match(text)):
+        return program[1]
+    if browser is None or system is None:
+        return browser or (f"A browser on {system}" if system else None)
+    return f"{browser} on {system}"
+
+
+def _first(known: tuple[tuple[str, str], ...], text: str) -> str | None:
+    return next((name for mark, name in known if re.search(mark, text)), None)

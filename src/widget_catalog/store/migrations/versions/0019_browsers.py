@@ -1,0 +1,15 @@
+"""Sessions say which browser they were opened with, and from which address."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0019"
+down_revision = "0018"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    # Of sessions from before nobody knows.
+    op.add_column("sessions", sa.Column("browser", sa.Text()))
+    op.add_column("sessions", sa.Column("address", sa.Text()))
