@@ -1,9 +1,10 @@
 """Makes the data folder that this release leaves to later ones: tests/store/fixtures/NNNN.tar.xz.
 
-    PYTHONPATH=tests ./dev run python -m support.schema_fixture
+    PYTHONPATH=tests ./dev run python -m support.schema_fixture [--mirror]
 
-Run it once, with the release itself, before the next migration is added. It refuses to replace
-an archive: that they were made by their own release is their use.
+With `--mirror` the catalog becomes a mirror in the end: NNNN-mirror.tar.xz. Run it once, with the
+release itself, before the next migration is added. It refuses to replace an archive: that they were
+made by their own release is their use.
 """
 
 import contextlib
@@ -26,28 +27,34 @@ from support.village import PEOPLE, MovableClock, join
 from support.widgets import import_widgets, version_line, widget_line
 from widget_catalog.actions.export_catalog import export_catalog, linked_to
 from widget_catalog.actions.manage_account import set_disabled
+from widget_catalog.actions.report_widget import Said, report_widget
+from widget_catalog.store.loaded_snapshot import LoadedSnapshot, save_loaded
 from widget_catalog.store.migrate import SCHEMA
+from widget_catalog.store.mirrors import Mirror, add_tasks, save_mirror
 
 FIXTURES = Path(__file__).parents[1] / "store" / "fixtures"
 CDN = "https://catalog.example/cdn"
 MADE_AT = datetime(2026, 6, 1, 12, 0, tzinfo=UTC)
 STYLES = b":host { display: block }\n"
+SNAPSHOT = LoadedSnapshot("0123abcd", 7, "7-abcd", ["home"])
+MIRROR = Mirror("https://upstream.example", "0123456789abcdef", (), ("ann",), seq=7)
 
 
 def main() -> None:
-    target = FIXTURES / f"{SCHEMA}.tar.xz"
+    is_mirror = sys.argv[1:] == ["--mirror"]
+    target = FIXTURES / f"{SCHEMA}{'-mirror' * is_mirror}.tar.xz"
     if target.exists():
         sys.exit(f"{target} exists already. It is never made again.")
     with tempfile.TemporaryDirectory() as folder:
         data, content = Path(folder) / "data", Path(folder) / "content"
         content.mkdir()
-        build(data, content)
+        build(data, content, is_mirror=is_mirror)
         with tarfile.open(target, "w:xz") as archive:
             archive.add(content, ".", filter=_without_traces)
     print(f"Wrote {target} ({target.stat().st_size:,} bytes).")
 
 
-def build(data: Path, content: Path) -> None:
+def build(data: Path, content: Path, *, is_mirror: bool) -> None:
     """Fill a data folder as people do, and put what a backup of it holds into `content`."""
     clock = MovableClock()
     clock.at = MADE_AT
@@ -55,6 +62,11 @@ def build(data: Path, content: Path) -> None:
         _import(site)
         people = {name: a_person(site, name, is_operator=name == "olly") for name in PEOPLE}
         known = _live(site, people, clock)
+        _watch_over(site, people["ann"], people["olly"])
+        if is_mirror:
+            with site.node.store.writing() as tx:
+                save_mirror(tx, MIRROR)
+                add_tasks(tx, [("ann", "dice")])
         exported = b"".join(export_catalog(site.node.store, linked_to(CDN)))
     (content / "export.ndjson").write_bytes(exported)
     (content / "known.json").write_text(json.dumps(known, indent=1))
@@ -119,6 +131,21 @@ def _live(site: InProcessSite, people: dict[str, Person], clock: MovableClock) -
         "appSecret": app.secret,
         "recoveryCodes": codes,
     }
+
+
+def _watch_over(site: InProcessSite, ann: Person, olly: Person) -> None:
+    """A version is revoked, a visitor reports it, and a webhook waits to hear of it."""
+    for version in ("1.0.0", "1.1.0"):
+        _done(ann.publish("ann/dice", version, BUNDLE + b"dice" + version.encode()))
+    revoke = "/api/widgets/ann/dice/versions/1.0.0/revoke"
+    _done(olly.post(revoke, {"reason": "It reads passwords."}))
+    webhook = ann.post("/api/webhooks", {"url": "https://hooks.example/x", "scope": "ann"})
+    ping = ann.post(f"/api/webhooks/{webhook.json()['id']}/ping", {})
+    assert ping.status == 202, ping.body
+    said = Said("harmful", "It reads passwords.", "1.0.0", "eve@example.org")
+    report_widget(site.node.store, "203.0.113.9", "ann", "dice", said, 5)
+    with site.node.store.writing() as tx:
+        save_loaded(tx, SNAPSHOT)
 
 
 def _done(*answers: Answer) -> None:
