@@ -106,6 +106,12 @@ class PostgresqlServer:
             self._process.wait(30)
             self._process = None
 
+    def set_read_only(self, is_read_only: bool) -> None:
+        """For all transactions that begin from now on, also on connections that are open."""
+        value = "on" if is_read_only else "off"
+        self.execute(f"ALTER SYSTEM SET default_transaction_read_only = {value}")
+        self.execute("SELECT pg_reload_conf()")
+
     def promote(self) -> None:
         self.execute("SELECT pg_promote(true, 60)", database="postgres")
 
@@ -130,10 +136,12 @@ class PostgresqlPair:
         self.url = f"postgresql://postgres@/{_DATABASE}?host=127.0.0.1,127.0.0.1&port={ports}"
         self.add_standby()
 
-    def fail_over(self, what: signal.Signals = signal.SIGKILL) -> None:
+    def fail_over(self, what: signal.Signals | None = signal.SIGKILL) -> None:
         """Kill the primary and promote the standby; there is none until one is added. With SIGSTOP
-        the former primary says nothing any more, as a machine that is lost."""
-        self.primary.send(what)
+        the former primary says nothing any more, as a machine that is lost; with None it is left
+        as it is."""
+        if what is not None:
+            self.primary.send(what)
         self.primary, self.standby = self.standby, self.primary
         self.primary.promote()
         # Its settings are a copy of the former primary's: commits would wait for a standby.

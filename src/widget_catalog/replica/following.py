@@ -21,7 +21,7 @@ from ..store.connection_watch import ConnectionWatch
 from ..store.engine import Store
 from ..store.migrate import SCHEMA, migrate
 from ..store.node_names import describe_strangers
-from ..store.postgresql import Listening, transaction_horizon
+from ..store.postgresql import Listening, ReadOnlyServer, transaction_horizon
 from .counting import follow_counts, mend_shared_counts
 from .node_status import NodeStatus
 from .replica import Replica
@@ -102,13 +102,20 @@ class Follower:
                     self._status.host = listening.host
                     self._is_new.set()
                     self._hear(listening)
+            except ReadOnlyServer as fault:
+                # In this order: none is made in between.
+                self._status.database_failed()
+                self._status.end_connections()
+                self._note_fault("The database takes no writes. Reads go on.", fault)
             except Exception as fault:  # The driver's, or the network's.
                 self._status.database_failed()
-                if not self._is_failing:
-                    reason = " ".join(str(fault).split())
-                    _log.error("The database does not answer. Reads go on.", fault=reason)
-                self._is_failing = True
-                self._ended.wait(_RETRY_S)
+                self._note_fault("The database does not answer. Reads go on.", fault)
+
+    def _note_fault(self, what: str, fault: Exception) -> None:
+        if not self._is_failing:
+            _log.error(what, fault=" ".join(str(fault).split()))
+        self._is_failing = True
+        self._ended.wait(_RETRY_S)
 
     def _look_for_host(self) -> None:
         """A machine that is lost ends no connection. If another host takes writes, it is not waited

@@ -128,11 +128,15 @@ class NodeStatus:
     def host_moved(self, number: int) -> None:
         """Another host takes writes now, and the former one says nothing."""
         self.host = number
+        self.end_connections()
+
+    def end_connections(self) -> None:
+        """All that there are now: the server they lead to takes no writes."""
         self._words[_MOVED_AT] = _now_ms()
 
     def stale_before_s(self) -> float:
-        """Connections that were made before this moment of the monotonic clock are waited on in
-        vain: the database has moved to another host, or is silent for as long."""
+        """Connections that were made before this moment of the monotonic clock are of no use: the
+        database has moved to another host, takes no writes, or is silent for as long."""
         now_ms, moved_ms = _now_ms(), self._words[_MOVED_AT]
         silent_ms = now_ms - _SILENT_MS if self.is_silent() else 0
         # The clock begins anew when the machine is started; the file may be older.

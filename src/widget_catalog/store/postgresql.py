@@ -32,7 +32,11 @@ _POOL = 16
 _POOL_PATIENCE_S = 5
 
 _CHANNEL = "widget_catalog"
-_LOOK = "SELECT (SELECT coalesce(max(seq), 0) FROM changes), version_num FROM alembic_version"
+_LOOK = (
+    "SELECT (SELECT coalesce(max(seq), 0) FROM changes), version_num, "
+    "current_setting('transaction_read_only') FROM alembic_version"
+)
+_READ_ONLY = "25006"
 _IMPORTING = 0x696D706F7274  # "import"
 
 
@@ -85,12 +89,22 @@ def postgresql_engine(
         connection.execute(f"SELECT {settings}")
         connection.commit()
 
+    @sa.event.listens_for(engine, "handle_error")
+    def leave_read_only_server(context: Any) -> None:
+        # It still answers, so the pool would keep all connections to it.
+        if getattr(context.original_exception, "sqlstate", None) == _READ_ONLY:
+            context.is_disconnect = True
+
     return engine
 
 
 def notify(connection: Connection) -> None:
     """Let all nodes know when this transaction is committed that there is something to apply."""
     connection.execute(sa.text("SELECT pg_notify(:channel, '')"), {"channel": _CHANNEL})
+
+
+class ReadOnlyServer(Exception):
+    """It was demoted, or somebody has it take no writes; another one may take over."""
 
 
 class Listening:
@@ -103,8 +117,11 @@ class Listening:
         self.host, self.connection = connect_to_any(addresses, first_host)
 
     def look(self) -> tuple[int, str]:
-        """Where the feed ends now, and the schema of the database."""
-        newest, schema = self.connection.execute(_LOOK).fetchone() or (0, "")
+        """Where the feed ends now, and the schema of the database. Raises ReadOnlyServer if nothing
+        can be written there any more."""
+        newest, schema, is_read_only = self.connection.execute(_LOOK).fetchone() or (0, "", "off")
+        if is_read_only == "on":
+            raise ReadOnlyServer("The server has become read-only.")
         return int(newest), str(schema)
 
     def find_strangers(self) -> list[str]:

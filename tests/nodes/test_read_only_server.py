@@ -1,0 +1,113 @@
+"""A server that takes no writes any more still answers: nodes leave it, and find another one."""
+
+from collections.abc import Iterator
+
+import httpx
+import pytest
+
+from support.nodes import environment_of
+from support.people import PASSWORD, request_body
+from support.postgresql_pair import PostgresqlPair, PostgresqlServer, postgresql_pair
+from support.service import NO_CERTIFICATES, Service, run_command, running_service, wait_for
+from support.widgets import ndjson, widget_line
+
+CLOCK = "/api/v1/widgets/acme/clock"
+PUBLISH = "/api/widgets/publish"
+REQUEST = request_body("ann/clock", "1.0.0", b"export function mount() {}\n")
+# What is asked for is 5 s; the machine may be busy.
+BACK_S = 60.0
+OURS = "SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'widget-catalog%'"
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgresqlPair]:
+    with postgresql_pair(tmp_path_factory.mktemp("servers") / "database") as made:
+        yield made
+
+
+class Site:
+    """A node of two workers. Every request has a connection of its own: any of them may take it."""
+
+    def __init__(self, service: Service) -> None:
+        self.service = service
+        self._headers: dict[str, str] = {}
+        session = self.ask("POST", "/api/auth/sign-in", {"username": "ann", "password": PASSWORD})
+        self._headers["cookie"] = session.headers["set-cookie"].partition(";")[0]
+        self._headers["x-csrf-token"] = session.json()["csrfToken"]
+
+    def ask(self, method: str, path: str, body: object = None) -> httpx.Response:
+        with httpx.Client(verify=NO_CERTIFICATES, timeout=60) as client:
+            url = f"{self.service.url}{path}"
+            return client.request(method, url, json=body, headers=self._headers)
+
+    def statuses(self, method: str, path: str, body: object = None) -> set[int]:
+        return {self.ask(method, path, body).status_code for _ in range(8)}
+
+    def wait_for_writes(self) -> None:
+        """Both workers then have connections in their pools."""
+        wait_for(lambda: self.statuses("POST", CLOCK) == {200}, BACK_S)
+        wait_for(lambda: self.statuses("POST", PUBLISH, REQUEST) == {200}, BACK_S)
+
+    def wait_for_refusals(self) -> None:
+        wait_for(lambda: self.statuses("POST", CLOCK) == {503}, BACK_S)
+        for path, body in ((CLOCK, None), (PUBLISH, REQUEST)):
+            refused = self.ask("POST", path, body)
+            assert (refused.status_code, refused.headers["retry-after"]) == (503, "5")
+        for path in (CLOCK, "/api/v1/widgets/search?q=clock", "/healthz/ready", "/"):
+            assert self.statuses("GET", path) == {200}
+
+
+@pytest.fixture(scope="module")
+def site(pair: PostgresqlPair, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    folder = tmp_path_factory.mktemp("node")
+    environment = environment_of(pair.url)
+    (folder / "widgets.ndjson").write_bytes(ndjson(widget_line("acme/clock")))
+    for command in (
+        ("import", str(folder / "widgets.ndjson")),
+        ("account", "create", "ann", "--email", "ann@example.org", "--password-stdin"),
+    ):
+        data = ("--data", str(folder / "data"))
+        done = run_command(*command, *data, stdin=PASSWORD.encode(), environment=environment)
+        assert done.returncode == 0, done.stderr
+    with running_service(folder / "data", "--workers", "2", environment=environment) as service:
+        yield Site(service)
+
+
+def count_of(server: PostgresqlServer) -> int:
+    ((count,),) = server.execute("SELECT sum(count) FROM downloads")
+    return int(count)
+
+
+def test_writes_come_back_when_the_server_takes_them_again(
+    pair: PostgresqlPair, site: Site
+) -> None:
+    site.wait_for_writes()
+
+    pair.primary.set_read_only(True)
+    site.wait_for_refusals()
+    assert "The database takes no writes. Reads go on." in site.service.log
+    before = count_of(pair.primary)
+
+    pair.primary.set_read_only(False)
+    site.wait_for_writes()
+    assert count_of(pair.primary) > before
+
+
+def test_another_server_takes_over_while_the_former_primary_answers_reads(
+    pair: PostgresqlPair, site: Site
+) -> None:
+    site.wait_for_writes()
+    former = pair.primary
+    former.set_read_only(True)
+    site.wait_for_refusals()
+    before = count_of(former)
+
+    pair.fail_over(None)
+
+    site.wait_for_writes()
+    assert count_of(former) == before
+    assert count_of(pair.primary) > before
+    shown = site.ask("GET", CLOCK).json()["widget"]["downloadCount"]
+    assert shown == count_of(pair.primary)
+    # Nothing is left in a pool that could be written to in vain, or read what is out of date.
+    wait_for(lambda: former.execute(OURS) == [(0,)], BACK_S)
