@@ -1,6 +1,5 @@
 """The client with a catalog of plain files, which nginx serves as the docs show it."""
 
-import contextlib
 import json
 import re
 import sys
@@ -56,16 +55,28 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> Runtime:
     return process_runtime("node", tmp_path_factory.mktemp("node"), is_static=True)
 
 
-@pytest.mark.parametrize("name", ["node", "chromium"])
-def test_the_client_does_all_that_it_does_with_a_service(
-    name: str, site: Site, node: Runtime, browser: Browser
-) -> None:
-    with contextlib.ExitStack() as stack:
-        play = node
-        if name == "chromium":
-            play = stack.enter_context(chromium_runtime(site.catalog, browser, site.url))
-        assert play("reading", site.url) == READ
-        assert play("loading", site.url) == all_loaded(site.catalog, counted=0)
+@pytest.fixture(scope="module")
+def bun(tmp_path_factory: pytest.TempPathFactory) -> Runtime:
+    return process_runtime("bun", tmp_path_factory.mktemp("bun"), is_static=True)
+
+
+@pytest.fixture(scope="module", params=["node", "bun"])
+def process(request: pytest.FixtureRequest, node: Runtime, bun: Runtime) -> Runtime:
+    return {"node": node, "bun": bun}[str(request.param)]
+
+
+def assert_all_is_done(play: Runtime, site: Site) -> None:
+    assert play("reading", site.url) == READ
+    assert play("loading", site.url) == all_loaded(site.catalog, counted=0)
+
+
+def test_the_client_does_all_that_it_does_with_a_service(site: Site, process: Runtime) -> None:
+    assert_all_is_done(process, site)
+
+
+def test_so_it_does_in_a_browser(site: Site, browser: Browser) -> None:
+    with chromium_runtime(site.catalog, browser, site.url) as play:
+        assert_all_is_done(play, site)
 
 
 SEARCHES: list[dict[str, object]] = [
@@ -96,9 +107,9 @@ RESOLVES: list[dict[str, Any]] = [
 ]  # fmt: skip
 
 
-def test_searches_and_resolve_are_answered_as_by_the_service(site: Site, node: Runtime) -> None:
+def test_searches_and_resolve_are_answered_as_by_the_service(site: Site, process: Runtime) -> None:
     live = site.catalog.url
-    found = node("answering", site.url, SEARCHES, RESOLVES)
+    found = process("answering", site.url, SEARCHES, RESOLVES)
     with httpx.Client(base_url=live, timeout=60) as http:
         searched = [http.get("/api/v1/widgets/search", params=it).json() for it in SEARCHES]  # type: ignore[arg-type]
         resolved = [http.post("/api/v1/widgets/resolve", json=it).json() for it in RESOLVES]
@@ -106,7 +117,9 @@ def test_searches_and_resolve_are_answered_as_by_the_service(site: Site, node: R
     assert found == expected
 
 
-def test_a_revoked_version_is_refused_and_a_change_is_seen(site: Site, node: Runtime) -> None:
+def test_a_revoked_version_is_refused_and_a_change_is_seen(
+    site: Site, node: Runtime, bun: Runtime
+) -> None:
     data = ["--data", str(site.catalog.service.data)]
     since = httpx.get(f"{site.url}/api/v1/widgets/revocations.json", timeout=60).json()["revision"]
     detail = httpx.get(f"{site.url}/api/v1/widgets/acme/bad-bun", timeout=60).json()
@@ -116,8 +129,9 @@ def test_a_revoked_version_is_refused_and_a_change_is_seen(site: Site, node: Run
     assert revoked.returncode == 0
     site.write()
 
-    assert node("watching", site.url, since, True) == ["revoked", "acme/bad-bun", "1.0.0"]
-    assert node("refused", site.url, "acme/bad-bun") == refused("acme/bad-bun")
+    for play in (node, bun):
+        assert play("watching", site.url, since, True) == ["revoked", "acme/bad-bun", "1.0.0"]
+        assert play("refused", site.url, "acme/bad-bun") == refused("acme/bad-bun")
     assert httpx.get(bundle, timeout=60).status_code == 404
 
 
@@ -203,10 +217,10 @@ def test_a_folder_with_something_else_in_it_is_refused(site: Site, tmp_path: Pat
     assert [it.name for it in tmp_path.iterdir()] == ["mine"]
 
 
-def test_texts_are_compared_as_the_service_does(node: Runtime) -> None:
+def test_texts_are_compared_as_the_service_does(process: Runtime) -> None:
     words = ["Straße", "ΣΊΣΥΦΟΣ", "İstanbul", "ﬁne", "Ⅷ", "ǅ", "ŉ", "ß ẞ"]
 
-    found, changed = node("folding", str(CLIENT / "static.js"), words)
+    found, changed = process("folding", str(CLIENT / "static.js"), words)
 
     assert found == [normal(it) for it in words]
     folded = dict(changed)
@@ -217,10 +231,10 @@ def test_texts_are_compared_as_the_service_does(node: Runtime) -> None:
     assert [it for it in differing if "CHEROKEE" not in unicodedata.name(it, "")] == []
 
 
-def test_versions_and_ranges_are_those_of_the_contract(node: Runtime) -> None:
+def test_versions_and_ranges_are_those_of_the_contract(process: Runtime) -> None:
     ranges = json.loads((VECTORS / "ranges.json").read_text())["cases"]
     versions = json.loads((VECTORS / "versions.json").read_text())
 
-    found = node("versions", str(CLIENT / "semver.js"), ranges, versions)
+    found = process("versions", str(CLIENT / "semver.js"), ranges, versions)
 
     assert found == {"admits": [it["admits"] for it in ranges], "wrong": []}
