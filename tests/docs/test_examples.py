@@ -19,12 +19,14 @@ from widget_catalog.store.migrate import SCHEMA
 from widget_contract.semver import SemVer, is_compatible
 
 ROOT = Path(__file__).parents[2]
-README, INTEGRATING, OPERATING, SETTINGS, ERRORS = (
+README, INTEGRATING, OPERATING, ADMINISTERING, IMPORTING, SETTINGS, ERRORS = (
     (ROOT / path).read_text(encoding="utf-8")
     for path in (
         "README.md",
         "docs/integrating.md",
         "docs/operating.md",
+        "docs/administering.md",
+        "docs/import-and-export.md",
         "docs/settings.md",
         "docs/errors.md",
     )
@@ -136,7 +138,7 @@ def test_every_reason_of_a_400_is_given_in_these_words(demo_site: InProcessSite)
 def test_the_settings_file_is_taken(tmp_path: Path) -> None:
     file = tmp_path / "settings.toml"
     taken = []
-    for example in (*blocks(SETTINGS, "toml"), *blocks(OPERATING, "toml")):
+    for example in (*blocks(SETTINGS, "toml"), *blocks(ADMINISTERING, "toml")):
         file.write_text(example)
         taken.append(load_settings(file=file, environment={}))
     whole, clients, another_tool, provider = taken
@@ -159,7 +161,7 @@ def test_the_database_that_is_refused_has_a_schema_beyond_this_release() -> None
 
 
 def test_the_line_of_the_import_format_is_taken(site: InProcessSite, tmp_path: Path) -> None:
-    (line,) = [it for it in blocks(OPERATING, "json") if '"scope"' in it]
+    (line,) = [it for it in blocks(IMPORTING, "json") if '"scope"' in it]
     (tmp_path / "bundles").mkdir()
     bundle = tmp_path / json.loads(line)["versions"][0]["bundleFile"]
     bundle.write_text("export function mount() {}\n")
@@ -172,7 +174,7 @@ def test_the_line_of_the_import_format_is_taken(site: InProcessSite, tmp_path: P
 @pytest.mark.parametrize("kind", ["WidgetLine", "VersionLine"])
 def test_the_tables_of_the_import_format_name_every_key(kind: str) -> None:
     heading = {"WidgetLine": "| Key of a widget |", "VersionLine": "| Key of a version |"}[kind]
-    table = OPERATING.partition(heading)[2].partition("\n\n")[0]
+    table = IMPORTING.partition(heading)[2].partition("\n\n")[0]
     told = {
         key for line in table.splitlines()[2:] for key in re.findall(r"`(\w+)`", line.split("|")[1])
     }
@@ -182,7 +184,7 @@ def test_the_tables_of_the_import_format_name_every_key(kind: str) -> None:
 def test_every_json_example_is_json() -> None:
     lines = [
         line
-        for page in (README, INTEGRATING, OPERATING, SETTINGS, ERRORS)
+        for page in (README, INTEGRATING, OPERATING, ADMINISTERING, IMPORTING, SETTINGS, ERRORS)
         for block in blocks(page, "json")
         for line in block.splitlines()
     ]

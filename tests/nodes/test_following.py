@@ -16,7 +16,7 @@ from support.service import run_command, wait_for
 from support.widgets import ndjson, widget_line
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
-OPERATING = Path(__file__).parents[2] / "docs" / "operating.md"
+MONITORING = Path(__file__).parents[2] / "docs" / "monitoring.md"
 JS = b"export function mount() {}\n"
 
 
@@ -152,7 +152,7 @@ def test_the_dashboard_and_the_alerts_name_metrics_that_a_node_has(
         named = set(re.findall(r"widget_catalog_\w+", file.read_text()))
         assert named
         assert named <= told, file
-    documented = set(re.findall(r"`(widget_catalog_\w+)`", OPERATING.read_text()))
+    documented = set(re.findall(r"`(widget_catalog_\w+)`", MONITORING.read_text()))
     families = {re.sub(r"_(bucket|sum|count|created)$", "", it) for it in told}
     assert families == documented
 

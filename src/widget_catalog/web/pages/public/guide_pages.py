@@ -10,9 +10,13 @@ _ABOUT = {
     "integrating": "Search, choose a version that fits, load it: from a dashboard of your own.",
     "loading-widgets-safely": "What to check, and how to run code that you do not trust.",
     "publishing": "From an empty folder to a published widget, by hand or from CI.",
-    "operating": "Install, back up, watch and repair a catalog.",
-    "scaling": "Many nodes, mirrors, and what each of them needs.",
+    "operating": "Install, run and upgrade a catalog.",
     "settings": "Every setting, what it does, and its default.",
+    "administering": "Accounts, signing in, moderation, webhooks, limits.",
+    "import-and-export": "Import files, mirrors, snapshots and static sites.",
+    "backup": "Every night or continuously, and how to restore.",
+    "monitoring": "Health, metrics, logs, doctor, and what to do when something is wrong.",
+    "scaling": "PostgreSQL, object storage and several nodes.",
     "errors": "What every error means, and what to do about it.",
     "performance": "What was measured, how, and against what.",
 }
@@ -20,7 +24,8 @@ _ABOUT = {
 _GROUPS = (
     ("Build a dashboard", ("integrating", "loading-widgets-safely")),
     ("Publish widgets", ("publishing", "errors")),
-    ("Run a catalog", ("operating", "scaling", "settings", "performance")),
+    ("Run a catalog", ("operating", "settings", "administering", "import-and-export")),
+    ("Keep it running", ("backup", "monitoring", "scaling", "performance")),
 )
 
 

@@ -16,8 +16,12 @@ GUIDES = (
     "loading-widgets-safely",
     "publishing",
     "operating",
-    "scaling",
     "settings",
+    "administering",
+    "import-and-export",
+    "backup",
+    "monitoring",
+    "scaling",
     "errors",
     "performance",
 )
