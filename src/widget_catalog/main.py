@@ -9,7 +9,7 @@ import sqlite3
 import sys
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 from rich.markup import escape
@@ -21,6 +21,7 @@ from .commands.accounts import accounts, scopes
 from .commands.audit import audit
 from .commands.backup import backup, restore
 from .commands.context import WHERE, ConfigOption, DataOption, fail, report, require_catalog, say
+from .commands.demo import add_examples, is_empty
 from .commands.doctor import doctor
 from .commands.help import HELP_OPTIONS, build_command, examples
 from .commands.mirror import mirror
@@ -28,14 +29,11 @@ from .commands.move import move
 from .commands.secrets import secrets
 from .commands.site import site
 from .commands.snapshot import keys, snapshots
-from .commands.transfer import export, import_, import_file
+from .commands.transfer import export, import_
 from .commands.webhooks import webhooks
 from .commands.widgets import versions, widgets
 from .domain.errors import BackendDown, BundlesDown, InvalidImport, InvalidSettings
 from .settings import load_settings, passed_sockets
-
-if TYPE_CHECKING:
-    from .wiring import Node
 
 _CATALOG = "The catalog"
 _MANAGING = "People and widgets"
@@ -43,7 +41,6 @@ _ADDRESSES = "Addresses"
 _RUNNING = "Workers, logs and metrics"
 
 _DEMO_FOLDER = Path("data-demo")
-_DEMO_CATALOG = Path(__file__).parent / "demo" / "catalog.ndjson"
 
 app = typer.Typer(
     name="widget-catalog",
@@ -238,10 +235,10 @@ def serve(
     warn_of_settings(settings)
     for sentence in check_start(node):
         say.print(f"[yellow]Mended:[/] {escape(sentence)}")
-    if demo and _is_empty(node):
+    if demo and is_empty(node):
         place = escape(str(settings.data))
         try:
-            summary = import_file(node, _DEMO_CATALOG, settings)
+            summary = add_examples(node, settings)
         except InvalidImport as error:
             fail(f"The example widgets cannot be added to {place}. {error.message}")
         say.print(f"Put {summary.widgets_added} example widgets into {place}.")
@@ -363,10 +360,3 @@ def _name_and_value(text: str) -> tuple[str, str]:
     if not equals:
         raise InvalidSettings([f"--set {text}: write NAME=VALUE."])
     return name.strip(), value
-
-
-def _is_empty(node: "Node") -> bool:
-    from .store.widgets import count_widgets
-
-    with node.store.reading() as connection:
-        return count_widgets(connection) == 0

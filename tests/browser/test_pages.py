@@ -175,8 +175,26 @@ def test_the_corner_knows_who_is_signed_in(browser: Browser, demo_service: Servi
         page.reload()
         corner = page.get_by_role("navigation", name="Site").get_by_role("link", name="@ann")
         expect(corner).to_have_attribute("href", "/account")
-        page.goto(f"{demo_service.url}/preview/catalog/clock/2.0.0")
-        expect(corner).to_have_attribute("href", "/account")
+        for path in ("/preview/catalog/clock/2.0.0", "/dashboard"):
+            page.goto(demo_service.url + path)
+            expect(corner).to_have_attribute("href", "/account")
+
+
+def test_versions_are_stacked_on_a_phone_and_nothing_scrolls_sideways(
+    browser: Browser, demo_service: Service
+) -> None:
+    sideways = "it => it.scrollWidth - it.clientWidth"
+    with opened(browser, demo_service, "/widgets/catalog/clock", PHONE) as page:
+        for path in ("/widgets/catalog/clock", "/widgets/home/weather/versions"):
+            page.goto(demo_service.url + path)
+            assert page.locator(".scrolls").evaluate(sideways) == 0
+
+
+def test_the_examples_have_a_chart_of_installs(browser: Browser, demo_service: Service) -> None:
+    with opened(browser, demo_service, "/widgets/catalog/clock", DESKTOP) as page:
+        chart = page.get_by_role("img", name="Installs a day in the last 90 days")
+        expect(chart).to_be_visible()
+        expect(page.locator("figcaption")).to_contain_text("in the last 90 days")
 
 
 def test_one_click_takes_a_whole_command(browser: Browser, demo_service: Service) -> None:

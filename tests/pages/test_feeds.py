@@ -83,7 +83,7 @@ def test_there_are_no_other_badges(shop: InProcessSite) -> None:
     assert shop.get("/badges/acme/clock/stars.svg").status == 404
 
 
-def test_the_sitemap_names_every_listed_widget(shop: InProcessSite) -> None:
+def test_the_sitemap_names_every_listed_widget_and_scope(shop: InProcessSite) -> None:
     kind = "application/xml"
     index = xml_of(shop, "/sitemap.xml", kind)
     parts = [it.text or "" for it in index.findall(f"{_SITEMAP}sitemap/{_SITEMAP}loc")]
@@ -96,6 +96,7 @@ def test_the_sitemap_names_every_listed_widget(shop: InProcessSite) -> None:
     paths = [it.removeprefix("https://catalog.example") for it in found]
     assert {"/docs", "/docs/publishing", "/docs/api/searchWidgets"} <= set(paths)
     assert {"/", "/search", "/widgets/acme/clock", "/widgets/beta/gauge"} <= set(paths)
+    assert [it for it in paths if it.startswith("/scopes/")] == ["/scopes/acme", "/scopes/beta"]
     assert not any("hidden" in it for it in paths)
     assert all(shop.get(it).status == 200 for it in paths)
     for wrong in ("2.xml", "00.xml", "x.xml", "-1.xml"):

@@ -206,6 +206,12 @@ function show(scheme) {
   for (const tile of tiles.values()) tile.frame?.show(scheme);
 }
 
+/** Who is signed in, as on the other pages; a fourth file for this would be one too many. */
+async function showAccount(link) {
+  const { username } = await (await fetch(`${link.dataset.account}/corner`)).json();
+  if (username) Object.assign(link, { href: link.dataset.account, textContent: `@${username}` });
+}
+
 function announce(sentence) {
   status.textContent = sentence;
 }
@@ -242,5 +248,6 @@ grid.append(...state.tiles.map((saved) => new Tile(saved).element));
 save();
 page.hidden = false;
 showResults("");
+document.querySelectorAll("[data-account]").forEach((link) => showAccount(link).catch(() => {}));
 if (!isSecureContext) announce("Files of widgets can be checked on https and on localhost only, so none runs here.");
 for (const tile of tiles.values()) tile.run(tile.saved.version.version);

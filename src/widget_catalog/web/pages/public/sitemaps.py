@@ -1,4 +1,5 @@
-"""Sitemaps: an index, a part for the pages that are always there, and parts for the widgets."""
+"""Sitemaps: an index, a part for the pages that are always there, and parts for the widgets
+and their scopes."""
 
 from collections.abc import Callable
 from typing import Any
@@ -34,9 +35,12 @@ class Sitemaps:
 
     def _values(self, part: int) -> dict[str, Any]:
         if part == 0:
-            return {"parts": None, "paths": self._list_paths(), "widgets": []}
+            return {"parts": None, "paths": self._list_paths(), "scopes": [], "widgets": []}
         widgets = [
             (scope, name, iso(from_ms(at)))
             for scope, name, at in self._views.list_addresses(part - 1)
         ]
-        return {"parts": None, "paths": [], "widgets": widgets}
+        # A scope is in every part that has a widget of it: to know where it was first would
+        # take all parts before.
+        scopes = dict.fromkeys(scope for scope, _, _ in widgets)
+        return {"parts": None, "paths": [], "scopes": scopes, "widgets": widgets}
