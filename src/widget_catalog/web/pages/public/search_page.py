@@ -44,12 +44,11 @@ class Asked(NamedTuple):
     def has_filter(self) -> bool:
         return bool(self.scope or self.official or self.sdk or self.permission)
 
-    def query(self, page: int) -> str:
-        """As a query string, for this page; what is not asked for is left out."""
-        fields = {**self._asdict(), "official": "true" if self.official else "", "page": page}
-        unsaid = {"sort": Order.RELEVANCE, "page": 1}
-        asked = [(key, it) for key, it in fields.items() if it and unsaid.get(key) != it]
-        return urlencode(asked)
+    def query(self) -> str:
+        """As a query string, without the page; what is not asked for is left out."""
+        fields = {**self._asdict(), "official": "true" if self.official else "", "page": ""}
+        unsaid = ("sort", Order.RELEVANCE)
+        return urlencode([it for it in fields.items() if it[1] and it != unsaid])
 
 
 def parse_asked(query_string: str) -> Asked:
@@ -88,6 +87,7 @@ class SearchPage:
     def __init__(self, views: Views, pages: RenderedPages) -> None:
         self._views = views
         self._pages = pages
+        self._permissions: tuple[int, list[str]] = (-1, [])
 
     def content(self, query_string: str) -> AnyContent:
         asked = parse_asked(query_string)
@@ -104,7 +104,8 @@ class SearchPage:
         found = self._views.search(query, sdk, min(asked.page, 10**6), _PER_PAGE)
         is_plain = asked.q and not asked.has_filter and asked.page == 1
         exact = self._views.list_named(asked.q, _EXACT) if is_plain else ()
-        shows = (found.tag, self._views.revision(), exact)
+        revision = self._views.revision()
+        shows = (found.tag, revision, exact)
 
         def values() -> dict[str, Any]:
             results = found.read()
@@ -112,20 +113,27 @@ class SearchPage:
             rest = [it for it in results.widgets if (it.scope, it.name) not in first]
             total = max(results.total, len(exact) + len(rest))
             pages = -(-results.total // _PER_PAGE)
+            query = asked.query()
             return {
                 "asked": asked,
                 "cards": [*exact, *rest],
                 "total": total,
                 "pages": pages,
-                "address": lambda page: self._pages.address(f"/search?{asked.query(page)}"),
+                "address": lambda page: self._pages.address(_address(query, page)),
                 "numbers": page_numbers(asked.page, pages),
                 "near": () if total else self._near(asked),
                 "sorts": _SORTS,
-                "permissions": self._views.permissions()[:_MOST_PERMISSIONS],
+                "permissions": self._list_permissions(revision),
                 "is_sdk_wrong": bool(asked.sdk) and sdk is None,
             }
 
         return self._pages.get(f"search {asked!r}", shows, "search.html", values)
+
+    def _list_permissions(self, revision: int) -> list[str]:
+        """Counted anew after a change only: it takes longer the more widgets there are."""
+        if self._permissions[0] != revision:
+            self._permissions = revision, self._views.permissions()[:_MOST_PERMISSIONS]
+        return self._permissions[1]
 
     def _near(self, asked: Asked) -> tuple[WidgetSummary, ...]:
         """What may have been meant; without the filters, if these are what nothing passes."""
@@ -134,6 +142,11 @@ class SearchPage:
             return self._views.search(query, None, 1, _SUGGESTED).read().widgets
         text = asked.q.rpartition("/")[2]
         return self._views.list_like(text, _SUGGESTED) if text else ()
+
+
+def _address(query: str, page: int) -> str:
+    fields = [it for it in (query, f"page={page}" if page > 1 else "") if it]
+    return f"/search?{'&'.join(fields)}"
 
 
 def page_numbers(page: int, pages: int) -> list[int | None]:
