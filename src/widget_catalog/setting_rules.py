@@ -65,6 +65,7 @@ def check_values(values: Mapping[str, Any], given: Mapping[str, tuple[Any, str]]
         ("session_idle_hours", 1, 24 * 366),
         ("session_max_days", 1, 366),
         ("oauth_max_days", 1, 3660),
+        ("audit_keep_days", 0, 36_600),
     ):
         require(name, least <= values[name] <= most, f"must be from {least} to {most}.")
     for name in ("base_url", "cdn_base_url", "oidc_issuer", "s3_endpoint"):

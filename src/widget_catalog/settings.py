@@ -135,6 +135,9 @@ class Settings:
     oauth_max_days: int = _setting(
         180, "How long a program stays signed in at all, however often it renews its access."
     )
+    audit_keep_days: int = _setting(
+        0, "How long entries of the audit log are kept, in days; 0: for ever."
+    )
     second_factor_required: str = _setting(
         RequiredOf.NOBODY.value,
         "Who must have a second factor: `nobody`, `operators`, `owners` (of organizations, and "

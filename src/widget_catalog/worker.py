@@ -16,6 +16,7 @@ import structlog
 from .actions.count_download import DownloadCounter
 from .actions.installs import CHART_DAYS, read_installs
 from .actions.oauth import forget_successors
+from .actions.prune_audit import prune_audit
 from .actions.report_widget import forget_reports
 from .actions.staged_import import watch_imports
 from .actions.tidy_uploads import Tidier, tidy_uploads
@@ -122,7 +123,11 @@ def build_worker(
     )
     shown = current_settings(settings, services)
     tidy = partial(tidy_uploads, durable, node.bundles, node.uploads)
-    forget = [partial(forget_successors, durable), partial(forget_reports, durable)]
+    forget = [
+        partial(forget_successors, durable),
+        partial(forget_reports, durable),
+        partial(prune_audit, durable, settings.audit_keep_days),
+    ]
     tidier = Tidier(tidy, *forget, shown.read)
     importing = watch_imports(durable)
     releasing = Tidier(partial(release_mapped, node.folder.replica), interval_s=_RELEASE_EVERY_S)

@@ -1,8 +1,9 @@
-"""The audit log: who did what, when and why. It only ever grows.
+"""The audit log: who did what, when and why. No entry is changed; old ones may be removed.
 
 Lines are written by `events.append`.
 """
 
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 import msgspec
@@ -17,6 +18,7 @@ from .engine import Transaction
 from .schema import audit
 
 _MAX_ADDRESS = 64
+_REMOVED_AT_ONCE = 1_000
 _ACTIONS = actions_in(events, account_events)
 ACTIONS = sorted(set(_ACTIONS.values()))
 """Every word that the log is shown in."""
@@ -73,6 +75,21 @@ def find_release(connection: Connection, scope: str) -> int:
         audit.c.scope == scope, audit.c.kind == ScopeReleased.kind
     )
     return connection.execute(query).scalar() or 0
+
+
+def list_oldest(connection: Connection, before_ms: int) -> list[int]:
+    """Numbers of the oldest entries, up to the first one that is not from before this moment.
+
+    So nothing is left of what was before an entry that is gone: see `find_release`.
+    """
+    query = sa.select(audit.c.seq, audit.c.at).order_by(audit.c.seq).limit(_REMOVED_AT_ONCE)
+    rows = connection.execute(query)
+    return [row.seq for row in takewhile(lambda it: bool(it.at < before_ms), rows)]
+
+
+def remove_entries(tx: Transaction, up_to: int) -> None:
+    """All up to this number."""
+    tx.connection.execute(sa.delete(audit).where(audit.c.seq <= up_to))
 
 
 def list_entries(

@@ -1,0 +1,20 @@
+"""Removing entries of the audit log that are older than the operator wants to keep."""
+
+from ..store.audit import list_oldest, remove_entries
+from ..store.engine import Store
+
+_DAY_MS = 86_400_000
+
+
+def prune_audit(store: Store, keep_days: int) -> None:
+    """Some at a time, so that nobody waits for long; 0 days: they are kept for ever."""
+    if not keep_days:
+        return
+    before_ms = store.now_ms() - keep_days * _DAY_MS
+    while True:
+        with store.reading() as connection:
+            oldest = list_oldest(connection, before_ms)
+        if not oldest:
+            return
+        with store.writing() as tx:
+            remove_entries(tx, oldest[-1])
