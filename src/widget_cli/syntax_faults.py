@@ -21,6 +21,8 @@ _UNCLOSED = {
     "unexpected line terminator in regexp": "this regular expression",
     "unexpected end of regexp": "this regular expression",
 }
+# What it says of the token at the place that it gives, not of one before.
+_NAMES_TOKEN = ("unexpected token in expression: ", "variable name expected")
 _TYPESCRIPT = re.compile(
     r"^\s*(?:export\s+)?(?:declare\s+)?(?:interface|type|enum|namespace|abstract\s+class)\s+\w"
     r"|\bimport\s+type\b|\b(?:private|public|protected|readonly)\s+\w|\bsatisfies\s+\w"
@@ -48,8 +50,12 @@ def syntax_fault(name: str, content: bytes, root: "Node", engine: EarlyError | N
         what = "a name or value" if node.is_named else f'"{node.type}"'
         fault = f"{what} is missing."
     else:
-        # An error that begins long before the place where the text stops making sense.
-        if node.child_count > 1 and engine is not None and engine.offset is not None:
+        # An error that begins before the place where the text stops making sense.
+        if (
+            engine is not None
+            and engine.offset is not None
+            and (node.child_count > 1 or _follows(content, node, engine))
+        ):
             offset = max(offset, engine.offset)
         token = _unexpected(content, offset)
         fault = f'unexpected "{token}".' if token else "unexpected end."
@@ -57,6 +63,14 @@ def syntax_fault(name: str, content: bytes, root: "Node", engine: EarlyError | N
     if name.endswith((".ts", ".tsx", ".mts", ".cts")) or _TYPESCRIPT.search(where.near):
         fault += " This looks like TypeScript: compile it to JavaScript first."
     return f"{name}, {where}: {fault}\n{where.excerpt}"
+
+
+def _follows(content: bytes, node: "Node", engine: EarlyError) -> bool:
+    """Whether the engine names the very token after this node, as in `const x = ;`: the grammar
+    takes the "=" for the error, because no value follows it."""
+    if engine.offset is None or not engine.message.startswith(_NAMES_TOKEN):
+        return False
+    return not content[node.end_byte : engine.offset].strip()
 
 
 def _unexpected(content: bytes, offset: int) -> str:

@@ -62,7 +62,7 @@ def visitor(account: Account) -> Visitor:
 
 
 def new_code(store: Store, account: Account) -> str:
-    answer = authorize(store, HOUSE, list(WANTED.items()), account)
+    answer = authorize(store, HOUSE, list(WANTED.items()), visitor(account))
     assert isinstance(answer, Answer)
     return dict(parse_qsl(urlsplit(answer.location or "").query))["code"]
 

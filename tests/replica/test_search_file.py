@@ -11,10 +11,12 @@ import pytest
 
 from replica.oracle import Key, Search, Shown, check_search
 from support.importing import interrupted_import
+from support.locks import held_by_another_process
 from support.replica import change_record
 from support.widgets import add_old_widgets, import_widgets, widget_line
 from widget_catalog.actions.staged_import import finish_import
 from widget_catalog.catalog.catalog import Catalog
+from widget_catalog.domain.errors import StoreUnavailable
 from widget_catalog.replica.comparison import check_replica
 from widget_catalog.replica.documents import Documents
 from widget_catalog.replica.search import file as index_file
@@ -83,6 +85,18 @@ def test_a_second_start_builds_nothing(
     monkeypatch.setattr(index_file, "build_parts", lambda _: pytest.fail("It was built again."))
 
     assert _same(open_index(documents, node.folder.search_index, least=10).parts, first.parts)
+
+
+def test_nobody_waits_without_end_for_another_who_builds(node: Node, documents: Documents) -> None:
+    _import(node, _widgets(40))
+    file = node.folder.search_index
+    lock = file.with_suffix(".lock")
+    lock.touch()
+    with held_by_another_process(lock) as other:
+        told = rf"process {other.pid} .*has locked index\.lock for 0\.1 seconds \({lock}\)"
+        with pytest.raises(StoreUnavailable, match=told):
+            open_index(documents, file, least=10, patience_s=0.1)
+    assert _is_mapped(open_index(documents, file, least=10).parts)
 
 
 def test_a_small_catalog_has_no_file(node: Node, documents: Documents) -> None:

@@ -53,7 +53,6 @@ from widget_catalog.store.second_factors import (
     use_step,
 )
 from widget_catalog.store.sessions import (
-    Session,
     add_attempts,
     add_session,
     forgive_attempts,
@@ -225,8 +224,7 @@ def test_a_confirmed_token_is_given_out_once(store: Store) -> None:
     ann = an_account(store)
     with store.writing() as tx:
         add_grant(tx, Grant("grant", ann.id, "widget-cli", "openid", tx.at_ms))
-    now = store.now_ms()
-    session = Session("s", "h", ann.id, now, now, now, now, is_two_factor=False)
+        session = add_session(tx, "s", "h", ann.id, tx.at_ms + 1)
     program, browser = Visitor(by(ann), grant_id="grant"), Visitor(by(ann), session)
     limits = Limits(rights=(Right.PUBLISH,))
 
@@ -245,7 +243,7 @@ def test_a_confirmed_token_is_given_out_once(store: Store) -> None:
 
 def test_a_code_is_exchanged_once(store: Store) -> None:
     ann = an_account(store)
-    answer = authorize(store, CONFIG, list(WANTED.items()), ann)
+    answer = authorize(store, CONFIG, list(WANTED.items()), Visitor(by(ann)))
     assert isinstance(answer, Answer)
     code = dict(parse_qsl(urlsplit(answer.location or "").query))["code"]
 
@@ -302,7 +300,7 @@ def test_on_postgresql_nobody_waits_for_a_publisher_but_publishers(store: Store)
         with hasty.writing() as tx:
             add_downloads(tx, {1: 1})
             add_session(tx, "s", "hash", ann.id, tx.at_ms + 1)
-        answer = authorize(hasty, CONFIG, list(WANTED.items()), ann)
+        answer = authorize(hasty, CONFIG, list(WANTED.items()), Visitor(by(ann)))
         assert isinstance(answer, Answer)
 
     with _publishing(store):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from support.locks import held_by_another_process
 from widget_catalog.domain.errors import StoreUnavailable
 from widget_catalog.store.keys import KeyFile
 
@@ -103,6 +104,16 @@ def test_rotating_ends_every_key_at_once(keys: KeyFile) -> None:
 
     assert old not in keys.accepted()
     assert keys.accepted() == [keys.newest()]
+
+
+def test_nobody_waits_without_end_for_the_lock(tmp_path: Path) -> None:
+    keys = KeyFile(tmp_path / "keys", _Clock(), patience_s=0.1)
+    made = keys.newest()
+    with held_by_another_process(tmp_path / "keys.lock"):
+        with pytest.raises(StoreUnavailable, match=r"locked .*/keys\.lock for 0\.1 seconds"):
+            keys.rotate()
+        assert keys.newest() == made
+    keys.rotate()
 
 
 @pytest.mark.parametrize("content", [b"", b"[", b"{}", b'[{"secret":1}]'])

@@ -9,8 +9,8 @@ import pytest
 
 from support.oauth import CLIENTS, WANTED, code_fields, refresh_fields
 from widget_catalog.actions.oauth import Answer, OAuthConfig, authorize, exchange
-from widget_catalog.actions.sign_in import identify_bearer
-from widget_catalog.domain.accounts import Account
+from widget_catalog.actions.sign_in import Visitor, identify_bearer
+from widget_catalog.domain.accounts import Account, Actor, Via
 from widget_catalog.domain.oauth_clients import parse_clients
 from widget_catalog.store.accounts import add_account, take_scope
 from widget_catalog.store.engine import Store
@@ -35,7 +35,8 @@ def ann(store: Store) -> Account:
 
 
 def sign_in(store: Store, account: Account) -> dict[str, Any]:
-    answer = authorize(store, HOUSE, list(WANTED.items()), account)
+    visitor = Visitor(Actor(via=Via.SESSION, account=account))
+    answer = authorize(store, HOUSE, list(WANTED.items()), visitor)
     assert isinstance(answer, Answer)
     code = dict(parse_qsl(urlsplit(answer.location or "").query))["code"]
     return exchange(store, HOUSE, list(code_fields(code).items()), "192.0.2.1").body

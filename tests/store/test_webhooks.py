@@ -1,16 +1,21 @@
 """Webhooks in the store, on both databases: leadership, claims, and what is kept."""
 
+from functools import partial
 from pathlib import Path
 
-from support.accounts import an_account
+import pytest
+
+from support.accounts import an_account, an_organization
 from support.at_once import outcomes
 from support.values import a_version, a_widget
+from widget_catalog.actions.manage_account import set_disabled
+from widget_catalog.actions.organize import end_membership
 from widget_catalog.actions.second_factor.secret_box import SecretBox
 from widget_catalog.actions.webhooks.dispatching import Dispatcher, new_delivery
 from widget_catalog.actions.webhooks.managing import create_webhook, show_webhook
 from widget_catalog.actions.webhooks.sending import Outcome
 from widget_catalog.domain.accounts import COMMAND_LINE, Actor, Via
-from widget_catalog.domain.errors import Conflict
+from widget_catalog.domain.errors import Conflict, NotAllowed
 from widget_catalog.domain.events import Published
 from widget_catalog.domain.webhooks import Delivery, Webhook, WebhookRules
 from widget_catalog.store.engine import Store
@@ -18,6 +23,7 @@ from widget_catalog.store.leadership import Leadership
 from widget_catalog.store.webhooks import (
     add_deliveries,
     claim_delivery,
+    list_enabled_webhooks,
     list_outdated,
     remove_deliveries,
 )
@@ -76,6 +82,33 @@ def test_the_limit_of_a_scope_holds_for_those_who_come_at_once(
         return "added"
 
     assert sorted(map(str, outcomes([add] * 3))) == ["added", "full", "full"]
+
+
+def test_no_webhook_of_a_former_owner_stays_enabled(store: Store, tmp_path: Path) -> None:
+    """Whether they added it just before they were removed, or wanted to just after."""
+    ann, bob = (Actor(via=Via.SESSION, account=an_account(store, it)) for it in ("ann", "bob"))
+    assert ann.account is not None
+    assert bob.account is not None
+    box, rules = SecretBox(tmp_path / "key"), WebhookRules(most_per_scope=0)
+    box.seal("")
+    for number in range(4):
+        slug = f"acme-{number}"
+        an_organization(store, slug, owner=ann.account, owner2=bob.account)
+        add = partial(create_webhook, store, bob, box, rules, URL, scope=slug)
+
+        done = outcomes([add, partial(end_membership, store, ann, slug, "bob"), add])
+
+        assert done[1] is None, done
+        with store.reading() as connection:
+            assert list_enabled_webhooks(connection, slug) == [], done
+
+
+def test_a_disabled_account_adds_no_webhook(store: Store, tmp_path: Path) -> None:
+    """Not even by a request that was let in before."""
+    ann = Actor(via=Via.SESSION, account=an_account(store))
+    set_disabled(store, "ann", is_disabled=True)
+    with pytest.raises(NotAllowed, match="disabled"):
+        create_webhook(store, ann, SecretBox(tmp_path / "key"), WebhookRules(), URL, scope="ann")
 
 
 def test_a_dispatcher_queues_sends_and_prunes(store: Store, tmp_path: Path) -> None:

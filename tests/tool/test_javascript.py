@@ -27,10 +27,12 @@ def faults_of(source: str, check: ModuleCheck = ModuleCheck.FULL) -> list[str]:
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("const x = ;", 'index.js, line 3, column 11: unexpected "=".'),
         ("if (a { b(); }", 'index.js, line 3, column 8: ")" is missing.'),
         ("foo(1, 2;", 'index.js, line 3, column 11: ")" is missing.'),
         ("const s = 'abc;", "index.js, line 3, column 13: this string is not closed."),
+        ("const x = ;", 'index.js, line 3, column 13: unexpected ";".'),
+        ("let b = 1,;", 'index.js, line 3, column 13: unexpected ";".'),
+        ("const = 3;", 'index.js, line 3, column 9: unexpected "=".'),
         ("let y = { b: };", "index.js, line 3, column 15: a name or value is missing."),
         ("foo();)", 'index.js, line 3, column 9: unexpected ")".'),
         ("/* ends nowhere", "index.js, line 3, column 3: this comment is not closed."),

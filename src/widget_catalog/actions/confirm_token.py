@@ -23,7 +23,8 @@ from ..store.token_requests import (
 from .credentials import new_id, plain_code, shown_code
 from .issue_token import IssuedToken, add_new_token
 from .permissions import require_person
-from .sign_in import Visitor
+from .second_factor.policy import require_fresh
+from .sign_in import Visitor, hold_session
 
 REQUEST_S = 600
 _GONE = "There is no such request for a token, or it has expired."
@@ -76,7 +77,10 @@ def decide_token(store: Store, visitor: Visitor, code: str, *, is_agreed: bool) 
     account = require_person(visitor.actor)
     if visitor.session is None:
         raise NotAllowed("Confirm this in a browser, where you are signed in.")
+    if is_agreed:
+        require_fresh(store, visitor)
     with store.writing() as tx:
+        hold_session(tx, visitor)
         request = _find(tx.connection, account, code, tx.at_ms)
         if request is None or not decide_token_request(tx, request.id, is_agreed=is_agreed):
             raise NotFound("This request has just been answered, or has expired.")

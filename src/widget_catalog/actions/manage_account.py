@@ -167,6 +167,7 @@ def end_other_sessions(store: Store, visitor: Visitor) -> None:
     """Sign out everywhere else: other browsers, programs, and access tokens."""
     account = require_person(visitor.actor)
     with store.writing() as tx:
+        lock_account(tx, account.id)
         remove_sessions(tx, account.id, but=visitor.session.id if visitor.session else None)
         remove_grants(tx, account.id)
         remove_tokens(tx, account.id)

@@ -22,6 +22,7 @@ from ..store.sessions import (
     add_session,
     find_session,
     forgive_attempts,
+    has_session,
     remove_ended_sessions,
     remove_session,
     remove_session_by_secret,
@@ -98,6 +99,17 @@ def is_fresh(store: Store, visitor: Visitor) -> bool:
     session = visitor.session
     # Not later than now either: then the clock was ahead, and nobody knows how long ago it is.
     return session is not None and abs(store.now_ms() - session.confirmed_at) < _FRESH_MS
+
+
+def hold_session(tx: Transaction, visitor: Visitor) -> None:
+    """NotSignedIn, if the session has ended since the request was let in. If not, nobody signs the
+    person out everywhere until the transaction ends: they would miss what it adds."""
+    session = visitor.session
+    if session is None:
+        return
+    lock_account(tx, session.account_id)
+    if not has_session(tx.connection, session.id):
+        raise NotSignedIn("You have just been signed out. Sign in again.")
 
 
 def sign_in(

@@ -6,7 +6,6 @@ Nodes that share a database make them of a secret in their settings instead.
 """
 
 import contextlib
-import fcntl
 import hmac
 import os
 import secrets
@@ -19,6 +18,7 @@ import msgspec
 from widget_contract.errors import CatalogError
 
 from ..domain.errors import StoreUnavailable
+from .file_lock import flock_within
 
 # A key signs for a day. After that it is accepted as long as anything that it has signed may
 # live: an hour for an upload's address, with some to spare.
@@ -27,6 +27,8 @@ _LIVES_FOR_MS = 2 * 3_600_000
 _ACCEPTED_FOR_MS = _SIGNS_FOR_MS + _LIVES_FOR_MS
 _SKEW_MS = 60_000
 _KEY_BYTES = 32
+# The lock is held while a small file is written.
+_PATIENCE_S = 5.0
 
 
 class _Key(msgspec.Struct, rename="camel"):
@@ -40,9 +42,12 @@ _decode = msgspec.json.Decoder(list[_Key]).decode
 class KeyFile:
     """The keys of a data folder, newest last. Shared by all processes that serve it."""
 
-    def __init__(self, path: Path, now_ms: Callable[[], int]) -> None:
+    def __init__(
+        self, path: Path, now_ms: Callable[[], int], patience_s: float = _PATIENCE_S
+    ) -> None:
         self._path = path
         self._now_ms = now_ms
+        self._patience_s = patience_s
 
     def for_purpose(self, purpose: str) -> "SigningKey":
         return SigningKey(self, purpose)
@@ -98,7 +103,11 @@ class KeyFile:
         try:
             lock = os.open(self._path.with_name(f"{self._path.name}.lock"), _LOCK_FLAGS, 0o600)
             try:
-                fcntl.flock(lock, fcntl.LOCK_EX)
+                if not flock_within(lock, self._patience_s):
+                    raise StoreUnavailable(
+                        f"Another process has locked {self._path}.lock for "
+                        f"{self._patience_s:g} seconds. Try again, or end that process."
+                    )
                 yield
             finally:
                 os.close(lock)

@@ -53,6 +53,11 @@ def find_session(connection: Connection, secret_hash: str) -> tuple[Session, Acc
     return Session(*row), account_from(account)
 
 
+def has_session(connection: Connection, id_: str) -> bool:
+    query = sa.select(sessions.c.id).where(sessions.c.id == id_)
+    return connection.execute(query).first() is not None
+
+
 def list_sessions(
     connection: Connection, account_id: int, now_ms: int, idle_since: int
 ) -> list[Session]:

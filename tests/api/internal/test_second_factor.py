@@ -17,7 +17,7 @@ from api.internal.two_factor import (
 )
 from support.people import PASSWORD, Person, nobody
 from support.second_factor import browsing_as
-from support.site import InProcessSite
+from support.site import Answer, InProcessSite
 from support.village import MovableClock
 from widget_catalog.actions.manage_account import reset_password, reset_second_factor, set_disabled
 from widget_catalog.store.audit import list_entries
@@ -115,6 +115,27 @@ def test_one_account_is_guessed_at_ten_times_from_everywhere(tmp_path: Path) -> 
         right = {"password": PASSWORD, "code": house.code}
         confirmed = house.browsing.submit("/account/confirm", **right)
         assert (confirmed.status, confirmed.headers["location"]) == (303, "/account")
+
+
+def test_guesses_from_elsewhere_keep_nobody_out_where_they_have_signed_in(tmp_path: Path) -> None:
+    clock = MovableClock()
+    with InProcessSite(tmp_path / "data", clock, trust_forwarded_for=True) as site:
+        house = House(site, clock)
+
+        def give(code: str, address: str) -> Answer:
+            half = house.begin()[0]
+            there = Person(site, "", {**half.headers, "x_forwarded_for": address})
+            return there.post(FACTOR, {"code": code})
+
+        assert is_open(site, give(house.code, "2001:db8::1"))
+        for days in (7, 30):
+            clock.forward(days=days)
+            for i in range(10):
+                assert give("000000", f"192.0.2.{i // 4}").status == 401
+            assert give(house.code, "198.51.100.1").status == 429
+            # Their own network is known for 30 days; the limit there is its own.
+            at_home = [give(code, "2001:db8::2") for code in ("000000", house.code)]
+            assert [it.status for it in at_home] == ([401, 200] if days == 7 else [429, 429])
 
 
 def test_wrong_recovery_codes_are_counted_by_address(tmp_path: Path) -> None:

@@ -1,11 +1,12 @@
 """A program asks for an access token; its person confirms it with a session; then it is made."""
 
 from typing import Any
+from urllib.parse import quote
 
 from api.internal.signing_in import is_in
 from support.browsing import PERSONAL, Browsing
 from support.oauth import ask, sign_in_program
-from support.people import Person, signed_in, with_oauth, with_token
+from support.people import PASSWORD, Person, signed_in, with_oauth, with_token
 from support.site import Answer
 from support.village import Village
 from widget_catalog.actions.manage_account import reset_password, set_disabled
@@ -95,6 +96,24 @@ def test_a_program_cannot_confirm_for_its_person(village: Village) -> None:
     assert by_token.headers["location"].startswith("/sign-in")
     assert forged.status == 403
     assert claim(program, asked).status == 202
+
+
+def test_whoever_signed_in_long_ago_confirms_first_that_it_is_them(village: Village) -> None:
+    ann = Browsing(village.site).sign_in("ann")
+    village.clock.forward(minutes=10)
+    asked = request(with_oauth(village.ann))
+    here = f"{PAGE}?code={asked['userCode']}"
+    confirm = "/account/confirm?next=" + quote(here, safe="")
+
+    assert ann.get(here).headers["location"] == confirm
+    ann.get(confirm)
+    assert ann.submit("/account/confirm", password=PASSWORD).headers["location"] == here
+    assert ann.get(here).status == 200
+    village.clock.forward(minutes=10)
+    late = request(with_oauth(village.ann))
+    sent = ann.submit(PAGE, user_code=late["userCode"], decision="continue")
+    assert (sent.status, sent.headers["location"].partition("?")[0]) == (303, "/account/confirm")
+    assert village.ann.get(TOKENS).json() == {"tokens": []}
 
 
 def test_a_request_is_for_one_person_and_one_sign_in(village: Village) -> None:

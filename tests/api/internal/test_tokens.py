@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from support.people import Person, with_oauth, with_token
+from support.people import Person, signed_in, with_oauth, with_token
 from support.village import Village
 from widget_catalog.domain.clock import iso
 
@@ -60,6 +60,20 @@ def test_a_token_lasts_as_long_as_was_said_and_ninety_days_otherwise(village: Vi
     assert usual.get("/api/widgets/scopes").status == 200
     village.clock.forward(hours=1)
     assert usual.get("/api/widgets/scopes").status == 401
+
+
+def test_whoever_signed_in_long_ago_makes_no_token(village: Village) -> None:
+    """A session that is left open, or stolen, does not become a token that lasts for a year."""
+    village.clock.forward(minutes=10)
+
+    answer = village.ann.post(TOKENS, a_token())
+
+    assert (answer.status, answer.json()) == (
+        403,
+        {"error": "Confirm at /account/confirm that it is you, then try again."},
+    )
+    assert village.ann.get(TOKENS).json() == {"tokens": []}
+    with_token(signed_in(village.site, "ann"))
 
 
 def test_tokens_that_are_over_are_not_listed(village: Village) -> None:

@@ -8,7 +8,7 @@ from ...store.oauth import Device, decide_waiting, find_device_by_user_code
 from ..attempts import add_failures, check_failures
 from ..credentials import plain_code, shown_code
 from ..permissions import require_person
-from ..sign_in import Visitor
+from ..sign_in import Visitor, hold_session
 from .server import OAuthConfig
 
 _PER_ACCOUNT = 10
@@ -46,6 +46,7 @@ def decide_device(
     found = find_device_request(store, config, visitor, user_code)
     decision = {"account_id": visitor.actor.account_id} if is_agreed else {"is_denied": True}
     with store.writing() as tx:
+        hold_session(tx, visitor)
         device = _find(tx.connection, user_code, tx.at_ms)
         if device is None or not decide_waiting(tx, device.device_hash, **decision):
             raise NotFound("This code has just been used or has expired.")

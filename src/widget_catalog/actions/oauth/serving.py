@@ -4,10 +4,10 @@ from typing import NamedTuple
 
 from authlib.oauth2 import OAuth2Error
 
-from ...domain.accounts import Account
 from ...domain.networks import network_of
 from ...store.engine import Store, Transaction
 from ..attempts import add_failures, check_failures
+from ..sign_in import Visitor, hold_session
 from .grants import S256, CodeGrant, DeviceEndpoint, DeviceGrant, RefreshGrant, Revocation
 from .server import (
     ACCESS_SECONDS,
@@ -53,10 +53,13 @@ def check_authorization(config: OAuthConfig, pairs: Pairs) -> Consent | Answer |
 
 
 def authorize(
-    store: Store, config: OAuthConfig, pairs: Pairs, account: Account | None
+    store: Store, config: OAuthConfig, pairs: Pairs, visitor: Visitor | None
 ) -> Answer | Refused:
-    """Send the person back with a code; or, without an account, with the news that they refused."""
+    """Send the person back with a code; or, without one, with the news that they refused."""
+    account = visitor.actor.account if visitor is not None else None
     with store.writing() as tx:
+        if visitor is not None:
+            hold_session(tx, visitor)
         server = _server(config, tx)
         try:
             request = server.create_oauth2_request(Parameters("GET", pairs))

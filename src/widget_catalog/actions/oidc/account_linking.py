@@ -9,7 +9,7 @@ from collections.abc import Set
 import msgspec
 
 from ...domain.account_events import IdentityConnected
-from ...domain.accounts import RESERVED, Account, Actor, email_fault, parse_username
+from ...domain.accounts import RESERVED, Account, email_fault, parse_username
 from ...domain.errors import Conflict, InvalidAccount, NotAllowed
 from ...store.accounts import (
     add_identity,
@@ -22,7 +22,15 @@ from ...store.engine import Store, Transaction
 from ...store.events import append
 from ..create_account import create_without_password
 from ..permissions import require_person
-from ..sign_in import UNKNOWN_BROWSER, Browser, Lifetimes, SignedIn, open_session
+from ..sign_in import (
+    UNKNOWN_BROWSER,
+    Browser,
+    Lifetimes,
+    SignedIn,
+    Visitor,
+    hold_session,
+    open_session,
+)
 from .identities import Person
 
 _NOT_IN_A_NAME = re.compile(r"[^a-z0-9]+")
@@ -101,16 +109,18 @@ def sign_in_newcomer(
         return _open(tx, account, lifetimes, address, browser)
 
 
-def connect_identity(store: Store, actor: Actor, person: Person) -> None:
+def connect_identity(store: Store, visitor: Visitor, person: Person) -> None:
     """From now on, this person at the provider is this account."""
-    account = require_person(actor)
+    account = require_person(visitor.actor)
     with store.writing() as tx:
+        hold_session(tx, visitor)
         is_new = add_identity(tx, person.issuer, person.subject, account.id)
         known = find_account_by_identity(tx.connection, person.issuer, person.subject)
         if known is not None and known.id != account.id:
             raise Conflict("You are connected with another account here already.")
         if is_new:
-            append(tx, actor, IdentityConnected(scope=account.username, issuer=person.issuer))
+            event = IdentityConnected(scope=account.username, issuer=person.issuer)
+            append(tx, visitor.actor, event)
 
 
 def _open(

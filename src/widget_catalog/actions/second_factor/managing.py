@@ -16,7 +16,6 @@ from ...domain.account_events import (
 from ...domain.accounts import Account
 from ...domain.errors import Conflict, InvalidRequest, NotFound
 from ...domain.second_factor import MAX_PASSKEYS, passkey_name_fault
-from ...store.accounts import lock_account
 from ...store.engine import Store, Transaction
 from ...store.events import append
 from ...store.second_factors import (
@@ -36,7 +35,7 @@ from ...store.sessions import confirm_session
 from ..attempts import count_attempt
 from ..credentials import new_id
 from ..permissions import require_person
-from ..sign_in import Visitor
+from ..sign_in import Visitor, hold_session
 from .codes import find_step, hash_recovery_code, new_app_secret, new_recovery_codes
 from .passkeys import check_new, creation_options, new_challenge
 from .policy import FactorPolicy, is_required, require_fresh
@@ -99,7 +98,7 @@ def add_own_passkey(
         raise InvalidRequest(fault)
     made = check_new(policy.site, offered.challenge, credential)
     with store.writing() as tx:
-        lock_account(tx, account.id)
+        hold_session(tx, visitor)
         if find_passkey(tx.connection, made.credential_id) is not None:
             raise Conflict("This passkey is known here already.")
         if len(find_factors(tx.connection, account.id).passkeys) >= MAX_PASSKEYS:
@@ -125,7 +124,7 @@ def rename_own_passkey(store: Store, visitor: Visitor, id_: str, name: str) -> N
 def remove_own_passkey(store: Store, policy: FactorPolicy, visitor: Visitor, id_: str) -> None:
     account = _changing(store, visitor)
     with store.writing() as tx:
-        lock_account(tx, account.id)
+        hold_session(tx, visitor)
         found = find_factors(tx.connection, account.id)
         passkey = next((it for it in found.passkeys if it.id == id_), None)
         if passkey is None or not remove_passkey(tx, account.id, id_):
@@ -150,7 +149,7 @@ def add_own_app(
         raise InvalidRequest(WRONG_CODE)
     sealed = policy.box.seal(offered.secret)
     with store.writing() as tx:
-        lock_account(tx, account.id)
+        hold_session(tx, visitor)
         put_app(tx, account.id, sealed, step)
         append(tx, visitor.actor, AppAdded(scope=account.username))
         return _with_first_codes(tx, visitor, account)
@@ -159,7 +158,7 @@ def add_own_app(
 def remove_own_app(store: Store, policy: FactorPolicy, visitor: Visitor) -> None:
     account = _changing(store, visitor)
     with store.writing() as tx:
-        lock_account(tx, account.id)
+        hold_session(tx, visitor)
         if not remove_app(tx, account.id):
             raise NotFound("There is no authenticator app.")
         append(tx, visitor.actor, AppRemoved(scope=account.username))
@@ -170,7 +169,7 @@ def make_recovery_codes(store: Store, visitor: Visitor) -> list[str]:
     """New ones, in place of all former ones. They are not kept here, only their hashes."""
     account = _changing(store, visitor)
     with store.writing() as tx:
-        lock_account(tx, account.id)
+        hold_session(tx, visitor)
         if not find_factors(tx.connection, account.id).has_any:
             raise Conflict("Recovery codes replace a second factor. Add one first.")
         return _new_codes(tx, visitor, account)

@@ -61,7 +61,7 @@ def require_fresh(store: Store, visitor: Visitor) -> None:
     a second factor if they have one."""
     session = visitor.session
     if session is None or not is_fresh(store, visitor):
-        raise ConfirmationNeeded("Confirm that it is you, then try again.")
+        raise ConfirmationNeeded("Confirm at /account/confirm that it is you, then try again.")
     if not session.is_two_factor:
         with store.reading() as connection:
             is_weak = has_factor(connection, session.account_id)

@@ -17,7 +17,7 @@ from ...store.second_factors import (
     use_recovery_code,
     use_step,
 )
-from ...store.sessions import forgive_attempts
+from ...store.sessions import add_attempts, forgive_attempts, list_attempts
 from ..attempts import count_attempt, record_failed_sign_in
 from ..credentials import hash_secret
 from .codes import find_step, hash_recovery_code, is_app_code, plain_code
@@ -28,6 +28,9 @@ from .policy import FactorPolicy
 _CODES_PER_ACCOUNT_AND_ADDRESS = 5
 _CODES_PER_ACCOUNT = 10
 _CODES_PER_SESSION = 5
+# Who knows the password can use up what the account has. So it does not hold for networks from
+# which the owner has signed in with a factor: wrong codes from there are counted by network alone.
+_KNOWN_FOR_MS = 30 * 86_400_000
 # A recovery code cannot be guessed. Wrong ones are counted by address, so that nobody elsewhere
 # can keep the owner from using one.
 _RECOVERY_CODES_PER_ACCOUNT_AND_ADDRESS = 5
@@ -72,7 +75,7 @@ def prove_by_code(
     if not plain_code(code):
         raise InvalidRequest("Enter a code.")
     is_of_app = is_app_code(code)
-    limits = _limits(account, network_of(address), session_id, is_of_app=is_of_app)
+    limits = _limits(store, account, network_of(address), session_id, is_of_app=is_of_app)
     own, *shared = limits
     count_attempt(store, limits, _TOO_MANY_CODES if is_of_app else _TOO_OFTEN)
     find = _find_app_code if is_of_app else _find_recovery_code
@@ -89,19 +92,28 @@ def prove_by_code(
     return Proof(factor, account, take_and_forgive)
 
 
+def remember_network(tx: Transaction, account: Account, address: str) -> None:
+    """Somebody has signed in from here with a second factor of the account."""
+    add_attempts(tx, [_known_key(account, network_of(address))], _KNOWN_FOR_MS)
+
+
+def _known_key(account: Account, network: str) -> str:
+    return f"known {account.id} {network}"
+
+
 def _limits(
-    account: Account, network: str, session_id: str | None, *, is_of_app: bool
+    store: Store, account: Account, network: str, session_id: str | None, *, is_of_app: bool
 ) -> dict[str, int]:
     """What wrong codes are counted by, and how many are heard in a window."""
     if not is_of_app:
-        own = f"recovery code {account.id} {network}"
-        return {own: _RECOVERY_CODES_PER_ACCOUNT_AND_ADDRESS}
+        return {f"recovery code {account.id} {network}": _RECOVERY_CODES_PER_ACCOUNT_AND_ADDRESS}
     if session_id is not None:
         return {f"code by {session_id}": _CODES_PER_SESSION}
-    return {
-        f"code {account.id} {network}": _CODES_PER_ACCOUNT_AND_ADDRESS,
-        f"code {account.id}": _CODES_PER_ACCOUNT,
-    }
+    own = {f"code {account.id} {network}": _CODES_PER_ACCOUNT_AND_ADDRESS}
+    known = [_known_key(account, network)]
+    with store.reading() as connection:
+        is_known = bool(list_attempts(connection, known, store.now_ms(), _KNOWN_FOR_MS))
+    return own if is_known else {**own, f"code {account.id}": _CODES_PER_ACCOUNT}
 
 
 def prove_by_passkey(

@@ -20,7 +20,7 @@ from ..permissions import require_person
 from ..sign_in import Browser, FactorNeeded, Lifetimes, SignedIn, Visitor, open_session
 from .passkeys import new_challenge, request_options
 from .policy import FactorPolicy
-from .proving import Proof, prove_by_code, prove_by_passkey
+from .proving import Proof, prove_by_code, prove_by_passkey, remember_network
 
 _HALF_SIGNED_IN_MS = 5 * 60_000
 _BEGIN_AGAIN = "This sign-in has taken too long, or was begun elsewhere. Begin again."
@@ -196,6 +196,7 @@ def _open(
 ) -> SignedIn:
     account = proof.account
     proof.taken(tx)
+    remember_network(tx, account, address)
     _record_use(tx, Actor(via=Via.SESSION, account=account, address=address), proof)
     return open_session(
         tx, account, lifetimes, way=way, address=address, browser=browser, is_two_factor=True

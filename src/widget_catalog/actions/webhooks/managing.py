@@ -29,10 +29,11 @@ from ...domain.webhooks import (
     parse_types,
     parse_url,
 )
+from ...store.accounts import find_account_by_id, lock_account
 from ...store.engine import Snapshot, Store, Transaction
 from ...store.events import append
 from ...store.feed import latest_seq
-from ...store.organizations import list_memberships
+from ...store.organizations import list_memberships, lock_organization
 from ...store.webhooks import (
     WAITING,
     add_deliveries,
@@ -85,6 +86,7 @@ def create_webhook(
     secret = new_webhook_secret()
     sealed = box.seal(secret)
     with store.writing() as tx:
+        _lock(tx, actor, place)
         _require(tx.connection, actor, place)
         if place is not None:
             _check_room(tx, place, rules)
@@ -179,6 +181,7 @@ def rotate_secret(store: Store, actor: Actor, box: SecretBox, id_: str) -> Issue
 def set_enabled(store: Store, actor: Actor, id_: str, *, is_enabled: bool) -> None:
     """One that is enabled again receives what changes from then on."""
     with store.writing() as tx:
+        _lock(tx, actor, _get(tx.connection, actor, id_).scope)
         webhook = _get(tx.connection, actor, id_)
         if is_enabled == (webhook.disabled_at is None):
             raise Conflict(f"The webhook is {'enabled' if is_enabled else 'disabled'} already.")
@@ -266,6 +269,18 @@ def _require(connection: Snapshot, actor: Actor, scope: str | None) -> None:
         require_operator_now(connection, actor)
     else:
         require(connection, actor, Right.MANAGE_WEBHOOKS, scope)
+
+
+def _lock(tx: Transaction, actor: Actor, scope: str | None) -> None:
+    """Nobody disables the account or changes who owns the scope until the transaction ends: they
+    would miss a webhook that it adds or enables."""
+    if actor.account is not None:
+        lock_account(tx, actor.account.id)
+        account = find_account_by_id(tx.connection, actor.account.id)
+        if account is None or account.is_disabled:
+            raise NotAllowed("This account is disabled.")
+    if scope is not None:
+        lock_organization(tx, scope)
 
 
 def _refuse_tokens(actor: Actor) -> None:

@@ -9,7 +9,6 @@ makes it, in a process of its own: a worker that serves lets it be done so.
 """
 
 import contextlib
-import fcntl
 import mmap
 import os
 import sys
@@ -21,6 +20,8 @@ from typing import IO, NamedTuple
 import msgspec
 import numpy as np
 
+from ...domain.errors import StoreUnavailable
+from ...store.file_lock import file_lock
 from ..documents import Documents
 from ..records import FORMAT as DOCUMENTS_FORMAT
 from .parts import IndexParts, build_parts
@@ -34,6 +35,8 @@ _MOST_BEHIND = 2_000
 # So many are taken in by a worker while others wait for it.
 _FEW_BEHIND = 200
 _ALIGNED = 64
+# To build the index of a million widgets takes less than a minute, on a slow machine some.
+_PATIENCE_S = 600.0
 
 
 class Opened(NamedTuple):
@@ -53,15 +56,22 @@ class IndexHead(msgspec.Struct):
 
 
 def open_index(
-    documents: Documents, path: Path, most_behind: int = _MOST_BEHIND, least: int = LEAST_WIDGETS
+    documents: Documents,
+    path: Path,
+    most_behind: int = _MOST_BEHIND,
+    least: int = LEAST_WIDGETS,
+    patience_s: float = _PATIENCE_S,
 ) -> Opened:
-    """From the file if it is not too old; else built, and kept in the file for the next time."""
+    """From the file if it is not too old; else built, and kept in the file for the next time.
+
+    StoreUnavailable, if another process has the lock for longer than building takes.
+    """
     with documents.snapshot():
         newest = documents.latest_seq()
         if documents.highest_id() < least:
             return Opened(newest, build_parts(documents))
         # Who comes while another builds waits for that, and takes what was built.
-        with _locked(path.with_suffix(".lock")):
+        with _locked(path.with_suffix(".lock"), patience_s):
             opened = _load(documents, path)
             if opened is None or newest - opened.seq > most_behind:
                 opened = Opened(newest, build_parts(documents))
@@ -161,13 +171,14 @@ def _made_for() -> str:
 
 
 @contextlib.contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+def _locked(path: Path, patience_s: float) -> Iterator[None]:
+    with file_lock(path, patience_s, "building the search index") as holder:
+        if holder is not None:
+            raise StoreUnavailable(
+                f"The search index cannot be built: {holder} for {patience_s:g} seconds "
+                f"({path}). If that process does not end by itself, end it."
+            )
         yield
-    finally:
-        os.close(descriptor)
 
 
 if __name__ == "__main__":

@@ -36,7 +36,7 @@ def post_token(services: Services, call: Call) -> Response:
         services.store, call.actor, body.name, body.actions, body.scopes, body.widgets, days
     )
     if call.visitor.grant_id is None:
-        return _made(issue_token(services.store, call.actor, name=name, limits=limits, days=days))
+        return _made(issue_token(services.store, call.visitor, name=name, limits=limits, days=days))
     request = request_token(services.store, call.visitor, name=name, limits=limits, days=days)
     place = f"{services.settings.public_url}/account/token"
     shown = {

@@ -30,10 +30,10 @@ def get_authorize(services: Services, call: Call) -> Response:
 
 
 def post_authorize(services: Services, call: Call) -> Response:
-    account = require_person(call.actor)
+    require_person(call.actor)
     is_agreed = call.form().get("decision") == "continue"
     pairs = call.query_pairs()
-    answer = authorize(services.store, services.oauth, pairs, account if is_agreed else None)
+    answer = authorize(services.store, services.oauth, pairs, call.visitor if is_agreed else None)
     return _sent(services, call, answer, status=303)
 
 

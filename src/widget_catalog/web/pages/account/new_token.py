@@ -44,7 +44,7 @@ def post_new_token(services: Services, call: Call) -> Response:
         limits = parse_limits(
             services.store, call.actor, name, actions, scopes, widgets, days, _CALLED
         )
-        issued = issue_token(services.store, call.actor, name=name, limits=limits, days=days)
+        issued = issue_token(services.store, call.visitor, name=name, limits=limits, days=days)
     except InvalidRequest as fault:
         return _form(services, call, typed, {Right(it) for it in actions if it in _known()}, fault)
     return own_page(

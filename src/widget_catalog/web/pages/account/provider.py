@@ -70,7 +70,7 @@ def get_callback(services: Services, call: Call) -> Response:
     if begun.connects is not None:
         if not call.is_signed_in or call.actor.account_id != begun.connects:
             raise InvalidRequest("You are not signed in any more as you were. Begin again.")
-        connect_identity(services.store, call.actor, person)
+        connect_identity(services.store, call.visitor, person)
         return services.renderer.redirect("/account", _forgotten(services))
     settings = services.settings
     came = sign_in_identity(

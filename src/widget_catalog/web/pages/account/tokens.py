@@ -1,14 +1,20 @@
 """The page where a person confirms an access token that a program asks for."""
 
+from urllib.parse import urlencode
+
 from ....actions.confirm_token import code_of, decide_token, view_token_request
-from ....domain.errors import NotFound
+from ....actions.second_factor.policy import require_fresh
+from ....domain.errors import ConfirmationNeeded, NotFound
 from ...kit.call import Call, Services
 from ...kit.errors import status_of
 from ...kit.http import Response
 from .own_page import done_page, own_page
 
+_HERE = "/account/token"
+
 
 def get_token_request(services: Services, call: Call) -> Response:
+    require_fresh(services.store, call.visitor)
     code = call.query().get("code", "")
     return _show(services, call, code) if code else _ask(services, call, code)
 
@@ -24,6 +30,9 @@ def post_token_request(services: Services, call: Call) -> Response:
         request = decide_token(services.store, call.visitor, code, is_agreed=is_agreed)
     except NotFound as fault:
         return _ask(services, call, code, fault)
+    except ConfirmationNeeded:
+        here = f"{_HERE}?{urlencode({'code': code})}"
+        return services.renderer.go_first("/account/confirm", here, status=303)
     if is_agreed:
         sentence = f"The program gets the token {request.name} now. You can close this page."
         return done_page(services, call, "Confirmed", sentence)
@@ -54,7 +63,7 @@ def _ask(services: Services, call: Call, code: str, fault: NotFound | None = Non
         status=status_of(fault) if fault is not None else 200,
         heading="Confirm an access token",
         lead="Type the code that the program shows.",
-        action="/account/token",
+        action=_HERE,
         user_code=code[:40],
         faults=[fault.message] if fault is not None else [],
     )

@@ -1,0 +1,110 @@
+"""Somebody is signed out everywhere while another request of theirs is on its way: what that
+request would leave behind is not made, or ends with the rest. On both databases."""
+
+from functools import partial
+from pathlib import Path
+
+import pyotp
+import pytest
+
+from support.accounts import an_account
+from support.at_once import outcomes
+from support.oauth import CLIENTS, WANTED
+from widget_catalog.actions.confirm_token import code_of, decide_token, request_token
+from widget_catalog.actions.issue_token import issue_token
+from widget_catalog.actions.manage_account import end_other_sessions
+from widget_catalog.actions.oauth import OAuthConfig, authorize
+from widget_catalog.actions.oidc.account_linking import connect_identity
+from widget_catalog.actions.oidc.identities import Person
+from widget_catalog.actions.second_factor.managing import add_own_app, offer_app
+from widget_catalog.actions.second_factor.policy import FactorPolicy
+from widget_catalog.actions.second_factor.secret_box import SecretBox
+from widget_catalog.actions.sign_in import Visitor
+from widget_catalog.domain.accounts import Account, Actor, Limits, Right, Via
+from widget_catalog.domain.errors import NotSignedIn
+from widget_catalog.domain.oauth_clients import parse_clients
+from widget_catalog.domain.second_factor import RequiredOf, Site
+from widget_catalog.store.accounts import find_account_by_identity
+from widget_catalog.store.engine import Store
+from widget_catalog.store.oauth import Grant, add_grant
+from widget_catalog.store.second_factors import has_factor
+from widget_catalog.store.sessions import add_session
+from widget_catalog.store.tokens import list_tokens
+
+ROUNDS = 4
+CONFIG = OAuthConfig(parse_clients(CLIENTS), "https://catalog.example", 180 * 86_400_000)
+LIMITS = Limits(rights=(Right.PUBLISH,))
+
+
+def a_visitor(store: Store, account: Account, name: str) -> Visitor:
+    """With a session that has just begun."""
+    with store.writing() as tx:
+        session = add_session(tx, name, f"hash of {name}", account.id, tx.at_ms + 3_600_000)
+    return Visitor(Actor(via=Via.SESSION, account=account), session)
+
+
+@pytest.fixture
+def ann(store: Store) -> Account:
+    return an_account(store)
+
+
+@pytest.fixture
+def signed_out(store: Store, ann: Account) -> Visitor:
+    """Whom a request was let in for, before the session ended."""
+    gone = a_visitor(store, ann, "gone")
+    end_other_sessions(store, a_visitor(store, ann, "here"))
+    return gone
+
+
+def test_no_token_is_made(store: Store, ann: Account, signed_out: Visitor) -> None:
+    with pytest.raises(NotSignedIn, match="signed out"):
+        issue_token(store, signed_out, name="CI", limits=LIMITS, days=3)
+    with store.reading() as connection:
+        assert list_tokens(connection, ann.id, store.now_ms()) == []
+
+
+def test_no_token_is_confirmed(store: Store, ann: Account, signed_out: Visitor) -> None:
+    with store.writing() as tx:
+        add_grant(tx, Grant("grant", ann.id, "widget-cli", "openid", tx.at_ms))
+    program = Visitor(Actor(via=Via.OAUTH, account=ann), grant_id="grant")
+    request = request_token(store, program, name="CI", limits=LIMITS, days=3)
+    with pytest.raises(NotSignedIn, match="signed out"):
+        decide_token(store, signed_out, code_of(request), is_agreed=True)
+
+
+def test_no_program_is_let_in(store: Store, signed_out: Visitor) -> None:
+    with pytest.raises(NotSignedIn, match="signed out"):
+        authorize(store, CONFIG, list(WANTED.items()), signed_out)
+
+
+def test_no_identity_is_connected(store: Store, signed_out: Visitor) -> None:
+    with pytest.raises(NotSignedIn, match="signed out"):
+        connect_identity(store, signed_out, Person("https://id.example", "1", "ann", "a@x.example"))
+    with store.reading() as connection:
+        assert find_account_by_identity(connection, "https://id.example", "1") is None
+
+
+def test_no_second_factor_is_added(
+    store: Store, ann: Account, signed_out: Visitor, tmp_path: Path
+) -> None:
+    site = Site("Catalog", "catalog.example", "https://catalog.example")
+    policy = FactorPolicy(site, SecretBox(tmp_path / "key"), RequiredOf.NOBODY)
+    offered = offer_app(signed_out)
+    code = pyotp.TOTP(offered.secret).at(store.now_ms() // 1000)
+    with pytest.raises(NotSignedIn, match="signed out"):
+        add_own_app(store, policy, signed_out, offered, code)
+    with store.reading() as connection:
+        assert not has_factor(connection, ann.id)
+
+
+def test_no_token_made_in_the_same_moment_is_left(store: Store, ann: Account) -> None:
+    here = a_visitor(store, ann, "here")
+    for number in range(ROUNDS):
+        other = a_visitor(store, ann, f"other {number}")
+        issue = partial(issue_token, store, other, name="CI", limits=LIMITS, days=3)
+
+        done = outcomes([issue, issue, issue, partial(end_other_sessions, store, here)])
+
+        assert done[-1] is None
+        with store.reading() as connection:
+            assert list_tokens(connection, ann.id, store.now_ms()) == [], done
