@@ -1,14 +1,18 @@
 """Commands of ours in processes forked from one that has loaded our code already.
 
-Most of what a short command costs is loading, and tests run more than a thousand of them. Each
-still has a process, an environment, a folder and streams of its own.
+Most of what a short command or the start of a service costs is loading, and tests run more than a
+thousand of them. Each still has a process, an environment, a folder and streams of its own.
 
 `preloaded_command()` gives a command line for `subprocess`: a tiny program that passes its
 arguments, environment, folder and streams on to the server, which forks, and then ends as the
 forked process did. Signals are not passed on.
+
+`PreloadedProcess` needs no such program: it is the forked process itself, in a session of its
+own, to be watched and signalled like one of `subprocess`.
 """
 
 import atexit
+import contextlib
 import functools
 import importlib
 import io
@@ -23,7 +27,8 @@ import sys
 import time
 import traceback
 from collections.abc import Mapping
-from typing import Any, NoReturn
+from pathlib import Path
+from typing import IO, Any, NoReturn
 
 _PACKAGES = ("widget_catalog", "widget_cli", "widget_contract")
 _NOT_LOADED = ("__main__", ".migrations.env")  # What runs when it is loaded.
@@ -52,10 +57,66 @@ def preloaded_command(
 
     With a variable that is read while code is loaded, such as COLUMNS or LANG, it is just that.
     """
-    if not all(name.startswith(_READ_LATE) for name in environment or ()):
+    if not can_be_preloaded(environment):
         return [sys.executable, "-m", module, *arguments]
     # Isolated, without site: the smallest start that Python has.
     return [sys.executable, "-ISc", _CLIENT, _server_address(), module, *arguments]
+
+
+def can_be_preloaded(environment: Mapping[str, str] | None) -> bool:
+    """Whether code reads none of these variables while it is loaded."""
+    return all(name.startswith(_READ_LATE) for name in environment or ())
+
+
+class PreloadedProcess:
+    """What `python -m MODULE ARGUMENTS` starts. It ends with this process, however that ends."""
+
+    def __init__(
+        self, module: str, *arguments: str, environment: Mapping[str, str], log: IO[bytes]
+    ) -> None:
+        self.returncode: int | None = None
+        self._server = socket.socket(socket.AF_UNIX)
+        self._server.connect(f"\0{_server_address()}")
+        request = {
+            "argv": [module, *arguments],
+            "environ": dict(environment),
+            "folder": str(Path.cwd()),
+            "umask": _umask(),
+            "is_session": True,
+        }
+        with Path(os.devnull).open("rb") as nothing:
+            self._server.sendall(json.dumps(request).encode() + b"\n")
+            streams = [nothing.fileno(), log.fileno(), log.fileno()]
+            socket.send_fds(self._server, [b"x"], streams)
+        self._said = self._server.makefile("rb")
+        self.pid = int(self._said.readline())
+
+    def poll(self) -> int | None:
+        if self.returncode is None and select.select([self._server], [], [], 0)[0]:
+            self.wait()
+        return self.returncode
+
+    def wait(self, timeout_s: float | None = None) -> int:
+        if self.returncode is None:
+            if not select.select([self._server], [], [], timeout_s)[0]:
+                raise subprocess.TimeoutExpired(f"process {self.pid}", timeout_s or 0)
+            self.returncode = int(self._said.readline())
+            self._said.close()
+            self._server.close()
+        return self.returncode
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+
+def _umask() -> int:
+    umask = os.umask(0)
+    os.umask(umask)
+    return umask
 
 
 @functools.cache
@@ -88,9 +149,9 @@ def _serve(listening: socket.socket) -> None:
         for found in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
             if not found.name.endswith(_NOT_LOADED):
                 importlib.import_module(found.name)
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # Nobody has to wait for them.
     while True:
         readable, _, _ = select.select([listening, sys.stdin], [], [])
+        _forget_ended()
         if sys.stdin in readable:
             return
         connection, _ = listening.accept()
@@ -100,14 +161,25 @@ def _serve(listening: socket.socket) -> None:
         connection.close()
 
 
+def _forget_ended() -> None:
+    """Wait for those that have ended: so their time counts as that of the test run."""
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+
+
 def _attend(connection: socket.socket) -> NoReturn:
     """Run one command and say how it ended. A client that goes away takes it along."""
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    os.setsid()  # It outlives a Ctrl-C that ends the tests, to say how the command ended.
     with connection.makefile("rb", buffering=0) as received:
         request = json.loads(received.readline())
     _, streams, _, _ = socket.recv_fds(connection, 1, 3)
+    is_session = request.get("is_session", False)
     pid = os.fork()
     if pid == 0:
+        if is_session:
+            os.setsid()
+            connection.sendall(f"{os.getpid()}\n".encode())
         connection.close()
         _run(request, streams)
     for stream in streams:
@@ -115,9 +187,10 @@ def _attend(connection: socket.socket) -> NoReturn:
     ended = os.pidfd_open(pid)
     readable: list[int] = select.select([ended, connection.fileno()], [], [])[0]
     if ended not in readable:
-        os.kill(pid, signal.SIGKILL)
+        (os.killpg if is_session else os.kill)(pid, signal.SIGKILL)
     _, status = os.waitpid(pid, 0)
-    connection.sendall(str(os.waitstatus_to_exitcode(status)).encode())
+    with contextlib.suppress(ConnectionError):
+        connection.sendall(str(os.waitstatus_to_exitcode(status)).encode())
     os._exit(0)
 
 
@@ -154,6 +227,8 @@ def _run(request: dict[str, Any], streams: list[int]) -> NoReturn:
         code = 1
     sys.stdout.flush()
     sys.stderr.flush()
+    if request.get("is_session"):
+        sys.exit(code)  # It waits for its threads, as any other process does.
     os._exit(code)
 
 

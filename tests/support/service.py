@@ -15,7 +15,7 @@ from pathlib import Path
 
 import httpx
 
-from support.preloaded import preloaded_command
+from support.preloaded import PreloadedProcess, can_be_preloaded, preloaded_command
 
 # For clients that speak no TLS: to load the system's certificates takes 30 ms for each of them.
 NO_CERTIFICATES = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -61,20 +61,26 @@ class Service:
         self.port = port or free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.log_file = data.parent / f"service-{self.port}.log"
-        command = [*through, sys.executable, "-m", "widget_catalog", "serve", "--data", str(data)]
-        command += ["--port", str(self.port), *arguments]
+        command = ["widget_catalog", "serve", "--data", str(data), "--port", str(self.port)]
+        command += arguments
+        is_plain = before is None and not through and not pass_fds
+        self.process: subprocess.Popen[bytes] | PreloadedProcess
+        # A group of its own, so that it can be killed whole, workers and all.
         with self.log_file.open("ab") as log:
-            # A group of its own, so that it can be killed whole, workers and all.
-            self.process = subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-                env=clean_environment(environment),
-                preexec_fn=before,
-                pass_fds=pass_fds,
-            )
+            given = clean_environment(environment)
+            if is_plain and can_be_preloaded(environment):
+                self.process = PreloadedProcess(*command, environment=given, log=log)
+            else:
+                self.process = subprocess.Popen(
+                    [*through, sys.executable, "-m", *command],
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                    start_new_session=True,
+                    env=given,
+                    preexec_fn=before,
+                    pass_fds=pass_fds,
+                )
         try:
             wait_until_it_answers(self.process, self.port, "/api/health")
         except RuntimeError as error:
@@ -113,7 +119,9 @@ class Service:
         return [int(pid) for pid in children.read_text().split()]
 
 
-def wait_until_it_answers(process: subprocess.Popen[bytes], port: int, path: str) -> None:
+def wait_until_it_answers(
+    process: subprocess.Popen[bytes] | PreloadedProcess, port: int, path: str
+) -> None:
     """Until a server that was just started answers a request for this path, whatever it says."""
     deadline = time.monotonic() + _START_TIMEOUT_S
     while time.monotonic() < deadline:
