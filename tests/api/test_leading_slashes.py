@@ -1,5 +1,6 @@
 """Paths that begin with several slashes: redirected within this origin, never to another."""
 
+from collections.abc import Iterator
 from urllib.parse import urljoin, urlsplit
 
 import pytest
@@ -8,6 +9,13 @@ from support.site import InProcessSite
 from support.widgets import widget_line
 
 ORIGIN = "https://catalog.example"
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessSite]:
+    """One for all: what is redirected does not depend on what is in the catalog."""
+    with InProcessSite(tmp_path_factory.mktemp("slashes") / "data") as made:
+        yield made
 
 
 @pytest.mark.parametrize(

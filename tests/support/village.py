@@ -4,11 +4,11 @@ It is built once a run, by the real code; every test gets a copy of it, sessions
 that nobody need be signed in again, which is slow on purpose.
 """
 
-import subprocess
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
+from support.folders import copy_folder
 from support.people import Person, a_person
 from support.site import InProcessSite
 from widget_catalog.domain import clock
@@ -40,8 +40,7 @@ class Village:
     has nothing to do with any of them. `ann/clock` and `acme/clock` have a version 1.0.0."""
 
     def __init__(self, built: BuiltVillage, folder: Path, **settings: Any) -> None:
-        # The counts are a sparse file of 128 MB, and must not become a real one.
-        subprocess.run(["cp", "-r", "--sparse=always", built.folder, folder], check=True)
+        copy_folder(built.folder, folder)
         self.clock = MovableClock()
         self.site = InProcessSite(folder, self.clock, is_prepared=True, **settings)
         self.ann, self.olly, self.abe, self.mia, self.pia, self.eve = (
