@@ -29,6 +29,7 @@ def test_facts_permissions_and_lines_are_shown(demo_site: InProcessSite) -> None
     page = Html(answer.body)
     changed = [it.text for it in page.all("tr", class_="changed")]
     assert any(it.startswith("Runs on SDK ^1.0.0 1.x || 2.x") for it in changed)
+    assert any(it.startswith("Published 3 Mar 2025 9 Feb 2026") for it in changed)
     assert "lines added" in page.one("main").text
     assert page.all("ins")
     assert page.all("del")

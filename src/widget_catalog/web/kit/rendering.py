@@ -202,9 +202,14 @@ def _environment(**texts: str) -> Environment:
     environment.filters["grouped_by_four"] = lambda text: " ".join(re.findall(".{1,4}", text))
     environment.filters["bytes"] = _bytes
     environment.filters["short"] = _short
-    environment.filters["day"] = lambda iso: _day(iso[:10])
+    environment.filters["day"] = day
     environment.filters["moment"] = lambda ms: f"{from_ms(ms):%-d %B %Y, %H:%M} UTC"
     return environment
+
+
+def day(iso: str) -> str:
+    """The day of a moment, as people write it."""
+    return _day(iso[:10])
 
 
 @lru_cache(maxsize=10_000)  # Formatting takes 20 µs, and a page of results has twenty dates.

@@ -12,6 +12,7 @@ from ....bundles.contract import Bundles
 from ....catalog.catalog import Catalog
 from ....catalog.large_content import AnyContent
 from ....catalog.views import Views
+from ...kit.rendering import day
 from .bundle_diff import MOST_BYTES, BundleDiff, compare_to_plain, read_plain
 from .facts import find_version
 from .rendered_pages import RenderedPages
@@ -23,6 +24,7 @@ class Row(NamedTuple):
     label: str
     old: str
     new: str
+    is_code: bool = False
 
 
 class ComparePage:
@@ -98,7 +100,7 @@ def _rows(old: VersionEntry, new: VersionEntry) -> list[Row]:
         return f"{it.min_size.w}×{it.min_size.h} to {it.max_size.w}×{it.max_size.h} cells"
 
     facts: dict[str, Callable[[VersionEntry], str]] = {
-        "Published": lambda it: it.published_at[:10],
+        "Published": lambda it: day(it.published_at),
         "Name": lambda it: it.display_name,
         "Description": lambda it: it.description or "none",
         "Runs on SDK": lambda it: it.sdk_version,
@@ -110,4 +112,4 @@ def _rows(old: VersionEntry, new: VersionEntry) -> list[Row]:
         ),
         "SHA-256": lambda it: it.sha256_hash,
     }
-    return [Row(label, fact(old), fact(new)) for label, fact in facts.items()]
+    return [Row(label, fact(old), fact(new), label == "SHA-256") for label, fact in facts.items()]

@@ -55,6 +55,7 @@ def _form(
         "report.html",
         *(headers_of(fault) if fault is not None else []),
         status=status_of(fault) if fault is not None else 200,
+        script_rules="connect-src 'self'",  # The account corner asks who is signed in.
         widget=widget,
         versions=[it.number for it in widget.versions[:_VERSIONS]],
         categories=[(it, _WORDS[it]) for it in CATEGORIES],
