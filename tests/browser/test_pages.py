@@ -175,7 +175,7 @@ def test_the_corner_knows_who_is_signed_in(browser: Browser, demo_service: Servi
         page.reload()
         corner = page.get_by_role("navigation", name="Site").get_by_role("link", name="@ann")
         expect(corner).to_have_attribute("href", "/account")
-        for path in ("/preview/catalog/clock/2.0.0", "/dashboard"):
+        for path in ("/preview/catalog/clock/2.0.0", "/dashboard", "/report/catalog/clock"):
             page.goto(demo_service.url + path)
             expect(corner).to_have_attribute("href", "/account")
 
