@@ -100,7 +100,9 @@ def _varied_requests(size: int) -> list[bytes]:
     ]
 
 
-def start(rig: Rig, size: int, most_s: float) -> list[Outcome]:
+def start(
+    rig: Rig, size: int, most_s: float, most_from_backup_s: float | None = None
+) -> list[Outcome]:
     """From the command to the first search answered; the files are in the page cache.
 
     An import leaves the search index in its file, and a backup has it, too.
@@ -131,7 +133,7 @@ def start(rig: Rig, size: int, most_s: float) -> list[Outcome]:
             f"{what}, from a backup",
             from_backup.seconds,
             "s",
-            None,
+            None if most_from_backup_s is None else at_most(most_from_backup_s),
             [f"of it on the core {from_backup.core_s:.2f} s"],
         ),
     ]

@@ -21,6 +21,8 @@ from typing import IO, Any, TypeVar, cast
 
 # With more, they would wait for the one who asks.
 _MOST_PROCESSES = 4
+# So many batches a process wait for it or are done: it is never without one.
+_ASKED_AHEAD = 4
 _LENGTH = struct.Struct("<Q")
 
 Q = TypeVar("Q")
@@ -93,9 +95,25 @@ def _map_beside(
             if batch is not None:
                 under_way.append((batch, threads.submit(ask, batch)))
                 batch = next(rest, None)
-            if len(under_way) > 2 * count or batch is None:
+            if len(under_way) > _ASKED_AHEAD * count or batch is None:
+                while not under_way[0][1].done() and _take_back(under_way, work, settings):
+                    pass
                 done, answer = under_way.popleft()
                 yield done, answer.result()
+
+
+def _take_back(
+    under_way: deque[tuple[Q, Future[A]]], work: Callable[..., A], settings: tuple[Any, ...]
+) -> bool:
+    """Rather than wait, do a batch that no helper has begun; False if there is none."""
+    for at in reversed(range(len(under_way))):
+        batch, asked = under_way[at]
+        if asked.cancel():
+            done: Future[A] = Future()
+            done.set_result(work(batch, *settings))
+            under_way[at] = (batch, done)
+            return True
+    return False
 
 
 def _cores() -> int:

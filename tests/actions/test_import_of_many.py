@@ -16,6 +16,7 @@ from widget_catalog.actions.drafting import draft_lines
 from widget_catalog.actions.import_catalog import import_catalog
 from widget_catalog.domain.clock import now
 from widget_catalog.domain.errors import InvalidImport
+from widget_catalog.process_pool import map_batches
 from widget_catalog.replica.comparison import Differences, check_replica
 from widget_catalog.replica.rendering import draw
 from widget_catalog.wiring import Node, prepare_node
@@ -106,6 +107,14 @@ def test_where_no_helper_can_be_started_it_is_done_without(
     monkeypatch.setattr(sys, "executable", str(beside / "nothing"))
 
     assert take(node, b"".join(plain_lines()), beside).widgets_added == MANY
+
+
+def test_answers_come_in_the_order_of_the_batches_whoever_gives_them() -> None:
+    batches = [[number] * 1_000 for number in range(200)]
+
+    answers = list(map_batches(sum, iter(batches), alone=1))
+
+    assert answers == [(batch, sum(batch)) for batch in batches]
 
 
 def test_helpers_end_when_the_import_is_killed(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 import sqlalchemy as sa
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from support.values import a_widget
@@ -23,6 +23,7 @@ texts = st.one_of(
 
 @settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.one_of(st.none(), texts), min_size=15, max_size=15))
+@example([None] * 15)
 def test_texts_arrive_as_they_were_sent(store: Store, descriptions: list[str | None]) -> None:
     with store.reading() as connection:
         scope = f"acme{latest_seq(connection)}"

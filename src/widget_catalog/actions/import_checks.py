@@ -1,6 +1,6 @@
 """What an import would do to the catalog as it is, and what stands against it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from enum import Enum, auto
 
 import msgspec
@@ -93,7 +93,8 @@ class ImportChecks:
             key = draft.key
             is_new, is_repeated = key not in known, self._is_repeated(key)
             if is_new and are_once and not is_repeated:
-                added = set(draft.numbers)  # As most are: there is nothing to compare with.
+                # As most are: there is nothing to compare with.
+                added: Collection[str] = draft.numbers
             else:
                 added = self._compare(number, draft, known.setdefault(key, {}))
             if is_repeated:

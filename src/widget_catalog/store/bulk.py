@@ -35,10 +35,22 @@ def insert_rows(connection: Connection, table: sa.Table, rows: Sequence[tuple[An
         _copy_rows(connection, table, rows)
         return
     mark = "?" if connection.dialect.paramstyle == "qmark" else "%s"
-    columns = ", ".join(table.columns.keys())
-    marks = ", ".join(mark for _ in table.columns)
-    statement = f"INSERT INTO {table.name} ({columns}) VALUES ({marks})"  # noqa: S608
-    connection.exec_driver_sql(statement, list(rows))
+    names, given = _without_empty(table.columns.keys(), rows)
+    marks = ", ".join([mark] * len(names))
+    statement = f"INSERT INTO {table.name} ({', '.join(names)}) VALUES ({marks})"  # noqa: S608
+    connection.exec_driver_sql(statement, given)
+
+
+def _without_empty(
+    names: Sequence[str], rows: Sequence[tuple[Any, ...]]
+) -> tuple[Sequence[str], list[tuple[Any, ...]]]:
+    """The columns in which any row has a value, and the rows without the others: of a version's
+    columns a third is rarely used, and the driver takes as long for a NULL as for a value."""
+    if len(rows) < _WORTH_COPYING:
+        return names, list(rows)
+    columns = zip(names, zip(*rows, strict=True), strict=True)
+    used = {name: values for name, values in columns if values.count(None) < len(rows)}
+    return list(used), list(zip(*used.values(), strict=True))
 
 
 def _copy_rows(connection: Connection, table: sa.Table, rows: Sequence[tuple[Any, ...]]) -> None:
@@ -96,14 +108,19 @@ def stream_numbers(
         yield list(row[1:])
 
 
-def keys_looked_up(dialect: str, count: int) -> str:
+def keys_looked_up(dialect: str, count: int, *, for_driver: bool = False) -> str:
     """The widgets with so many keys, looked up one by one: SQL text that follows FROM.
 
     `(scope, name) IN (…)` would do, but for it SQLite reads the whole index. PostgreSQL's driver
-    takes far longer for a thousand parameters than for two lists.
+    takes far longer for a thousand parameters than for two lists. `for_driver`: with the marks of
+    the driver, which SQLAlchemy would take four times as long to make of its own.
     """
     if dialect == "postgresql":
-        keys = "unnest(CAST(:scopes AS text[]), CAST(:names AS text[])) AS wanted(column1, column2)"
+        scopes, names = ("%(scopes)s", "%(names)s") if for_driver else (":scopes", ":names")
+        lists = f"CAST({scopes} AS text[]), CAST({names} AS text[])"
+        keys = f"unnest({lists}) AS wanted(column1, column2)"
+    elif for_driver:
+        keys = f"(VALUES {value_rows(dialect, count, 2)}) AS wanted"
     else:
         marks = ", ".join(f"(:scope{i}, :name{i})" for i in range(count))
         keys = f"(VALUES {marks}) AS wanted"
@@ -119,3 +136,11 @@ def key_parameters(dialect: str, keys: Sequence[tuple[str, str]]) -> dict[str, A
         return {"scopes": [str(it[0]) for it in keys], "names": [str(it[1]) for it in keys]}
     given = {f"scope{i}": scope for i, (scope, _) in enumerate(keys)}
     return given | {f"name{i}": name for i, (_, name) in enumerate(keys)}
+
+
+def driver_key_parameters(
+    dialect: str, keys: Sequence[tuple[str, str]]
+) -> dict[str, Any] | tuple[str, ...]:
+    if dialect == "postgresql":
+        return key_parameters(dialect, keys)
+    return tuple(str(part) for key in keys for part in key)

@@ -14,7 +14,7 @@ from ..domain.errors import NotFound
 from ..domain.events import Imported, PublicEvent, Revoked, TextChanged
 from ..domain.widgets import Widget
 from . import downloads
-from .bulk import insert_rows, key_parameters, keys_looked_up
+from .bulk import driver_key_parameters, insert_rows, key_parameters, keys_looked_up
 from .count_table import downloads as counts
 from .damage import any_text, is_damage
 from .engine import Transaction
@@ -62,7 +62,8 @@ def find_hashes(connection: Connection, keys: Sequence[Key]) -> dict[Key, dict[s
     dialect = connection.dialect.name
     for start in range(0, len(keys), _KEYS_PER_QUERY):
         some = keys[start : start + _KEYS_PER_QUERY]
-        rows = connection.execute(_hashes_by_key(dialect, len(some)), key_parameters(dialect, some))
+        query = _hashes_by_key(dialect, len(some))
+        rows = connection.exec_driver_sql(query, driver_key_parameters(dialect, some))
         for scope, name, identity, sha256_hash in rows:
             of = found.setdefault((scope, name), {})
             if identity is not None:
@@ -301,10 +302,10 @@ def _widgets_by_key(dialect: str, count: int) -> sa.TextualSelect:
 
 
 @functools.cache
-def _hashes_by_key(dialect: str, count: int) -> sa.TextClause:
-    return sa.text(
+def _hashes_by_key(dialect: str, count: int) -> str:
+    return (
         f"SELECT found.scope, found.name, identity, sha256_hash FROM (SELECT widgets.* "  # noqa: S608
-        f"FROM {keys_looked_up(dialect, count)}) AS found "
+        f"FROM {keys_looked_up(dialect, count, for_driver=True)}) AS found "
         "LEFT JOIN versions ON versions.widget_id = found.id"
     )
 
