@@ -9,9 +9,9 @@ from ..domain.account_events import (
     MemberInvited,
 )
 from ..domain.accounts import Account, Actor, Right, Role, Via, email_fault, is_allowed
-from ..domain.errors import Conflict, InvalidRequest, NotFound
+from ..domain.errors import Conflict, InvalidRequest, NotFound, TooOften
 from ..store.accounts import find_account_by_id, get_account, lock_account
-from ..store.engine import Snapshot, Store
+from ..store.engine import Snapshot, Store, Transaction
 from ..store.events import append
 from ..store.invitations import (
     Invitation,
@@ -23,6 +23,7 @@ from ..store.invitations import (
     remove_invitation,
 )
 from ..store.organizations import (
+    Organization,
     get_organization,
     list_members,
     lock_organization,
@@ -33,6 +34,7 @@ from .credentials import INVITATION_PREFIX, hash_secret, new_id, new_secret
 from .permissions import require, require_person
 from .quotas import NO_QUOTAS, Quotas, check_may_own
 
+MAX_OPEN = 100
 _LIFETIME_MS = 7 * 86_400_000
 _NOT_VALID = (
     "There is no such invitation for you, or it is no longer valid: it was used or withdrawn, it "
@@ -56,6 +58,7 @@ def invite_member(
         require(tx.connection, actor, _right_to_invite(role), slug)
         organization = get_organization(tx.connection, slug)
         remove_expired_invitations(tx)
+        _check_room(tx, organization)
         account = get_account(tx.connection, username) if username else None
         if account is not None:
             if account.is_disabled:  # Closed ones are, too; nobody would ever answer.
@@ -79,6 +82,15 @@ def invite_member(
     if invitation is None:
         raise NotFound("The invitation is gone.")
     return invitation, secret
+
+
+def _check_room(tx: Transaction, organization: Organization) -> None:
+    if len(list_invitations_to(tx.connection, organization.id, tx.at_ms)) >= MAX_OPEN:
+        sentence = (
+            f"{organization.slug} has {MAX_OPEN} open invitations, which is the limit. Withdraw "
+            "some, or wait until they are answered."
+        )
+        raise TooOften(sentence, wait_s=60)
 
 
 def list_open_invitations(store: Store, actor: Actor, slug: str) -> list[Invitation]:

@@ -9,7 +9,7 @@ from widget_contract.texts import name_fault
 
 from ..domain.account_events import TokenCreated, TokenRevoked
 from ..domain.accounts import TOKEN_RIGHTS, Account, Actor, Limits
-from ..domain.errors import InvalidRequest, NotFound
+from ..domain.errors import InvalidRequest, NotFound, TooOften
 from ..store.engine import Store, Transaction
 from ..store.events import append
 from ..store.tokens import Token, add_token, list_tokens, remove_token
@@ -21,6 +21,7 @@ from .second_factor.policy import require_fresh
 from .sign_in import Visitor, hold_session
 
 MAX_DAYS = 366
+MAX_TOKENS = 100
 _DAY_MS = 86_400_000
 _MAX_NAME = 100
 _MAX_PLACES = 100
@@ -68,6 +69,9 @@ def add_new_token(
     days: int,
     grant_id: str | None = None,
 ) -> IssuedToken:
+    if len(list_tokens(tx.connection, account.id, tx.at_ms)) >= MAX_TOKENS:
+        sentence = f"You have {MAX_TOKENS} access tokens, which is the limit. Revoke one first."
+        raise TooOften(sentence, wait_s=60)
     secret = new_secret(TOKEN_PREFIX)
     token = add_token(
         tx,

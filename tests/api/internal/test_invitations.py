@@ -54,6 +54,18 @@ def test_an_invitation_by_name_is_seen_and_accepted_by_that_account_alone(villag
     assert told(again) == (404, NOT_FOR_YOU)
 
 
+def test_an_organization_has_a_hundred_open_invitations_at_most(village: Village) -> None:
+    made = [invite(village, email=f"guest-{i}@example.org") for i in range(100)]
+
+    body = {"role": "member", "email": "one-more@example.org"}
+    answer = village.ann.post(INVITATIONS, body)
+
+    assert (answer.status, answer.headers["retry-after"]) == (429, "60")
+    assert answer.json()["error"].startswith("acme has 100 open invitations, which is the limit.")
+    assert village.ann.delete(f"{INVITATIONS}/{made[0]['id']}").status == 200
+    assert village.ann.post(INVITATIONS, body).status == 201
+
+
 def test_an_invitation_by_link_is_for_whoever_has_its_secret_once(village: Village) -> None:
     made = invite(village, email="eve@elsewhere.example")
     link = made["link"]

@@ -6,7 +6,10 @@ import pytest
 
 from support.people import Person, signed_in, with_oauth, with_token
 from support.village import Village
+from widget_catalog.actions.issue_token import add_new_token
+from widget_catalog.domain.accounts import COMMAND_LINE, Limits, Right
 from widget_catalog.domain.clock import iso
+from widget_catalog.store.accounts import get_account
 
 TOKENS = "/api/tokens"
 UNKNOWN = {"error": "This token is unknown, expired or revoked. Sign in again."}
@@ -74,6 +77,26 @@ def test_whoever_signed_in_long_ago_makes_no_token(village: Village) -> None:
     )
     assert village.ann.get(TOKENS).json() == {"tokens": []}
     with_token(signed_in(village.site, "ann"))
+
+
+def test_an_account_has_a_hundred_tokens_at_most(village: Village) -> None:
+    store = village.site.node.store
+    limits = Limits(rights=(Right.PUBLISH,))
+    with store.writing() as tx:
+        ann = get_account(tx.connection, "ann")
+        for i in range(99):
+            add_new_token(tx, COMMAND_LINE, ann, name=f"{i}", limits=limits, days=1)
+    last = village.ann.post(TOKENS, a_token())
+    assert last.status == 201
+
+    answer = village.ann.post(TOKENS, a_token())
+
+    assert (answer.status, answer.headers["retry-after"]) == (429, "60")
+    assert answer.json() == {
+        "error": "You have 100 access tokens, which is the limit. Revoke one first."
+    }
+    assert village.ann.delete(f"{TOKENS}/{last.json()['id']}").status == 200
+    assert village.ann.post(TOKENS, a_token()).status == 201
 
 
 def test_tokens_that_are_over_are_not_listed(village: Village) -> None:
