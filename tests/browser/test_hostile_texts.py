@@ -1,0 +1,97 @@
+"""Texts of authors that are long, are markup, or run from right to left: pages stay whole."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Dialog
+
+from support.folders import empty_folder
+from support.service import Service, running_service
+from support.widgets import import_widgets, version_line, widget_line
+from widget_catalog.wiring import open_node
+
+_LONG = f"{'long' * 16}/{'name' * 16}"
+_MARKUP = "</bdi><script>alert(1)</script><img src=x onerror=alert(1)>"
+_RANGES = " || ".join(f"^{i}.0.0" for i in range(1, 40))
+_WIDGETS = (
+    widget_line(
+        "evil/markup",
+        displayName=_MARKUP,
+        description=_MARKUP,
+        versions=[
+            version_line("1.0.0", yanked=True, yankedReason="W" * 500, releaseNotes=_MARKUP),
+            version_line(
+                "1.1.0",
+                publishedAt="2026-06-01T00:00:00.000Z",
+                deprecationMessage="W" * 500,
+                permissions=["p" * 200, _MARKUP],
+                sdkVersion=_RANGES,
+                license=_MARKUP,
+                releaseNotes=f"# {'L' * 800}\n\n[x](javascript:alert(1))",
+            ),
+        ],
+    ),
+    widget_line(
+        _LONG,
+        displayName="M" * 500,
+        description="W" * 3000,
+        downloadCount=10**12,
+        versions=[version_line(f"1.0.0-{'a' * 200}")],
+    ),
+    widget_line("evil/rtl", displayName="شريط التقدم", description="يعرض مقدار ما مضى من اليوم"),
+)
+_PATHS = (
+    "/",
+    "/search",
+    *(f"/widgets/{key}{more}" for key in ("evil/markup", _LONG) for more in ("", "/versions")),
+    "/widgets/evil/markup/1.1.0",
+    "/widgets/evil/markup/compare",
+    "/widgets/evil/rtl",
+    f"/scopes/{_LONG.partition('/')[0]}",
+    "/report/evil/markup",
+    f"/search?q={'W' * 256}",
+)
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    folder = tmp_path_factory.mktemp("hostile") / "data"
+    # In a thread of its own: in this one, Playwright runs an event loop.
+    with ThreadPoolExecutor(1) as threads:
+        threads.submit(_build, folder).result()
+    with running_service(folder) as running:
+        yield running
+
+
+def _build(folder: Path) -> None:
+    empty_folder(folder)
+    node = open_node(folder)
+    import_widgets(node, *_WIDGETS)
+    node.store.close()
+
+
+def test_pages_show_them_as_text_and_stay_within_the_window(
+    browser: Browser, service: Service
+) -> None:
+    context = browser.new_context()
+    page = context.new_page()
+    complaints: list[str] = []
+
+    def refuse(dialog: Dialog) -> None:
+        complaints.append(dialog.message)
+        dialog.dismiss()
+
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("dialog", refuse)
+    too_wide = "it => it.filter(e => e.scrollWidth > e.clientWidth).map(e => e.className)"
+    for path in _PATHS:
+        page.goto(service.url + path)
+        for width in (1440, 390):
+            page.set_viewport_size({"width": width, "height": 800})
+            assert page.evaluate("document.documentElement.scrollWidth") == width, path
+        assert page.locator(".scrolls").evaluate_all(too_wide) == [], path
+    assert complaints == []
+    context.close()
