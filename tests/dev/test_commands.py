@@ -5,8 +5,12 @@ import pytest
 from support.dev_project import DevProject
 
 _PYTEST = """
-import os, sys
+import os, pathlib, sys
 print("pytest", *sys.argv[1:])
+pathlib.Path("tests/__pycache__").mkdir(parents=True, exist_ok=True)
+pathlib.Path("tests/__pycache__/conftest.pyc").touch()
+with open("pytest-calls", "a") as calls:
+    print(sys.argv[1], file=calls)
 sys.exit(int(os.environ["PYTEST_CODE"]))
 """
 _LINTER = '#!/bin/sh\necho "$0 found something"\nexit ${LINT_CODE:-0}\n'
@@ -46,6 +50,13 @@ def test_everything_is_linted_and_tested_and_both_decide(
     assert done.stderr.splitlines()[-2:] == said
     assert "--durations 30" in done.stdout
     assert ("mypy found something" in done.stdout) is (lint == "1")
+
+
+def test_the_tests_are_compiled_before_several_processes_run_them(ready: DevProject) -> None:
+    for _ in range(2):
+        assert ready.run("test", PYTEST_CODE="0").returncode == 0
+
+    assert (ready.folder / "pytest-calls").read_text().split() == ["--collect-only", "-n", "-n"]
 
 
 def test_a_part_of_the_tests_is_not_linted(ready: DevProject) -> None:
