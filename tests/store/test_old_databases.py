@@ -7,7 +7,6 @@ import shutil
 import signal
 import sqlite3
 import subprocess
-import sys
 import tarfile
 from pathlib import Path
 
@@ -17,6 +16,7 @@ import sqlalchemy as sa
 
 from support.oauth import ask, is_good, refresh_fields
 from support.people import BUNDLE, PASSWORD, Person, nobody, signed_in
+from support.preloaded import preloaded_command
 from support.schema_fixture import MADE_AT, MIRROR, SNAPSHOT, STYLES
 from support.second_factor import STEP, begin, is_in
 from support.service import clean_environment
@@ -38,38 +38,6 @@ from widget_catalog.wiring import Node, prepare_node
 FIXTURES = Path(__file__).parent / "fixtures"
 OLD_SCHEMAS = sorted(it.name.partition(".")[0] for it in FIXTURES.glob("*.tar.xz"))
 
-# Opens a data folder, and kills itself after so many statements that write, or at the commit
-# that comes after them. Says how many there were if it gets to the end.
-OPEN_AND_DIE = """
-import os, signal, sys
-from pathlib import Path
-import sqlalchemy as sa
-from widget_catalog.wiring import prepare_node
-
-last, is_at_commit = int(sys.argv[2]), sys.argv[3] == "commit"
-done = 0
-
-def is_writing(connection):
-    return connection.get_execution_options().get("writing", False)
-
-def die():
-    os.kill(os.getpid(), signal.SIGKILL)
-
-@sa.event.listens_for(sa.Engine, "after_cursor_execute")
-def after(connection, cursor, statement, parameters, context, executemany):
-    global done
-    done += is_writing(connection)
-    if done == last and not is_at_commit:
-        die()
-
-@sa.event.listens_for(sa.Engine, "commit")
-def commit(connection):
-    if done >= last and is_at_commit and is_writing(connection):
-        die()
-
-prepare_node(Path(sys.argv[1]))
-print(done)
-"""
 NEVER = 1_000_000
 # From every schema the upgrade is done as a whole; at these it is also killed, as each takes long,
 # and people go on where there are some.
@@ -169,7 +137,7 @@ def _schema_of(folder: Path) -> str:
 
 def _open_and_die(folder: Path, last: int, when: str) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(
-        [sys.executable, "-c", OPEN_AND_DIE, str(folder), str(last), when],
+        preloaded_command("support.killed_upgrade", str(folder), str(last), when),
         env=clean_environment(),
         capture_output=True,
         check=False,

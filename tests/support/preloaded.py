@@ -19,6 +19,7 @@ import io
 import json
 import os
 import pkgutil
+import runpy
 import select
 import signal
 import socket
@@ -219,7 +220,7 @@ def _run(request: dict[str, Any], streams: list[int]) -> NoReturn:
     )
     code = 0
     try:
-        importlib.import_module(f"{module}.main").run()
+        runpy.run_module(module, run_name="__main__", alter_sys=True)
     except SystemExit as done:
         code = int(done.code or 0)
     except BaseException:
