@@ -122,6 +122,7 @@ def test_an_empty_catalog_says_so(site: InProcessSite) -> None:
     assert [it.text for it in page.all("dd")] == ["0", "0", "0", "0"]
     assert page.one("p", class_="empty").text.startswith("Nothing is published here yet.")
     assert f"widget login {site.settings.public_url}" in [it.text for it in page.all("pre")]
+    assert "/account/publish" in page.links
     assert not page.all("ol", class_="widgets")
 
 

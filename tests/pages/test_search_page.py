@@ -124,6 +124,11 @@ def test_nothing_at_all_is_said_so(shop: InProcessSite) -> None:
     assert page.one("p", class_="empty").text.startswith("Nothing matches.")
 
 
+def test_an_empty_catalog_has_nothing_to_match(site: InProcessSite) -> None:
+    page = search(site)
+    assert page.one("p", class_="empty").text.startswith("Nothing is published here yet.")
+
+
 def test_an_sdk_that_is_none_is_told_and_not_applied(shop: InProcessSite) -> None:
     page = search(shop, sdk="newest")
     assert len(keys(page)) == 3
