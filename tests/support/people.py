@@ -4,11 +4,14 @@ import hashlib
 import json
 from typing import Any
 
+import sqlalchemy as sa
+
 from support.site import Answer, InProcessSite
 from widget_catalog.actions.create_account import create_account
 from widget_catalog.actions.credentials import OAUTH_PREFIX, hash_secret, new_id, new_secret
 from widget_catalog.store.accounts import get_account
 from widget_catalog.store.oauth import Grant, TokenPair, add_grant, add_pair
+from widget_catalog.store.schema import sessions
 
 PASSWORD = "correct horse battery"
 BUNDLE = b"export function mount(element) { element.textContent = 'hello'; }\n"
@@ -75,8 +78,15 @@ def signed_in(site: InProcessSite, username: str, password: str = PASSWORD) -> P
     return Person(site, username, {"cookie": cookie, "x_csrf_token": answer.json()["csrfToken"]})
 
 
+def confirm_all(site: InProcessSite) -> None:
+    """As if everybody had just confirmed who they are, in all their sessions."""
+    with site.node.store.writing() as tx:
+        tx.connection.execute(sa.update(sessions).values(confirmed_at=tx.at_ms))
+
+
 def with_token(person: Person, **limits: Any) -> Person:
     """The same account, by an access token of its own."""
+    confirm_all(person.site)
     body = {"name": "a token", "actions": ["publish"], **limits}
     answer = person.post("/api/tokens", body)
     assert answer.status == 201, answer.json()

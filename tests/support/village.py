@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from support.folders import copy_folder
-from support.people import Person, a_person
+from support.people import Person, a_person, confirm_all
 from support.site import InProcessSite
 from widget_catalog.domain import clock
 
@@ -46,6 +46,8 @@ class Village:
         self.ann, self.olly, self.abe, self.mia, self.pia, self.eve = (
             Person(self.site, name, built.headers[name]) for name in PEOPLE
         )
+        # Everybody has just signed in, however long ago the village was built.
+        confirm_all(self.site)
 
     def __enter__(self) -> Self:
         self.site.__enter__()

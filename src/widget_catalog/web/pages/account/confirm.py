@@ -4,8 +4,9 @@ from widget_contract.errors import CatalogError
 
 from ....actions.second_factor.managing import list_factors
 from ....actions.second_factor.passkeys import new_challenge
+from ....actions.second_factor.policy import require_fresh
 from ....actions.second_factor.signing_in import Given, PasskeyAsked, confirm, ways_with
-from ....domain.errors import InvalidRequest, NotAllowed, NotSignedIn, TooOften
+from ....domain.errors import ConfirmationNeeded, InvalidRequest, NotAllowed, NotSignedIn, TooOften
 from ...kit.call import Call, Services
 from ...kit.errors import headers_of
 from ...kit.http import Response
@@ -36,6 +37,16 @@ def post_confirm(services: Services, call: Call) -> Response:
     except (NotSignedIn, NotAllowed, InvalidRequest, TooOften) as fault:
         return _ask(services, call, next_, fault)
     return services.renderer.redirect(next_ or _NEXT)
+
+
+def confirm_first(services: Services, call: Call, next_: str) -> Response | None:
+    """Where somebody who sends a form has to confirm who they are before, and then on to `next_`;
+    None if they have just done so."""
+    try:
+        require_fresh(services.store, call.visitor)
+    except ConfirmationNeeded:
+        return services.renderer.go_first("/account/confirm", next_, status=303)
+    return None
 
 
 def _ask(services: Services, call: Call, next_: str, fault: CatalogError | None = None) -> Response:

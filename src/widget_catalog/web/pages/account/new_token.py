@@ -6,10 +6,11 @@ from ....actions.issue_token import MAX_DAYS, FieldNames, issue_token, parse_lim
 from ....actions.request_version import list_scopes
 from ....actions.second_factor.policy import require_fresh
 from ....domain.accounts import TOKEN_RIGHTS, Right
-from ....domain.errors import ConfirmationNeeded, InvalidRequest
+from ....domain.errors import InvalidRequest
 from ...kit.call import Call, Services
 from ...kit.errors import status_of
 from ...kit.http import Response
+from .confirm import confirm_first
 from .own_page import own_page
 
 _HERE = "/account/tokens/new"
@@ -30,10 +31,8 @@ def get_new_token(services: Services, call: Call) -> Response:
 
 
 def post_new_token(services: Services, call: Call) -> Response:
-    try:
-        require_fresh(services.store, call.visitor)
-    except ConfirmationNeeded:
-        return services.renderer.go_first("/account/confirm", _HERE, status=303)
+    if first := confirm_first(services, call, _HERE):
+        return first
     typed = call.form()
     actions = [value for key, value in call.form_pairs() if key == "may"]
     try:

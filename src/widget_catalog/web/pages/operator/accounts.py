@@ -13,6 +13,7 @@ from ....actions.reset_link import make_reset_link
 from ....domain.errors import InvalidRequest
 from ...kit.call import Call, Services
 from ...kit.http import Response
+from ..account.confirm import confirm_first
 from ..account.own_page import own_page
 from ..account.sent_form import CORRECTABLE, NOT_SENT, SentForm, forms_of
 from ..author.paging import Paging
@@ -86,8 +87,12 @@ def post_enable(services: Services, call: Call, _fields: Mapping[str, str]) -> N
     set_disabled(services.store, name, is_disabled=False, actor=call.actor)
 
 
+def post_second_factor(services: Services, call: Call) -> Response:
+    return confirm_first(services, call, _place(call)) or _remove_second_factor(services, call)
+
+
 @_form("second-factor")
-def post_second_factor(services: Services, call: Call, _fields: Mapping[str, str]) -> None:
+def _remove_second_factor(services: Services, call: Call, _fields: Mapping[str, str]) -> None:
     reset_second_factor(services.store, call.params["username"], call.actor)
 
 
@@ -103,7 +108,13 @@ def post_program(services: Services, call: Call, _fields: Mapping[str, str]) -> 
 
 
 def post_reset_link(services: Services, call: Call) -> Response:
-    """The link is shown this once, so there is no page to be sent on to."""
+    """The link is shown this once, so there is no page to be sent on to.
+
+    Like all that opens an account, it takes an operator who has just confirmed who they are: with
+    a session that was left open, or stolen, somebody could otherwise take over any account.
+    """
+    if first := confirm_first(services, call, _place(call)):
+        return first
     name = call.params["username"]
     try:
         secret = make_reset_link(services.store, services.signing_key, call.actor, name)

@@ -8,6 +8,7 @@ from ....domain.accounts import email_fault
 from ....domain.errors import InvalidRequest
 from ...kit.call import Call, Services
 from ...kit.http import Response
+from ..account.confirm import confirm_first
 from ..account.own_page import own_page
 from ..account.sent_form import CORRECTABLE, NOT_SENT, SentForm, take_form
 
@@ -24,6 +25,8 @@ def post_invitation(services: Services, call: Call) -> Response:
     fields = call.form()
     email = fields.get("email", "").strip() or None
     role = OPERATOR if fields.get("role") == OPERATOR else AUTHOR
+    if role == OPERATOR and (first := confirm_first(services, call, INVITATIONS)):
+        return first
     try:
         if email is not None and (fault := email_fault(email)):
             raise InvalidRequest(fault)
