@@ -18,6 +18,7 @@ from widget_catalog.actions.second_factor.secret_box import SecretBox, SharedSec
 from widget_catalog.opening import open_to_read
 from widget_catalog.settings import Backends
 from widget_catalog.store.accounts import get_account
+from widget_catalog.store.postgresql import Listening
 from widget_catalog.store.schema import authenticator_apps
 from widget_catalog.store.second_factors import put_app
 
@@ -99,6 +100,19 @@ def test_a_target_that_holds_another_catalog_is_refused(
 
     assert said.code == 1
     assert "The target is not empty" in said.err
+
+
+def test_while_a_node_runs_nothing_is_moved(
+    village: BuiltVillage, database: str, s3: int, tmp_path: Path
+) -> None:
+    environment = environment_of(database, **settings_of(s3))
+    there, back = ("--data", village.folder), ("--back", "--data", tmp_path / "back")
+    with Listening(database, [SECRET_KEY]):  # As the follower of every node does.
+        for arguments in (there, back):
+            said = move(*arguments, environment=environment)
+            assert said.code == 1
+            assert "Stop every one of them first" in said.err
+    assert move(*back, environment=environment).code == 0
 
 
 def test_without_a_target_nothing_is_moved(village: BuiltVillage) -> None:

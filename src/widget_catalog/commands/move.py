@@ -42,12 +42,18 @@ def move(
     from ..actions.move_catalog import move_bundles, move_tables
     from ..greeting import counted
     from ..progress import counting
+    from ..store.postgresql import find_nodes
 
     flags = {"data": data, "database": to_database, "bundles": to_bundles}
     settings = load_settings(flags, config)
     if not (settings.database or settings.bundles):
         fail("Say where to: --to-database, --to-bundles, or the settings database and bundles.")
     folder, shared = _folder(settings, is_new=back), _shared(settings)
+    if nodes := find_nodes(shared.store):
+        fail(
+            f"Nodes of this database run, at {', '.join(nodes)}. Stop every one of them first: "
+            "what they write meanwhile would not be moved."
+        )
     source, target = (shared, folder) if back else (folder, shared)
     bar = partial(counting, say)
     rows = move_tables(source, target, bar) if settings.database else 0

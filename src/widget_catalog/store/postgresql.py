@@ -194,6 +194,15 @@ def import_lock(engine: Engine, patience_s: float) -> Iterator[bool]:
             connection.invalidate()
 
 
+def find_nodes(store: "Store") -> list[str]:
+    """Where nodes are that run now; none on SQLite."""
+    if store.engine.dialect.name != "postgresql":
+        return []
+    with store.reading() as connection:
+        followers = connection.exec_driver_sql(OTHER_FOLLOWERS).fetchall()
+    return sorted({address for _, address in followers})
+
+
 def find_other_secrets(store: "Store", secrets: Sequence[str]) -> list[str]:
     """A sentence if nodes that run now have other secrets than these; none on SQLite."""
     if not secrets:
