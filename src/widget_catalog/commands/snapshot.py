@@ -190,10 +190,11 @@ def load(
             make_index_ready=partial(make_index_ready, node),
         )
     new = loaded.imported
+    were = "was" if loaded.changed == 1 else "were"
     report(
         f"Added {counted(new.widgets_added, 'widget')} and "
         f"{counted(new.versions_added, 'version')} ({counted(new.bundles_stored, 'bundle')} "
-        f"stored); changed {counted(loaded.changed, 'widget')} that were there."
+        f"stored); changed {counted(loaded.changed, 'widget')} that {were} there."
     )
 
 
