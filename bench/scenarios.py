@@ -34,6 +34,7 @@ class Scenario(NamedTuple):
 SCENARIOS = (
     Scenario("detail", "10,000 widgets, all keys: at least 0.33 of nginx", throughput.detail),
     Scenario("detail-8", "10,000 widgets with 8 versions each: 0.33", throughput.detail_8),
+    Scenario("version", "all about one version of each widget: 0.33", throughput.version),
     Scenario(
         "detail-counting",
         "detail while downloads are counted: at least 0.80 of the rate without",

@@ -21,6 +21,7 @@ from .traffic import (
     everyday_searches,
     registry_target,
     search_target,
+    version_targets,
 )
 
 SIZE = 10_000
@@ -39,6 +40,13 @@ def detail_8(rig: Rig) -> list[Outcome]:
     with running_catalog(rig, ensure_folder(SIZE, versions=8)) as catalog:
         traffic = survey(catalog, detail_targets(SIZE, SIZE))
         what = f"detail, {SIZE:,} widgets with 8 versions each, keys spread uniformly"
+        return [side_by_side(rig, catalog, traffic, what, at_least(0.33))]
+
+
+def version(rig: Rig) -> list[Outcome]:
+    with running_catalog(rig, ensure_folder(SIZE)) as catalog:
+        traffic = survey(catalog, version_targets(SIZE))
+        what = f"version detail, one of each of {SIZE:,} widgets, keys spread uniformly"
         return [side_by_side(rig, catalog, traffic, what, at_least(0.33))]
 
 

@@ -6,7 +6,9 @@ from itertools import combinations, permutations
 from string import ascii_lowercase
 from urllib.parse import quote_plus
 
-from .catalogs import COMMON, key_of, scope_of, vocabulary_of
+import msgspec
+
+from .catalogs import COMMON, key_of, lines, scope_of, vocabulary_of
 
 SDKS = ("1.4.0", "2.1.3", "3.0.0", "2.0.0-beta.2")
 # As a browser says it; the catalog then sends zstd.
@@ -26,6 +28,12 @@ def detail_targets(widgets: int, count: int) -> list[str]:
     if count >= widgets:
         return [detail_target(number) for number in range(widgets)]
     return [detail_target(it) for it in random.Random(_SEED).sample(range(widgets), count)]
+
+
+def version_targets(widgets: int) -> list[str]:
+    """The first version of every widget of the catalog."""
+    found = (msgspec.json.decode(it)["versions"][0]["version"] for it in lines(widgets))
+    return [f"{detail_target(number)}/{version}" for number, version in enumerate(found)]
 
 
 def registry_target(number: int) -> str:

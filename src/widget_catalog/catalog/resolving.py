@@ -5,6 +5,7 @@ Each widget is one read of the replica, so the cost does not depend on the size 
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import NamedTuple
 
 import msgspec
@@ -58,6 +59,9 @@ _decode_outline = msgspec.json.Decoder(list[_Outline]).decode
 _decode_permissions = msgspec.json.Decoder(tuple[str, ...]).decode
 _encode = msgspec.json.Encoder().encode
 
+# Lists of permissions up to this length, both together, are compared once and remembered.
+_SHORT_BYTES = 200
+
 # Where these fields stand in an entry. No text holds such a thing: a quote in it is escaped.
 _PERMISSIONS, _LICENSE = b',"permissions":', b',"license":'
 _PUBLISHED, _PUBLISHED_BYTES = b',"publishedAt":"', 24
@@ -72,6 +76,9 @@ class Resolver:
     async def results(self, asked: Resolve, now: datetime, pace: Pace) -> list[bytes]:
         """The results for all of the widgets, each as JSON; equal questions share one."""
         choice = _Choice(asked, now)
+        # To hash versions and ranges takes a while, and few ask twice for the same widget.
+        names = {(it.scope, it.name) for it in asked.widgets}
+        has_repeated = len(names) < len(asked.widgets)
         known: dict[Installed, bytes] = {}
         results: list[bytes] = []
         while len(results) < len(asked.widgets):
@@ -79,9 +86,11 @@ class Resolver:
             with self._documents.snapshot() as reading:
                 while len(results) < len(asked.widgets) and not pace.is_over:
                     it = asked.widgets[len(results)]
-                    result = known.get(it)
+                    result = known.get(it) if has_repeated else None
                     if result is None:
-                        result = known[it] = _encode(self._result(reading, choice, it))
+                        result = _encode(self._result(reading, choice, it))
+                        if has_repeated:
+                            known[it] = result
                     results.append(result)
         return results
 
@@ -201,8 +210,17 @@ def _permissions(
     before, after = b"[]" if installed is None else _listed(installed), _listed(offered)
     if before == after:
         return (), ()
+    is_short = len(before) + len(after) <= _SHORT_BYTES
+    return (_known_difference if is_short else _difference)(before, after)
+
+
+def _difference(before: bytes, after: bytes) -> tuple[Sequence[str], Sequence[str]]:
     old, new = _decode_permissions(before), _decode_permissions(after)
     return missing_in(old, new), missing_in(new, old)
+
+
+# Most widgets ask for one or two of the same few permissions.
+_known_difference = lru_cache(maxsize=1_000)(_difference)
 
 
 def _listed(entry: bytes) -> bytes:

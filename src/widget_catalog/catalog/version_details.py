@@ -33,6 +33,8 @@ class _Bundle(msgspec.Struct, rename="camel"):
 
 
 _decode_bundle = msgspec.json.Decoder(_Bundle).decode
+_encode = msgspec.json.Encoder().encode
+_NONE = b"[]"
 
 
 class VersionDetail(SmallDetail):
@@ -100,7 +102,7 @@ class VersionDetails:
     def _keep(self, widget: str, version: str, detail: VersionDetail, size_bytes: int) -> None:
         known = self._kept.items.get(widget)
         if known is None:
-            self._kept.put(widget, {version: detail}, size_bytes)
+            self._kept.offer(widget, {version: detail}, size_bytes)
         elif self._kept.grow(widget, known, size_bytes):
             known[version] = detail
 
@@ -118,6 +120,10 @@ class VersionDetails:
         bundle = _decode_bundle(entry)
         previous = None if row.previous is None else _decode_bundle(row.previous)
         allowed = () if previous is None else previous.permissions
+        added, removed = _NONE, _NONE
+        if allowed != bundle.permissions:
+            added = _encode(missing_in(allowed, bundle.permissions))
+            removed = _encode(missing_in(bundle.permissions, allowed))
         revoked = self._revocations.find(scope, name, row.number)
         parts = (
             b',"createdAt":"%b"},"version":' % row.created_at.encode(),
@@ -125,15 +131,15 @@ class VersionDetails:
             b',"manifest":',
             _manifest(row.manifest),
             b',"files":',
-            msgspec.json.encode(self._files(scope, name, bundle, row.style)),
+            _encode(self._files(scope, name, bundle, row.style)),
             b',"permissionsAdded":',
-            msgspec.json.encode(missing_in(allowed, bundle.permissions)),
+            added,
             b',"permissionsRemoved":',
-            msgspec.json.encode(missing_in(bundle.permissions, allowed)),
+            removed,
             b',"previousVersion":',
-            msgspec.json.encode(None if previous is None else previous.version),
+            _encode(None if previous is None else previous.version),
             b',"revoked":',
-            msgspec.json.encode(_revoked(revoked)),
+            _encode(_revoked(revoked)),
             b"}",
         )
         return b"".join(parts)

@@ -6,9 +6,9 @@ import msgspec
 
 from .documents import Documents
 from .records import unseal, version_key
-from .rendering import Outline
 
-_decode_outline = msgspec.json.Decoder(list[Outline]).decode
+# `rendering.Outline` as plain tuples, which takes half the time.
+_decode_outline = msgspec.json.Decoder(list[tuple[str, str, bool, int, int, int]]).decode
 _decode_styles = msgspec.json.Decoder(dict[str, tuple[int, str]]).decode
 
 
@@ -38,23 +38,24 @@ def find_version(documents: Documents, key: str, identity: str) -> VersionRow | 
         it = documents.find(reading, key)
         if it is None or not it.is_listed:
             return None
-        outline = _decode_outline(it.outline)
-        versions = iter(outline)
-        found = next((one for one in versions if one.version.partition("+")[0] == identity), None)
+        outline, entries_start = it.outline_and_start
+        versions = iter(_decode_outline(outline))
+        found = next((one for one in versions if one[0].partition("+")[0] == identity), None)
         if found is None:
             return None
+        number, _, _, *place = found
         # Those after it in the list were published before it.
-        before = next((one for one in versions if not one.is_yanked), None)
-        styles = _decode_styles(it.styles) if it.styles else {}
-        style = styles.get(found.version)
+        before = next((one for one in versions if not one[2]), None)
+        styles = it.styles
+        style = _decode_styles(styles).get(number) if styles else None
         manifest = reading.get(version_key(it.id, identity), db=documents.file.manifests)
         return VersionRow(
             it.id,
             bytes(it.text[0]),
             it.created_at,
-            found.version,
-            it.entries_at(found.place),
-            None if before is None else it.entries_at(before.place),
+            number,
+            it.entry(entries_start, *place),
+            None if before is None else it.entry(entries_start, *before[3:]),
             None if style is None else StyleRow(*style),
             None if manifest is None else unseal(manifest, f"the manifest of {key} {identity}"),
         )
