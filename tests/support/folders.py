@@ -46,8 +46,8 @@ def _copy_sparse(source: str, target: str) -> None:
                 break
             until = os.lseek(given.fileno(), done, os.SEEK_HOLE)
             while done < until:
-                length = until - done
-                done += os.copy_file_range(given.fileno(), made.fileno(), length, done, done)
+                piece = os.pread(given.fileno(), min(until - done, 1 << 20), done)
+                done += os.pwrite(made.fileno(), piece, done)
     shutil.copymode(source, target)
 
 
