@@ -125,6 +125,12 @@ def test_operators_revoke_and_take_it_back(village: Village) -> None:
 
     assert village.site.get("/cdn/@acme/clock/1.0.0/index.js").status == 410
     assert "same bundle" not in ann.get(VERSION).body.decode()
+    for page in ("", "/versions", "/1.0.0"):
+        ann.get(f"/widgets/acme/clock{page}")
+        shown = ann.page.one("main").text
+        assert ("Revoked" in shown, "Steals passwords." in shown) == (True, True), page
+        wrong = ("Yanked", "withdrawn by its author", "Use it")
+        assert [it for it in wrong if it in shown] == [], page
     ann.get(VERSION)
     assert "Steals passwords." in ann.page.one("div", class_="notice").text
     olly.get(VERSION)

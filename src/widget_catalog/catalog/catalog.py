@@ -4,6 +4,7 @@ Before each answer the shared revision word is looked at; if it moved, what is n
 feed is dropped from the caches and, at the next search, taken into the index.
 """
 
+from collections.abc import Mapping
 from functools import partial
 from itertools import chain
 from typing import NamedTuple
@@ -264,6 +265,11 @@ class Catalog:
         """Why this version must not run, if so."""
         self._follow()
         return self._revocations.find(scope, name, version)
+
+    def list_revoked(self, scope: str, name: str) -> Mapping[str, str]:
+        """The versions of this widget that must not run, each with the reason."""
+        self._follow()
+        return self._revocations.reasons_of(scope, name)
 
     def revocations(self) -> AnyContent:
         self._follow()

@@ -1,5 +1,7 @@
 """Revocations in memory: they are few, and asked for with every bundle."""
 
+from collections.abc import Mapping
+
 import msgspec
 
 from widget_contract.wire_running import Revocation
@@ -8,6 +10,8 @@ from ..replica.documents import Documents
 from ..replica.rendering import RevokedVersion
 from ..replica.revocations import list_revocations
 from .content import Content
+
+_NONE: Mapping[str, str] = {}
 
 
 class Revocations:
@@ -18,6 +22,7 @@ class Revocations:
     def clear(self) -> None:
         """They have changed; they are read when they are next asked for."""
         self._by_version: dict[tuple[str, str, str], RevokedVersion] | None = None
+        self._reasons: dict[tuple[str, str], dict[str, str]] = {}
         self._entries = b""
         self._content: Content | None = None
         self._revision = -1
@@ -25,6 +30,11 @@ class Revocations:
     def find(self, scope: str, name: str, version: str) -> RevokedVersion | None:
         """Why this version must not run, if so. `version` with its build metadata."""
         return self._read().get((scope, name, version))
+
+    def reasons_of(self, scope: str, name: str) -> Mapping[str, str]:
+        """The revoked versions of a widget, each with the reason."""
+        self._read()
+        return self._reasons.get((scope, name), _NONE)
 
     def answer(self, revision: int) -> Content:
         """All of them, as of this number of the feed."""
@@ -38,6 +48,8 @@ class Revocations:
         if self._by_version is None:
             rows = list_revocations(self._documents)
             self._by_version = {(it.scope, it.name, it.revoked.version): it.revoked for it in rows}
+            for (scope, name, version), it in self._by_version.items():
+                self._reasons.setdefault((scope, name), {})[version] = it.reason
             entries = [
                 Revocation(
                     revoked.sha256_hash,

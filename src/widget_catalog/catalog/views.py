@@ -1,6 +1,6 @@
 """Views: the catalog as typed values, for pages: the shapes that the API sends as bytes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import msgspec
@@ -93,6 +93,10 @@ class Views:
         """What is known of a listed version beside its entry."""
         content = self._catalog.version(f"{scope}/{name}/{version}")
         return None if content is None else _decode_beside(content.body)
+
+    def list_revoked(self, scope: str, name: str) -> Mapping[str, str]:
+        """The versions of this widget that must not run, each with the reason."""
+        return self._catalog.list_revoked(scope, name)
 
     def find_number(self, key: str) -> int | None:
         """The number of the widget with this `scope/name`, listed or not."""

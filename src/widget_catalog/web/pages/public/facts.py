@@ -1,7 +1,7 @@
 """What pages say of a widget, worked out from the shapes of the API: words, drawings, snippets."""
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from widget_contract.addresses import detail_path, style_address
@@ -82,17 +82,19 @@ class VersionRow(NamedTuple):
     added: tuple[str, ...]
     removed: tuple[str, ...]
     before: str | None
+    revoked_reason: str | None = None
 
 
-def version_rows(versions: Sequence[VersionEntry]) -> list[VersionRow]:
-    """Versions come newest first."""
+def version_rows(versions: Sequence[VersionEntry], revoked: Mapping[str, str]) -> list[VersionRow]:
+    """Versions come newest first; `revoked` has the reasons of those that must not run."""
     rows = []
     for i, it in enumerate(versions):
         before = versions[i + 1] if i + 1 < len(versions) else None
         old = it.permissions if before is None else before.permissions
         added = tuple(name for name in it.permissions if name not in old)
         removed = tuple(name for name in old if name not in it.permissions)
-        rows.append(VersionRow(it, added, removed, None if before is None else before.version))
+        former = None if before is None else before.version
+        rows.append(VersionRow(it, added, removed, former, revoked.get(it.version)))
     return rows
 
 

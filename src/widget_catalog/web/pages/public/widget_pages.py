@@ -46,7 +46,8 @@ class WidgetPages:
         if found is None:
             return None
         installs = await self._find_installs(f"{scope}/{name}")
-        key, shows = f"widget {scope}/{name}", (found.tag, installs)
+        revoked = self._views.list_revoked(scope, name)
+        key, shows = f"widget {scope}/{name}", (found.tag, installs, revoked)
         kept = self._pages.find(key, shows)
         if kept is not None:
             return kept
@@ -58,7 +59,7 @@ class WidgetPages:
         def values() -> dict[str, Any]:
             return {
                 "widget": detail.widget,
-                "versions": version_rows(detail.versions)[:_ROWS],
+                "versions": version_rows(detail.versions, revoked)[:_ROWS],
                 "version_count": len(detail.versions),
                 "compatibilities": compatibilities(detail.versions)[:_ROWS],
                 "installs": installs,
@@ -71,10 +72,11 @@ class WidgetPages:
         found = await self._views.find_widget(f"{scope}/{name}")
         if found is None:
             return None
+        revoked = self._views.list_revoked(scope, name)
 
         def values() -> dict[str, Any]:
             detail = found.read()
-            rows = version_rows(detail.versions)
+            rows = version_rows(detail.versions, revoked)
             start = (page - 1) * _ROWS_PER_PAGE
             return {
                 "widget": detail.widget,
@@ -90,13 +92,14 @@ class WidgetPages:
             }
 
         key = f"versions {scope}/{name} {page}"
-        return self._pages.get(key, (found.tag,), "versions.html", values)
+        return self._pages.get(key, (found.tag, revoked), "versions.html", values)
 
     async def version(self, scope: str, name: str, number: str) -> AnyContent | None:
         found = await self._views.find_widget(f"{scope}/{name}")
         if found is None:
             return None
-        key, shows = f"version {scope}/{name}/{number}", (found.tag,)
+        revoked = self._views.list_revoked(scope, name)
+        key, shows = f"version {scope}/{name}/{number}", (found.tag, revoked)
         kept = self._pages.find(key, shows)
         if kept is not None:
             return kept
@@ -107,7 +110,7 @@ class WidgetPages:
         facts = await self._version(version)
 
         def values() -> dict[str, Any]:
-            rows = version_rows(detail.versions)
+            rows = version_rows(detail.versions, revoked)
             return {
                 "widget": detail.widget,
                 "row": next(it for it in rows if it.it is version),
