@@ -130,14 +130,14 @@ def status_of(fault: CatalogError) -> int:
 
 
 def log_fault(request: Request, fault: CatalogError) -> None:
-    """Write to the log what is the disk's or the database's fault, not the client's."""
+    """Write to the log what no client is to blame for: a disk, the database, the object store."""
     cause = fault.__cause__
     if isinstance(fault, StoreUnavailable) and cause is not None:
         about = {}
         if isinstance(cause, OSError):
             about = {"errno": cause.errno, "file": cause.filename}
         _log.error(
-            "A request failed, since the disk or the database did.",
+            "A request failed, since the disk, the database or the object store did.",
             method=request.method,
             path=request.path,
             fault=str(cause),
