@@ -52,8 +52,9 @@ def _copy_sparse(source: str, target: str) -> None:
 
 
 def filled_folder(data: Path, *lines: dict[str, Any], beside: Path | None = None) -> Path:
-    """A data folder with these widgets; `beside` is where their bundle files lie."""
-    node = open_node(empty_folder(data))
+    """A data folder with these widgets, or with these as well if it is there already; `beside` is
+    where their bundle files lie."""
+    node = prepare_node(data) if data.exists() else open_node(empty_folder(data))
     import_widgets(node, *lines, beside=beside)
     node.store.close()
     return data
