@@ -38,6 +38,7 @@ def build_services(
     folder: DataFolder,
     store: Store,
     bundles: Bundles,
+    check_bundles: Callable[[], None],
     uploads: Uploads,
     settings: Settings,
     applied_seq: Callable[[], int],
@@ -51,6 +52,7 @@ def build_services(
     return Services(
         store=store,
         bundles=bundles,
+        check_bundles=check_bundles,
         uploads=uploads,
         settings=settings,
         lifetimes=lifetimes,

@@ -99,6 +99,7 @@ def build_worker(
     )
     following = _follow(settings, node, watch)
     store_watch = None if backends.bundles is None else StoreWatch(node.bundles)
+    check_bundles = node.bundles.check if store_watch is None else store_watch.check
     alarm = DamageAlarm(node.folder.damage)
     try:
         if status is not None and status.memory_faults:
@@ -119,7 +120,13 @@ def build_worker(
         watch=watch,
     ).store
     services = build_services(
-        node.folder, durable, node.bundles, node.uploads, settings, node.replica.applied_seq
+        node.folder,
+        durable,
+        node.bundles,
+        check_bundles,
+        node.uploads,
+        settings,
+        node.replica.applied_seq,
     )
     shown = current_settings(settings, services)
     tidy = partial(tidy_uploads, durable, node.bundles, node.uploads)
@@ -144,7 +151,7 @@ def build_worker(
         catalog,
         counter,
         durable.check if node.status is None else node.status.check_database,
-        node.bundles.check if store_watch is None else store_watch.check,
+        check_bundles,
         durable.blocked_s,
         shown,
         dispatcher.answer,

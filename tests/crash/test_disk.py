@@ -154,7 +154,7 @@ def test_a_publish_that_the_disk_refuses_is_503_and_logged_with_its_cause(
             assert list(refused.json()) == ["error"]
             assert int(refused.headers["retry-after"]) > 0
             assert author.publish("ann/clock", "1.0.1").status_code == 200
-        [line] = [it for it in service.log.splitlines() if "the disk or the database" in it]
+        [line] = [it for it in service.log.splitlines() if "the disk, the database" in it]
         assert "[error" in line
         assert f"errno={errno.EACCES}" in line
         assert f"file={data / 'bundles'}" in line

@@ -155,10 +155,14 @@ def test_what_is_on_the_disk_of_a_node_is_served_while_the_store_is_down(
         assert str(server.port) not in refused.text
         wait_for(lambda: one.client.get("/api/health").status_code == 503, 30)
         assert one.client.get("/api/health").json()["checks"]["bundles"] == "failing"
+        unrequested = ann.post(one, "/api/widgets/publish", request_body("ann/clock", "1.3.0", JS))
+        assert (unrequested.status_code, unrequested.headers["retry-after"]) == (503, "5")
+        assert "store of the bundles cannot be reached" in unrequested.json()["error"]
     finally:
         server.start()
 
     assert one.client.get(bundle_url("1.1.0")).content == js
+    wait_for(lambda: one.client.get("/api/health").status_code == 200)
     assert ann.publish("ann/clock", "1.3.0", JS, one).status_code == 200
 
 
@@ -180,9 +184,7 @@ def test_a_node_that_is_started_while_the_store_is_down_serves_what_it_has(
         assert two.client.get("/healthz/ready").status_code == 200
         wait_for(lambda: two.client.get("/api/health").json()["checks"]["bundles"] == "failing")
         body = request_body("ann/clock", "1.5.0", JS)
-        requested = ann.post(two, "/api/widgets/publish", body)
-        confirm = {"action": "confirm", "versionId": requested.json().get("versionId")}
-        refused = ann.post(two, "/api/widgets/publish", confirm)
+        refused = ann.post(two, "/api/widgets/publish", body)
         assert refused.status_code == 503
         assert "store of the bundles cannot be reached" in refused.json()["error"]
 

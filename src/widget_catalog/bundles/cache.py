@@ -26,6 +26,7 @@ _USED_WITHIN_S = 60
 # So much is left when room is made.
 _KEPT = 0.9
 _CHECKED_EVERY_S = 5.0
+_RETRY_S = 1.0
 
 
 class BundleCache:
@@ -106,5 +107,5 @@ class StoreWatch:
             except Exception:
                 _log.exception("The bundle store cannot be asked.")
                 self._fault = BundlesDown()
-            if self._ended.wait(_CHECKED_EVERY_S):
+            if self._ended.wait(_RETRY_S if self.is_failing else _CHECKED_EVERY_S):
                 return

@@ -43,6 +43,8 @@ class Services(NamedTuple):
 
     store: Store
     bundles: Bundles
+    check_bundles: Callable[[], None]
+    """Raises FolderUnusable or BundlesDown, without waiting for the object store."""
     uploads: Uploads
     settings: Settings
     lifetimes: Lifetimes
