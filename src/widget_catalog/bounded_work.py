@@ -57,7 +57,7 @@ class BoundedWork(Generic[Q, A]):
     def _finish(self, asked: "asyncio.Future[A | None]") -> None:
         self._waiting -= 1
         if not asked.cancelled():
-            asked.exception()  # Whoever asked may be gone.
+            asked.exception()  # The caller may be gone.
 
     def _ask(self, question: Q) -> A | None:
         try:

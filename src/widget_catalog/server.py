@@ -146,7 +146,7 @@ def serve(
 def _let_signals_end_a_starting_worker() -> None:
     """Until a worker has a loop to handle signals with, they end it.
 
-    The handler that it inherits would swallow them, and its parent would wait for it in vain.
+    The handler that it inherits would swallow them, and its parent would never see them.
     While it is forked they are held back, so that none falls between.
     """
 

@@ -136,7 +136,7 @@ class Settings:
         180, "How long a program stays signed in at all, however often it renews its access."
     )
     audit_keep_days: int = _setting(
-        0, "How long entries of the audit log are kept, in days; 0: for ever."
+        0, "How long entries of the audit log are kept, in days; 0: forever."
     )
     second_factor_required: str = _setting(
         RequiredOf.NOBODY.value,

@@ -125,7 +125,7 @@ def connection_limit() -> int:
     """How many connections a worker accepts at once, so that it never runs out of descriptors.
 
     Each may need a second one, for a file that is sent or received. Those beyond the limit wait in
-    the queue of the listening socket; without descriptors they would be accepted in vain, again
+    the queue of the listening socket; without descriptors they would be accepted and fail, again
     and again, and bundles could not be opened.
     """
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -71,7 +71,7 @@ _log = structlog.get_logger("widget_catalog.start")
 # In each of two pools: those who write wait for each other, those who only read for nobody.
 _THREADS = 8
 _DATABASE_PATIENCE_S = 5.0
-# How often a worker looks whether a change was left unapplied, as by a process that was killed.
+# How often a worker checks whether a change was left unapplied, as by a process that was killed.
 _APPLY_EVERY_S = 2
 # How often it looks how much of the replica it has mapped.
 _RELEASE_EVERY_S = 10

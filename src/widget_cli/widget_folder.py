@@ -158,7 +158,7 @@ def _leads_out(folder: Path, path: Path) -> bool:
 
 
 def _faulty(folder: Path, faults: list[str], remarks: Sequence[str] = ()) -> ToolError:
-    """`remarks` are told besides: they may be the reason."""
+    """`remarks` are printed as well: they may be the reason."""
     return invalid_widget(
         _has(folder, faults, remarks),
         f"Correct {MANIFEST} or the files it names, then run: "

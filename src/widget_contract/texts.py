@@ -14,7 +14,7 @@ _SURROGATES = "\ud800-\udfff"
 _LINE_BREAK = re.compile(f"\r\n|[\n\v\f\r\x85{_LINE_SEPARATORS}]")
 # Bidirectional marks, embeddings, overrides and isolates: they reorder the text around them.
 _DIRECTION = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
-# Invisible, and of no use in any text: invisible operators, deprecated and annotation controls,
+# Invisible, and not needed in any text: invisible operators, deprecated and annotation controls,
 # shorthand and musical controls, and tags, which can carry a whole hidden message.
 _HIDDEN = (
     "\u2061-\u2065\u206a-\u206f\ufeff\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"

@@ -1,4 +1,4 @@
-"""Uploads at their worst: many at once, cut off, killed, on a slow disk. Nothing piles up."""
+"""Uploads: many at once, cut off, killed, on a slow disk. Nothing piles up."""
 
 import contextlib
 import hashlib

@@ -97,7 +97,7 @@ class FileTaker(BundleTaker):
             raise BundleRefused(f"{name[:200]} leads to no file.") from None
         if not path.is_relative_to(self._beside):
             raise BundleRefused(f"{name} is not in the folder of the file that names it.")
-        if is_something_else:  # To open a pipe would be to wait for ever.
+        if is_something_else:  # Opening a pipe could block forever.
             raise BundleRefused(f"{name} is not a file.")
         sha256_hash, size_bytes = hash_file(path)
         if size_bytes > self._max_bytes:

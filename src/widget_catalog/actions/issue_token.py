@@ -28,7 +28,7 @@ _MAX_PLACES = 100
 
 
 class FieldNames(NamedTuple):
-    """What the fields of a request are called where its faults are told."""
+    """The names of the fields of a request in error messages."""
 
     name: str = "name"
     actions: str = "actions"

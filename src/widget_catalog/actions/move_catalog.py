@@ -37,7 +37,7 @@ def move_tables(source: Place, target: Place, bar: Bar) -> int:
 
     def reseal(sealed: str) -> str:
         secret = source.box.open(sealed)
-        # What cannot be opened here is of no use there either; doctor says whose it is.
+        # What cannot be opened here could not be opened there either; doctor says whose it is.
         return sealed if secret is None else target.box.seal(secret)
 
     total = 0

@@ -7,7 +7,7 @@ _DAY_MS = 86_400_000
 
 
 def prune_audit(store: Store, keep_days: int) -> None:
-    """Some at a time, so that nobody waits for long; 0 days: they are kept for ever."""
+    """Some at a time, so that nobody waits for long; 0 days: they are kept forever."""
     if not keep_days:
         return
     before_ms = store.now_ms() - keep_days * _DAY_MS

@@ -118,7 +118,7 @@ def _publish(
 
 
 def _give_back(store: Store, bundles: Bundles, new: list[_File]) -> None:
-    """Remove what was put in vain, unless another version has come to refer to it."""
+    """Remove bundles that were stored for nothing, unless another version refers to them by now."""
     if not new:
         return
     with store.publishing() as tx:

@@ -1,6 +1,6 @@
 """Saving a widget as another catalog has it, with the events that have led there.
 
-What mirrors and snapshots share: both are told states, and the feed of this catalog tells events.
+What mirrors and snapshots share: both receive states, and the feed of this catalog has events.
 """
 
 from collections.abc import Iterator

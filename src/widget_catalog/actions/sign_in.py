@@ -162,7 +162,7 @@ def open_session(
     is_two_factor: bool = False,
 ) -> SignedIn:
     """A new session for somebody who was recognised, in this `way`. It replaces the browser's
-    former one, whose secret is of no use any more."""
+    former one, whose secret becomes invalid."""
     former = browser.former
     replaced = remove_session_by_secret(tx, hash_secret(former)) if former is not None else None
     remove_ended_sessions(tx, idle_since=tx.at_ms - lifetimes.idle_ms)

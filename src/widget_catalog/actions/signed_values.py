@@ -18,7 +18,7 @@ _ALGORITHM = "HS256"
 def sign_value(
     key: SigningKey, value: msgspec.Struct, now_ms: int, lifetime_s: int = LIFETIME_S
 ) -> str:
-    """The type is signed too: what was made for one purpose is of no use for another."""
+    """The type is signed too: what was made for one purpose is invalid for another."""
     from joserfc import jwt
     from joserfc.jwk import OctKey
 

@@ -178,7 +178,7 @@ class Staging:
         self._fates = [self._checks.take(connection, batch) for batch in self._spool]
 
     def _batches(self) -> Iterator[list[Draft]]:
-        """What must be written. What the catalog has already, it will have for ever."""
+        """What must be written. What the catalog has already, it keeps forever."""
         for lines, fates in zip(self._spool, self._fates, strict=True):
             added, merged = by_fate(lines, fates)
             for drafts, most in ((added, _MOST_ADDED), (merged, _MOST_MERGED)):

@@ -55,7 +55,7 @@ class LocalBundles:
                 if hashed.sha256_hash != sha256_hash:
                     raise BundleRefused(f"These bytes have the SHA-256 {hashed.sha256_hash}.")
                 os.fchmod(copy.fileno(), 0o444)
-                # Only now: whoever removes another file may remove the folder while it is empty.
+                # Only now: somebody who removes a file also removes a folder that is empty.
                 target.parent.mkdir(parents=True, exist_ok=True)
                 try:
                     os.link(temporary, target)

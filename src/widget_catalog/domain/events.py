@@ -3,7 +3,7 @@
 Those of widgets are here, those of people in `account_events.py`. An event becomes a line of the
 audit log, and a row of the change feed if the public sees it: see `store/events.py`. `kind` is its
 name in both; `action` is how the audit log shows it. The fields besides scope, name and version
-are the details of its line, in this order. Kinds are kept for ever: an event that no longer
+are the details of its line, in this order. Kinds are kept forever: an event that no longer
 happens stays here, or old lines lose their words.
 """
 

@@ -29,7 +29,7 @@ from .revision import Counts
 
 _log = structlog.get_logger("widget_catalog.follower")
 
-# How often a follower that is not at work looks whether it should be.
+# How often an idle follower checks whether it should take over.
 _RELIEF_S = 0.2
 # How often the database is asked, if it says nothing of itself.
 _BEAT_S = 0.5

@@ -20,7 +20,7 @@ _MANY = 100_000
 # From so many rows on, COPY takes less time than inserts do, though it is a round trip more.
 _WORTH_COPYING = 10
 
-# For all but numbers and texts, the driver first looks whether it was configured how to write
+# For all but numbers and texts, the driver first checks whether it was configured how to write
 # them. What it finds at once costs half of what it does not find.
 sqlite3.register_adapter(NoneType, lambda nothing: nothing)
 sqlite3.register_adapter(bool, int)

@@ -24,7 +24,7 @@ LONGEST_S = 20.0
 
 class ConnectionWatch:
     """One a process; has a thread of its own. Connections that were made before `stale_before_s`,
-    a moment of the monotonic clock, are waited on in vain."""
+    a moment of the monotonic clock, will never answer."""
 
     def __init__(self, stale_before_s: Callable[[], float]) -> None:
         self._stale_before_s = stale_before_s

@@ -154,7 +154,7 @@ class FromSettings(CatalogError):
 
 class Keys(Protocol):
     def for_purpose(self, purpose: str) -> "SigningKey":
-        """Keys that are of no use for another purpose."""
+        """Keys that are invalid for another purpose."""
 
     def newest(self) -> bytes:
         """The key to sign with."""
@@ -170,7 +170,7 @@ _LOCK_FLAGS = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
 
 
 class SigningKey(NamedTuple):
-    """The keys for one purpose: what is signed for one is of no use for another."""
+    """The keys for one purpose: what is signed for one is invalid for another."""
 
     keys: Keys
     purpose: str

@@ -43,5 +43,5 @@ def describe_strangers(addresses: Sequence[str]) -> str:
 
 
 def _fingerprints(secrets: Sequence[str]) -> list[str]:
-    """Short, and of no use to find the secret: that is random."""
+    """Short, and does not help to find the secret, which is random."""
     return [hmac.digest(it.encode(), b"fingerprint", "sha256").hex()[:8] for it in secrets[:_SHOWN]]

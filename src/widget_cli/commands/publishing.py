@@ -69,7 +69,7 @@ def publish_(
     """
     is_asked = not (yes or dry_run)
     if is_asked:
-        require_person()  # Before any work is done in vain.
+        require_person()  # Before any work is done.
     how = module_check(no_check=no_check, any_module=any_module)
     # Faults come before connections.
     before = read_widget(folder, max_bundle_bytes=sys.maxsize, check=how)
@@ -87,7 +87,7 @@ def publish_(
             _write_manifest(folder, file_text)
             _tell(plan, "already-published", json=json)
             return
-        # A person is not asked in vain; a machine's request goes through the same gates anyway.
+        # Checked before a person is asked; the request of a machine is checked anyway.
         answer = check(session, key, local) if is_asked or dry_run else {}
         if is_asked or not json:
             show_plan(plan)

@@ -123,7 +123,7 @@ const KINDS = {
   uri: "url", email: "email",
 };
 
-// A schema's `pattern` is left alone: a hostile one could keep this page busy for ever.
+// A schema's `pattern` is left alone: a hostile one could block this page forever.
 function text({ format, maxLength }, value, set) {
   const input = make("input", { type: KINDS[format] ?? "text", value: value ?? "" });
   if (Number.isInteger(maxLength) && maxLength >= 0) input.maxLength = maxLength;

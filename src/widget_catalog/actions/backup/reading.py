@@ -109,7 +109,7 @@ def read_backup(
 
     The database of a folder may stay where it is.
 
-    Raises InvalidBackup with everything that is wrong with it. What was copied is then of no use.
+    Raises InvalidBackup with everything that is wrong with it. The copy must not be used then.
     `despite_damage`: not for bundles and rows of widgets; the damaged bundles are copied, too.
     A damaged read model is no reason either: that can be rebuilt.
     """

@@ -207,7 +207,7 @@ class SearchIndex:
 
     def list_like(self, text: str, most: int) -> list[int]:
         """The numbers of listed widgets whose names look like this text, in normal form."""
-        from rapidfuzz import fuzz, process  # Few texts are looked for in vain.
+        from rapidfuzz import fuzz, process  # Few searches find nothing.
 
         keys = [it.decode() for it in self._keys[:_MOST_COMPARED]]
         own, named = self._facets.list_names(_MOST_COMPARED)

@@ -87,7 +87,7 @@ class WorkerMetrics:
 
 
 def forget_ended(folder: Path) -> None:
-    """Remove the gauges of workers that have ended: they would be added up for ever."""
+    """Remove the gauges of workers that have ended: they would be summed forever."""
     for path in folder.glob(f"{GAUGES}_*.db"):
         pid = path.stem.rpartition("_")[2]
         if pid.isdecimal() and not _is_alive(int(pid)):
