@@ -280,7 +280,7 @@ def test_a_hostile_widget_reaches_nothing(
     page = context.new_page()
     asked: list[str] = []
     page.on("response", lambda response: asked.append(response.url))
-    page.goto(f"{service.url}/preview/trial/attack/1.0.0")
+    page.goto(f"{service.url}/preview/trial/attack/1.0.0", wait_until="networkidle")
     page.evaluate("localStorage.setItem('secret', '1')")
     asked.clear()
     evil.heard.clear()

@@ -1,5 +1,7 @@
 """An import while others write, on both databases: nobody waits for the whole of it.
 
+How long they wait at most is measured with a large one, on a machine that does nothing else:
+
 WIDGETS=100000 ./dev test tests/store/test_import_at_once.py
 """
 
@@ -26,6 +28,7 @@ from widget_catalog.store.sessions import add_session
 from widget_catalog.store.widgets import add_widget, add_widgets, count_widgets
 
 _WIDGETS = int(os.environ.get("WIDGETS", "3000"))
+_IS_MEASURED = "WIDGETS" in os.environ
 _LONGEST_S = 2
 
 
@@ -53,11 +56,14 @@ def test_nobody_waits_long_for_an_import(store: Store, tmp_path: Path) -> None:
         with store.publishing() as tx:
             add_widget(tx, a_widget(f"ann/w{number}", a_version()), ann, told)
 
+    began = time.monotonic()
     with _importing(store, tmp_path) as is_importing:
         waited, rounds = _longest(is_importing, [sign_in, count_download, publish])
 
-    assert rounds > 0
-    assert waited < _LONGEST_S
+    took = time.monotonic() - began
+    assert rounds > 2
+    assert waited < took / 2
+    assert waited < _LONGEST_S or not _IS_MEASURED
     with store.reading() as connection:
         assert count_widgets(connection) == _WIDGETS + 1 + rounds
         newest = latest_seq(connection)
