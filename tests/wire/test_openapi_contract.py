@@ -32,7 +32,7 @@ _KNOWN = """
 
 @pytest.mark.parametrize(
     ("config", "examples", "selected"),
-    [("", 30, _ALL_BUT_RESOLVE), (_KNOWN, 40, _ALL_BUT_RESOLVE), (_KNOWN, 30, _ONLY_RESOLVE)],
+    [("", 60, _ALL_BUT_RESOLVE), (_KNOWN, 100, _ALL_BUT_RESOLVE), (_KNOWN, 30, _ONLY_RESOLVE)],
     ids=["any name", "a known widget", "resolve"],
 )
 def test_every_answer_is_as_the_document_says(
