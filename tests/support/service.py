@@ -26,8 +26,9 @@ _START_TIMEOUT_S = 120
 # Ports below those that the system gives to outgoing connections, so that a service which is
 # started again finds its port free. They are used after the look, and services may share a port:
 # so each process of a test run has some of its own, and gives none out twice for a long time.
-_FIRST_PORT = 10_000
-_PORTS_PER_PROCESS = 2_500
+# Browsers refuse 10080 as unsafe.
+_FIRST_PORT = 10_100
+_PORTS_PER_PROCESS = 2_480
 _PROCESSES = 9
 _next_port = itertools.count(os.getpid() * 37)
 
@@ -83,7 +84,11 @@ class Service:
                 )
         try:
             wait_until_it_answers(self.process, self.port, "/api/health")
-        except RuntimeError as error:
+            # The first worker answers while the others are still to be forked.
+            if "--workers" in arguments:
+                workers = int(arguments[arguments.index("--workers") + 1])
+                wait_for(lambda: len(self.worker_pids()) >= workers, _START_TIMEOUT_S)
+        except (RuntimeError, AssertionError, OSError) as error:
             self.kill()
             raise RuntimeError(f"{error} It said:\n{self.log}") from None
 
