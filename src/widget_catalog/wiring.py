@@ -17,6 +17,7 @@ from .settings import Settings
 
 if TYPE_CHECKING:
     from .catalog.catalog import Catalog
+    from .store.organizations import Member
     from .web.static_site import StaticSite
 
 
@@ -41,13 +42,26 @@ def open_catalog(node: Node, settings: Settings, now: Clock = clock.now) -> "Cat
 
 def build_static_site(node: Node, settings: Settings) -> "tuple[StaticSite, Callable[[], None]]":
     """What writes the catalog as files, and how to end it."""
+    from .actions.organize import list_public_members
     from .services import public_settings
     from .web.kit.rendering import PageRenderer
     from .web.pages.public.icons import Icons
     from .web.pages.public.pages import PublicPages
+    from .web.pages.public.scope_page import MembersReader
     from .web.static_site import StaticSite
 
     catalog = open_catalog(node, settings)
     renderer = PageRenderer(settings.service_name, settings.public_url, is_static=True)
-    pages = PublicPages(catalog, renderer, settings.cdn_url, node.bundles, Icons(node.folder.icons))
+
+    async def find_members(scope: str) -> "list[Member]":
+        return list_public_members(node.store, scope)
+
+    pages = PublicPages(
+        catalog,
+        renderer,
+        settings.cdn_url,
+        node.bundles,
+        Icons(node.folder.icons),
+        members=MembersReader(find_members),
+    )
     return StaticSite(catalog, pages, renderer, public_settings(settings)), catalog.close

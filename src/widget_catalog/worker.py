@@ -16,6 +16,7 @@ import structlog
 from .actions.count_download import DownloadCounter
 from .actions.installs import CHART_DAYS, read_installs
 from .actions.oauth import forget_successors
+from .actions.organize import list_public_members
 from .actions.prune_audit import prune_audit
 from .actions.report_widget import forget_reports
 from .actions.staged_import import watch_imports
@@ -37,6 +38,7 @@ from .settings import Settings
 from .store.connection_watch import ConnectionWatch
 from .store.damage import DamageAlarm
 from .store.feed import newest_change
+from .store.organizations import Member
 from .store.writer_lock import DEDICATED, SERVICE
 from .web.internal.routes import ROUTES
 from .web.kit.dispatcher import Dispatcher
@@ -52,9 +54,10 @@ from .web.pages.author.routes import AUTHOR_PAGES
 from .web.pages.operator.routes import OPERATOR_PAGES
 from .web.pages.preview.pages import PreviewPages
 from .web.pages.public.icons import Icons
-from .web.pages.public.installs import Days, InstallsReader
+from .web.pages.public.installs import Installs, InstallsReader, installs_of
 from .web.pages.public.pages import PublicPages
 from .web.pages.public.report_page import REPORT_PAGES
+from .web.pages.public.scope_page import MembersReader
 from .web.public.api import PublicApi
 from .web.public.cdn import Cdn
 from .web.public.event_streams import EventStreams
@@ -164,9 +167,15 @@ def build_worker(
         status,
     )
 
-    async def read_days(widget_id: int) -> Days:
+    async def find_installs(widget_id: int) -> Installs:
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(readers, read_installs, durable, widget_id, CHART_DAYS)
+        read = partial(read_installs, durable, widget_id, CHART_DAYS)
+        today, days = await loop.run_in_executor(readers, read)
+        return installs_of(today, dict(days))
+
+    async def find_members(scope: str) -> list[Member]:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(readers, list_public_members, durable, scope)
 
     pages = PublicPages(
         catalog,
@@ -174,7 +183,8 @@ def build_worker(
         settings.cdn_url,
         node.bundles,
         Icons(node.folder.icons),
-        InstallsReader(read_days).find,
+        InstallsReader(find_installs),
+        MembersReader(find_members),
     )
     previews = PreviewPages(catalog, services.renderer, settings.cdn_url)
     cdn = Cdn(catalog, *files_of(node.folder, node.bundles, backends))

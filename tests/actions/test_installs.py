@@ -58,7 +58,7 @@ def test_the_page_of_a_widget_has_a_chart(
 ) -> None:
     for module in (installs, count_download):
         monkeypatch.setattr(module, "WRITE_EVERY_S", 0.0)
-    monkeypatch.setattr(charts, "_KEPT_S", 0.0)
+    monkeypatch.setattr(charts.InstallsReader, "kept_s", 0.0)
     site.add(widget_line("acme/clock"))
     assert not Html(site.get("/widgets/acme/clock").body).all("figure")
     for _ in range(3):

@@ -4,6 +4,9 @@ import pytest
 
 from support.browsing import Browsing, browser_of
 from support.village import Village
+from widget_catalog.actions.manage_account import set_disabled
+from widget_catalog.web.pages.public import scope_page
+from widget_catalog.web.pages.public.scope_page import MembersReader
 
 HERE = "/account/organizations"
 ACME = f"{HERE}/acme"
@@ -117,3 +120,65 @@ def test_owners_and_operators_read_the_audit_log(village: Village, name: str) ->
     browsing = browser_of(getattr(village, name))
     assert browsing.get(f"{ACME}/audit").status == 200
     assert any(it.startswith("name publishers acme/clock") for it in rows(browsing))
+
+
+def public_members(village: Village) -> list[tuple[str, str]]:
+    """The names and roles on the page of the scope, for somebody who is not signed in."""
+    visitor = Browsing(village.site)
+    assert visitor.get("/scopes/acme").status == 200
+    if not visitor.page.all("ul", class_="members"):
+        return []
+    words = visitor.page.one("ul", class_="members").text.split()
+    return list(zip(words[1::3], words[2::3], strict=True))  # Each behind the letter of its tile.
+
+
+def test_owners_make_the_members_public_and_private_again(
+    village: Village, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(MembersReader, "kept_s", 0.0)
+    everybody = [("ann", "owner"), ("abe", "admin"), ("mia", "member"), ("pia", "member")]
+    action = f"{ACME}/members-public"
+    abe, ann = browser_of(village.abe), browser_of(village.ann)
+    abe.get(ACME)
+    assert action not in actions(abe)
+    assert public_members(village) == []
+
+    before = village.site.get("/scopes/acme").headers["etag"]
+    ann.get(ACME)
+    assert ann.submit(action, public="yes").headers["location"] == f"{ACME}?done=members-public"
+    assert public_members(village) == everybody
+    assert village.site.get("/scopes/acme").headers["etag"] != before
+    visitor = Browsing(village.site)
+    visitor.get("/scopes/acme")
+    assert "/scopes/ann" in visitor.page.links
+    assert "/scopes/mia" not in visitor.page.links, "mia has no widget, so there is no such page"
+
+    village.ann.put("/api/organizations/acme/members/mia", {"role": "admin"})
+    village.ann.delete("/api/organizations/acme/members/pia")
+    set_disabled(village.site.node.store, "abe", is_disabled=True)
+    assert public_members(village) == [("ann", "owner"), ("mia", "admin")]
+
+    ann.get(ACME)
+    assert ann.submit(action, public="perhaps").status == 400
+    assert ann.faults == ["Use the button to change who sees the members."]
+    assert ann.submit(action, public="no").status == 303
+    assert public_members(village) == []
+    assert village.site.get("/scopes/acme").headers["etag"] == before
+
+
+def test_a_large_organization_shows_the_first_of_its_members(
+    village: Village, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(MembersReader, "kept_s", 0.0)
+    monkeypatch.setattr(scope_page, "_MOST_MEMBERS", 3)
+    village.ann.put("/api/organizations/acme/settings", {"membersPublic": True})
+    assert [name for name, _ in public_members(village)] == ["ann", "abe", "mia"]
+    visitor = Browsing(village.site)
+    visitor.get("/scopes/acme")
+    assert "And 1 more." in visitor.page.one("main").text
+
+
+def test_a_personal_scope_shows_no_members(village: Village) -> None:
+    visitor = Browsing(village.site)
+    visitor.get("/scopes/ann")
+    assert not visitor.page.all("ul", class_="members")

@@ -20,6 +20,7 @@ from widget_catalog.store.organizations import (
     list_publishing_places,
     put_member,
     remove_member,
+    set_members_public,
     set_publishers,
     standing_of,
 )
@@ -28,13 +29,26 @@ from widget_catalog.store.organizations import (
 def test_an_organization_comes_back_as_it_was_added(store: Store) -> None:
     made = an_organization(store, "acme")
 
-    assert made == Organization(made.id, "acme", "Acme", store.now_ms())
+    assert made == Organization(made.id, "acme", "Acme", store.now_ms(), False)
     with store.reading() as connection:
         assert find_organization(connection, "acme") == get_organization(connection, "acme") == made
         for name in ("", "Acme", "acm", "nothing", "\0", "\ud800"):
             assert find_organization(connection, name) is None
             with pytest.raises(NotFound, match="There is no organization '"):
                 get_organization(connection, name)
+
+
+def test_an_organization_says_whether_its_members_are_public(store: Store) -> None:
+    acme, other = an_organization(store, "acme"), an_organization(store, "other")
+    with store.writing() as tx:
+        set_members_public(tx, acme, True)
+    with store.reading() as connection:
+        assert get_organization(connection, "acme") == acme._replace(are_members_public=True)
+        assert get_organization(connection, "other") == other
+    with store.writing() as tx:
+        set_members_public(tx, acme, False)
+    with store.reading() as connection:
+        assert get_organization(connection, "acme") == acme
 
 
 def test_members_have_a_role_and_keep_the_day_they_came(store: Store) -> None:

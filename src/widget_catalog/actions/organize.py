@@ -7,6 +7,8 @@ from widget_contract.texts import name_fault
 from ..domain.account_events import (
     MemberLeft,
     MemberRemoved,
+    MembersHidden,
+    MembersShown,
     OrganizationCreated,
     OrganizationTransferred,
     RoleChanged,
@@ -22,12 +24,14 @@ from ..store.organizations import (
     Membership,
     Organization,
     add_organization,
+    find_organization,
     get_organization,
     list_members,
     list_memberships,
     lock_organization,
     put_member,
     remove_member,
+    set_members_public,
     standing_of,
 )
 from .permissions import require, require_person
@@ -76,6 +80,34 @@ def show_organization(
         organization = get_organization(connection, slug)
         role = standing_of(connection, actor.account, slug, None).role
         return organization, role, list_members(connection, organization.id)
+
+
+def list_public_members(store: Store, scope: str) -> list[Member]:
+    """Whom the page of a scope shows; none unless the owners have decided so.
+
+    Whoever cannot sign in is left out: why is nobody's business."""
+    with store.reading() as connection:
+        organization = find_organization(connection, scope)
+        if organization is None or not organization.are_members_public:
+            return []
+        members = list_members(connection, organization.id)
+    ranks = list(Role)
+    shown = [it for it in members if not it.is_disabled]
+    return sorted(shown, key=lambda it: (ranks.index(it.role), it.username))
+
+
+def show_members(store: Store, actor: Actor, slug: str, *, is_public: bool) -> None:
+    """Let everybody see who the members are, or the members alone."""
+    require_person(actor)
+    with store.writing() as tx:
+        lock_organization(tx, slug)
+        require(tx.connection, actor, Right.OWN, slug)
+        organization = get_organization(tx.connection, slug)
+        if organization.are_members_public is is_public:
+            return
+        set_members_public(tx, organization, is_public)
+        kind = MembersShown if is_public else MembersHidden
+        append(tx, actor, kind(scope=slug))
 
 
 def change_role(

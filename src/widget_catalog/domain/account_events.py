@@ -205,6 +205,18 @@ class OrganizationTransferred(Event, frozen=True):
     member: str
 
 
+class MembersShown(Event, frozen=True):
+    """Everybody may see who they are."""
+
+    kind = "members_shown"
+    action = "make members public"
+
+
+class MembersHidden(Event, frozen=True):
+    kind = "members_hidden"
+    action = "make members private"
+
+
 class RoleChanged(Event, frozen=True):
     kind = "role_changed"
     action = "change role"

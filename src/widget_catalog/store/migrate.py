@@ -11,7 +11,7 @@ from .engine import Store
 MIGRATIONS = Path(__file__).parent / "migrations"
 
 # The newest migration: what a database of this release has.
-SCHEMA = "0019"
+SCHEMA = "0020"
 
 
 def migrate(store: Store) -> None:

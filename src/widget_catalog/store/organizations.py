@@ -19,6 +19,8 @@ class Organization(NamedTuple):
     slug: str
     display_name: str
     created_at: int
+    are_members_public: bool
+    """Whether the page of its scope shows them to everybody."""
 
 
 class Membership(NamedTuple):
@@ -81,6 +83,12 @@ def lock_organization(tx: Transaction, slug: str) -> None:
     if is_name(slug):
         query = sa.select(organizations.c.id).where(organizations.c.slug == slug)
         tx.connection.execute(query.with_for_update(key_share=True))
+
+
+def set_members_public(tx: Transaction, organization: Organization, is_public: bool) -> None:
+    here = organizations.c.id == organization.id
+    changed = sa.update(organizations).where(here).values(are_members_public=is_public)
+    tx.connection.execute(changed)
 
 
 def list_memberships(connection: Connection, account_id: int) -> list[Membership]:

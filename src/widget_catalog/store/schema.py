@@ -15,6 +15,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    false,
 )
 
 metadata = MetaData(
@@ -216,6 +217,7 @@ organizations = Table(
     Column("slug", Name, ForeignKey("scopes.name"), nullable=False, unique=True),
     Column("display_name", Text, nullable=False),
     Column("created_at", BigInteger, nullable=False),
+    Column("are_members_public", Boolean, nullable=False, server_default=false()),
 )
 
 memberships = Table(

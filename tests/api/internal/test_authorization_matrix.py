@@ -47,6 +47,7 @@ BODIES: dict[tuple[str, str], Any] = {
     ("POST", "/api/organizations"): {"slug": "acme", "displayName": "Acme"},
     ("POST", "/api/organizations/{slug}/invitations"): {"username": "mia"},
     ("PUT", "/api/organizations/{slug}/members/{username}"): {"role": "member"},
+    ("PUT", "/api/organizations/{slug}/settings"): {"membersPublic": False},
     ("POST", "/api/organizations/{slug}/transfer"): {"username": "gone"},
     ("POST", "/api/invitations/{id}/accept"): None,
     ("POST", "/api/invitations/{id}/decline"): None,

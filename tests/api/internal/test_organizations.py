@@ -16,8 +16,8 @@ def test_whoever_makes_an_organization_owns_it_and_may_publish_in_it(village: Vi
     eve = village.eve
     made = eve.post("/api/organizations", {"slug": "eves", "displayName": " Eve’s "})
 
-    shown = {"slug": "eves", "displayName": "Eve’s", "role": "owner"}
-    shown["createdAt"] = iso(village.clock.at)
+    shown: dict[str, object] = {"slug": "eves", "displayName": "Eve’s", "role": "owner"}
+    shown |= {"createdAt": iso(village.clock.at), "membersPublic": False}
     assert told(made) == (201, shown)
     assert told(eve.get("/api/organizations")) == (200, {"organizations": [shown]})
     member = {"username": "eve", "role": "owner", "since": iso(village.clock.at)}
@@ -301,3 +301,24 @@ def test_owners_read_the_log_of_their_organization_and_of_nothing_else(village: 
         )
     # A person's own scope is no organization.
     assert village.ann.get("/api/organizations/ann/audit").status == 404
+
+
+def test_owners_alone_decide_whether_everybody_sees_the_members(village: Village) -> None:
+    ann, place = village.ann, f"{ACME}/settings"
+    for person in (village.abe, village.mia, village.olly):
+        assert person.put(place, {"membersPublic": True}).status == 403
+    wrong: list[object] = [{}, {"membersPublic": "yes"}, {"membersPublic": None}, []]
+    for body in wrong:
+        assert list(ann.put(place, body).json()) == ["error"]
+    assert ann.get(ACME).json()["membersPublic"] is False
+
+    for is_public in (True, True, False):
+        assert told(ann.put(place, {"membersPublic": is_public})) == DONE
+        assert ann.get(ACME).json()["membersPublic"] is is_public
+    entries = ann.get(f"{ACME}/audit").json()["entries"][:3]
+    said = [(it["action"], it["actor"], it["scope"]) for it in entries]
+    assert said[:2] == [
+        ("make members private", "ann", "acme"),
+        ("make members public", "ann", "acme"),
+    ]
+    assert said[2][0] != "make members public"

@@ -28,6 +28,7 @@ FIELDS = {
     "who": "gone",
     "username": "gone",
     "role": "member",
+    "public": "no",
 }
 
 

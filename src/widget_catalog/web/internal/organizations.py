@@ -15,6 +15,7 @@ from ...actions.organize import (
     end_membership,
     list_own_organizations,
     parse_role,
+    show_members,
     show_organization,
     transfer_organization,
 )
@@ -37,6 +38,10 @@ class OrganizationBody(msgspec.Struct, rename="camel"):
     slug: str
     display_name: str
     allow_reserved: bool = False  # Heard from an operator alone.
+
+
+class SettingsBody(msgspec.Struct, rename="camel"):
+    members_public: bool
 
 
 class InvitationBody(msgspec.Struct):
@@ -84,6 +89,12 @@ def get_organization(services: Services, call: Call) -> Response:
         for it in members
     ]
     return reply({**_shown(organization, role), "members": shown})
+
+
+def put_settings(services: Services, call: Call) -> Response:
+    is_public = call.json(SettingsBody).members_public
+    show_members(services.store, call.actor, call.params["slug"], is_public=is_public)
+    return done()
 
 
 def post_invitation(services: Services, call: Call) -> Response:
@@ -161,6 +172,7 @@ def _shown(organization: Organization, role: object) -> dict[str, object]:
         "displayName": organization.display_name,
         "role": role,
         "createdAt": iso(from_ms(organization.created_at)),
+        "membersPublic": organization.are_members_public,
     }
 
 

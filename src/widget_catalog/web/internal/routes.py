@@ -148,6 +148,7 @@ ORGANIZATIONS = (
         organizations.delete_member,
         Right.MANAGE_MEMBERS,
     ),
+    Route("PUT", _ORGANIZATION + "/settings", organizations.put_settings, Right.OWN),
     Route("POST", _ORGANIZATION + "/transfer", organizations.post_transfer, Right.OWN),
     Route("GET", "/api/invitations", organizations.get_invitations, Who.PERSON),
     Route("POST", "/api/invitations/{id}/accept", organizations.post_accept, Who.PERSON),

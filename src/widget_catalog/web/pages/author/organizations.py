@@ -9,6 +9,7 @@ from ....actions.organize import (
     end_membership,
     list_own_organizations,
     parse_role,
+    show_members,
     transfer_organization,
 )
 from ....actions.read_audit import read_organization_audit
@@ -30,6 +31,7 @@ _DONE = {
     "withdraw": "The invitation is withdrawn.",
     "role": "The role is changed.",
     "remove": "The member is removed.",
+    "members-public": "The setting is saved.",
     "leave": "You have left the organization.",
     "transfer": "The organization is transferred. You are an admin of it now.",
 }
@@ -124,6 +126,15 @@ def post_role(services: Services, call: Call, fields: Mapping[str, str]) -> None
 @_form("remove")
 def post_remove(services: Services, call: Call, _fields: Mapping[str, str]) -> None:
     end_membership(services.store, call.actor, call.params["slug"], call.params["username"])
+
+
+@_form("members-public")
+def post_members_public(services: Services, call: Call, fields: Mapping[str, str]) -> None:
+    choice = fields.get("public")
+    if choice not in ("yes", "no"):
+        raise InvalidRequest("Use the button to change who sees the members.")
+    slug = call.params["slug"]
+    show_members(services.store, call.actor, slug, is_public=choice == "yes")
 
 
 def post_leave(services: Services, call: Call) -> Response:

@@ -67,6 +67,7 @@ ORGANIZATIONS = (
         organizations.post_remove,
         Right.MANAGE_MEMBERS,
     ),
+    _page("POST", _ORGANIZATION + "/members-public", organizations.post_members_public, Right.OWN),
     _page("POST", _ORGANIZATION + "/leave", organizations.post_leave, Right.VIEW),
     _page("POST", _ORGANIZATION + "/transfer", organizations.post_transfer, Right.OWN),
 )

@@ -1,16 +1,12 @@
 """Installs over time: the days of a widget as a chart, drawn as SVG."""
 
-import time
-from collections.abc import Awaitable, Callable
 from datetime import date, timedelta
 from typing import NamedTuple
 
 from ....actions.installs import CHART_DAYS
-from ....domain.errors import StoreUnavailable
+from .store_reads import StoreReads
 
 _HEIGHT = 40
-_KEPT_S = 30.0
-_MOST_KNOWN = 5_000
 _FIRST_DAY = date(1970, 1, 1)
 
 
@@ -54,32 +50,10 @@ def _bar(count: int, most: int) -> float:
     return max(round(count * _HEIGHT / most, 1), 1)
 
 
-# Today as a number of days since 1970, and days and counts up to it.
-Days = tuple[int, list[tuple[int, int]]]
+class InstallsReader(StoreReads[int, Installs]):
+    """From a widget's number."""
 
-
-class InstallsReader:
-    """Reads the days of a widget from the store, at most every half minute for each."""
-
-    def __init__(self, read: Callable[[int], Awaitable[Days]]) -> None:
-        self._read = read
-        self._known: dict[int, tuple[float, Installs | None]] = {}
-
-    async def find(self, widget_id: int) -> Installs | None:
-        """None while the store cannot be read and nothing is known."""
-        read_at, known = self._known.get(widget_id, (0.0, None))
-        if read_at and time.monotonic() - read_at < _KEPT_S:
-            return known
-        try:
-            today, days = await self._read(widget_id)
-            known = installs_of(today, dict(days))
-        except StoreUnavailable:
-            pass
-        self._known.pop(widget_id, None)
-        if len(self._known) >= _MOST_KNOWN:
-            del self._known[next(iter(self._known))]
-        self._known[widget_id] = (time.monotonic(), known)
-        return known
+    kept_s = 30.0
 
 
 def installs_of(today: int, counts: dict[int, int]) -> Installs:

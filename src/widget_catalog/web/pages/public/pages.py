@@ -24,12 +24,13 @@ from .feeds import Feeds
 from .front_page import FrontPage
 from .guide_pages import GuidePages
 from .icons import Icons
+from .installs import InstallsReader
 from .reference_pages import ReferencePages
 from .rendered_pages import RenderedPages
-from .scope_page import ScopePage
+from .scope_page import MembersReader, ScopePage
 from .search_page import SearchPage
 from .sitemaps import Sitemaps
-from .widget_pages import FindInstalls, WidgetPages
+from .widget_pages import WidgetPages
 
 _ALLOWED = "GET, HEAD"
 _MAX_PATH_AND_QUERY = 8192
@@ -105,7 +106,8 @@ class PublicPages:
         cdn_url: str,
         bundles: Bundles,
         icons: Icons | None = None,
-        installs: FindInstalls | None = None,
+        installs: InstallsReader | None = None,
+        members: MembersReader | None = None,
     ) -> None:
         self._renderer = renderer
         self._content_of = catalog.packer.content
@@ -117,7 +119,7 @@ class PublicPages:
         self._pages = RenderedPages(renderer, catalog.packer)
         self._front = FrontPage(self._views, self._pages)
         self._search = SearchPage(self._views, self._pages)
-        self._scope = ScopePage(self._views, self._pages)
+        self._scope = ScopePage(self._views, self._pages, members)
         self._widget = WidgetPages(catalog, self._pages, installs, renderer.public_url)
         self._compare = ComparePage(catalog, self._pages, bundles)
         self._feeds = Feeds(self._views, self._pages)
@@ -139,7 +141,7 @@ class PublicPages:
             return Resource(self._search.content(asked.query_string), _HTML)
 
         async def scope_page(asked: Asked) -> Resource | None:
-            return _page(self._scope.content(asked.params["scope"], asked.page))
+            return _page(await self._scope.content(asked.params["scope"], asked.page))
 
         async def widget_page(asked: Asked) -> Resource | None:
             return _page(await self._widget.widget(**asked.params), self._with_panel)

@@ -1,31 +1,51 @@
-"""The page of a scope: its widgets, and where its registry is."""
+"""The page of a scope: its widgets, its members where they are public, where its registry is."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from widget_contract.names import is_name
+from widget_contract.wire import SearchResults
 
 from ....catalog.large_content import AnyContent
-from ....catalog.views import Views
+from ....catalog.views import View, Views
+from ....domain.accounts import Role
 from ....replica.search.index import Order, Query
+from ....store.organizations import Member
 from .rendered_pages import RenderedPages
 from .search_page import page_numbers
+from .store_reads import StoreReads
 
 _PER_PAGE = 24
+# So that the page of a large organization stays small.
+_MOST_MEMBERS = 60
+
+
+class MembersReader(StoreReads[str, list[Member]]):
+    """The public members of a scope."""
+
+    kept_s = 2.0  # Whoever leaves, or does not want to be shown any more, is gone at once.
+
+
+class ShownMember(NamedTuple):
+    username: str
+    role: Role
+    has_page: bool
 
 
 class ScopePage:
-    def __init__(self, views: Views, pages: RenderedPages) -> None:
+    def __init__(self, views: Views, pages: RenderedPages, members: MembersReader | None) -> None:
         self._views = views
         self._pages = pages
+        self._members = members
 
-    def content(self, scope: str, page: int) -> AnyContent | None:
+    async def content(self, scope: str, page: int) -> AnyContent | None:
         """None if the scope has no listed widget."""
         if not is_name(scope):
             return None
-        found = self._views.search(Query(scope=scope, order=Order.INSTALLS), None, page, _PER_PAGE)
+        found = self._search(scope, page, _PER_PAGE)
         results = found.read()
         if not results.total:
             return None
+        members = (await self._members.find(scope) or []) if self._members is not None else []
 
         def values() -> dict[str, Any]:
             pages = -(-results.total // _PER_PAGE)
@@ -33,10 +53,22 @@ class ScopePage:
                 "scope": scope,
                 "cards": results.widgets,
                 "total": results.total,
+                "members": [self._shown(it) for it in members[:_MOST_MEMBERS]],
+                "member_count": len(members),
                 "page": page,
                 "pages": pages,
                 "address": lambda to: self._pages.address(f"/scopes/{scope}?page={to}"),
                 "numbers": page_numbers(page, pages),
             }
 
-        return self._pages.get(f"scope {scope} {page}", (found.tag,), "scope.html", values)
+        # Which of them have a page depends on all scopes.
+        shows = (found.tag, members, self._views.revision() if members else None)
+        return self._pages.get(f"scope {scope} {page}", shows, "scope.html", values)
+
+    def _shown(self, member: Member) -> ShownMember:
+        has_page = self._search(member.username, 1, 1).read().total > 0
+        return ShownMember(member.username, member.role, has_page)
+
+    def _search(self, scope: str, page: int, limit: int) -> View[SearchResults]:
+        query = Query(scope=scope, order=Order.INSTALLS)
+        return self._views.search(query, None, page, limit)

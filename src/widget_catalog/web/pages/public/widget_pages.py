@@ -1,6 +1,5 @@
 """Pages of a widget: its own, that of all its versions, and one a version."""
 
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 from widget_contract.wire import VersionEntry
@@ -10,7 +9,7 @@ from ....catalog.large_content import AnyContent
 from ....catalog.views import Views
 from ..preview.panel import panel_of
 from .facts import compatibilities, find_version, grid, in_words, use, version_rows
-from .installs import Installs
+from .installs import Installs, InstallsReader
 from .manifest_facts import read_manifest
 from .markdown import MarkdownRenderer
 from .rendered_pages import RenderedPages
@@ -22,16 +21,13 @@ _README_BYTES = 20_000
 _ROWS = 12
 _ROWS_PER_PAGE = 25
 
-FindInstalls = Callable[[int], Awaitable[Installs | None]]
-"""From a widget's number."""
-
 
 class WidgetPages:
     def __init__(
         self,
         catalog: Catalog,
         pages: RenderedPages,
-        installs: FindInstalls | None,
+        installs: InstallsReader | None,
         public_url: str,
     ) -> None:
         self._catalog = catalog
@@ -143,4 +139,4 @@ class WidgetPages:
         number = self._views.find_number(key)
         if number is None or self._installs is None:
             return None
-        return await self._installs(number)
+        return await self._installs.find(number)

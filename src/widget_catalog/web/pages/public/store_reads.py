@@ -1,0 +1,35 @@
+"""StoreReads: what public pages show that only the store has, kept for some seconds."""
+
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import ClassVar, Generic, TypeVar
+
+from ....domain.errors import StoreUnavailable
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+_MOST_KNOWN = 5_000
+
+
+class StoreReads(Generic[K, V]):
+    kept_s: ClassVar[float]
+    """How old what a page shows may be."""
+
+    def __init__(self, read: Callable[[K], Awaitable[V]]) -> None:
+        self._read = read
+        self._known: dict[K, tuple[float, V | None]] = {}
+
+    async def find(self, key: K) -> V | None:
+        """What was read last while the store cannot be read; None if nothing is known."""
+        read_at, known = self._known.get(key, (0.0, None))
+        if read_at and time.monotonic() - read_at < self.kept_s:
+            return known
+        with suppress(StoreUnavailable):
+            known = await self._read(key)
+        self._known.pop(key, None)
+        if len(self._known) >= _MOST_KNOWN:
+            del self._known[next(iter(self._known))]
+        self._known[key] = (time.monotonic(), known)
+        return known
