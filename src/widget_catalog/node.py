@@ -176,7 +176,7 @@ def prepare_node(
         report(fault.message)
     try:
         if not may_begin_anew and is_new(node.store):
-            require_no_traces_of(folder)
+            require_no_traces_of(folder, is_opened=True)
         migrate(node.store)
         if not applies:
             return node

@@ -59,7 +59,7 @@ def require_no_loss(folder: DataFolder) -> None:
     if not has_database(folder.database):
         require_whole(folder.path)
         require_no_backup(folder.path)
-        require_no_traces_of(folder)
+        require_no_traces_of(folder, is_opened=False)
 
 
 def bundles_in(folder: DataFolder, backends: Backends = _FOLDER) -> Bundles:
@@ -143,8 +143,9 @@ def open_secret_box(folder: DataFolder, settings: Settings) -> "SecretBox":
     return SecretBox(folder.second_factor_key)
 
 
-def require_no_traces_of(folder: DataFolder) -> None:
-    require_no_traces(folder.database, bundles_in(folder), folder.second_factor_key)
+def require_no_traces_of(folder: DataFolder, *, is_opened: bool) -> None:
+    bundles, key = bundles_in(folder), folder.second_factor_key
+    require_no_traces(folder.database, bundles, key, is_opened=is_opened)
 
 
 def check_is_folder(path: Path) -> None:

@@ -2,6 +2,8 @@
 
 import contextlib
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -56,6 +58,29 @@ def test_a_database_without_tables_is_a_lost_one_too(data: Path) -> None:
     said = widget_catalog("import", "-", "--data", data)
 
     assert (said.code, said.err) == (1, _LOST.format(data=data))
+
+
+_KILLED_WHILE_IT_MAKES_TABLES = """
+import os, sqlite3, sys
+database = sqlite3.connect(sys.argv[1], isolation_level=None)
+database.execute("PRAGMA journal_mode=WAL")
+database.execute("PRAGMA cache_size=1")  # So it writes before it commits.
+database.execute("BEGIN IMMEDIATE")
+for i in range(50):
+    database.execute(f"CREATE TABLE t{i} (x TEXT)")
+os._exit(9)
+"""
+
+
+def test_a_first_command_that_was_killed_is_no_loss(tmp_path: Path) -> None:
+    database = tmp_path / "data" / "catalog.db"
+    database.parent.mkdir()
+    subprocess.run([sys.executable, "-c", _KILLED_WHILE_IT_MAKES_TABLES, database], check=False)
+    assert database.with_name("catalog.db-wal").stat().st_size
+
+    said = widget_catalog("import", "-", "--data", database.parent)
+
+    assert said.code == 0, said.err
 
 
 def test_the_operator_can_begin_anew_when_that_is_meant(data: Path) -> None:

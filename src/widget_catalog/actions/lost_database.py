@@ -28,11 +28,18 @@ def require_no_backup(folder: Path) -> None:
         )
 
 
-def require_no_traces(database: Path, bundles: Bundles, second_factor_key: Path) -> None:
-    """Raises CatalogMissing where bundles, a log or a key say that there was a database."""
+def require_no_traces(
+    database: Path, bundles: Bundles, second_factor_key: Path, *, is_opened: bool
+) -> None:
+    """Raises CatalogMissing where bundles, a log or a key say that there was a database.
+
+    If it `is_opened`, SQLite has read the log: what is left there was never committed, as after a
+    kill while the tables were made.
+    """
     stored = sum(1 for _ in bundles.list_stored())
     traces = [f"{stored:,} stored bundle{'s' if stored != 1 else ''}"] if stored else []
-    others = (database.with_name(f"{database.name}-wal"), second_factor_key)
+    log = database.with_name(f"{database.name}-wal")
+    others = (second_factor_key,) if is_opened else (log, second_factor_key)
     traces += [it.name for it in others if it.exists() and it.stat().st_size]
     if traces:
         raise CatalogMissing(
