@@ -104,7 +104,7 @@ def open_node(
         patience=patience,
         program=_program(),
         run_folder=folder.writer_lock.parent,
-        is_up=status.is_database_up if status is not None and is_watched else lambda: True,
+        check_up=status.check_database if status is not None and is_watched else lambda: None,
         check_release=status.check_release if status is not None and is_watched else lambda: None,
         watch=watch if is_watched else None,
     )

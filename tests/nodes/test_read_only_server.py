@@ -53,6 +53,7 @@ class Site:
         for path, body in ((CLOCK, None), (PUBLISH, REQUEST)):
             refused = self.ask("POST", path, body)
             assert (refused.status_code, refused.headers["retry-after"]) == (503, "5")
+            assert "database takes no writes just now" in refused.json()["error"]
         for path in (CLOCK, "/api/v1/widgets/search?q=clock", "/healthz/ready", "/"):
             assert self.statuses("GET", path) == {200}
 

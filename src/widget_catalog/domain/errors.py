@@ -135,6 +135,14 @@ class DatabaseDown(BackendDown):
     )
 
 
+class DatabaseReadOnly(DatabaseDown):
+    """It answers, and takes no writes: it was demoted, or its operator wants it so."""
+
+    sentence = (
+        "The catalog's database takes no writes just now. Everything can be read; try again soon."
+    )
+
+
 class BundlesDown(BackendDown):
     sentence = (
         "The store of the bundles cannot be reached just now. Nothing was published; try again "

@@ -104,7 +104,7 @@ class Follower:
                     self._hear(listening)
             except ReadOnlyServer as fault:
                 # In this order: none is made in between.
-                self._status.database_failed()
+                self._status.database_became_read_only()
                 self._status.end_connections()
                 self._note_fault("The database takes no writes. Reads go on.", fault)
             except Exception as fault:  # The driver's, or the network's.

@@ -9,7 +9,7 @@ import os
 import time
 from pathlib import Path
 
-from ..domain.errors import DatabaseDown, OlderRelease
+from ..domain.errors import DatabaseDown, DatabaseReadOnly, OlderRelease
 from .revision import allocate
 
 # Nobody has heard of the database for so long: it is taken to be down.
@@ -20,6 +20,8 @@ _ANSWERED_AT, _IS_UP, _NEWEST, _APPLIED, _BEHIND_SINCE, _COUNTED, _IS_NEWER, _HO
     range(9)
 )
 _BYTES = 8 * 9
+# What _IS_UP says.
+_DOWN, _UP, _READ_ONLY = range(3)
 
 
 class NodeStatus:
@@ -39,10 +41,15 @@ class NodeStatus:
         self._words[_NEWEST] = newest_seq
         self._note_lag()
         self._words[_ANSWERED_AT] = _now_ms()
-        self._words[_IS_UP] = 1
+        self._words[_IS_UP] = _UP
 
     def database_failed(self) -> None:
-        self._words[_IS_UP] = 0
+        """What was read-only before stays so: then no connection can be made."""
+        if self._words[_IS_UP] != _READ_ONLY:
+            self._words[_IS_UP] = _DOWN
+
+    def database_became_read_only(self) -> None:
+        self._words[_IS_UP] = _READ_ONLY
 
     def applied(self, seq: int) -> None:
         self._words[_APPLIED] = max(0, seq)
@@ -57,7 +64,7 @@ class NodeStatus:
     # What the others ask
 
     def is_database_up(self) -> bool:
-        return self._words[_IS_UP] == 1 and not self.is_silent()
+        return self._words[_IS_UP] == _UP and not self.is_silent()
 
     def is_silent(self) -> bool:
         """Whether nothing was heard of it for longer than it usually takes."""
@@ -71,6 +78,8 @@ class NodeStatus:
 
     def check_database(self) -> None:
         """Whether it answers, from memory: to ask it would make all others wait."""
+        if self._words[_IS_UP] == _READ_ONLY:
+            raise DatabaseReadOnly
         if not self.is_database_up():
             raise DatabaseDown
 

@@ -19,7 +19,7 @@ from sqlalchemy.pool import PoolProxiedConnection, QueuePool
 
 from ..domain import clock
 from ..domain.clock import Clock
-from ..domain.errors import DatabaseDown, DataDamaged
+from ..domain.errors import DataDamaged
 from .advisory_lock import limit_waiting, take_advisory_lock
 from .connection_watch import ConnectionWatch
 from .faults import faults_named
@@ -53,13 +53,14 @@ class Store:
         patience: Patience = COMMAND,
         program: str = "",
         run_folder: Path | None = None,
-        is_up: Callable[[], bool] = lambda: True,
+        check_up: Callable[[], None] = lambda: None,
         check_release: Callable[[], None] = lambda: None,
         watch: ConnectionWatch | None = None,
     ) -> None:
         """`program` is the name that others see while they wait for this one; `run_folder` is for
-        locks and files of what is under way; a database that is not `is_up` is not waited for, and
-        where `check_release` raises, nothing is written. `watch` limits how long a write takes."""
+        locks and files of what is under way. Where `check_up` raises, the database is not waited
+        for; where `check_release` does, nothing is written. `watch` limits how long a write takes.
+        """
         self.engine = engine
         self._on_damage = on_damage
         self._lock_file = lock_file
@@ -70,7 +71,7 @@ class Store:
         )
         self._patience = patience
         self.run_folder = run_folder or (lock_file and lock_file.parent)
-        self._is_up = is_up
+        self._check_up = check_up
         self._check_release = check_release
         self._watch = watch
         self._listener = listener
@@ -147,8 +148,7 @@ class Store:
             connection.execute(sa.text("SELECT 1"))
 
     def _connected(self) -> Connection:
-        if not self._is_up():
-            raise DatabaseDown
+        self._check_up()
         return self.engine.connect()
 
     def _limit(self, connection: Connection) -> contextlib.AbstractContextManager[None]:

@@ -6,9 +6,16 @@ from collections.abc import Iterator
 
 import sqlalchemy as sa
 
-from ..domain.errors import DatabaseDown, DataDamaged, StoreUnavailable, WriterBusy
+from ..domain.errors import (
+    DatabaseDown,
+    DatabaseReadOnly,
+    DataDamaged,
+    StoreUnavailable,
+    WriterBusy,
+)
 from .advisory_lock import is_waiting_over
 from .damage import is_damage
+from .postgresql import is_read_only
 from .writer_lock import BUSY
 
 
@@ -35,6 +42,8 @@ def _named(fault: BaseException) -> StoreUnavailable:
         )
     if is_waiting_over(fault):
         return WriterBusy(BUSY)
+    if is_read_only(fault):
+        return DatabaseReadOnly()
     if not isinstance(fault, sqlite3.Error | OSError):
         return DatabaseDown()
     if getattr(fault, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY:

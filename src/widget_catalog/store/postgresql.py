@@ -92,10 +92,15 @@ def postgresql_engine(
     @sa.event.listens_for(engine, "handle_error")
     def leave_read_only_server(context: Any) -> None:
         # It still answers, so the pool would keep all connections to it.
-        if getattr(context.original_exception, "sqlstate", None) == _READ_ONLY:
+        if is_read_only(context.original_exception):
             context.is_disconnect = True
 
     return engine
+
+
+def is_read_only(fault: BaseException) -> bool:
+    """Whether this is what a server says that takes no writes."""
+    return getattr(fault, "sqlstate", None) == _READ_ONLY
 
 
 def notify(connection: Connection) -> None:

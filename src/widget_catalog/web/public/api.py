@@ -18,7 +18,14 @@ from widget_contract.wire import CliVersion, Counted, ServiceVersion, Shape
 from ... import release
 from ...catalog.catalog import Catalog
 from ...catalog.content import Content
-from ...domain.errors import Busy, DatabaseDown, DataDamaged, InvalidQuery, StoreUnavailable
+from ...domain.errors import (
+    Busy,
+    DatabaseDown,
+    DatabaseReadOnly,
+    DataDamaged,
+    InvalidQuery,
+    StoreUnavailable,
+)
 from ..kit.conditional import http_date
 from ..kit.content_response import content_response
 from ..kit.current_settings import CurrentSettings
@@ -74,7 +81,11 @@ _READ_OPEN = "GET, HEAD, OPTIONS"
 _READ_COUNT_OPEN = "GET, HEAD, POST, OPTIONS"
 
 # What health calls it.
-_STATES: dict[type[StoreUnavailable], str] = {DataDamaged: "damaged", DatabaseDown: "down"}
+_STATES: dict[type[StoreUnavailable], str] = {
+    DataDamaged: "damaged",
+    DatabaseDown: "down",
+    DatabaseReadOnly: "down",
+}
 
 _PREFLIGHT = Response(
     204,
