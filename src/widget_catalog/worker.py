@@ -15,6 +15,7 @@ import structlog
 
 from .actions.count_download import DownloadCounter
 from .actions.installs import CHART_DAYS, read_installs
+from .actions.issue_token import forget_tokens
 from .actions.oauth import forget_successors
 from .actions.organize import list_public_members
 from .actions.prune_audit import prune_audit
@@ -136,6 +137,7 @@ def build_worker(
     forget = [
         partial(forget_successors, durable),
         partial(forget_reports, durable),
+        partial(forget_tokens, durable),
         partial(prune_audit, durable, settings.audit_keep_days),
     ]
     tidier = Tidier(tidy, *forget, shown.read)

@@ -1,6 +1,7 @@
 """Sessions, failed attempts, access tokens and invitations in the store."""
 
 from support.accounts import an_account, an_organization, later
+from widget_catalog.actions.issue_token import forget_tokens
 from widget_catalog.domain.accounts import Limits, Right
 from widget_catalog.store.accounts import update_account
 from widget_catalog.store.engine import Store
@@ -170,6 +171,25 @@ def test_a_token_comes_back_with_its_limits(store: Store) -> None:
         assert find_token(connection, "x") is None
         assert list_tokens(connection, ann.id, now) == [used]
         assert list_tokens(connection, ann.id, now + HOUR) == []
+
+
+def test_tokens_that_have_expired_are_forgotten(store: Store) -> None:
+    ann, now = an_account(store), store.now_ms()
+    with store.writing() as tx:
+        for id_, hours in (("short", 1), ("long", 2)):
+            add_token(
+                tx, id_=id_, secret_hash=id_, account_id=ann.id, name=id_, limits=Limits(rights=()),
+                expires_at=now + hours * HOUR,
+            )  # fmt: skip
+    forget_tokens(store)
+    with store.reading() as connection:
+        assert find_token(connection, "short") is not None
+
+    forget_tokens(later(store, hours=1))
+
+    with store.reading() as connection:
+        assert find_token(connection, "short") is None
+        assert find_token(connection, "long") is not None
 
 
 def test_a_token_is_removed_by_its_account_alone_or_with_all_of_it(store: Store) -> None:

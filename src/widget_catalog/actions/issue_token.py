@@ -12,7 +12,14 @@ from ..domain.accounts import TOKEN_RIGHTS, Account, Actor, Limits
 from ..domain.errors import InvalidRequest, NotFound, TooOften
 from ..store.engine import Store, Transaction
 from ..store.events import append
-from ..store.tokens import Token, add_token, list_tokens, remove_token
+from ..store.tokens import (
+    Token,
+    add_token,
+    has_expired_tokens,
+    list_tokens,
+    remove_expired_tokens,
+    remove_token,
+)
 from .change_version import parse_key
 from .credentials import TOKEN_PREFIX, hash_secret, new_id, new_secret
 from .permissions import require_person
@@ -99,6 +106,15 @@ def revoke_token(store: Store, actor: Actor, id_: str) -> None:
         if not remove_token(tx, account.id, id_):
             raise NotFound("There is no such token.")
         append(tx, actor, TokenRevoked(scope=account.username, id=id_))
+
+
+def forget_tokens(store: Store) -> None:
+    """Remove those that have expired, of all accounts."""
+    with store.reading() as connection:
+        if not has_expired_tokens(connection, store.now_ms()):
+            return
+    with store.writing() as tx:
+        remove_expired_tokens(tx)
 
 
 def parse_limits(

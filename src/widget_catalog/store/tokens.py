@@ -81,6 +81,15 @@ def remove_token(tx: Transaction, account_id: int, id_: str) -> bool:
     return tx.connection.execute(sa.delete(access_tokens).where(here)).rowcount > 0
 
 
+def has_expired_tokens(connection: Connection, now_ms: int) -> bool:
+    query = sa.select(access_tokens.c.id).where(access_tokens.c.expires_at <= now_ms).limit(1)
+    return connection.execute(query).first() is not None
+
+
+def remove_expired_tokens(tx: Transaction) -> None:
+    tx.connection.execute(sa.delete(access_tokens).where(access_tokens.c.expires_at <= tx.at_ms))
+
+
 def remove_tokens(tx: Transaction, account_id: int) -> None:
     tx.connection.execute(sa.delete(access_tokens).where(access_tokens.c.account_id == account_id))
 
