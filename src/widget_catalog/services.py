@@ -88,6 +88,7 @@ def _quotas(settings: Settings) -> Quotas:
         new_widgets_per_day=settings.max_new_widgets_per_day,
         versions_per_hour=settings.max_versions_per_hour,
         bytes_per_day=settings.max_bytes_per_day,
+        changes_per_hour=settings.max_changes_per_hour,
         open_requests=settings.max_open_requests,
         document_bytes=settings.max_document_bytes,
     )

@@ -107,6 +107,9 @@ class Settings:
     max_bytes_per_day: int = _setting(
         268_435_456, "Bytes an account may publish in a day; 0: no limit."
     )
+    max_changes_per_hour: int = _setting(
+        1000, "Changes an account may make to widgets in an hour, such as yanks; 0: no limit."
+    )
     max_open_requests: int = _setting(
         50, "Requests to publish an account may have open; 0: no limit."
     )

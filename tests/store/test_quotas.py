@@ -11,10 +11,14 @@ from widget_catalog.actions.quotas import (
     check_may_publish,
     count_publication,
 )
+from widget_catalog.domain.account_events import TokenRevoked
 from widget_catalog.domain.accounts import Account, Actor, Role, Via
 from widget_catalog.domain.errors import TooOften
+from widget_catalog.domain.events import Event, PublishersChanged
 from widget_catalog.store.accounts import take_scope
+from widget_catalog.store.audit import list_instants
 from widget_catalog.store.engine import Store
+from widget_catalog.store.events import append
 from widget_catalog.store.organizations import add_organization, list_memberships, put_member
 from widget_catalog.store.publications import Publication, add_publication, list_publications
 from widget_contract.names import Scope
@@ -66,6 +70,29 @@ def test_publications_come_back_in_order_and_are_forgotten_after_a_day(store: St
         assert [
             it.size_bytes for it in list_publications(connection, ann.id, 0, now + 24 * HOUR)
         ] == [2**40]
+
+
+def test_changes_are_found_by_their_kind_and_time_in_a_long_log(store: Store) -> None:
+    ann, now = an_account(store), store.now_ms()
+    actor = Actor(via=Via.SESSION, account=ann)
+    changed = PublishersChanged(scope="ann", name="clock", publishers=[])
+
+    def append_at(hours: float, *events: Event) -> None:
+        with later(store, hours=hours).writing() as tx:
+            append(tx, actor, *events)
+
+    append_at(-2, changed)
+    append_at(-1, changed)
+    append_at(-0.5, changed)
+    # More than is read at once.
+    append_at(-0.25, *[TokenRevoked(scope="ann", id="t")] * 600)
+    append_at(0, changed)
+    append_at(5, changed)  # The clock was ahead.
+
+    with store.reading() as connection:
+        found = list_instants(connection, "ann", {changed.kind}, now - HOUR, now)
+        assert found == [now - HOUR // 2, now]
+        assert list_instants(connection, "bob", {changed.kind}, 0, now) == []
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ Revoking is in `revoke_version.py`: it moves files, too.
 
 from collections.abc import Callable
 from functools import partial
+from typing import NamedTuple
 
 import msgspec
 
@@ -27,30 +28,43 @@ from ..domain.widgets import Version
 from ..store.engine import Store
 from ..store.widgets import get_widget, replace_widget
 from .permissions import require
+from .quotas import NO_QUOTAS, Quotas, check_may_change
 
 MAX_REASON = 500
 
 
-def yank_version(store: Store, actor: Actor, key: str, number: str, reason: str) -> None:
+def yank_version(
+    store: Store, actor: Actor, key: str, number: str, reason: str, quotas: Quotas = NO_QUOTAS
+) -> None:
     """Take a version back: never offered any more, still loadable where it is installed."""
     checked = checked_reason("reason", reason)
     yanked = partial(Yanked, reason=checked)
-    _change(store, actor, Right.YANK, key, number, yanked, is_yanked=True, yanked_reason=checked)
+    change = _Change(key, number, Right.YANK, yanked)
+    _change(store, actor, quotas, change, is_yanked=True, yanked_reason=checked)
 
 
-def unyank_version(store: Store, actor: Actor, key: str, number: str) -> None:
-    _change(store, actor, Right.YANK, key, number, Unyanked, is_yanked=False, yanked_reason=None)
+def unyank_version(
+    store: Store, actor: Actor, key: str, number: str, quotas: Quotas = NO_QUOTAS
+) -> None:
+    change = _Change(key, number, Right.YANK, Unyanked)
+    _change(store, actor, quotas, change, is_yanked=False, yanked_reason=None)
 
 
-def deprecate_version(store: Store, actor: Actor, key: str, number: str, message: str) -> None:
+def deprecate_version(
+    store: Store, actor: Actor, key: str, number: str, message: str, quotas: Quotas = NO_QUOTAS
+) -> None:
     """Warn those who use a version."""
     checked = checked_reason("message", message)
     deprecated = partial(Deprecated, message=checked)
-    _change(store, actor, Right.DEPRECATE, key, number, deprecated, deprecation_message=checked)
+    change = _Change(key, number, Right.DEPRECATE, deprecated)
+    _change(store, actor, quotas, change, deprecation_message=checked)
 
 
-def undeprecate_version(store: Store, actor: Actor, key: str, number: str) -> None:
-    _change(store, actor, Right.DEPRECATE, key, number, Undeprecated, deprecation_message=None)
+def undeprecate_version(
+    store: Store, actor: Actor, key: str, number: str, quotas: Quotas = NO_QUOTAS
+) -> None:
+    change = _Change(key, number, Right.DEPRECATE, Undeprecated)
+    _change(store, actor, quotas, change, deprecation_message=None)
 
 
 def redate_widget(store: Store, key: str) -> int:
@@ -92,29 +106,32 @@ def parse_key(key: str) -> tuple[Scope, WidgetName]:
     return Scope.parse(scope), WidgetName.parse(name)
 
 
+class _Change(NamedTuple):
+    key: str
+    number: str
+    right: Right
+    event: Callable[..., VersionEvent]
+
+
 def _change(
-    store: Store,
-    actor: Actor,
-    right: Right,
-    key: str,
-    number: str,
-    event: Callable[..., VersionEvent],
-    **change: bool | str | None,
+    store: Store, actor: Actor, quotas: Quotas, change: _Change, **fields: bool | str | None
 ) -> None:
-    scope, name = parse_key(key)
+    scope, name = parse_key(change.key)
     with store.publishing() as tx:
-        require(tx.connection, actor, right, scope, name)
+        require(tx.connection, actor, change.right, scope, name)
         stored = get_widget(tx.connection, scope, name)
-        old = get_version(stored.widget.versions, key, number)
-        if event is Unyanked and old.revocation is not None:
-            raise Conflict(f"{key} {old.number} is revoked: only the operator can take that back.")
-        new = msgspec.structs.replace(old, **change)
+        old = get_version(stored.widget.versions, change.key, change.number)
+        if change.event is Unyanked and old.revocation is not None:
+            sentence = "is revoked: only the operator can take that back."
+            raise Conflict(f"{change.key} {old.number} {sentence}")
+        new = msgspec.structs.replace(old, **fields)
         if new == old:
             return
+        check_may_change(tx, actor, quotas)
         changed = stored.widget.with_versions(
             [new if it is old else it for it in stored.widget.versions]
         )
-        happened = event(scope=scope, name=name, version=old.number)
+        happened = change.event(scope=scope, name=name, version=old.number)
         replace_widget(tx, stored, changed, actor, happened)
 
 

@@ -28,25 +28,38 @@ from ..store.rows import StoredWidget
 from ..store.widgets import get_widget, replace_widget
 from .change_version import checked_reason, parse_key
 from .permissions import require
+from .quotas import NO_QUOTAS, Quotas, check_may_change
 
 
-def list_widget(store: Store, actor: Actor, key: str, reason: str | None = None) -> None:
+def list_widget(
+    store: Store,
+    actor: Actor,
+    key: str,
+    reason: str | None = None,
+    quotas: Quotas = NO_QUOTAS,
+) -> None:
     scope, name = parse_key(key)
     event = Listed(scope=scope, name=name, reason=_checked(reason))
-    _change(store, actor, Right.LIST, event, is_listed=True)
+    _change(store, actor, Right.LIST, event, quotas, is_listed=True)
 
 
-def unlist_widget(store: Store, actor: Actor, key: str, reason: str | None = None) -> None:
+def unlist_widget(
+    store: Store,
+    actor: Actor,
+    key: str,
+    reason: str | None = None,
+    quotas: Quotas = NO_QUOTAS,
+) -> None:
     """Hide a widget from search, detail and registry; its bundles stay."""
     scope, name = parse_key(key)
     event = Unlisted(scope=scope, name=name, reason=_checked(reason))
-    _change(store, actor, Right.LIST, event, is_listed=False)
+    _change(store, actor, Right.LIST, event, quotas, is_listed=False)
 
 
 def set_official(store: Store, actor: Actor, key: str, is_official: bool | None) -> None:
     scope, name = parse_key(key)
     event = (MadeOfficial if is_official else MadeUnofficial)(scope=scope, name=name)
-    _change(store, actor, Right.MAKE_OFFICIAL, event, is_official=is_official)
+    _change(store, actor, Right.MAKE_OFFICIAL, event, NO_QUOTAS, is_official=is_official)
 
 
 def view_widget(store: Store, actor: Actor, key: str) -> tuple[StoredWidget, int]:
@@ -66,7 +79,9 @@ def get_publishers(store: Store, actor: Actor, key: str) -> list[str]:
         return list_publishers(connection, scope, name)
 
 
-def name_publishers(store: Store, actor: Actor, key: str, usernames: list[str]) -> None:
+def name_publishers(
+    store: Store, actor: Actor, key: str, usernames: list[str], quotas: Quotas = NO_QUOTAS
+) -> None:
     """Say which members of an organization may publish a widget, besides its admins.
 
     The widget need not exist yet: so a member can publish its first version.
@@ -85,6 +100,7 @@ def name_publishers(store: Store, actor: Actor, key: str, usernames: list[str]) 
             )
         before = list_publishers(tx.connection, scope, name)
         if sorted(set(usernames)) != before:
+            check_may_change(tx, actor, quotas)
             set_publishers(tx, scope, name, [ids[it] for it in sorted(set(usernames))])
             named = sorted(set(usernames))
             append(tx, actor, PublishersChanged(scope=scope, name=name, publishers=named))
@@ -95,7 +111,12 @@ def _checked(reason: str | None) -> str | None:
 
 
 def _change(
-    store: Store, actor: Actor, right: Right, event: PublicEvent, **change: bool | None
+    store: Store,
+    actor: Actor,
+    right: Right,
+    event: PublicEvent,
+    quotas: Quotas,
+    **change: bool | None,
 ) -> None:
     scope, name = Scope(event.scope), WidgetName(event.name)
     with store.publishing() as tx:
@@ -103,4 +124,5 @@ def _change(
         stored = get_widget(tx.connection, scope, name)
         new = msgspec.structs.replace(stored.widget, **change)
         if new != stored.widget:
+            check_may_change(tx, actor, quotas)
             replace_widget(tx, stored, new, actor, event)

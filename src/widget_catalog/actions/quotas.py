@@ -12,8 +12,18 @@ from typing import NamedTuple
 from ..domain.accounts import Account, Actor, Role
 from ..domain.durations import spoken
 from ..domain.errors import InvalidRequest, TooOften
+from ..domain.events import (
+    Deprecated,
+    Listed,
+    PublishersChanged,
+    Undeprecated,
+    Unlisted,
+    Unyanked,
+    Yanked,
+)
 from ..domain.widgets import Widget
 from ..replica.rendering import weigh
+from ..store.audit import list_instants
 from ..store.engine import Snapshot, Transaction
 from ..store.organizations import list_memberships
 from ..store.publications import add_publication, list_publications, remove_publications
@@ -21,6 +31,10 @@ from ..store.publishing import count_open_requests, end_open_request
 
 _HOUR_MS = 3_600_000
 _DAY_MS = 24 * _HOUR_MS
+_CHANGES = frozenset(
+    it.kind
+    for it in (Yanked, Unyanked, Deprecated, Undeprecated, Listed, Unlisted, PublishersChanged)
+)
 _ASK = "or ask the operator of this catalog to raise the limit."
 
 
@@ -31,6 +45,7 @@ class Quotas(NamedTuple):
     new_widgets_per_day: int = 0
     versions_per_hour: int = 0
     bytes_per_day: int = 0
+    changes_per_hour: int = 0
     open_requests: int = 0
     document_bytes: int = 0
 
@@ -97,6 +112,21 @@ def check_weight(widget: Widget, quotas: Quotas) -> None:
             "release notes of this version (a link to a changelog will do), publish under a new "
             f"widget name, {_ASK}"
         )
+
+
+def check_may_change(tx: Transaction, actor: Actor, quotas: Quotas) -> None:
+    """TooOften, if the account has changed as much of its widgets as it may lately."""
+    most, since = quotas.changes_per_hour, tx.at_ms - _HOUR_MS
+    if actor.is_operator or not most:
+        return
+    _check(
+        [(at, 1) for at in list_instants(tx.connection, actor.name, _CHANGES, since, tx.at_ms)],
+        1,
+        most,
+        since,
+        f"At most {most:,} changes to widgets can be made in an hour: to yank, deprecate, list or "
+        "unlist them, or to name their publishers.",
+    )
 
 
 def make_room_for_request(

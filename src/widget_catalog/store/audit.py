@@ -3,6 +3,7 @@
 Lines are written by `events.append`.
 """
 
+from collections.abc import Collection
 from itertools import takewhile
 from typing import Any, NamedTuple
 
@@ -19,6 +20,7 @@ from .schema import audit
 
 _MAX_ADDRESS = 64
 _REMOVED_AT_ONCE = 1_000
+_READ_AT_ONCE = 500
 _ACTIONS = actions_in(events, account_events)
 ACTIONS = sorted(set(_ACTIONS.values()))
 """Every word that the log is shown in."""
@@ -75,6 +77,27 @@ def find_release(connection: Connection, scope: str) -> int:
         audit.c.scope == scope, audit.c.kind == ScopeReleased.kind
     )
     return connection.execute(query).scalar() or 0
+
+
+def list_instants(
+    connection: Connection, actor: str, kinds: Collection[str], since: int, now_ms: int
+) -> list[int]:
+    """When somebody has done such things after an instant, the oldest first.
+
+    Reads no more than what they did since then. What is dated after `now_ms` does not count: the
+    clock was ahead.
+    """
+    query = sa.select(audit.c.seq, audit.c.at, audit.c.kind).where(audit.c.actor == actor)
+    query = query.order_by(audit.c.seq.desc()).limit(_READ_AT_ONCE)
+    found: list[int] = []
+    rows = connection.execute(query).all()
+    while rows:
+        recent = list(takewhile(lambda it: bool(it.at > since), rows))
+        found += [it.at for it in recent if it.kind in kinds and it.at <= now_ms]
+        if len(recent) < _READ_AT_ONCE:
+            break
+        rows = connection.execute(query.where(audit.c.seq < rows[-1].seq)).all()
+    return sorted(found)
 
 
 def list_oldest(connection: Connection, before_ms: int) -> list[int]:

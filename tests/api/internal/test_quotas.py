@@ -18,6 +18,7 @@ QUOTAS = {
     "max_versions_per_hour": 4,
     "max_bytes_per_day": 20_000,
     "max_open_requests": 2,
+    "max_changes_per_hour": 3,
     "max_parallel_uploads": 2,
 }
 
@@ -108,6 +109,36 @@ def test_bytes_are_limited_by_the_day_and_the_manifest_counts(strict: Village) -
     assert strict.ann.publish("ann/clock", "2.2.0").status == 200
     huge = strict.ann.request("ann/clock", "2.3.0", BUNDLE * 400)
     assert "Make it smaller, or ask the operator" in huge.json()["error"]
+
+
+def test_changes_to_widgets_are_limited_by_the_hour_whatever_is_changed(strict: Village) -> None:
+    ann, version = strict.ann, "/api/widgets/ann/clock/versions/1.0.0"
+    reason = {"reason": "It shows the wrong time."}
+    assert ann.post(f"{version}/yank", reason).status == 200
+    strict.clock.forward(minutes=1)
+    assert ann.post("/api/widgets/ann/clock/unlist", {}).status == 200
+    # What changes nothing, or fails, costs nothing.
+    assert ann.post(f"{version}/yank", reason).status == 200
+    assert ann.post("/api/widgets/ann/nothing/unlist", {}).status == 404
+    assert ann.post("/api/widgets/ann/clock/list", {}).status == 200
+
+    for path, body in (
+        (f"{version}/unyank", {}),
+        (f"{version}/deprecate", {"message": "Old."}),
+        ("/api/widgets/ann/clock/unlist", {}),
+    ):
+        refused = ann.post(path, body)
+        assert_refused(refused, "At most 3 changes to widgets can be made in an hour:", 59 * 60)
+    assert ann.post(f"{version}/yank", reason).status == 200
+    strict.clock.forward(minutes=59)
+    assert ann.post(f"{version}/unyank", {}).status == 200
+    assert ann.post("/api/widgets/ann/clock/unlist", {}).status == 429
+
+
+def test_operators_may_change_as_much_as_they_like(strict: Village) -> None:
+    for _ in range(4):
+        for change in ("unlist", "list"):
+            assert strict.olly.post(f"/api/widgets/ann/clock/{change}", {}).status == 200
 
 
 def test_open_requests_are_limited_and_end_by_themselves(strict: Village) -> None:

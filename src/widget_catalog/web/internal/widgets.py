@@ -50,12 +50,14 @@ def get_widget(services: Services, call: Call) -> Response:
 
 def post_yank(services: Services, call: Call) -> Response:
     reason = call.json(ReasonBody).reason
-    yank_version(services.store, call.actor, call.key, call.params["version"], reason)
+    number, quotas = call.params["version"], services.quotas
+    yank_version(services.store, call.actor, call.key, number, reason, quotas)
     return done()
 
 
 def post_unyank(services: Services, call: Call) -> Response:
-    unyank_version(services.store, call.actor, call.key, call.params["version"])
+    number, quotas = call.params["version"], services.quotas
+    unyank_version(services.store, call.actor, call.key, number, quotas)
     return done()
 
 
@@ -74,22 +76,26 @@ def post_unrevoke(services: Services, call: Call) -> Response:
 
 def post_deprecate(services: Services, call: Call) -> Response:
     message = call.json(MessageBody).message
-    deprecate_version(services.store, call.actor, call.key, call.params["version"], message)
+    number, quotas = call.params["version"], services.quotas
+    deprecate_version(services.store, call.actor, call.key, number, message, quotas)
     return done()
 
 
 def post_undeprecate(services: Services, call: Call) -> Response:
-    undeprecate_version(services.store, call.actor, call.key, call.params["version"])
+    number, quotas = call.params["version"], services.quotas
+    undeprecate_version(services.store, call.actor, call.key, number, quotas)
     return done()
 
 
 def post_list(services: Services, call: Call) -> Response:
-    list_widget(services.store, call.actor, call.key, call.json(OptionalReasonBody).reason)
+    reason = call.json(OptionalReasonBody).reason
+    list_widget(services.store, call.actor, call.key, reason, services.quotas)
     return done()
 
 
 def post_unlist(services: Services, call: Call) -> Response:
-    unlist_widget(services.store, call.actor, call.key, call.json(OptionalReasonBody).reason)
+    reason = call.json(OptionalReasonBody).reason
+    unlist_widget(services.store, call.actor, call.key, reason, services.quotas)
     return done()
 
 
@@ -104,5 +110,5 @@ def get_widget_publishers(services: Services, call: Call) -> Response:
 
 def put_publishers(services: Services, call: Call) -> Response:
     names = call.json(PublishersBody).publishers
-    name_publishers(services.store, call.actor, call.key, names)
+    name_publishers(services.store, call.actor, call.key, names, services.quotas)
     return reply({"publishers": sorted(set(names))})

@@ -61,23 +61,27 @@ def get_version(services: Services, call: Call) -> Response:
 @_form("yank")
 def post_yank(services: Services, call: Call, fields: Mapping[str, str]) -> None:
     reason = fields.get("reason", "")
-    yank_version(services.store, call.actor, call.key, call.params["version"], reason)
+    number, quotas = call.params["version"], services.quotas
+    yank_version(services.store, call.actor, call.key, number, reason, quotas)
 
 
 @_form("unyank")
 def post_unyank(services: Services, call: Call, _fields: Mapping[str, str]) -> None:
-    unyank_version(services.store, call.actor, call.key, call.params["version"])
+    number, quotas = call.params["version"], services.quotas
+    unyank_version(services.store, call.actor, call.key, number, quotas)
 
 
 @_form("deprecate")
 def post_deprecate(services: Services, call: Call, fields: Mapping[str, str]) -> None:
     message = fields.get("message", "")
-    deprecate_version(services.store, call.actor, call.key, call.params["version"], message)
+    number, quotas = call.params["version"], services.quotas
+    deprecate_version(services.store, call.actor, call.key, number, message, quotas)
 
 
 @_form("undeprecate")
 def post_undeprecate(services: Services, call: Call, _fields: Mapping[str, str]) -> None:
-    undeprecate_version(services.store, call.actor, call.key, call.params["version"])
+    number, quotas = call.params["version"], services.quotas
+    undeprecate_version(services.store, call.actor, call.key, number, quotas)
 
 
 @_form("revoke")

@@ -78,19 +78,19 @@ def get_widget(services: Services, call: Call) -> Response:
 
 @_form("list")
 def post_list(services: Services, call: Call, _fields: Mapping[str, str]) -> None:
-    list_widget(services.store, call.actor, call.key)
+    list_widget(services.store, call.actor, call.key, quotas=services.quotas)
 
 
 @_form("unlist")
 def post_unlist(services: Services, call: Call, fields: Mapping[str, str]) -> None:
     reason = fields.get("reason", "").strip() or None
-    unlist_widget(services.store, call.actor, call.key, reason)
+    unlist_widget(services.store, call.actor, call.key, reason, services.quotas)
 
 
 @_form("publishers")
 def post_publishers(services: Services, call: Call, fields: Mapping[str, str]) -> None:
     names = fields.get("publishers", "").replace(",", " ").replace("@", " ").split()
-    name_publishers(services.store, call.actor, call.key, names)
+    name_publishers(services.store, call.actor, call.key, names, services.quotas)
 
 
 def post_official(services: Services, call: Call) -> Response:
