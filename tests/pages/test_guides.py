@@ -41,6 +41,13 @@ def test_nothing_of_a_guide_is_lost(demo_site: InProcessSite) -> None:
         assert html.count("<pre ") == text.count("\n```") // 2
 
 
+def test_the_contents_are_below_the_heading_of_a_guide(demo_site: InProcessSite) -> None:
+    for path in ("/docs/publishing", "/docs/errors"):
+        tags = [it.tag for it in Html(demo_site.get(path).body).elements]
+        assert tags.count("h1") == 1
+        assert tags.index("h1") < tags.index("details") < tags.index("p", tags.index("h1"))
+
+
 def test_what_is_not_there_is_404(demo_site: InProcessSite) -> None:
     for path in ("/docs/nothing", "/docs/operating/nothing", "/docs/decisions", "/docs/api/x"):
         assert demo_site.get(path).status == 404

@@ -229,7 +229,7 @@ def test_the_account_tells_where_one_is_signed_in_and_ends_it(tmp_path: Path) ->
         here.get("/account")
         lead = here.page.one("p", class_="lead").text
         assert lead == "ann@example.org · operator of this catalog"
-        assert browsers(here) == ["Another browser", "This browser"]
+        assert browsers(here) == ["This browser", "Another browser"]
         (end,) = [
             it.attributes["value"] or ""
             for it in here.page.all("button", name="end")
@@ -257,7 +257,7 @@ def test_the_account_names_the_browsers_and_marks_this_one(tmp_path: Path) -> No
         here.get("/account")
 
         names = [it.text for it in here.page.all("strong")]
-        assert names[:3] == ["Another browser", "Safari on iPhone", "Firefox on Windows"]
+        assert names[:3] == ["Firefox on Windows", "Safari on iPhone", "Another browser"]
         assert [it.text for it in here.page.all("em")] == ["this browser"]
 
 

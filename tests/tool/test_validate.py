@@ -18,7 +18,10 @@ def test_a_new_widget_is_fine_but_for_its_description(tool: Tool) -> None:
         "Created the widget my-clock:\n"
         "  My Clock/widget.json  what the catalog knows of it\n"
         "  My Clock/index.js     what a dashboard runs\n"
-        "Change them, then: widget validate 'My Clock' && widget publish 'My Clock'\n",
+        "Next:\n"
+        "  widget dev 'My Clock'       runs it in your browser, again at every save\n"
+        "  widget validate 'My Clock'  what would keep it from being published\n"
+        "  widget publish 'My Clock'   asks before it does anything\n",
     )
     assert tool.run("validate", "My Clock") == Said(
         0,

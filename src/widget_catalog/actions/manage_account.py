@@ -146,10 +146,13 @@ def close_account(store: Store, visitor: Visitor, password: str) -> None:
 
 
 def list_own_sessions(store: Store, visitor: Visitor, lifetimes: Lifetimes) -> list[Session]:
+    """The one that asks, then the others, newest first."""
     account = require_person(visitor.actor)
     now_ms = store.now_ms()
     with store.reading() as connection:
-        return list_sessions(connection, account.id, now_ms, now_ms - lifetimes.idle_ms)
+        found = list_sessions(connection, account.id, now_ms, now_ms - lifetimes.idle_ms)
+    current = visitor.session
+    return sorted(found, key=lambda it: current is None or it.id != current.id)
 
 
 def end_session(store: Store, visitor: Visitor, id_: str) -> None:

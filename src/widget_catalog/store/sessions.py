@@ -61,7 +61,7 @@ def has_session(connection: Connection, id_: str) -> bool:
 def list_sessions(
     connection: Connection, account_id: int, now_ms: int, idle_since: int
 ) -> list[Session]:
-    """Those that are good: not expired, and seen after `idle_since`."""
+    """Those that are good: not expired, and seen after `idle_since`. The newest comes first."""
     query = (
         sa.select(sessions)
         .where(
@@ -69,7 +69,7 @@ def list_sessions(
             sessions.c.expires_at > now_ms,
             sessions.c.last_seen_at > idle_since,
         )
-        .order_by(sessions.c.created_at, sessions.c.id)
+        .order_by(sessions.c.created_at.desc(), sessions.c.id)
     )
     return [Session(*row) for row in connection.execute(query)]
 

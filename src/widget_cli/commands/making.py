@@ -25,6 +25,12 @@ FolderArgument = Annotated[
     Path, typer.Argument(metavar="DIR", help="The widget's folder.", show_default="here")
 ]
 
+_NEXT = {
+    "dev": "runs it in your browser, again at every save",
+    "validate": "what would keep it from being published",
+    "publish": "asks before it does anything",
+}
+
 
 def init(
     folder: FolderArgument = Path(),
@@ -57,8 +63,11 @@ def init(
     widest = max(map(len, begun.files))
     for file, about in begun.files.items():
         say.print(f"  {plain(folder / file)}{' ' * (widest - len(file))}  {about}")
-    then = " && ".join(command_for(folder, it) for it in ("widget validate", "widget publish"))
-    say.print(f"Change them, then: {plain(then)}")
+    say.print("Next:")
+    commands = {command_for(folder, f"widget {it}"): about for it, about in _NEXT.items()}
+    widest = max(map(len, commands))
+    for command, about in commands.items():
+        say.print(f"  {plain(command)}{' ' * (widest - len(command))}  {about}")
 
 
 def _template(name: str) -> Template:

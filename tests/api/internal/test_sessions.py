@@ -73,6 +73,20 @@ def test_sessions_are_listed_and_can_be_ended_one_by_one(village: Village) -> No
     assert len(ann.get("/api/auth/sessions").json()["sessions"]) == 1
 
 
+def test_the_session_that_asks_is_listed_first_then_the_newest(village: Village) -> None:
+    at = [village.clock.at]
+    people = []
+    for _ in range(3):
+        village.clock.forward(hours=1)
+        at.append(village.clock.at)
+        people.append(signed_in(village.site, "ann"))
+
+    sessions = people[1].get("/api/auth/sessions").json()["sessions"]
+
+    assert [it["isCurrent"] for it in sessions] == [True, False, False, False]
+    assert [it["createdAt"] for it in sessions[:3]] == [iso(at[i]) for i in (2, 3, 1)]
+
+
 def test_sessions_that_are_over_are_not_listed(village: Village) -> None:
     ann = signed_in(village.site, "ann")
     village.clock.forward(days=13)

@@ -199,6 +199,7 @@ def _environment(**texts: str) -> Environment:
     environment.policies["json.dumps_kwargs"] = {"sort_keys": False}
     environment.globals.update(texts)
     environment.filters["grouped"] = "{:,}".format
+    environment.filters["noun"] = lambda word, count: word if count == 1 else f"{word}s"
     environment.filters["grouped_by_four"] = lambda text: " ".join(re.findall(".{1,4}", text))
     environment.filters["bytes"] = _bytes
     environment.filters["short"] = _short

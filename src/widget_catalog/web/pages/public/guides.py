@@ -36,7 +36,9 @@ class Part(NamedTuple):
 
     slug: str
     title: str
+    heading: Markup
     html: Markup
+    """What is below the heading."""
 
 
 class Guide(NamedTuple):
@@ -73,7 +75,9 @@ class Guides:
             html = self._markdown.renderer.render(some, self._markdown.options, {})
             for wide in ("pre", "table"):  # What can be scrolled is reached by keys.
                 html = html.replace(f"<{wide}>", f'<{wide} tabindex="0">')
-            parts.append(Part(slug, title, Markup(html)))  # noqa: S704  Our own text.
+            heading, end, below = html.partition("</h1>")
+            own = Markup(heading + end), Markup(below)  # noqa: S704  Our own text.
+            parts.append(Part(slug, title, *own))
         headings = [(it.slug, it.title) for it in parts[1:]] if is_split else _headings(tokens)
         return Guide(name, parts[0].title, parts, headings)
 
