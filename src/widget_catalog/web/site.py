@@ -27,7 +27,7 @@ class Pages(Protocol):
     async def answer(self, request: Request) -> Response:
         """A page, if only the one that says that there is none."""
 
-    def failure(self, answer: Response) -> Response:
+    def failure(self, request: Request, answer: Response) -> Response:
         """This answer to a program, as a page for people."""
 
 
@@ -80,14 +80,20 @@ class Site:
             return await self._previews.answer(request) or await self._pages.answer(request)
         except (sqlite3.Error, StoreUnavailable) as fault:
             if self._alarm.report(fault):
-                return self._for_people(path, damaged(path))
+                return self._for_people(request, damaged(path))
             _log.error("The catalog cannot be read.", path=path, fault=str(fault))
-            return self._for_people(path, unavailable(path))
+            return self._for_people(request, unavailable(path))
         except Exception:
             _log.exception("A request failed.", method=request.method, path=path)
-            return self._for_people(path, internal_fault(path))
+            return self._for_people(request, internal_fault(path))
 
-    def _for_people(self, path: str, failure: Response) -> Response:
+    def _for_people(self, request: Request, failure: Response) -> Response:
         """A failure as a page, unless a program asked."""
-        is_for_programs = path.startswith(("/api/", CDN_PREFIX, UPLOADS_PREFIX)) or path == "/api"
-        return failure if is_for_programs else self._pages.failure(failure)
+        path = request.path
+        if path.startswith(("/api/", CDN_PREFIX, UPLOADS_PREFIX)) or path == "/api":
+            return failure
+        try:
+            return self._pages.failure(request, failure)
+        except Exception:  # What has failed may be what pages are made with.
+            _log.exception("The page that says so failed, too.", path=path)
+            return failure

@@ -1,5 +1,7 @@
 """Errors as answers: the one shape they have under /api/, and which failure is which status."""
 
+from typing import cast
+
 import msgspec
 import structlog
 
@@ -100,6 +102,11 @@ def error(status: int, message: str, *headers: tuple[str, str]) -> Response:
     """The one shape of every error under /api/."""
     body = msgspec.json.encode(Error(message))
     return Response(status, [_JSON, NOSNIFF, *headers], body)
+
+
+def sentence_of(answer: Response) -> str:
+    """What such an error says."""
+    return msgspec.json.decode(cast(bytes, answer.body), type=Error).error
 
 
 def internal_fault(path: str) -> Response:

@@ -12,7 +12,7 @@ from ....catalog.large_content import AnyContent
 from ....catalog.views import Views
 from ....domain.errors import Busy
 from ...kit.content_response import content_response
-from ...kit.errors import cors_of, failure_page
+from ...kit.errors import cors_of, failure_page, sentence_of
 from ...kit.http import NOSNIFF, Headers, Request, Response
 from ...kit.rendering import HTML, STATIC, PageRenderer, safety
 from ...kit.routing import Routes
@@ -54,10 +54,7 @@ _A_WHILE = ("cache-control", "public, max-age=300")
 _ANY_ORIGIN = ("cross-origin-resource-policy", "cross-origin")
 _ROBOTS = b"User-agent: *\nDisallow: /api/\nDisallow: /cdn/\n"
 
-_FAILURES = {
-    500: ("Something went wrong", "The fault is on our side, and it has been logged."),
-    503: ("Back in a moment", "The catalog cannot be read just now. Try again soon."),
-}
+_FAILURES = {500: "Internal error", 503: "Temporarily unavailable"}
 _WRONG_METHOD = ("Method not allowed", "Only GET and HEAD are allowed at this address.")
 
 
@@ -280,11 +277,16 @@ class PublicPages:
             return resource
         return content_response(request, *resource)
 
-    def failure(self, answer: Response) -> Response:
-        """The page for a fault of ours, which programs get as JSON."""
-        title, sentence = _FAILURES[answer.status]
-        headers = [it for it in answer.headers if it[0] == "retry-after"]
-        return self._renderer.message(answer.status, title, sentence, *headers)
+    def failure(self, request: Request, answer: Response) -> Response:
+        """The page for a fault of ours: what programs are told as JSON."""
+        return self._renderer.page(
+            "message.html",
+            *(it for it in answer.headers if it[0] == "retry-after"),
+            status=answer.status,
+            title=_FAILURES[answer.status],
+            sentence=sentence_of(answer),
+            can_be_repeated=request.method in ("GET", "HEAD"),
+        )
 
     def _not_found(self, path: str) -> AnyContent:
         """What was looked for, as far as the path says it, and what looks like it."""
