@@ -25,10 +25,9 @@ from .version_details import missing_in
 
 
 class Installed(NamedTuple):
-    """A widget of the dashboard's, and the version it has, if any."""
+    """A widget of the dashboard's by its `scope/name`, and the version it has, if any."""
 
-    scope: str
-    name: str
+    key: str
     version: SemVer | None
     range: Range | None
 
@@ -77,64 +76,55 @@ class Resolver:
         """The results for all of the widgets, each as JSON; equal questions share one."""
         choice = _Choice(asked, now)
         # To hash versions and ranges takes a while, and few ask twice for the same widget.
-        names = {(it.scope, it.name) for it in asked.widgets}
-        has_repeated = len(names) < len(asked.widgets)
+        has_repeated = len({it.key for it in asked.widgets}) < len(asked.widgets)
         known: dict[Installed, bytes] = {}
         results: list[bytes] = []
+        left = iter(asked.widgets)
         while len(results) < len(asked.widgets):
             await pace.let_others_in()
             with self._documents.snapshot() as reading:
-                while len(results) < len(asked.widgets) and not pace.is_over:
-                    it = asked.widgets[len(results)]
+                for it in left:
                     result = known.get(it) if has_repeated else None
                     if result is None:
                         result = _encode(self._result(reading, choice, it))
                         if has_repeated:
                             known[it] = result
                     results.append(result)
+                    if pace.is_over:
+                        break
         return results
 
     def _result(self, reading: Reading, choice: "_Choice", asked: Installed) -> _Result:
-        key = f"{asked.scope}/{asked.name}"
+        key = asked.key
         record = self._documents.find(reading, key)
         if record is None:
             return _Result(key, "unknown", message=f"This catalog does not know {key}.")
-        found = choice.look_at(record, asked)
-        installed, offer = found.installed, found.offer
-        is_listed = record.is_listed
-        revoked = (
-            installed is not None
-            and installed[2]
-            and self._revocations.find(asked.scope, asked.name, installed[0])
-        )
+        installed, offer, latest, entries_start = choice.look_at(record, asked)
+        is_listed, revoked = record.is_listed, None
+        if installed is not None and installed[2]:
+            scope, _, name = key.partition("/")
+            revoked = self._revocations.find(scope, name, installed[0])
         if not is_listed:
             if not revoked:
                 message = f"{key} is no longer listed: what is installed can stay, without updates."
                 return _Result(key, "unlisted", message=message)
             offer = None
         status = "revoked" if revoked else _status(asked, installed, offer)
-        entry = None if installed is None else record.entry(found.entries_start, *installed[3:])
+        entry = None if installed is None else record.entry(entries_start, *installed[3:])
         offered = entry
         if offer is not installed:
-            offered = None if offer is None else record.entry(found.entries_start, *offer[3:])
+            offered = None if offer is None else record.entry(entries_start, *offer[3:])
         added, removed = _permissions(entry, offered)
         return _Result(
             key,
             status,
             None if entry is None else msgspec.Raw(with_cdn(entry, self._cdn_url)),
             None if offered is None else msgspec.Raw(with_cdn(offered, self._cdn_url)),
-            found.latest if is_listed else None,
+            latest if is_listed else None,
             added,
             removed,
             _message(key, status, choice.sdk, asked, installed, offer),
         )
-
-
-class _Found(NamedTuple):
-    installed: _Outline | None
-    offer: _Outline | None
-    latest: str | None
-    entries_start: int
 
 
 class _Choice:
@@ -148,37 +138,47 @@ class _Choice:
         self._newest = iso(now - timedelta(days=days)).encode() if days else None
         self._runs: dict[str, bool] = {}
 
-    def look_at(self, record: DocumentRecord, asked: Installed) -> _Found:
-        """The installed version, and the newest one that fits; the outline has the newest first."""
+    def look_at(
+        self, record: DocumentRecord, asked: Installed
+    ) -> tuple[_Outline | None, _Outline | None, str | None, int]:
+        """The installed version, the newest one that fits, the number of the latest, and where
+        the entries begin. The outline has the newest first."""
         outline, entries_start = record.outline_and_start
-        identity = None if asked.version is None else asked.version.text.partition("+")[0]
-        installed = offer = latest = None
-        for it in _decode_outline(outline):
-            number = it[0]
-            if identity is not None and (
-                number == identity or number.partition("+")[0] == identity
-            ):
-                installed = it
+        versions = _decode_outline(outline)
+        installed = None
+        if asked.version is not None:
+            identity = asked.version.text.partition("+")[0]
+            has_build = b"+" in outline
+            for it in versions:
+                if it[0] == identity or (has_build and it[0].partition("+")[0] == identity):
+                    installed = it
+                    break
+        offer = latest = None
+        for it in versions:
             if it[2]:  # Yanked.
                 continue
             if latest is None:
-                latest = number
-            if offer is None and self._fits(number, it[1], asked):
-                has_to_wait = self._newest is not None and it is not installed
-                if not (has_to_wait and self._is_too_young(record.entry(entries_start, *it[3:]))):
-                    offer = it
-        return _Found(installed, offer, latest, entries_start)
+                latest = it[0]
+            if self._fits(it, asked.range) and not (
+                self._newest is not None
+                and it is not installed
+                and self._is_too_young(record.entry(entries_start, *it[3:]))
+            ):
+                offer = it
+                break
+        return installed, offer, latest, entries_start
 
     def _is_too_young(self, entry: bytes) -> bool:
         start = entry.index(_PUBLISHED) + len(_PUBLISHED)
         return self._newest is not None and entry[start : start + _PUBLISHED_BYTES] > self._newest
 
-    def _fits(self, number: str, sdk_version: str, asked: Installed) -> bool:
+    def _fits(self, version: _Outline, allowed: Range | None) -> bool:
+        sdk_version = version[1]
         runs = self._runs.get(sdk_version)
         if runs is None:
             runs = runs_on(self.sdk, sdk_version=sdk_version, is_yanked=False)
             self._runs[sdk_version] = runs
-        return runs and (asked.range is None or asked.range.admits(SemVer.parse(number)))
+        return runs and (allowed is None or allowed.admits(SemVer.parse(version[0])))
 
 
 def _status(asked: Installed, installed: _Outline | None, offer: _Outline | None) -> ResolveStatus:

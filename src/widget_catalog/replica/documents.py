@@ -96,7 +96,7 @@ class Documents:
         widget_id, flags = KEY.unpack(found)
         it = self.document(reading, widget_id)
         # A damaged table would lead to another widget's document.
-        if it.is_listed != bool(flags & LISTED) or it.key_hash != full_hash(name):
+        if (it.flags ^ flags) & LISTED or it.key_hash != full_hash(name):
             raise damaged(f"the document of {key}")
         return it
 

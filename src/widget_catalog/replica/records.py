@@ -100,28 +100,28 @@ class DocumentRecord:
     It is a view of the file: not to be used after its transaction.
     """
 
-    __slots__ = ("_count_at", "_end", "_flags", "_record", "hash", "id", "key_hash")
+    __slots__ = ("_count_at", "_end", "_record", "flags", "hash", "id", "key_hash")
 
     def __init__(self, record: Bytes) -> None:
         """Raises DataDamaged if this is not what was written."""
         if len(record) < _TEXT_AT:
             raise damaged("a document")
         fields: tuple[int, ...] = _DOCUMENT.unpack_from(record)
-        written, self.id, self._flags, self.key_hash, self.hash, text, before = fields
-        self._count_at = _TEXT_AT + before
+        written, self.id, self.flags, self.key_hash, self.hash, text, before = fields
+        self._count_at = count_at = _TEXT_AT + before
         self._end = _TEXT_AT + text
         self._record = record
-        if checksum(record[CHECKSUM_BYTES : self._count_at]) != written:
+        if checksum(record[CHECKSUM_BYTES:count_at]) != written:
             raise self._damaged()
 
     @property
     def is_listed(self) -> bool:
-        return self._flags & LISTED != 0
+        return self.flags & LISTED != 0
 
     @property
     def is_marked(self) -> bool:
         """Whether the CDN's address is to be filled in."""
-        return self._flags & _MARKED != 0
+        return self.flags & _MARKED != 0
 
     @property
     def is_large(self) -> bool:
@@ -149,7 +149,7 @@ class DocumentRecord:
         """The widget's own fields, as search and registry show them."""
         start, stop = _TEXT_AT + len(_BEFORE_HEAD), self._count_at - len(_BEFORE_COUNT)
         head = bytes(self._record[start:stop])
-        is_null = self._flags & _NULL_OFFICIAL
+        is_null = self.flags & _NULL_OFFICIAL
         return head.removesuffix(b"false") + _NULL if is_null else head
 
     @property
@@ -203,8 +203,9 @@ class DocumentRecord:
     def outline_and_start(self) -> tuple[bytes, int]:
         """The outline, and where the entries begin, for `entry`: so a read of several versions of
         many widgets looks the lengths up once."""
-        between, _, styles, _, _, _, _, written = self._parts
-        outline = self._part(self._end + styles, len(self._record), written)
+        record = self._record
+        between, _, styles, _, _, _, _, written = _PARTS.unpack_from(record, _DOCUMENT.size)
+        outline = self._part(self._end + styles, len(record), written)
         return outline, self._count_at + between
 
     def entry(self, entries_start: int, start: int, length: int, written: int) -> bytes:

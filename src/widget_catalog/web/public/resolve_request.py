@@ -4,7 +4,7 @@ import math
 
 import msgspec
 
-from widget_contract.names import is_name
+from widget_contract.names import is_widget_key
 from widget_contract.semver import InvalidRange, InvalidVersion, Range, SemVer
 
 from ...catalog.pace import Pace
@@ -30,7 +30,7 @@ async def parse_resolve(body: bytes) -> Resolve:
     if not isinstance(given, dict):
         raise InvalidQuery("The body must be a JSON object.")
     reader = _Reader()
-    sdk = reader.version("sdk", given.get("sdk"))
+    sdk = reader.sdk(given.get("sdk"))
     age = reader.age(given.get("minAgeDays"))
     widgets = await reader.widgets(given.get("widgets"))
     if reader.faults or sdk is None:
@@ -46,14 +46,11 @@ class _Reader:
     def __init__(self) -> None:
         self.faults: list[str] = []
 
-    def version(self, at: str, value: object) -> SemVer | None:
-        if not isinstance(value, str):
-            self.faults.append(f"{at}: must be a semantic version, such as 1.2.0.")
-            return None
+    def sdk(self, value: object) -> SemVer | None:
         try:
-            return SemVer.parse(value)
+            return _version(value)
         except InvalidVersion as fault:
-            self.faults.append(f"{at}: {fault}")
+            self.faults.append(f"sdk: {fault}")
             return None
 
     def age(self, value: object) -> float:
@@ -76,31 +73,46 @@ class _Reader:
             return []
         pace = Pace()
         widgets = []
-        for i, it in enumerate(value):
-            await pace.let_others_in()
-            widgets.append(self._widget(f"widgets[{i}]", it))
+        for number, it in enumerate(value):
+            if pace.is_over:
+                await pace.let_others_in()
+            widgets.append(self._widget(number, it))
         return widgets
 
-    def _widget(self, at: str, value: object) -> Installed:
+    def _widget(self, number: int, value: object) -> Installed:
         if not isinstance(value, dict):
-            self.faults.append(f"{at}: must be an object.")
-            return Installed("", "", None, None)
+            self.faults.append(f"widgets[{number}]: must be an object.")
+            return _NONE
         key, installed, wanted = value.get("id"), value.get("installed"), value.get("range")
-        scope, _, name = key.partition("/") if isinstance(key, str) else ("", "", "")
-        if not (is_name(scope) and is_name(name)):
-            self.faults.append(f"{at}.id: must be a scope and a name, such as acme/clock.")
-        version = None if installed is None else self.version(f"{at}.installed", installed)
-        return Installed(scope, name, version, self._range(f"{at}.range", wanted))
-
-    def _range(self, at: str, value: object) -> Range | None:
-        if value is None:
-            return None
-        if not isinstance(value, str):
-            self.faults.append(f"{at}: must be a version range, such as ^1.2.0.")
-            return None
+        version = allowed = None
+        if not (isinstance(key, str) and is_widget_key(key)):
+            self.faults.append(
+                f"widgets[{number}].id: must be a scope and a name, such as acme/clock."
+            )
+            key = ""
         try:
-            wanted = Range.parse(value)
-            return None if wanted.is_any else wanted
+            version = None if installed is None else _version(installed)
+        except InvalidVersion as fault:
+            self.faults.append(f"widgets[{number}].installed: {fault}")
+        try:
+            allowed = None if wanted is None else _range(wanted)
         except InvalidRange as fault:
-            self.faults.append(f"{at}: {fault}")
-            return None
+            self.faults.append(f"widgets[{number}].range: {fault}")
+        return Installed(key, version, allowed)
+
+
+_NONE = Installed("", None, None)
+
+
+def _version(value: object) -> SemVer:
+    if isinstance(value, str):
+        return SemVer.parse(value)
+    raise InvalidVersion("must be a semantic version, such as 1.2.0.")
+
+
+def _range(value: object) -> Range | None:
+    """None: one that admits every version."""
+    if isinstance(value, str):
+        allowed = Range.parse(value)
+        return None if allowed.is_any else allowed
+    raise InvalidRange("must be a version range, such as ^1.2.0.")
