@@ -96,6 +96,11 @@ def test_the_snippets_have_the_hash_of_the_bundle(shop: InProcessSite) -> None:
         entry["sha256Hash"],
         f"sha256-{digest}",
         "https://catalog.example/api/v1/widgets/acme/clock",
+        " ".join(
+            f"[![{kind}](https://catalog.example/badges/acme/clock/{kind}.svg)]"
+            "(https://catalog.example/widgets/acme/clock)"
+            for kind in ("version", "downloads", "sdk")
+        ),
     ]
 
 
@@ -105,7 +110,9 @@ def test_release_notes_are_safe(shop: InProcessSite) -> None:
     assert "New bold good" in notes.text
     assert "https://example.com" in page.links
     assert not any(link.startswith("javascript:") for link in page.links)
-    assert [it.attributes["src"] for it in page.all("img")] == ["/favicon.svg"]
+    badges = [f"/badges/acme/clock/{kind}.svg" for kind in ("version", "downloads", "sdk")]
+    assert [it.attributes["src"] for it in page.all("img")] == ["/favicon.svg", *badges]
+    assert all(shop.get(it).status == 200 for it in badges)
     assert not any(key.startswith("on") for it in page.elements for key in it.attributes)
 
 
@@ -225,6 +232,8 @@ def test_a_scope_shows_its_widgets_and_its_registry(shop: InProcessSite) -> None
     assert [it.text for it in page.all("pre")] == [
         "https://catalog.example/api/widgets/acme/registry.json"
     ]
+    assert "/scopes/acme/feed.atom" in page.links
+    assert "/widgets/acme/clock/feed.atom" in page_of(shop, "/widgets/acme/clock").links
 
 
 def test_icons_are_drawn_and_unknown_ones_are_letters(site: InProcessSite) -> None:

@@ -18,6 +18,7 @@ from ..catalog.catalog import Catalog
 from ..catalog.views import Views
 from .kit.http import FileBody, LargeBody, PlainRequest, Response
 from .kit.rendering import PageRenderer
+from .pages.public.badges import BADGES
 from .pages.public.pages import PublicPages
 from .public.client_files import answer_client_file, list_client_files
 
@@ -26,7 +27,6 @@ CDN = "cdn"
 # So many of the newest changes are kept; a client that has missed more reads everything again.
 _MOST_CHANGES = 1_000
 _API = WIDGETS.strip("/")
-_BADGES = ("version", "downloads", "sdk")
 _FILES = (
     "/feed.atom",
     "/openapi.json",
@@ -133,7 +133,7 @@ class StaticSite:
             yield page
         async for page in self._at(f"/widgets/{key}/feed.atom"):
             yield page
-        for kind in _BADGES:
+        for kind in BADGES:
             async for page in self._at(f"/badges/{key}/{kind}.svg"):
                 yield page
         it = detail.widget

@@ -9,6 +9,7 @@ _CHARACTER = 6.3
 _SIDE = 12
 _MOST_CHARACTERS = 40
 
+BADGES = ("version", "downloads", "sdk")
 _GREEN, _BLUE, _GREY = "#11685a", "#2b5c92", "#57625e"
 
 
@@ -32,9 +33,9 @@ def _width(text: str) -> int:
 
 def badge(kind: str, detail: WidgetDetail | None) -> Badge | None:
     """None if there is no such kind. A widget that is not there has one that says so."""
-    if kind not in ("version.svg", "downloads.svg", "sdk.svg"):
-        return None
     label = kind.removesuffix(".svg")
+    if label not in BADGES or label == kind:
+        return None
     if detail is None:
         return Badge(label, "not found", _GREY)
     latest = next((it for it in detail.versions if it.version == detail.latest_version), None)
@@ -52,3 +53,12 @@ def short_count(count: int) -> str:
         if count >= size:
             return f"{count / size:.1f}".removesuffix(".0") + unit
     return str(count)
+
+
+def badges_in_markdown(public_url: str, scope: str, name: str) -> str:
+    """All of them, each a link to the page of the widget."""
+    key = f"{scope}/{name}"
+    return "\n".join(
+        f"[![{kind}]({public_url}/badges/{key}/{kind}.svg)]({public_url}/widgets/{key})"
+        for kind in BADGES
+    )

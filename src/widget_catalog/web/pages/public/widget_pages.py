@@ -8,6 +8,7 @@ from ....catalog.catalog import Catalog
 from ....catalog.large_content import AnyContent
 from ....catalog.views import Views
 from ..preview.panel import panel_of
+from .badges import BADGES, badges_in_markdown
 from .facts import compatibilities, find_version, grid, in_words, use, version_rows
 from .installs import Installs, InstallsReader
 from .manifest_facts import read_manifest
@@ -59,6 +60,8 @@ class WidgetPages:
                 "version_count": len(detail.versions),
                 "compatibilities": compatibilities(detail.versions)[:_ROWS],
                 "installs": installs,
+                "badges": BADGES,
+                "badges_markdown": badges_in_markdown(self._public_url, scope, name),
                 **version,
             }
 
