@@ -12,6 +12,7 @@ from support.widgets import version_line, widget_line
 from widget_catalog.replica import writing as replica_writing
 
 CHANGES = "/api/v1/widgets/changes"
+JSON = "application/json; charset=utf-8"
 
 
 @pytest.fixture
@@ -161,6 +162,10 @@ def test_tags_and_methods(shop: InProcessSite) -> None:
     assert shop.request("HEAD", CHANGES).status == 200
     stream = shop.request("HEAD", CHANGES, accept="text/event-stream")
     assert stream.headers["content-type"] == "text/event-stream; charset=utf-8"
+    for accept in ("text/event-stream;q=0, application/json", "text/event-streams", "*/*"):
+        assert shop.request("HEAD", CHANGES, accept=accept).headers["content-type"] == JSON
+    for accept in ("*/*, Text/Event-Stream; charset=utf-8", "text/event-stream;q=0.5"):
+        assert shop.request("HEAD", CHANGES, accept=accept).headers["cache-control"] == "no-store"
     wrong = shop.post(CHANGES)
     assert (wrong.status, wrong.headers["allow"]) == (405, "GET, HEAD, OPTIONS")
 

@@ -53,6 +53,15 @@ def _weight(part: str) -> float:
         return 0.0
 
 
+def accepts(accept: str, media_type: str) -> bool:
+    """Whether an Accept header names this type, and does not refuse it with `q=0`."""
+    for part in accept.lower().split(","):
+        if part.partition(";")[0].strip() == media_type:
+            weight = _WEIGHT.search(part)
+            return weight is None or weight.group(1).strip("0.") != ""
+    return False
+
+
 def is_known(headers: HeaderLookup, etag: str) -> bool:
     """Whether the request's If-None-Match names this tag. Its lines are one list."""
     first = headers.get("if-none-match")

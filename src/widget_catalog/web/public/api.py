@@ -26,7 +26,7 @@ from ...domain.errors import (
     InvalidQuery,
     StoreUnavailable,
 )
-from ..kit.conditional import http_date
+from ..kit.conditional import accepts, http_date
 from ..kit.content_response import content_response
 from ..kit.current_settings import CurrentSettings
 from ..kit.dispatcher import read_whole
@@ -218,7 +218,7 @@ class PublicApi:
     async def _changes(self, request: Request) -> Response:
         if request.method != "GET" and request.method != "HEAD":
             return _wrong_method(request, _READ_OPEN, CORS)
-        is_stream = "text/event-stream" in (request.headers.get("accept") or "").lower()
+        is_stream = accepts(request.headers.get("accept") or "", "text/event-stream")
         try:
             since, limit = parse_changes(request.query_string)
             seen = request.headers.get("last-event-id") if is_stream else None
