@@ -105,6 +105,9 @@ def test_what_is_refused_is_a_sentence_and_an_exit_code(service: Service, ann: T
     assert "url: must begin with https:// or http://." in wrong.err
     foreign = ann.run("webhooks", "add", "https://hooks.example", "--scope", "bob")
     assert foreign.code == 4
+    # As from a variable that is not set: not the default.
+    assert ann.run("webhooks", "add", "https://hooks.example", "--scope", "").code == 2
+    assert ann.run("webhooks", "list", "--scope", "").code == 2
     missing = ann.run("webhooks", "log", "nothing")
     assert missing.code == 9
     assert missing.err == "Error: There is no such webhook.\n       Check the spelling.\n"

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
-from ..addresses import path_part
+from ..addresses import parse_scope, path_part
 from ..answers import not_a_catalog, shaped
 from ..app import App
 from ..console import ask, plain, say, show_json, show_table
@@ -69,7 +69,7 @@ def list_(
     json: JsonOption = False,
 ) -> None:
     """The webhooks of your scopes, without their secrets."""
-    params = {"scope": scope.removeprefix("@")} if scope else None
+    params = None if scope is None else {"scope": parse_scope(scope)}
     with opened(catalog) as session:
         found = session.get("/api/webhooks", params)
         webhooks = shaped(found.get("webhooks"), list[Webhook], session.url)
@@ -106,7 +106,7 @@ def add(
 ) -> None:
     """Add a webhook and print its secret to standard output. It is shown only once."""
     with opened(catalog) as session:
-        place = scope.removeprefix("@") if scope else _own_scope(session)
+        place = _own_scope(session) if scope is None else parse_scope(scope)
         body = {"url": url, "scope": place, "types": type_ or []}
         made = session.post("/api/webhooks", body)
         webhook = shaped(made, Webhook, session.url)
