@@ -19,11 +19,12 @@ from widget_catalog.store.migrate import SCHEMA
 from widget_contract.semver import SemVer, is_compatible
 
 ROOT = Path(__file__).parents[2]
-README, INTEGRATING, OPERATING, ADMINISTERING, IMPORTING, SETTINGS, ERRORS = (
+README, PUBLIC_API, FOLLOWING, OPERATING, ADMINISTERING, IMPORTING, SETTINGS, ERRORS = (
     (ROOT / path).read_text(encoding="utf-8")
     for path in (
         "README.md",
-        "docs/integrating.md",
+        "docs/public-api.md",
+        "docs/following-changes.md",
         "docs/operating.md",
         "docs/administering.md",
         "docs/import-and-export.md",
@@ -31,6 +32,7 @@ README, INTEGRATING, OPERATING, ADMINISTERING, IMPORTING, SETTINGS, ERRORS = (
         "docs/errors.md",
     )
 )
+PAGES = (README, PUBLIC_API, FOLLOWING, OPERATING, ADMINISTERING, IMPORTING, SETTINGS, ERRORS)
 _DEFAULT_URL = "http://127.0.0.1:8080"
 
 
@@ -101,14 +103,14 @@ def test_the_hash_in_the_readme_is_that_of_the_bundle(demo_site: InProcessSite) 
 
 
 def test_every_curl_command_for_integrators_is_answered(demo_site: InProcessSite) -> None:
-    commands = [it.command for it in session(INTEGRATING)]
+    commands = [it.command for it in session(PUBLIC_API)]
     assert len(commands) >= 5
     for command in commands:
         assert ask(demo_site, command).status == 200, command
 
 
 def test_ranges_admit_what_the_table_says() -> None:
-    table = INTEGRATING.partition("| `sdkVersion` | admits |")[2].partition("\n\n")[0]
+    table = PUBLIC_API.partition("| `sdkVersion` | admits |")[2].partition("\n\n")[0]
     rows = [re.split(r"(?<!\\)\|", line)[1:-1] for line in table.splitlines()[2:]]
     assert len(rows) == 9
     for about, admitted, refused in rows:
@@ -183,10 +185,7 @@ def test_the_tables_of_the_import_format_name_every_key(kind: str) -> None:
 
 def test_every_json_example_is_json() -> None:
     lines = [
-        line
-        for page in (README, INTEGRATING, OPERATING, ADMINISTERING, IMPORTING, SETTINGS, ERRORS)
-        for block in blocks(page, "json")
-        for line in block.splitlines()
+        line for page in PAGES for block in blocks(page, "json") for line in block.splitlines()
     ]
     assert len(lines) >= 4
     for line in lines:

@@ -1,4 +1,4 @@
-"""The code that docs/integrating.md shows for loading a version works as it stands there."""
+"""The code that the guides show for loading a version works as it stands there."""
 
 import re
 from collections.abc import Iterator
@@ -12,7 +12,9 @@ from support.service import Service, running_service
 from support.widgets import version_line, widget_line
 
 # On one worker, so that the browser is started once.
-PAGE = (Path(__file__).parents[2] / "docs/integrating.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).parents[2] / "docs"
+GUIDES = ("integrating", "loading-widgets-safely", "public-api")
+PAGE = "\n".join((DOCS / f"{it}.md").read_text(encoding="utf-8") for it in GUIDES)
 SHOW = """async (base) => {
   const found = {};
   for (const name of ["styled", "plain"]) {

@@ -193,7 +193,7 @@ def test_the_dashboard_is_there_where_it_is_switched_on(
         assert site.get(address).status == 200
         # What the guide shows is a part of it.
         guide = (DOCS / "integrating.md").read_text(encoding="utf-8")
-        shown = guide.partition("### A whole dashboard")[2].partition("```text\n")[2]
+        shown = guide.partition("## A whole dashboard")[2].partition("```text\n")[2]
         assert shown.partition("```")[0] in served
         assert "/dashboard" in Html(site.get("/").body).links
         policy = page.headers["content-security-policy"]

@@ -255,10 +255,11 @@ def test_an_http_client_of_ones_own_is_used_and_left_open(service: Service) -> N
 def test_the_examples_of_the_guide_run(
     service: Service, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    guide = (ROOT / "docs" / "integrating.md").read_text()
+    pages = ("python-client.md", "following-changes.md")
+    guide = "\n".join((ROOT / "docs" / it).read_text() for it in pages)
     examples = re.findall(r"^```python\n(.*?)^```$", guide, re.MULTILINE | re.DOTALL)
     assert len(examples) >= 4
     for example in examples:
         code = example.replace("http://127.0.0.1:8080", service.url)
-        exec(compile(code, "integrating.md", "exec"), {"__name__": "__main__"})
+        exec(compile(code, "a guide", "exec"), {"__name__": "__main__"})
     assert "catalog/clock" in capsys.readouterr().out

@@ -65,7 +65,8 @@ class Runtime(Protocol):
 
 def js_blocks() -> list[str]:
     """The examples of the pages for integrators."""
-    pages = [PAGE, PAGE.parent / "loading-widgets-safely.md"]
+    others = ("loading-widgets-safely.md", "public-api.md", "following-changes.md")
+    pages = [PAGE, *(PAGE.parent / it for it in others)]
     text = "\n".join(it.read_text(encoding="utf-8") for it in pages)
     return re.findall(r"^```js\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 

@@ -9,6 +9,9 @@ from .rendered_pages import RenderedPages
 _ABOUT = {
     "integrating": "Search, choose a version that fits, load it: from a dashboard of your own.",
     "loading-widgets-safely": "What to check, and how to run code that you do not trust.",
+    "python-client": "Search, resolve and follow a catalog from a server.",
+    "following-changes": "The feed, server-sent events and webhooks.",
+    "public-api": "Every request and its rules, for what the clients do not do.",
     "publishing": "From an empty folder to a published widget, by hand or from CI.",
     "operating": "Install, run and upgrade a catalog.",
     "settings": "Every setting, what it does, and its default.",
@@ -22,7 +25,16 @@ _ABOUT = {
 }
 # Who they are for, on the page that offers them.
 _GROUPS = (
-    ("Build a dashboard", ("integrating", "loading-widgets-safely")),
+    (
+        "Build a dashboard",
+        (
+            "integrating",
+            "loading-widgets-safely",
+            "python-client",
+            "following-changes",
+            "public-api",
+        ),
+    ),
     ("Publish widgets", ("publishing", "errors")),
     ("Run a catalog", ("operating", "settings", "administering", "import-and-export")),
     ("Keep it running", ("backup", "monitoring", "scaling", "performance")),

@@ -14,6 +14,9 @@ from markupsafe import Markup
 GUIDES = (
     "integrating",
     "loading-widgets-safely",
+    "python-client",
+    "following-changes",
+    "public-api",
     "publishing",
     "operating",
     "settings",
