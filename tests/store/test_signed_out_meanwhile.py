@@ -1,39 +1,58 @@
-"""Somebody is signed out everywhere while another request of theirs is on its way: what that
-request would leave behind is not made, or ends with the rest. On both databases."""
+"""Somebody is signed out everywhere, or their account is disabled, while another request of theirs
+is on its way: what that request would leave behind is not made, or ends with the rest. On both
+databases."""
 
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import pyotp
 import pytest
 
-from support.accounts import an_account
+from support.accounts import an_account, an_organization
 from support.at_once import outcomes
 from support.oauth import CLIENTS, WANTED
+from support.values import a_version, a_widget
+from widget_catalog.actions.change_version import yank_version
 from widget_catalog.actions.confirm_token import code_of, decide_token, request_token
+from widget_catalog.actions.credentials import hash_password
+from widget_catalog.actions.invite_member import answer_invitation, invite_member
 from widget_catalog.actions.issue_token import issue_token
-from widget_catalog.actions.manage_account import end_other_sessions
+from widget_catalog.actions.manage_account import (
+    change_password,
+    close_account,
+    end_other_sessions,
+    set_disabled,
+)
 from widget_catalog.actions.oauth import OAuthConfig, authorize
 from widget_catalog.actions.oidc.account_linking import connect_identity
 from widget_catalog.actions.oidc.identities import Person
+from widget_catalog.actions.organize import create_organization
 from widget_catalog.actions.second_factor.managing import add_own_app, offer_app
 from widget_catalog.actions.second_factor.policy import FactorPolicy
 from widget_catalog.actions.second_factor.secret_box import SecretBox
 from widget_catalog.actions.sign_in import Visitor
-from widget_catalog.domain.accounts import Account, Actor, Limits, Right, Via
-from widget_catalog.domain.errors import NotSignedIn
+from widget_catalog.domain.accounts import Account, Actor, Limits, Right, Role, Via
+from widget_catalog.domain.errors import NotAllowed, NotSignedIn
 from widget_catalog.domain.oauth_clients import parse_clients
 from widget_catalog.domain.second_factor import RequiredOf, Site
-from widget_catalog.store.accounts import find_account_by_identity
+from widget_catalog.store.accounts import (
+    find_account_by_identity,
+    find_credentials,
+    get_account,
+    update_account,
+)
 from widget_catalog.store.engine import Store
 from widget_catalog.store.oauth import Grant, add_grant
+from widget_catalog.store.organizations import list_memberships
 from widget_catalog.store.second_factors import has_factor
 from widget_catalog.store.sessions import add_session
 from widget_catalog.store.tokens import list_tokens
+from widget_catalog.store.widgets import add_widgets, get_widget
 
 ROUNDS = 4
 CONFIG = OAuthConfig(parse_clients(CLIENTS), "https://catalog.example", 180 * 86_400_000)
 LIMITS = Limits(rights=(Right.PUBLISH,))
+PASSWORD, ANOTHER = "correct horse battery", "staple correct horse"
 
 
 def a_visitor(store: Store, account: Account, name: str) -> Visitor:
@@ -108,3 +127,72 @@ def test_no_token_made_in_the_same_moment_is_left(store: Store, ann: Account) ->
         assert done[-1] is None
         with store.reading() as connection:
             assert list_tokens(connection, ann.id, store.now_ms()) == [], done
+
+
+def test_no_password_is_changed(store: Store, ann: Account, signed_out: Visitor) -> None:
+    set_password(store, ann)
+    with pytest.raises(NotSignedIn, match="signed out"):
+        change_password(store, signed_out, PASSWORD, ANOTHER)
+    assert has_still_the_password(store)
+
+
+def test_no_account_is_closed(store: Store, ann: Account, signed_out: Visitor) -> None:
+    set_password(store, ann)
+    for password in (PASSWORD, ""):
+        with pytest.raises(NotSignedIn, match="signed out"):
+            close_account(store, signed_out, password)
+    with store.reading() as connection:
+        assert not get_account(connection, "ann").is_closed
+
+
+def test_no_program_changes_the_password_after_it_was_signed_out(
+    store: Store, ann: Account
+) -> None:
+    set_password(store, ann)
+    program = Visitor(Actor(via=Via.OAUTH, account=ann), grant_id="ended")
+    with pytest.raises(NotSignedIn, match="signed out"):
+        change_password(store, program, PASSWORD, ANOTHER)
+    assert has_still_the_password(store)
+
+
+def test_nothing_is_done_for_an_account_that_is_disabled(store: Store, ann: Account) -> None:
+    widget = a_widget("ann/clock", a_version())
+    with store.publishing() as tx:
+        add_widgets(tx, [(widget, 0)])
+    bob = an_account(store, "bob")
+    acme = an_organization(store, owner=bob)
+    invited, _ = invite_member(store, by(bob), acme.slug, Role.MEMBER, username="ann")
+    set_disabled(store, "ann", is_disabled=True)
+
+    key = f"{widget.scope}/{widget.name}"
+    for work in (
+        partial(yank_version, store, by(ann), key, "1.0.0", "Broken."),
+        partial(create_organization, store, by(ann), "newer", "Newer"),
+        partial(answer_invitation, store, by(ann), invited.id, "", is_accepted=True),
+    ):
+        with pytest.raises(NotAllowed, match="disabled"):
+            work()
+
+    with store.reading() as connection:
+        assert get_widget(connection, widget.scope, widget.name).widget == widget
+        assert list_memberships(connection, ann.id) == []
+
+
+def by(account: Account) -> Actor:
+    return Actor(via=Via.SESSION, account=account)
+
+
+@cache
+def password_hash() -> str:
+    return hash_password(PASSWORD)
+
+
+def set_password(store: Store, account: Account) -> None:
+    with store.writing() as tx:
+        update_account(tx, account.id, password_hash=password_hash())
+
+
+def has_still_the_password(store: Store) -> bool:
+    with store.reading() as connection:
+        found = find_credentials(connection, "ann")
+    return found is not None and found.password_hash == password_hash()

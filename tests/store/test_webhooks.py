@@ -12,7 +12,12 @@ from widget_catalog.actions.manage_account import set_disabled
 from widget_catalog.actions.organize import end_membership
 from widget_catalog.actions.second_factor.secret_box import SecretBox
 from widget_catalog.actions.webhooks.dispatching import Dispatcher, new_delivery
-from widget_catalog.actions.webhooks.managing import create_webhook, show_webhook
+from widget_catalog.actions.webhooks.managing import (
+    IssuedWebhook,
+    create_webhook,
+    rotate_secret,
+    show_webhook,
+)
 from widget_catalog.actions.webhooks.sending import Outcome
 from widget_catalog.domain.accounts import COMMAND_LINE, Actor, Via
 from widget_catalog.domain.errors import Conflict, NotAllowed
@@ -109,6 +114,23 @@ def test_a_disabled_account_adds_no_webhook(store: Store, tmp_path: Path) -> Non
     set_disabled(store, "ann", is_disabled=True)
     with pytest.raises(NotAllowed, match="disabled"):
         create_webhook(store, ann, SecretBox(tmp_path / "key"), WebhookRules(), URL, scope="ann")
+
+
+def test_of_two_secrets_made_at_once_both_are_good(store: Store, tmp_path: Path) -> None:
+    """Each of two owners was shown one. For a day, events are signed with the former, too."""
+    ann, bob = (Actor(via=Via.SESSION, account=an_account(store, it)) for it in ("ann", "bob"))
+    assert ann.account is not None
+    assert bob.account is not None
+    an_organization(store, owner=ann.account, owner2=bob.account)
+    box = SecretBox(tmp_path / "key")
+    for _ in range(4):
+        id_ = a_webhook(store, tmp_path, "acme").id
+
+        done = outcomes([partial(rotate_secret, store, it, box, id_) for it in (ann, bob)])
+
+        webhook, *_ = show_webhook(store, COMMAND_LINE, id_)
+        kept = {box.open(webhook.sealed_secret), box.open(webhook.former_sealed_secret or "")}
+        assert {it.secret for it in done if isinstance(it, IssuedWebhook)} == kept, done
 
 
 def test_a_dispatcher_queues_sends_and_prunes(store: Store, tmp_path: Path) -> None:

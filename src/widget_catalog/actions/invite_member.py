@@ -31,7 +31,7 @@ from ..store.organizations import (
     standing_of,
 )
 from .credentials import INVITATION_PREFIX, hash_secret, new_id, new_secret
-from .permissions import require, require_person
+from .permissions import as_now, require, require_person
 from .quotas import NO_QUOTAS, Quotas, check_may_own
 
 MAX_OPEN = 100
@@ -147,6 +147,7 @@ def answer_invitation(
     account = require_person(actor)
     with store.writing() as tx:
         lock_account(tx, account.id)
+        as_now(tx.connection, actor)
         invitation = _get(tx.connection, account, id_, secret, tx.at_ms)
         lock_organization(tx, invitation.organization or "")
         # Again: meanwhile its inviter may have lost the right to make it, and it is gone.

@@ -16,9 +16,10 @@ from ..domain.account_events import (
     SignedOutElsewhere,
 )
 from ..domain.accounts import COMMAND_LINE, Account, Actor, Role, password_fault
-from ..domain.errors import Conflict, InvalidAccount, NotAllowed, NotFound
+from ..domain.errors import Conflict, InvalidAccount, NotAllowed, NotFound, NotSignedIn
 from ..domain.events import Unlisted
 from ..store.accounts import (
+    Credentials,
     end_account,
     find_credentials,
     get_account,
@@ -45,7 +46,7 @@ from .attempts import count_attempt
 from .credentials import hash_password, is_password
 from .organize import has_another_owner, take_out
 from .permissions import require_operator_now, require_person
-from .sign_in import Lifetimes, Visitor, is_fresh
+from .sign_in import Lifetimes, Visitor, hold_session, is_fresh
 from .webhooks.former_owners import disable_webhooks_of_account
 
 _MOST_WRONG = 5
@@ -57,9 +58,10 @@ def change_password(
     """Another password. Every other session and program is signed out; access tokens end, unless
     the person says otherwise."""
     account = require_person(visitor.actor)
-    check_password(store, visitor, account, current)
+    known = check_password(store, visitor, account, current)
     password_hash = hash_new(new)
     with store.writing() as tx:
+        _hold_proof(tx, visitor, account, known)
         update_account(tx, account.id, password_hash=password_hash)
         remove_sessions(tx, account.id, but=visitor.session.id if visitor.session else None)
         remove_grants(tx, account.id)
@@ -115,15 +117,16 @@ def close_account(store: Store, visitor: Visitor, password: str) -> None:
     alone is not enough. Widgets are unlisted, bundles stay: no dashboard breaks. The name stays
     taken, the e-mail address does not."""
     account = require_person(visitor.actor)
+    known = None
     if account.has_password and (password or not is_fresh(store, visitor)):
-        check_password(store, visitor, account, password)
+        known = check_password(store, visitor, account, password)
     elif not is_fresh(store, visitor):
         raise NotAllowed(
             "Sign in again with a browser first: to close an account that has no password, the "
             "session must be younger than 10 minutes."
         )
     with store.publishing() as tx:
-        lock_account(tx, account.id)
+        _hold_proof(tx, visitor, account, known)
         for slug in [it.organization.slug for it in list_memberships(tx.connection, account.id)]:
             lock_organization(tx, slug)
         for organization, role in list_memberships(tx.connection, account.id):
@@ -218,8 +221,9 @@ def sign_out_everywhere(tx: Transaction, account: Account) -> None:
     remove_tokens(tx, account.id)
 
 
-def check_password(store: Store, visitor: Visitor, account: Account, password: str) -> None:
-    """Bounded, so that nobody can guess the password at a session that was left open.
+def check_password(store: Store, visitor: Visitor, account: Account, password: str) -> Credentials:
+    """What the account is opened with, if this is its password. Bounded, so that nobody can guess
+    the password at a session that was left open.
 
     Counted by session or program, so that none of them can use up the attempts of the others.
     """
@@ -234,6 +238,23 @@ def check_password(store: Store, visitor: Visitor, account: Account, password: s
         raise NotAllowed("The current password is wrong.")
     with store.writing() as tx:
         forgive_attempts(tx, None, list(limits))
+    return found
+
+
+def _hold_proof(
+    tx: Transaction, visitor: Visitor, account: Account, known: Credentials | None
+) -> None:
+    """NotSignedIn, if somebody was shut out since they gave the password, or since the request was
+    let in: by another password, or by being signed out."""
+    lock_account(tx, account.id)
+    hold_session(tx, visitor)
+    grant_id = visitor.grant_id
+    is_ended = grant_id is not None and find_grant(tx.connection, grant_id) is None
+    is_changed = known is not None and find_credentials(tx.connection, account.username) != known
+    if is_ended or is_changed:
+        raise NotSignedIn(
+            "The password has just been changed, or you were signed out. Sign in again."
+        )
 
 
 def hash_new(password: str) -> str:

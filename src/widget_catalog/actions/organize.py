@@ -34,7 +34,7 @@ from ..store.organizations import (
     set_members_public,
     standing_of,
 )
-from .permissions import require, require_person
+from .permissions import as_now, require, require_person
 from .quotas import NO_QUOTAS, Quotas, check_may_own
 from .webhooks.former_owners import disable_webhooks_added_by
 
@@ -57,6 +57,7 @@ def create_organization(
         raise InvalidRequest(f"displayName: {fault}")
     with store.publishing() as tx:
         lock_account(tx, account.id)
+        as_now(tx.connection, actor)
         check_may_own(tx.connection, account, quotas)
         take_scope(tx, name, "organization", adopts=actor.is_operator)
         organization = add_organization(tx, name, display_name.strip())

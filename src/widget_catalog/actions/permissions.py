@@ -1,5 +1,7 @@
 """Whether somebody may do what they ask for. Every action asks here first, in its transaction."""
 
+import msgspec
+
 from ..domain.accounts import Account, Actor, Right, is_allowed
 from ..domain.errors import NotAllowed
 from ..store.accounts import find_account_by_id
@@ -24,12 +26,24 @@ def require(
     connection: Snapshot, actor: Actor, right: Right, scope: str, name: str | None = None
 ) -> None:
     """NotAllowed, if this actor has no such right in the scope, or for one widget of it."""
-    standing = standing_of(connection, actor.account, scope, name)
-    if not is_allowed(actor, right, standing, scope, name):
+    now = as_now(connection, actor)
+    standing = standing_of(connection, now.account, scope, name)
+    if not is_allowed(now, right, standing, scope, name):
         sentence = _SENTENCES.get(right, _OTHERWISE).format(scope=scope)
         if actor.limits is not None:
             sentence += " The access token may also lack this permission."
         raise NotAllowed(sentence)
+
+
+def as_now(connection: Snapshot, actor: Actor) -> Actor:
+    """The actor, with the account as it is in this transaction: the request may have waited since
+    it was let in. NotAllowed, if the account was disabled or closed meanwhile."""
+    if actor.account is None:
+        return actor
+    account = find_account_by_id(connection, actor.account.id)
+    if account is None or account.is_disabled:
+        raise NotAllowed("This account is disabled.")
+    return msgspec.structs.replace(actor, account=account)
 
 
 def require_person(actor: Actor) -> Account:
@@ -49,7 +63,4 @@ def require_operator(actor: Actor) -> None:
 def require_operator_now(connection: Snapshot, actor: Actor) -> None:
     """The same, by the account as it is in this transaction; the command line is always one."""
     require_operator(actor)
-    if actor.account is not None:
-        account = find_account_by_id(connection, actor.account.id)
-        if account is None or account.is_disabled or not account.is_operator:
-            raise NotAllowed(_OPERATOR_ONLY)
+    require_operator(as_now(connection, actor))

@@ -29,7 +29,7 @@ from ...domain.webhooks import (
     parse_types,
     parse_url,
 )
-from ...store.accounts import find_account_by_id, lock_account
+from ...store.accounts import lock_account
 from ...store.engine import Snapshot, Store, Transaction
 from ...store.events import append
 from ...store.feed import latest_seq
@@ -52,7 +52,13 @@ from ...store.webhooks import (
     remove_webhook,
 )
 from ..credentials import new_id
-from ..permissions import require, require_operator, require_operator_now, require_person
+from ..permissions import (
+    as_now,
+    require,
+    require_operator,
+    require_operator_now,
+    require_person,
+)
 from ..second_factor.secret_box import SecretBox
 from .dispatching import new_delivery
 
@@ -169,6 +175,8 @@ def rotate_secret(store: Store, actor: Actor, box: SecretBox, id_: str) -> Issue
     secret = new_webhook_secret()
     sealed = box.seal(secret)
     with store.writing() as tx:
+        # One at a time: of two secrets made at once, both are good then.
+        _lock(tx, actor, _get(tx.connection, actor, id_).scope)
         webhook = _get(tx.connection, actor, id_)
         former = webhook.sealed_secret
         change_webhook(
@@ -276,9 +284,7 @@ def _lock(tx: Transaction, actor: Actor, scope: str | None) -> None:
     would miss a webhook that it adds or enables."""
     if actor.account is not None:
         lock_account(tx, actor.account.id)
-        account = find_account_by_id(tx.connection, actor.account.id)
-        if account is None or account.is_disabled:
-            raise NotAllowed("This account is disabled.")
+        as_now(tx.connection, actor)
     if scope is not None:
         lock_organization(tx, scope)
 
