@@ -21,7 +21,14 @@ from widget_catalog.actions.confirm_token import claim_token, decide_token, requ
 from widget_catalog.actions.credentials import hash_password
 from widget_catalog.actions.invite_member import answer_invitation, invite_member
 from widget_catalog.actions.manage_account import reset_password
-from widget_catalog.actions.oauth import Answer, OAuthConfig, authorize, exchange
+from widget_catalog.actions.oauth import (
+    Answer,
+    OAuthConfig,
+    authorize,
+    exchange,
+    find_device_request,
+    start_device,
+)
 from widget_catalog.actions.organize import (
     change_role,
     create_organization,
@@ -108,6 +115,27 @@ def test_of_two_owners_who_demote_each_other_one_stays_an_owner(store: Store) ->
 
         assert Role.OWNER in roles(store, acme.id).values(), done
         assert all(it is None or isinstance(it, NotAllowed | Conflict) for it in done), done
+
+
+def test_codes_of_machines_are_guessed_no_more_often_than_one_by_one(store: Store) -> None:
+    ann = Visitor(by(an_account(store)))
+    guess = partial(find_device_request, store, CONFIG, ann, "BCDF-GHJK")
+
+    done = outcomes([guess] * 16)
+
+    assert sum(isinstance(it, NotFound) for it in done) == 10, done
+    assert sum(isinstance(it, TooOften) for it in done) == 6, done
+
+
+def test_no_more_machines_wait_than_one_by_one(store: Store) -> None:
+    start = partial(start_device, store, CONFIG, [("client_id", "widget-cli")], "192.0.2.1")
+    for _ in range(24):
+        start()
+
+    done = outcomes([start] * 12)
+
+    assert sum(isinstance(it, Answer) for it in done) == 6, done
+    assert sum(isinstance(it, TooOften) for it in done) == 6, done
 
 
 def test_an_invitation_by_link_lets_one_in(store: Store) -> None:

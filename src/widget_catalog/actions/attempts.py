@@ -25,14 +25,6 @@ _RECORDED_FROM_NETWORK = 20
 _RECORDED_OF_NOBODY = 200
 
 
-def check_failures(store: Store, limits: Mapping[str, int], sentence: str) -> None:
-    """TooOften, if any of the keys has failed as often as it may."""
-    with store.reading() as connection:
-        now_ms = store.now_ms()
-        counted = list_attempts(connection, list(limits), now_ms, _WINDOW_MS)
-    _check(counted, now_ms, {key: most - 1 for key, most in limits.items()}, sentence)
-
-
 def count_attempt(store: Store, limits: Mapping[str, int], sentence: str) -> None:
     """TooOften; or one more failure, to be taken back if it turns out to be none.
 

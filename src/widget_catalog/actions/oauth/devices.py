@@ -5,7 +5,8 @@ from typing import NamedTuple
 from ...domain.errors import NotFound
 from ...store.engine import Snapshot, Store
 from ...store.oauth import Device, decide_waiting, find_device_by_user_code
-from ..attempts import add_failures, check_failures
+from ...store.sessions import forgive_attempts
+from ..attempts import count_attempt
 from ..credentials import plain_code, shown_code
 from ..permissions import require_person
 from ..sign_in import Visitor, hold_session
@@ -28,14 +29,14 @@ def find_device_request(
     """Who waits with this code, or NotFound; nobody can try many."""
     account = require_person(visitor.actor)
     limits = {f"device {account.id}": _PER_ACCOUNT}
-    check_failures(store, limits, _TOO_OFTEN)
+    count_attempt(store, limits, _TOO_OFTEN)
     with store.reading() as connection:
         device = _find(connection, user_code, store.now_ms())
     client = config.clients.get(device.client_id) if device is not None else None
     if device is None or client is None:
-        with store.writing() as tx:
-            add_failures(tx, limits)
         raise NotFound("Nothing waits with this code. Look again, or have a new one shown.")
+    with store.writing() as tx:
+        forgive_attempts(tx, None, list(limits))
     return DeviceRequest(shown_code(device.user_code), client.name)
 
 

@@ -6,7 +6,7 @@ from authlib.oauth2 import OAuth2Error
 
 from ...domain.networks import network_of
 from ...store.engine import Store, Transaction
-from ..attempts import add_failures, check_failures
+from ..attempts import count_attempt
 from ..sign_in import Visitor, hold_session
 from .grants import S256, CodeGrant, DeviceEndpoint, DeviceGrant, RefreshGrant, Revocation
 from .server import (
@@ -92,9 +92,7 @@ def revoke(store: Store, config: OAuthConfig, pairs: Pairs, address: str) -> Ans
 def start_device(store: Store, config: OAuthConfig, pairs: Pairs, address: str) -> Answer:
     """Let a machine wait for somebody. Each makes codes easier to guess: nobody has many."""
     limits = {f"devices {network_of(address)}": _DEVICES_PER_ADDRESS}
-    check_failures(store, limits, "Too many machines ask to be let in from here.")
-    with store.writing() as tx:
-        add_failures(tx, limits)
+    count_attempt(store, limits, "Too many machines ask to be let in from here.")
     return _at_endpoint(store, config, DeviceEndpoint.ENDPOINT_NAME, pairs, address)
 
 
