@@ -1,5 +1,6 @@
 """Cookies that other hosts of the same domain have set, or a former release: none counts."""
 
+import base64
 from pathlib import Path
 
 import pytest
@@ -64,3 +65,16 @@ def test_a_cookie_of_a_former_release_is_removed(village: Village, name: str) ->
     assert removed == f"{name}=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax; Secure"
     assert new.startswith("__Host-session=wcs_")
     assert _cookies_set(village.site.get("/sign-in", cookie=f"__Host-{name}=x")) == []
+
+
+@pytest.mark.parametrize("header", ['{"alg":"HS256","crit":1}', '{"alg":[]}', "1", "[]", "é"])
+def test_a_signed_cookie_that_makes_no_sense_is_none(village: Village, header: str) -> None:
+    forged = base64.urlsafe_b64encode(header.encode()).decode().rstrip("=") + ".e30.c2ln"
+    visitor = _with(village, f"__Host-passkey-asked={forged}; __Host-half-signed-in={forged}")
+
+    for address, body in (
+        ("/api/auth/sign-in/passkey", {"passkey": {}}),
+        ("/api/auth/sign-in/second-factor", {"code": "123456"}),
+    ):
+        assert visitor.post(address, body).status == 401
+    assert visitor.get(f"/reset-password?link={forged}").status == 403
