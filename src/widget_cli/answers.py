@@ -18,7 +18,7 @@ def object_in(reply: Reply, url: str) -> dict[str, Any]:
     """The JSON object of a good answer; anything else raises."""
     if reply.status >= 300:
         raise refusal(reply, url)
-    found = _decoded(reply)
+    found = decoded(reply)
     if not isinstance(found, dict):
         raise not_a_catalog(url)
     return found
@@ -107,12 +107,13 @@ def _too_often(reply: Reply, sentence: str) -> ToolError:
 
 def sentence_in(reply: Reply) -> str | None:
     """What the catalog says of a failure, if it was the catalog that answered."""
-    found = _decoded(reply)
+    found = decoded(reply)
     message = found.get("error") if isinstance(found, dict) else None
     return message[:_LONGEST_SENTENCE] if isinstance(message, str) and message.strip() else None
 
 
-def _decoded(reply: Reply) -> Any:
+def decoded(reply: Reply) -> Any:
+    """What an answer holds; None for what is no JSON, or nested without end."""
     try:
         return msgspec.json.decode(reply.body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

@@ -11,7 +11,7 @@ from .console import plain, say
 from .errors import ToolError
 from .exits import ExitCode
 from .session import Session
-from .signing_in import open_browser
+from .signing_in import LONGEST_WAIT_S, open_browser, pause_between
 
 
 class TokenRequest(msgspec.Struct, frozen=True, rename="camel"):
@@ -44,9 +44,9 @@ def wait_for_confirmation(
     say.print(f"  code [bold]{plain(request.user_code)}[/]\n")
     say.print("[dim]Waiting for you … Ctrl-C stops.[/]")
     path = f"/api/tokens/requests/{path_part(request.request_id)}"
-    deadline_s = clock_s() + request.expires_in_seconds
+    deadline_s = clock_s() + min(request.expires_in_seconds, LONGEST_WAIT_S)
     while clock_s() < deadline_s:
-        pause(max(1, request.interval_seconds))
+        pause(pause_between(request.interval_seconds))
         try:
             answer = session.post(path)
         except ToolError as error:

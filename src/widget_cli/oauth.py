@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from .answers import not_a_catalog, refusal, shaped
+from .answers import decoded, not_a_catalog, refusal, shaped
 from .clock import Clock, now
 from .credentials import SignIn
 from .transport import SMALL_BYTES, Reply, Transport
@@ -83,10 +83,7 @@ class OAuth:
         return self._object(reply)
 
     def _object(self, reply: Reply) -> dict[str, Any]:
-        try:
-            found = msgspec.json.decode(reply.body)
-        except (msgspec.DecodeError, UnicodeDecodeError):
-            found = None
+        found = decoded(reply)
         is_object = isinstance(found, dict)
         if reply.status < 300 and is_object:
             return dict(found)

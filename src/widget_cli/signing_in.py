@@ -17,6 +17,9 @@ from .loopback import waiting_for_browser
 from .oauth import DEVICE_GRANT, SCOPE, OAuth, OAuthError, Tokens
 
 BROWSER_TIMEOUT_S = 300.0
+# Whatever a catalog says, nobody waits longer for a person, or between two questions.
+LONGEST_WAIT_S = 3_600
+_LONGEST_PAUSE_S = 60
 _SLOWER_S = 5  # By how much RFC 8628 wants a client to slow down when asked to.
 
 
@@ -68,8 +71,8 @@ def sign_in_with_device(
     if device.verification_uri_complete:
         say.print(f"[dim]With the code in it: {plain(device.verification_uri_complete)}[/]")
     say.print("[dim]Waiting for you … Ctrl-C stops.[/]")
-    interval_s = max(1, device.interval)
-    deadline_s = clock_s() + device.expires_in
+    interval_s = pause_between(device.interval)
+    deadline_s = clock_s() + min(device.expires_in, LONGEST_WAIT_S)
     while clock_s() < deadline_s:
         pause(interval_s)
         try:
@@ -93,6 +96,11 @@ def sign_in_with_device(
         f"Try again: widget login {oauth.url} --device",
         ExitCode.NOT_SIGNED_IN,
     )
+
+
+def pause_between(seconds: int) -> int:
+    """How long to wait between two questions, by what the catalog says."""
+    return min(max(1, seconds), _LONGEST_PAUSE_S)
 
 
 def open_browser(address: str) -> bool:

@@ -9,7 +9,7 @@ import msgspec
 
 from .errors import ToolError
 from .javascript import ModuleCheck
-from .widget_folder import MANIFEST, LocalWidget, read_widget
+from .widget_folder import MANIFEST, LocalWidget, read_manifest_text, read_widget
 
 LOOK_EVERY_S = 0.3
 _KEPT_FILES = 10
@@ -81,8 +81,8 @@ class Trial:
     def _named_files(self) -> list[str]:
         """The files that the manifest names, whatever else is wrong with it."""
         try:
-            manifest = msgspec.json.decode((self._folder / MANIFEST).read_bytes())
-        except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+            manifest = msgspec.json.decode(read_manifest_text(self._folder))
+        except (ToolError, msgspec.MsgspecError, RecursionError):
             return []
         if not isinstance(manifest, dict):
             return []

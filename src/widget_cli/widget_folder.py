@@ -1,15 +1,17 @@
 """A widget as it lies in its author's folder: `widget.json` and the files it names."""
 
+import errno
 import hashlib
 import os
 import shlex
+import stat
 from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 
 from widget_contract.errors import InvalidManifest
-from widget_contract.manifests import Manifest, parse_manifest
+from widget_contract.manifests import MAX_MANIFEST_BYTES, Manifest, parse_manifest
 
 from .console import sized
 from .errors import ToolError, invalid_widget
@@ -21,6 +23,8 @@ MAX_BUNDLE_BYTES = 2_097_152  # What a catalog takes unless its operator says ot
 PLACEHOLDER_DESCRIPTION = "Says in one sentence what the widget shows."
 
 _HAS_PLACEHOLDER = "description: it is still the one that widget init wrote."
+# A catalog takes much less, and says so.
+_MOST_READ_OF_MANIFEST = 16 * MAX_MANIFEST_BYTES
 _LEADS_OUT = "is a link that leads out of the widget's folder"
 _COPY = "Copy the file there."
 
@@ -65,7 +69,10 @@ def read_manifest_text(folder: Path) -> str:
     if _leads_out(folder, file):
         raise invalid_widget(f"{file} {_LEADS_OUT}.", _COPY)
     try:
-        return file.read_bytes().decode()
+        size, content = read_file(file, _MOST_READ_OF_MANIFEST)
+        if size > _MOST_READ_OF_MANIFEST:
+            raise invalid_widget(f"{file} is too large: {sized(size)}.", "Leave something out.")
+        return content.decode()
     except FileNotFoundError:
         raise invalid_widget(
             f"There is no {MANIFEST} in {named(folder)}.",
@@ -78,6 +85,24 @@ def read_manifest_text(folder: Path) -> str:
         raise invalid_widget(f"{file} cannot be read: {error.strerror}.", hint) from None
     except UnicodeDecodeError:
         raise invalid_widget(f"{file} is not UTF-8 text.", "Save it as UTF-8.") from None
+
+
+def read_file(path: Path, max_bytes: int) -> tuple[int, bytes]:
+    """The size of a file, and what is in it unless that is more than `max_bytes`.
+
+    OSError for what is no file: to read a pipe might wait without end.
+    """
+    with open(path, "rb", opener=_open_at_once) as file:
+        found = os.fstat(file.fileno())
+        if not stat.S_ISREG(found.st_mode):
+            raise OSError(errno.EINVAL, "it is not a regular file", str(path))
+        content = file.read(found.st_size) if found.st_size <= max_bytes else b""
+        return found.st_size, content
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    """Not only when somebody writes to the pipe, if it is one."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def read_widget(
@@ -129,8 +154,7 @@ def _read(
         faults.append(f"{key}: {name} {_LEADS_OUT}. {_COPY}")
         return None
     try:
-        size = path.stat().st_size
-        content = path.read_bytes() if size <= max_bytes else b""
+        size, content = read_file(path, max_bytes)
     except FileNotFoundError:
         faults.append(f"{key}: there is no file {name} beside {MANIFEST}.")
         return None

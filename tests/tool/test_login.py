@@ -201,9 +201,9 @@ def test_a_code_on_another_device_signs_in(tool: Tool, catalog: ScriptedServer) 
     ] * 2
 
 
-def poll(server: ScriptedServer, *answers: Scripted) -> list[float]:
+def poll(server: ScriptedServer, *answers: Scripted, **code: int) -> list[float]:
     """Sign in by code with these answers to the polls; gives the pauses between them."""
-    server.on("POST", DEVICE, Scripted(body=CODE))
+    server.on("POST", DEVICE, Scripted(body=CODE | code))
     server.on("POST", TOKEN, *answers)
     pauses: list[float] = []
     with Transport(pause=lambda _: None) as transport:
@@ -216,6 +216,21 @@ def test_polling_slows_down_when_it_is_told_to(server: ScriptedServer) -> None:
     slower = Scripted(400, {"error": "slow_down"})
     pending = Scripted(400, {"error": "authorization_pending"})
     assert poll(server, pending, slower, pending, slower, TOKENS) == [1, 1, 6, 6, 11]
+
+
+def test_no_catalog_makes_it_wait_without_end(server: ScriptedServer) -> None:
+    pending = Scripted(400, {"error": "authorization_pending"})
+    assert poll(server, pending, TOKENS, interval=10**40, expires_in=10**40) == [60, 60]
+    with pytest.raises(ToolError, match="has expired"):
+        poll(server, pending, interval=10**40, expires_in=10**400)
+
+
+def test_an_answer_nested_without_end_is_no_catalogs(server: ScriptedServer) -> None:
+    server.on("POST", DEVICE, Scripted(200, b"[" * 100_000))
+    with Transport() as transport:
+        oauth = OAuth(transport, server.url, "widget-cli")
+        with pytest.raises(ToolError, match="does not answer like a Widget Catalog"):
+            oauth.device_code()
 
 
 @pytest.mark.parametrize(

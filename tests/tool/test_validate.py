@@ -1,6 +1,7 @@
 """`widget init` and `widget validate`: a widget from nothing, and everything wrong with one."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -188,6 +189,23 @@ def test_no_readable_manifest_is_a_sentence(
     assert (said.code, said.out) == (5, "")
     assert said.err.startswith("Error: ")
     assert "\x1b" not in said.err
+
+
+@pytest.mark.parametrize("file", ["widget.json", "index.js"])
+def test_a_pipe_is_not_waited_for(tool: Tool, widget: Path, file: str) -> None:
+    (widget / file).unlink()
+    os.mkfifo(widget / file)
+    said = tool.run("validate", widget)
+    assert said.code == 5
+    assert f"{file} cannot be read: it is not a regular file." in said.err
+
+
+def test_a_manifest_of_any_size_is_not_read(tool: Tool, widget: Path) -> None:
+    with (widget / "widget.json").open("r+b") as file:
+        file.truncate(1 << 40)
+    said = tool.run("validate", widget)
+    assert said.code == 5
+    assert "widget.json is too large" in said.err
 
 
 @pytest.mark.parametrize("file", ["index.js", "look.css"])
