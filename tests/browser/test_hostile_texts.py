@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Dialog
 
-from support.folders import empty_folder
+from screenshots.scenes import sign_in
+from support.passwords import quick_passwords
 from support.service import Service, running_service
+from support.village import build_village
 from support.widgets import import_widgets, version_line, widget_line
 from widget_catalog.wiring import open_node
 
@@ -53,6 +55,12 @@ _PATHS = (
     "/report/evil/markup",
     f"/search?q={'W' * 256}",
 )
+_OWN_PATHS = (
+    "/operate/widgets",
+    *(f"/account/widgets/{key}" for key in ("evil/markup", _LONG)),
+    "/account/widgets/evil/markup/versions/1.1.0",
+    f"/account/widgets/{_LONG}/versions/1.0.0-{'a' * 200}",
+)
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +74,8 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 
 
 def _build(folder: Path) -> None:
-    empty_folder(folder)
+    with quick_passwords():
+        build_village(folder)
     node = open_node(folder)
     import_widgets(node, *_WIDGETS)
     node.store.close()
@@ -87,7 +96,8 @@ def test_pages_show_them_as_text_and_stay_within_the_window(
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.on("dialog", refuse)
     too_wide = "it => it.filter(e => e.scrollWidth > e.clientWidth).map(e => e.className)"
-    for path in _PATHS:
+    sign_in(page, service.url)
+    for path in (*_PATHS, *_OWN_PATHS):
         page.goto(service.url + path)
         for width in (1440, 390):
             page.set_viewport_size({"width": width, "height": 800})
