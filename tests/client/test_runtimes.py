@@ -1,5 +1,6 @@
 """The client in Chromium (from another origin, under a strict policy), in Node and in Bun."""
 
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Timer
@@ -8,7 +9,16 @@ import pytest
 from playwright.sync_api import Browser
 
 from client.expected import READ, STYLE, all_loaded, loaded, refused
-from support.client import JAVASCRIPT, RUNTIMES, ClientCatalog, Runtime, js_blocks, runtime_of
+from support.client import (
+    CLIENT,
+    JAVASCRIPT,
+    RUNTIMES,
+    ClientCatalog,
+    Runtime,
+    js_blocks,
+    runtime_of,
+)
+from support.npm import node_binary
 from support.scripted import Scripted
 from support.service import run_command
 
@@ -100,6 +110,31 @@ def test_a_change_arrives_by_the_event_stream_or_by_polling(
     found = play("watching", catalog.url, since, is_polling)
     made.join()
     assert found == [f"{change}ed", "acme/greedy", "1.1.0"]
+
+
+def test_the_other_examples_of_the_page_run(catalog: ClientCatalog, tmp_path: Path) -> None:
+    """But for those that need a document, and the one that goes on until somebody ends it."""
+    examples = [it for it in js_blocks() if "widget-catalog-client" in it]
+    examples = [it for it in examples if "document" not in it and "for await" not in it]
+    assert len(examples) >= 5
+    addresses = {
+        '"widget-catalog-client"': f'"{(CLIENT / "client.js").as_uri()}"',
+        '"widget-catalog-client/static"': f'"{(CLIENT / "static.js").as_uri()}"',
+        "http://127.0.0.1:8080": catalog.url,
+        "catalog/clock": "acme/clock",
+    }
+    for number, code in enumerate(examples):
+        for shown, here in addresses.items():
+            code = code.replace(shown, here)
+        (tmp_path / f"{number}.mjs").write_text(code)
+    files = "".join(f'await import("./{number}.mjs");\n' for number in range(len(examples)))
+    (tmp_path / "all.mjs").write_text(files)
+
+    run = [node_binary(), tmp_path / "all.mjs"]
+    ended = subprocess.run(run, capture_output=True, text=True, timeout=120, check=False)
+
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert "acme/clock" in ended.stdout
 
 
 @pytest.mark.parametrize("name", ["chromium"], indirect=True, scope="module")

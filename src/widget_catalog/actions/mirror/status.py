@@ -27,7 +27,8 @@ class Status(NamedTuple):
             state = "its first copy is not complete"
         else:
             state = f"last checked at {iso(from_ms(at))}, up to change {mirror.seq}"
-        waiting = f"; {self.tasks:,} widgets are still to be copied" if self.tasks else ""
+        left = "1 widget is" if self.tasks == 1 else f"{self.tasks:,} widgets are"
+        waiting = f"; {left} still to be copied" if self.tasks else ""
         return f"A mirror of {mirror.url}: {state}{waiting}."
 
 
