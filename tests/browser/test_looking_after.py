@@ -141,8 +141,8 @@ def test_a_visitor_reports_and_the_operator_dismisses(
     visitor.context.close()
     with visiting(browser, village_service, "olly", DESKTOP) as page:
         page.goto(f"{village_service.url}/operate")
-        expect(page.locator(".numbers div", has_text="open reports")).to_contain_text("1")
-        page.get_by_role("link", name="open reports").click()
+        expect(page.locator(".numbers div", has_text="open report")).to_contain_text("1")
+        page.get_by_role("link", name="open report", exact=True).click()
         expect(page.locator("main li")).to_contain_text("It asks for my password.")
         page.get_by_label("Note, for operators").fill("It does not.")
         page.get_by_role("button", name="Dismiss").click()
