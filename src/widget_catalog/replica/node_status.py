@@ -44,9 +44,7 @@ class NodeStatus:
         self._words[_IS_UP] = _UP
 
     def database_failed(self) -> None:
-        """What was read-only before stays so: then no connection can be made."""
-        if self._words[_IS_UP] != _READ_ONLY:
-            self._words[_IS_UP] = _DOWN
+        self._words[_IS_UP] = _DOWN
 
     def database_became_read_only(self) -> None:
         self._words[_IS_UP] = _READ_ONLY

@@ -37,6 +37,8 @@ _LOOK = (
     "current_setting('transaction_read_only') FROM alembic_version"
 )
 _READ_ONLY = "25006"
+# What libpq says of a server that target_session_attrs=read-write rules out. It has no code for it.
+_NOT_CONNECTED = "session is read-only"
 _IMPORTING = 0x696D706F7274  # "import"
 
 
@@ -99,8 +101,8 @@ def postgresql_engine(
 
 
 def is_read_only(fault: BaseException) -> bool:
-    """Whether this is what a server says that takes no writes."""
-    return getattr(fault, "sqlstate", None) == _READ_ONLY
+    """Whether a server takes no writes, as it says itself, or libpq when it connects."""
+    return getattr(fault, "sqlstate", None) == _READ_ONLY or _NOT_CONNECTED in str(fault)
 
 
 def notify(connection: Connection) -> None:
@@ -116,10 +118,16 @@ class Listening:
     """A connection that is notified of every change, from entering to leaving."""
 
     def __init__(self, url: str, secrets: Sequence[str], first_host: int = 0) -> None:
-        """`host` is then the one that it is connected to, of those that the address names."""
+        """`host` is then the one that it is connected to, of those that the address names. Raises
+        ReadOnlyServer if one answers, and none takes writes."""
         self._secrets = secrets
         addresses = split_hosts(connection_string(url, follower_name(secrets)))
-        self.host, self.connection = connect_to_any(addresses, first_host)
+        try:
+            self.host, self.connection = connect_to_any(addresses, first_host)
+        except Exception as fault:
+            if is_read_only(fault):
+                raise ReadOnlyServer(str(fault)) from fault
+            raise
 
     def look(self) -> tuple[int, str]:
         """Where the feed ends now, and the schema of the database. Raises ReadOnlyServer if nothing
