@@ -4,6 +4,7 @@ import itertools
 import json
 import re
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +21,15 @@ from support.mirrors import (
 from support.service import Service
 from widget_catalog.actions.change_version import deprecate_version, undeprecate_version
 from widget_catalog.domain.accounts import COMMAND_LINE as OPERATOR
+from widget_catalog.store.widgets import get_widget
 from widget_catalog.wiring import Node
 from widget_catalog_client import CatalogUnavailable, ClientError
+from widget_contract.names import Scope, WidgetName
 
 Change = Callable[[Any], None]
 _VERSION = "/api/v1/widgets/acme/clock/2.0.0"
 _BUNDLE = "/cdn/@acme/clock/2.0.0/index.js"
+_REVOCATIONS = "/api/v1/widgets/revocations"
 _REGISTRY = "/api/widgets/acme/registry.json"
 
 
@@ -93,6 +97,39 @@ def test_a_lie_about_one_widget_is_named_and_the_others_are_copied(
         between.tamper = lambda _path, passed: passed
         assert copying.mirroring.run().faults == []  # It is tried again.
         assert exported(copying.node) == exported(origin)
+
+
+def revoke(document: Any, at: str) -> None:
+    document["revocations"].append(
+        {"id": "acme/clock", "version": "2.0.0", "sha256Hash": "0" * 64, "at": at,
+         "reason": "\x1b[31m\0" + "x" * 5000}
+    )  # fmt: skip
+
+
+def test_a_version_that_is_revoked_in_a_strange_way_is_revoked_all_the_same(
+    tmp_path: Path, origin: Node, between: Tampering
+) -> None:
+    between.tamper = changed(_REVOCATIONS, lambda it: revoke(it, at="2026-01-31T09:05:00"))
+    with a_mirror(tmp_path / "data", between.url) as copying:
+        assert copying.mirroring.run().faults == []
+        with copying.node.store.reading() as connection:
+            clock = get_widget(connection, Scope("acme"), WidgetName("clock")).widget
+        (found,) = [it.revocation for it in clock.versions if it.number == "2.0.0"]
+        assert found is not None
+        assert found.revoked_at == datetime(2026, 1, 31, 9, 5, tzinfo=UTC)
+        assert found.reason.isprintable()
+        assert len(found.reason) == 500
+
+
+def test_a_revocation_at_no_time_is_named_and_the_other_widgets_are_copied(
+    tmp_path: Path, origin: Node, between: Tampering
+) -> None:
+    at = "0001-01-01T00:00:00+14:00"  # Before the year 1 in UTC.
+    between.tamper = changed(_REVOCATIONS, lambda it: revoke(it, at=at))
+    with a_mirror(tmp_path / "data", between.url) as copying:
+        (fault,) = copying.mirroring.run().faults
+        assert fault.startswith("acme/clock: 2.0.0 is said to be revoked at")
+        assert exported(copying.node).keys() == exported(origin).keys() - {"acme/clock"}
 
 
 @pytest.mark.parametrize("piece", [b"export function mount() { return 'evil!' }\n", b"x" * 65536])

@@ -9,6 +9,7 @@ import secrets
 from ..domain.account_events import TokenConfirmed, TokenRefused, TokenRequested
 from ..domain.accounts import Account, Limits
 from ..domain.errors import NotAllowed, NotFound
+from ..store.accounts import lock_account
 from ..store.engine import Snapshot, Store
 from ..store.events import append
 from ..store.oauth import find_grant
@@ -96,6 +97,7 @@ def claim_token(store: Store, visitor: Visitor, id_: str) -> IssuedToken | None:
     """
     account = require_person(visitor.actor)
     with store.writing() as tx:
+        lock_account(tx, account.id)  # How many tokens it has is decided by that.
         request = find_token_request(tx.connection, id_, tx.at_ms)
         if request is None or request.grant_id != visitor.grant_id:
             raise NotFound(_GONE)

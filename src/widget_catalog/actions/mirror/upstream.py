@@ -3,7 +3,7 @@
 import re
 import tempfile
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, BinaryIO, NamedTuple, cast
 
 import msgspec
@@ -18,11 +18,13 @@ from widget_catalog_client import (
     WidgetDetail,
 )
 from widget_contract.errors import CatalogError
+from widget_contract.texts import printable
 from widget_contract.wire import RegistryWidget
 
 from ...bundles.contract import Bundles, Kind
 from ...domain.clock import from_ms, iso
 from ...domain.widgets import Revocation, Version, Widget
+from ..change_version import MAX_REASON
 from ..ndjson import Rules, TakenBundle, decode_line
 
 _HASH = re.compile("[0-9a-f]{64}")
@@ -140,9 +142,13 @@ class Upstream:
             return None
         reason, at = found
         try:
-            return Revocation(reason, datetime.fromisoformat(at))
-        except ValueError:
+            moment = datetime.fromisoformat(at)
+            # Without a time zone, it is UTC as everything else.
+            moment = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+        except (ValueError, OverflowError):
             raise MirrorFault(f"{identity} is said to be revoked at {at[:40]!r}.") from None
+        # It must not run here either, however strange the reason is.
+        return Revocation(printable(reason)[:MAX_REASON], moment)
 
     def _has_all(self, head: Head, entry: VersionEntry, old: Version) -> bool:
         """Whether the files of a version are here. A published version never changes."""
