@@ -133,6 +133,30 @@ def test_a_corner_is_dragged_within_the_sizes_of_the_widget(
     assert page.evaluate(sizes) == [[6, 6]]
 
 
+def test_a_widget_stores_no_more_than_its_share(
+    context: BrowserContext, demo_service: Service
+) -> None:
+    page = opened(context, demo_service)
+    page.get_by_label("Find a widget").fill("write down")
+    page.get_by_role("button", name="Add To-do list").click()
+    todo = page.frame_locator("iframe[title='To-do list']")
+    expect(todo.get_by_role("group")).to_be_visible()
+    page.evaluate(
+        """() => {
+          const saved = JSON.parse(localStorage["widget-catalog-dashboard"]);
+          saved.tiles[0].kept = { much: JSON.stringify("x".repeat(199_970)) };
+          localStorage["widget-catalog-dashboard"] = JSON.stringify(saved);
+        }"""
+    )
+    page.reload()
+    todo.get_by_label("New item").fill("Buy bread")
+    todo.get_by_role("button", name="Add").click()
+    expect(todo.get_by_role("group")).to_contain_text("Buy bread")
+    page.get_by_label("Dark").check(force=True)  # Which is saved, with the rest.
+    tiles = "JSON.parse(localStorage['widget-catalog-dashboard']).tiles"
+    assert page.evaluate(f"{tiles}.map((it) => Object.keys(it.kept))") == [["much"]]
+
+
 @pytest.mark.parametrize("kept", ["not JSON", "null", '{"tiles": 7}', '{"tiles": [{}]}'])
 def test_a_spoilt_memory_begins_anew(
     context: BrowserContext, demo_service: Service, kept: str

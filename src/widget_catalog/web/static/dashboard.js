@@ -27,6 +27,7 @@ async function run(tile, installed) {
 const KEY = "widget-catalog-dashboard";
 const CELL_PX = 96;
 const GAP_PX = 12;
+const MOST_KEPT = 200_000; // Characters of all that a widget stores: others need room, too.
 
 const page = document.querySelector("[data-dashboard]");
 const grid = page.querySelector(".dash-grid");
@@ -118,7 +119,9 @@ class Tile {
   };
 
   onKeep = (key, text) => {
-    this.saved.kept[key] = text;
+    const kept = { ...this.saved.kept, [key]: text };
+    if (JSON.stringify(kept).length > MOST_KEPT) return; // What it has stored before stays.
+    this.saved.kept = kept;
     save();
   };
 
