@@ -4,8 +4,10 @@ from typing import NamedTuple
 
 from widget_contract.wire import WidgetDetail
 
-# What a character of the badge's font takes, about; `textLength` makes it exact.
-_CHARACTER = 6.3
+# What characters of the badge's font take, about; `textLength` makes it exact.
+_NARROW, _USUAL, _WIDE = 4.0, 6.8, 9.5
+_NARROW_CHARACTERS = frozenset("ijlrtfI.,:;|!'()[] -")
+_WIDE_CHARACTERS = frozenset("mwMW@%")
 _SIDE = 12
 _MOST_CHARACTERS = 40
 
@@ -28,7 +30,10 @@ class Badge(NamedTuple):
 
 
 def _width(text: str) -> int:
-    return round(len(text) * _CHARACTER) + _SIDE
+    narrow = sum(it in _NARROW_CHARACTERS for it in text)
+    wide = sum(it in _WIDE_CHARACTERS for it in text)
+    usual = len(text) - narrow - wide
+    return round(narrow * _NARROW + usual * _USUAL + wide * _WIDE) + _SIDE
 
 
 def badge(kind: str, detail: WidgetDetail | None) -> Badge | None:
