@@ -16,7 +16,7 @@ from .store_reads import StoreReads
 
 _PER_PAGE = 24
 # So that the page of a large organization stays small.
-_MOST_MEMBERS = 60
+_MOST_MEMBERS = 40
 
 
 class MembersReader(StoreReads[str, list[Member]]):
