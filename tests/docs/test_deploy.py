@@ -28,7 +28,17 @@ def environment_of(file: str) -> dict[str, str]:
     return {name: value.strip('"') for name, value in found}
 
 
-@pytest.mark.parametrize("file", ["Dockerfile", "compose.yaml", "widget-catalog.service"])
+def test_the_unit_for_systemd_is_the_one_that_the_guide_shows() -> None:
+    guide = (ROOT / "docs" / "operating.md").read_text(encoding="utf-8")
+    shown = re.findall(r"^```ini\n(.*?)^```$", guide, re.MULTILINE | re.DOTALL)
+    unit = (DEPLOY / "widget-catalog.service").read_text()
+    assert unit in shown
+    # And it starts what the guide installs.
+    (program,) = re.findall(r"^ExecStart=(\S+) serve$", unit, re.MULTILINE)
+    assert f"$ {program} version\n" in guide
+
+
+@pytest.mark.parametrize("file", ["Dockerfile", "compose.yaml"])
 def test_the_settings_in_them_are_settings_that_the_service_takes(file: str) -> None:
     environment = environment_of(file)
     assert environment
