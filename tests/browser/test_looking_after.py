@@ -7,7 +7,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from browser.test_pages import POOR_CONTRAST, Scheme
+from browser.test_pages import POOR_CONTRAST, SCHEMES, Scheme
 from support.people import PASSWORD, request_body
 from support.service import Service, wait_for
 
@@ -126,6 +126,35 @@ def test_an_author_yanks_and_the_operator_revokes(
         lines = page.request.get(f"{village_service.url}/operate/audit.ndjson").text().splitlines()
         total = page.request.get(f"{village_service.url}/api/audit").json()["total"]
         assert len(lines) == total
+
+
+def test_an_owner_makes_the_members_public_and_private_again(
+    browser: Browser, village_service: Service
+) -> None:
+    visitor = browser.new_context(viewport={"width": PHONE, "height": 900}).new_page()
+
+    def shown() -> list[str]:
+        visitor.goto(f"{village_service.url}/scopes/acme")
+        return visitor.locator(".members li").all_inner_texts()
+
+    assert shown() == []
+    with visiting(browser, village_service, "ann", PHONE) as page:
+        page.goto(f"{village_service.url}/account/organizations/acme")
+        page.get_by_role("button", name="Make the list public").click()
+        expect(page.get_by_role("status")).to_have_text("The setting is saved.")
+        wait_for(lambda: len(shown()) == 4)
+        visitor.get_by_role("link", name="ann", exact=True).click()
+        expect(visitor.get_by_role("heading", level=1)).to_have_text("ann")
+        shown()
+        for scheme in SCHEMES:
+            visitor.emulate_media(color_scheme=scheme)
+            assert visitor.evaluate("document.documentElement.scrollWidth") == PHONE
+            assert visitor.evaluate(FAULTS) == []
+            assert visitor.evaluate(POOR_CONTRAST) == []
+        page.get_by_role("button", name="Make the list private").click()
+        expect(page.get_by_role("button", name="Make the list public")).to_be_visible()
+        wait_for(lambda: shown() == [])
+    visitor.context.close()
 
 
 def test_a_visitor_reports_and_the_operator_dismisses(
