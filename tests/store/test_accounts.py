@@ -1,12 +1,15 @@
 """Accounts in the store, the names they take, and who they are elsewhere."""
 
+import contextlib
+
 import pytest
 
 from support.accounts import an_account, an_organization
 from support.values import a_widget
-from widget_catalog.domain.accounts import Account
+from widget_catalog.actions.view_own import list_own_widgets
+from widget_catalog.domain.accounts import Account, Actor, Via
 from widget_catalog.domain.clock import from_ms
-from widget_catalog.domain.errors import Conflict, NotFound, StoreUnavailable
+from widget_catalog.domain.errors import Conflict, InvalidRequest, NotFound, StoreUnavailable
 from widget_catalog.store.accounts import (
     add_account,
     add_identity,
@@ -23,8 +26,10 @@ from widget_catalog.store.accounts import (
     update_account,
 )
 from widget_catalog.store.engine import Store
+from widget_catalog.store.invitations import find_invitation
 from widget_catalog.store.organizations import scope_kind
 from widget_catalog.store.widgets import add_widgets
+from widget_contract.errors import InvalidName
 from widget_contract.names import Scope
 
 
@@ -155,6 +160,17 @@ def test_changes_to_an_account_are_its_own(store: Store) -> None:
         changed = get_account(connection, "ann")
         assert (changed.is_disabled, changed.has_password) == (True, False)
         assert get_account(connection, "bob") == bob
+
+
+def test_a_text_that_the_database_does_not_take_is_no_fault_of_the_database(store: Store) -> None:
+    """PostgreSQL takes no NUL. Whoever sends one is told so, where nobody has looked before."""
+    ann = Actor(via=Via.SESSION, account=an_account(store, is_operator=True))
+    with store.reading() as connection:
+        assert find_invitation(connection, "\0", store.now_ms()) is None
+    with pytest.raises(InvalidName):
+        list_own_widgets(store, ann, "\0", 1, 20)
+    with contextlib.suppress(InvalidRequest), store.reading() as connection:
+        assert find_account_by_identity(connection, "https://a.example", "\0") is None
 
 
 def test_an_identity_leads_to_its_account(store: Store) -> None:

@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+from widget_contract.names import Scope
+
 from ..domain.accounts import Actor, Right, Role, is_allowed
 from ..domain.widgets import Version, Widget
 from ..store.downloads import get_counts
@@ -78,7 +80,10 @@ def list_own_widgets(
     store: Store, actor: Actor, scope: str | None, page: int, limit: int
 ) -> tuple[list[OwnWidget], int]:
     """Of one scope, or of all that are the person's, listed or not; and how many there are."""
-    scopes = [scope] if scope is not None else [it.name for it in list_own_scopes(store, actor)]
+    if scope is None:
+        scopes = [it.name for it in list_own_scopes(store, actor)]
+    else:
+        scopes = [Scope.parse(scope)]
     with store.reading() as connection:
         for name in scopes:
             require(connection, actor, Right.VIEW, name)

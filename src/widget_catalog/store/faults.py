@@ -10,6 +10,7 @@ from ..domain.errors import (
     DatabaseDown,
     DatabaseReadOnly,
     DataDamaged,
+    InvalidRequest,
     StoreUnavailable,
     WriterBusy,
 )
@@ -23,6 +24,9 @@ from .writer_lock import BUSY
 def faults_named() -> Iterator[None]:
     try:
         yield
+    except sa.exc.DataError:
+        # PostgreSQL takes no NUL in a text, for example: the database is not to blame.
+        raise InvalidRequest("This has characters or numbers that cannot be looked for.") from None
     except sa.exc.DBAPIError as error:
         # The driver's error is the cause: SQLAlchemy's has the statement in its text.
         fault = error.orig or error
