@@ -82,6 +82,8 @@ def test_build_metadata_of_a_version_survives_the_way(
         ("org", "invite", "bob@example.org"),
         ("org", "invite", "acme", "bob", "--email", "bob@example.org"),
         ("org", "role", "acme", "bob", "king"),
+        ("org", "members", "acme"),
+        ("org", "members", "acme", "secret"),
         ("org", "leave", "acme"),
     ],
 )
@@ -274,6 +276,8 @@ INVITATION = {
         ),
         ("uninvite acme i1", "DELETE", "/acme/invitations/i1", None),
         ("role acme bob admin", "PUT", "/acme/members/bob", {"role": "admin"}),
+        ("members acme public", "PUT", "/acme/settings", {"membersPublic": True}),
+        ("members acme private", "PUT", "/acme/settings", {"membersPublic": False}),
         ("remove acme bob --yes", "DELETE", "/acme/members/bob", None),
         ("leave acme --yes", "DELETE", "/acme/members/ann", None),
         ("transfer acme bob --yes", "POST", "/acme/transfer", {"username": "bob"}),

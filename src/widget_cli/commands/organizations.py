@@ -23,6 +23,11 @@ class Role(StrEnum):
     MEMBER = "member"
 
 
+class Visibility(StrEnum):
+    PUBLIC = "public"
+    PRIVATE = "private"
+
+
 _ROLES = "|".join(Role)
 SlugArgument = Annotated[
     str, typer.Argument(metavar="ORGANIZATION", help="Its slug, which is its scope.")
@@ -194,6 +199,23 @@ def role(
 
 
 @app.command()
+def members(
+    slug: SlugArgument,
+    visibility: Annotated[
+        Visibility, typer.Argument(metavar="VISIBILITY", help="public or private.")
+    ],
+    catalog: CatalogOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Let everybody see the members, or the members alone."""
+    is_public = visibility is Visibility.PUBLIC
+    with opened(catalog) as session:
+        session.put(f"{_path(slug)}/settings", {"membersPublic": is_public})
+    sentence = f"The members of {slug} are {visibility.value} now."
+    _done(sentence, json, organization=slug, membersPublic=is_public)
+
+
+@app.command()
 def remove(
     slug: SlugArgument,
     username: UserArgument,
@@ -280,7 +302,7 @@ def _agree(question: str, yes: bool) -> None:
         raise typer.Exit(ExitCode.FAILED)
 
 
-def _done(sentence: str, json: bool, **about: str) -> None:
+def _done(sentence: str, json: bool, **about: str | bool) -> None:
     if json:
         show_json({"success": True, **about})
         return
