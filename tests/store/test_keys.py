@@ -9,7 +9,7 @@ import pytest
 
 from support.locks import held_by_another_process
 from widget_catalog.domain.errors import StoreUnavailable
-from widget_catalog.store.keys import KeyFile
+from widget_catalog.store.keys import KeyFile, SharedKeys
 
 _HOUR_MS = 3_600_000
 
@@ -83,8 +83,25 @@ def test_after_a_day_there_is_a_new_key_and_the_old_one_is_accepted_for_a_while(
 
     assert new != old
     assert keys.accepted() == [new, old]
-    clock.now_ms += 2 * _HOUR_MS
-    assert keys.accepted() == [new]
+    clock.now_ms += 24 * _HOUR_MS  # As long as what it has signed last may live.
+    assert old in keys.accepted()
+    clock.now_ms += _HOUR_MS
+    assert old not in keys.accepted()
+
+
+def test_keys_of_nodes_are_accepted_as_long_as_what_they_have_signed_may_live(
+    clock: _Clock,
+) -> None:
+    keys = SharedKeys(["a secret", "another"], clock)
+    for _ in range(24):
+        clock.now_ms += _HOUR_MS
+        made = keys.newest()
+        for hours in range(25):
+            later = _Clock()
+            later.now_ms = clock.now_ms + hours * _HOUR_MS
+            assert made in SharedKeys(["a new secret", "a secret"], later).accepted(), hours
+        later.now_ms += 26 * _HOUR_MS
+        assert made not in SharedKeys(["a secret"], later).accepted()
 
 
 def test_a_clock_that_was_wrong_is_no_reason_to_keep_a_key_for_years(

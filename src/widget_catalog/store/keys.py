@@ -1,4 +1,4 @@
-"""Keys that sign what lives for minutes: random, in a private file beside the database.
+"""Keys that sign what lives for a day at most: random, in a private file beside the database.
 
 They are not in the database, so they are in no backup: a stolen backup can sign
 nothing. Every use reads the file, so that a key made by another process counts at once.
@@ -21,9 +21,9 @@ from ..domain.errors import StoreUnavailable
 from .file_lock import flock_within
 
 # A key signs for a day. After that it is accepted as long as anything that it has signed may
-# live: an hour for an upload's address, with some to spare.
+# live: a day for a link to choose a new password, with some to spare.
 _SIGNS_FOR_MS = 24 * 3_600_000
-_LIVES_FOR_MS = 2 * 3_600_000
+_LIVES_FOR_MS = 25 * 3_600_000
 _ACCEPTED_FOR_MS = _SIGNS_FOR_MS + _LIVES_FOR_MS
 _SKEW_MS = 60_000
 _KEY_BYTES = 32
@@ -135,8 +135,9 @@ class SharedKeys:
     def accepted(self) -> list[bytes]:
         now = self._now_ms()
         # The clocks of two nodes differ a little; and what was signed before midnight lives on.
-        days = {at // _SIGNS_FOR_MS: at for at in (now + _SKEW_MS, now, now - _LIVES_FOR_MS)}
-        return [self._key(it, at) for it in self._secrets for at in days.values()]
+        first, last = (now - _LIVES_FOR_MS) // _SIGNS_FOR_MS, (now + _SKEW_MS) // _SIGNS_FOR_MS
+        days = range(last, first - 1, -1)
+        return [self._key(it, day * _SIGNS_FOR_MS) for it in self._secrets for day in days]
 
     def rotate(self) -> None:
         raise FromSettings(
