@@ -11,7 +11,7 @@ _ABOUT = {
     "loading-widgets-safely": "What to check, and how to run code that you do not trust.",
     "python-client": "Search, resolve and follow a catalog from a server.",
     "following-changes": "The feed, server-sent events and webhooks.",
-    "public-api": "Every request and its rules, for what the clients do not do.",
+    "public-api": "Every request and its rules, for programs without a client.",
     "publishing": "From an empty folder to a published widget, by hand or from CI.",
     "operating": "Install, run and upgrade a catalog.",
     "settings": "Every setting, what it does, and its default.",
