@@ -22,7 +22,7 @@ _MOST_MEMBERS = 40
 class MembersReader(StoreReads[str, list[Member]]):
     """The public members of a scope."""
 
-    kept_s = 2.0  # Whoever leaves, or does not want to be shown any more, is gone at once.
+    kept_s = 2.0  # Short: whoever leaves, or is made private, must not be shown for long.
 
 
 class ShownMember(NamedTuple):
