@@ -1,11 +1,13 @@
 """The pages where authors look after their widgets and versions."""
 
+from pathlib import Path
+
 import pytest
 
 from support.browsing import PERSONAL, Browsing, browser_of
 from support.people import a_person
 from support.site import InProcessSite
-from support.village import Village
+from support.village import BuiltVillage, Village
 from widget_catalog.actions.change_version import parse_key
 from widget_catalog.actions.installs import today_of
 from widget_catalog.store.installs import add_installs
@@ -156,6 +158,26 @@ def test_a_widget_is_unlisted_with_a_reason_and_listed_again(village: Village) -
     first = ann.page.all("li")[0].text
     assert first.startswith("unlist acme/clock reason: Out of season.")
     assert first.endswith("by ann from 127.0.0.1")
+
+
+def test_what_is_over_the_quota_of_changes_is_told_beside_the_form(
+    built_village: BuiltVillage, tmp_path: Path
+) -> None:
+    with Village(built_village, tmp_path / "data", max_changes_per_hour=1) as village:
+        ann = browser_of(village.ann)
+        ann.get(VERSION)
+        ann.submit(f"{VERSION}/yank", reason="Slow.")
+        ann.get(ACME)
+
+        answer = ann.submit(f"{ACME}/unlist", reason="Out of season.")
+
+        assert answer.status == 429
+        assert int(answer.headers["retry-after"]) > 0
+        assert ann.faults[0].startswith("At most 1 changes to widgets can be made in an hour: ")
+        assert detail(village)["listed"] is True
+        ann.get(VERSION)
+        assert ann.submit(f"{VERSION}/deprecate", message="Use 2.0.0.").status == 429
+        assert ann.page.one("input", id="deprecate-message").attributes["value"] == "Use 2.0.0."
 
 
 def test_publishers_are_named_and_strangers_are_refused(village: Village) -> None:

@@ -10,10 +10,11 @@ from ....actions.change_version import (
 )
 from ....actions.revoke_version import revoke_version, unrevoke_version
 from ....actions.view_own import view_version_care
+from ....domain.errors import TooOften
 from ...kit.call import Call, Services
 from ...kit.http import Response
 from ..account.own_page import own_page
-from ..account.sent_form import NOT_SENT, SentForm, forms_of
+from ..account.sent_form import CORRECTABLE, NOT_SENT, SentForm, forms_of
 from .widgets import place_of
 
 _DONE = {
@@ -51,7 +52,7 @@ def _page(services: Services, call: Call, sent: SentForm) -> Response:
     )
 
 
-_form = forms_of(_page, _place)
+_form = forms_of(_page, _place, (*CORRECTABLE, TooOften))
 
 
 def get_version(services: Services, call: Call) -> Response:

@@ -5,10 +5,11 @@ from collections.abc import Mapping
 from ....actions.change_widget import list_widget, name_publishers, set_official, unlist_widget
 from ....actions.read_audit import read_widget_audit
 from ....actions.view_own import list_own_scopes, list_own_widgets, view_widget_care
+from ....domain.errors import TooOften
 from ...kit.call import Call, Services
 from ...kit.http import Response
 from ..account.own_page import own_page
-from ..account.sent_form import NOT_SENT, SentForm, forms_of, take_form
+from ..account.sent_form import CORRECTABLE, NOT_SENT, SentForm, forms_of, take_form
 from ..public.installs import installs_of
 from .paging import Paging
 
@@ -53,7 +54,7 @@ def _widget_page(services: Services, call: Call, sent: SentForm) -> Response:
     )
 
 
-_form = forms_of(_widget_page, place_of)
+_form = forms_of(_widget_page, place_of, (*CORRECTABLE, TooOften))
 
 
 def get_widgets(services: Services, call: Call) -> Response:
