@@ -11,7 +11,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from support.postgresql import execute, new_database
 from support.service import free_port
 from widget_catalog.store.hosts import begin_with, connect_to_any, split_hosts
-from widget_catalog.store.postgresql import postgresql_engine
+from widget_catalog.store.postgresql import is_read_only, postgresql_engine
 
 # Whoever waits for a host that says nothing waits for longer than a test may take.
 FOR_EVER = {"connect_timeout": "3600", "sslmode": "disable"}
@@ -83,6 +83,27 @@ def test_a_host_that_takes_over_is_found_while_another_says_nothing(
         number, connection = finding.result(60)
         connection.close()
         assert number == 1
+
+
+def test_a_server_that_takes_no_writes_is_known_by_its_code_or_by_libpq(
+    postgresql_url: str,
+) -> None:
+    database = new_database(postgresql_url)
+    name = conninfo_to_dict(database)["dbname"]
+    execute(postgresql_url, f"ALTER DATABASE {name} SET default_transaction_read_only = on")
+
+    with pytest.raises(psycopg.OperationalError) as refused:
+        psycopg.connect(database, target_session_attrs="read-write")
+    assert is_read_only(refused.value)
+    with psycopg.connect(database, autocommit=True) as connection:
+        with pytest.raises(psycopg.errors.ReadOnlySqlTransaction) as failed:
+            connection.execute("CREATE TABLE t (x TEXT)")
+        assert is_read_only(failed.value)
+        # What somebody has typed may be quoted.
+        said = "RAISE unique_violation USING MESSAGE = 'session is read-only'"
+        with pytest.raises(psycopg.errors.UniqueViolation) as quoted:
+            connection.execute(f"DO $$ BEGIN {said}; END $$")
+        assert not is_read_only(quoted.value)
 
 
 def test_if_no_host_takes_a_connection_each_says_why(postgresql_url: str) -> None:

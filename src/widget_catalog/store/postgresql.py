@@ -101,8 +101,12 @@ def postgresql_engine(
 
 
 def is_read_only(fault: BaseException) -> bool:
-    """Whether a server takes no writes, as it says itself, or libpq when it connects."""
-    return getattr(fault, "sqlstate", None) == _READ_ONLY or _NOT_CONNECTED in str(fault)
+    """Whether a server takes no writes, as it says itself, or libpq when it connects.
+
+    What has a code is the server's own: its words may quote what somebody has typed.
+    """
+    code: str | None = getattr(fault, "sqlstate", None)
+    return code == _READ_ONLY or (code is None and _NOT_CONNECTED in str(fault))
 
 
 def notify(connection: Connection) -> None:
