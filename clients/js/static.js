@@ -22,7 +22,13 @@ export function catalogFetch(baseUrl, { fetch = (...it) => globalThis.fetch(...i
   return async (address, request = {}) => {
     const url = String(address);
     if (!url.startsWith(base + API)) return fetch(address, request);
-    isStatic ??= await files.isStatic(request.signal);
+    if (isStatic === null) {
+      const mark = await files.mark(request.signal);
+      // A host that is busy has not said which kind it is.
+      if (mark.status === 429 || mark.status >= 500) return mark;
+      const { format } = mark.ok ? await mark.json().catch(() => ({})) : {};
+      isStatic = Number.isInteger(format);
+    }
     if (!isStatic) return fetch(address, request);
     return files.answer(new URL(url.slice(base.length), "http://x"), request);
   };
@@ -38,11 +44,9 @@ class StaticCatalog {
     this.#fetch = fetch;
   }
 
-  async isStatic(signal) {
-    const answer = await this.#fetch(`${this.#base}/static.json`, { signal, cache: "no-cache" });
-    if (!answer.ok) return false;
-    const { format } = await answer.json().catch(() => ({}));
-    return Number.isInteger(format);
+  /** The file that only catalogs of plain files have. */
+  mark(signal) {
+    return this.#fetch(`${this.#base}/static.json`, { signal, cache: "no-cache" });
   }
 
   async answer({ pathname, searchParams }, { method = "GET", body, signal }) {

@@ -127,6 +127,16 @@ export async function refused(client, base, id) {
   return failure(client, catalog.load(id, { sdk: "1.0.0", installed: "1.0.0" }));
 }
 
+/** A host of plain files that is busy when it is asked for the first time. */
+export async function busyAtFirst(client, base) {
+  let asked = 0;
+  const fetch = (address, request) =>
+    asked++ ? globalThis.fetch(address, request) : new Response("busy", { status: 503 });
+  const catalog = new client.Catalog(base, { fetch });
+  const find = async () => (await catalog.search({ q: "clock" })).widgets.map((it) => it.name);
+  return [await find().catch((error) => [error.name, error.status]), await find()];
+}
+
 /** How these texts are compared, and every character that is not compared as it is. */
 export async function folding(_, module, texts) {
   const { normal } = await import(module);

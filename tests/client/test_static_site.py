@@ -79,6 +79,10 @@ def test_so_it_does_in_a_browser(site: Site, browser: Browser) -> None:
         assert_all_is_done(play, site)
 
 
+def test_a_host_that_is_busy_is_asked_again_which_kind_it_is(site: Site, process: Runtime) -> None:
+    assert process("busyAtFirst", site.url) == [["Unavailable", 503], ["clock"]]
+
+
 SEARCHES: list[dict[str, object]] = [
     {},
     {"limit": 2, "page": 2},
