@@ -62,6 +62,7 @@ from .web.pages.public.scope_page import MembersReader
 from .web.public.api import PublicApi
 from .web.public.cdn import Cdn
 from .web.public.event_streams import EventStreams
+from .web.public.health import Health
 from .web.public.healthz import Healthz
 from .web.site import Site
 from .web.uploads import Uploads
@@ -152,21 +153,25 @@ def build_worker(
     routes = Routes((*ROUTES.all, *ACCOUNT_PAGES, *AUTHOR_PAGES, *OPERATOR_PAGES, *REPORT_PAGES))
     receiver = Receiver(settings.max_parallel_uploads)
     dispatcher = Dispatcher(services, routes, readers, writers, hashing, receiver)
-    api = PublicApi(
+    health = Health(
         catalog,
-        counter,
         durable.check if node.status is None else node.status.check_database,
         check_bundles,
         durable.blocked_s,
-        shown,
-        dispatcher.answer,
         alarm.current,
         lambda: node.replica.fault,
+        status,
+    )
+    api = PublicApi(
+        catalog,
+        counter,
+        health,
+        shown,
+        dispatcher.answer,
         settings.min_cli_version,
         EventStreams(catalog, settings.max_event_streams, settings.max_event_streams_per_client),
         partial(distant_client_of, trust_forwarded_for=settings.trust_forwarded_for),
         partial(newest_change, durable),
-        status,
     )
 
     async def find_installs(widget_id: int) -> Installs:

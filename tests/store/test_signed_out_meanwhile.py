@@ -91,6 +91,12 @@ def test_no_token_is_confirmed(store: Store, ann: Account, signed_out: Visitor) 
         decide_token(store, signed_out, code_of(request), is_agreed=True)
 
 
+def test_a_program_that_was_signed_out_asks_for_no_token(store: Store, ann: Account) -> None:
+    program = Visitor(Actor(via=Via.OAUTH, account=ann), grant_id="ended")
+    with pytest.raises(NotSignedIn, match="signed out"):
+        request_token(store, program, name="CI", limits=LIMITS, days=3)
+
+
 def test_no_program_is_let_in(store: Store, signed_out: Visitor) -> None:
     with pytest.raises(NotSignedIn, match="signed out"):
         authorize(store, CONFIG, list(WANTED.items()), signed_out)

@@ -8,7 +8,7 @@ import secrets
 
 from ..domain.account_events import TokenConfirmed, TokenRefused, TokenRequested
 from ..domain.accounts import Account, Limits
-from ..domain.errors import NotAllowed, NotFound
+from ..domain.errors import NotAllowed, NotFound, NotSignedIn
 from ..store.accounts import lock_account
 from ..store.engine import Snapshot, Store
 from ..store.events import append
@@ -41,6 +41,9 @@ def request_token(
     if visitor.grant_id is None:
         raise NotAllowed("Only a program that was signed in by OAuth asks for confirmation.")
     with store.writing() as tx:
+        lock_account(tx, account.id)
+        if find_grant(tx.connection, visitor.grant_id) is None:
+            raise NotSignedIn("The program has just been signed out. Sign in again.")
         request = TokenRequest(
             id=new_id(),
             grant_id=visitor.grant_id,

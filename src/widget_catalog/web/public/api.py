@@ -10,7 +10,6 @@ from typing import Protocol
 import msgspec
 
 from widget_contract.addresses import CLI_VERSION, WIDGETS
-from widget_contract.errors import CatalogError
 from widget_contract.names import is_name, is_widget_key
 from widget_contract.semver import InvalidVersion, SemVer
 from widget_contract.wire import CliVersion, Counted, ServiceVersion, Shape
@@ -18,14 +17,7 @@ from widget_contract.wire import CliVersion, Counted, ServiceVersion, Shape
 from ... import release
 from ...catalog.catalog import Catalog
 from ...catalog.content import Content
-from ...domain.errors import (
-    Busy,
-    DatabaseDown,
-    DatabaseReadOnly,
-    DataDamaged,
-    InvalidQuery,
-    StoreUnavailable,
-)
+from ...domain.errors import Busy, InvalidQuery, StoreUnavailable
 from ..kit.conditional import accepts, http_date
 from ..kit.content_response import content_response
 from ..kit.current_settings import CurrentSettings
@@ -41,9 +33,9 @@ from ..kit.http import (
     PlainRequest,
     Request,
     Response,
-    WorkerCounts,
 )
 from .event_streams import EventStreams
+from .health import Health
 from .query import parse_changes, parse_search, parse_since
 from .resolve_request import MAX_BODY_BYTES, parse_resolve
 
@@ -57,8 +49,6 @@ _SETTINGS = "/api/settings"
 _REGISTRY_PREFIX = "/api/widgets/"
 _REGISTRY_SUFFIX = "/registry.json"
 _MAX_PATH_AND_QUERY = 8192
-# A large import or doctor may write for some seconds; what takes longer is not healthy.
-_TOO_LONG_S = 10
 _BODY_WITHIN_S = 30
 
 _JSON = ("content-type", "application/json; charset=utf-8")
@@ -79,13 +69,6 @@ _CLOSED: Headers = [_JSON, _VARY, NOSNIFF]
 _READ = "GET, HEAD"
 _READ_OPEN = "GET, HEAD, OPTIONS"
 _READ_COUNT_OPEN = "GET, HEAD, POST, OPTIONS"
-
-# What health calls it.
-_STATES: dict[type[StoreUnavailable], str] = {
-    DataDamaged: "damaged",
-    DatabaseDown: "down",
-    DatabaseReadOnly: "down",
-}
 
 _PREFLIGHT = Response(
     204,
@@ -113,36 +96,25 @@ class PublicApi:
         self,
         catalog: Catalog,
         counter: DownloadCounter,
-        store_check: Callable[[], None],
-        bundles_check: Callable[[], None],
-        blocked_s: Callable[[], float],
+        health: Health,
         public_settings: CurrentSettings,
         internal: Answer,
-        find_damage: Callable[[], str | None],
-        find_delay: Callable[[], str | None],
         min_cli_version: str,
         streams: EventStreams,
         stream_client: Callable[[Request], str | None],
         newest_stored: Callable[[], int],
-        workers: WorkerCounts | None = None,
     ) -> None:
         self._catalog = catalog
         self._counter = counter
-        self._store_check = store_check
-        self._bundles_check = bundles_check
-        self._blocked_s = blocked_s
         self._internal = internal
-        self._find_damage = find_damage
-        self._find_delay = find_delay
         self._streams = streams
         self._stream_client = stream_client
         self._newest_stored = newest_stored
-        self._workers = workers
         self._settings = public_settings
         cli_version = CliVersion(min_cli_version, release.CLI_LATEST)
         version = ServiceVersion(release.VERSION, release.RELEASED_AT, release.API_VERSIONS)
         self._operational: dict[str, Callable[[Request], Response]] = {
-            "/api/health": self._health,
+            "/api/health": health.answer,
             _STATS: lambda request: content_response(request, self._catalog.stats(), _CLOSED),
             "/api/version": _fixed(version),
             CLI_VERSION: _fixed(cli_version),
@@ -320,48 +292,6 @@ class PublicApi:
         # To be read only: two changes can have the same second, so If-Modified-Since is no proof.
         response.headers.append(("last-modified", http_date(registry.changed_at)))
         return response
-
-    def _health(self, request: Request) -> Response:
-        checks = {"database": "ok", "bundles": "ok"}
-        faults = []
-        try:
-            self._catalog.check()
-            self._store_check()
-        except StoreUnavailable as fault:
-            checks["database"] = _STATES.get(type(fault), "failing")
-            faults.append(fault.message)
-        damage = self._find_damage()
-        if damage and damage not in faults:
-            checks["database"] = "damaged"
-            faults.append(f"The database is damaged, and doctor must be run: {damage}")
-        try:
-            self._bundles_check()
-        except CatalogError as fault:
-            checks["bundles"] = "failing"
-            faults.append(fault.message)
-        try:
-            blocked_s = self._blocked_s()
-        except CatalogError:  # A full disk, say: those who write get that error.
-            blocked_s = 0
-        if blocked_s >= _TOO_LONG_S:
-            checks["writing"] = "failing"
-            faults.append(
-                f"Nothing can be changed: another process has been writing for {blocked_s:.0f} s; "
-                "the log names it. Everything can be read."
-            )
-        if self._find_delay():
-            checks["replica"] = "behind"
-            faults.append("Not all that was changed can be shown yet; the log says why.")
-        workers = self._workers
-        if workers is not None and workers.missing:
-            # No fault of this answer: the others go on. But monitoring should know.
-            running = workers.workers - workers.missing
-            checks["workers"] = f"{running} of {workers.workers} running"
-        body: dict[str, object] = {"status": "ok", "checks": checks}
-        if faults:
-            body = {"status": "unavailable", "checks": checks, "error": " ".join(faults)}
-        content = Content(msgspec.json.encode(body))
-        return content_response(request, content, _CLOSED, status=503 if faults else 200)
 
 
 def _fixed(body: Shape) -> Callable[[Request], Response]:
