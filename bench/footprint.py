@@ -42,15 +42,18 @@ _RELEASED_AFTER_S = 15
 
 
 def memory(rig: Rig, size: int, most_mb: float) -> list[Outcome]:
-    """After traffic that has filled every cache: details, searches, registries, compatSdk."""
+    """Some seconds after traffic that has filled every cache: details, searches, registries,
+    compatSdk."""
     with running_catalog(rig, ensure_folder(size)) as catalog:
         (worker,) = catalog.worker_pids()
         fresh = memory_of(worker)
         _fill_caches(rig, catalog, size)
+        busy = memory_of(worker)
+        time.sleep(_RELEASED_AFTER_S)
         used = memory_of(worker)
         parent = memory_of(catalog.process.pid)
     notes = [
-        f"{fresh.rss:,.0f} MB before the traffic",
+        f"{fresh.rss:,.0f} MB before the traffic, {busy.rss:,.0f} MB just after it",
         f"{used.shared:,.0f} MB of the {used.rss:,.0f} are shared with other processes",
         f"the parent process takes {parent.rss:,.0f} MB",
     ]
