@@ -44,7 +44,7 @@ def _first_account(settings: Settings, invitation: str) -> str:
 
 
 def _print_first(console: Console, first: str) -> None:
-    console.print("  first  make the operator's account, once, at")
+    console.print("  first  create the operator's account, once, at")
     console.print(f"         {escape(first)}")
 
 

@@ -131,7 +131,7 @@ class Settings:
         "0.0.0", "The oldest release of the authors' tool that may publish; `0.0.0`: any."
     )
     registration: str = _setting(
-        "closed", "Who may make an account: `closed` (the operator), `invitation` or `open`."
+        "closed", "Who may create an account: `closed` (the operator), `invitation` or `open`."
     )
     session_idle_hours: int = _setting(336, "How long a session lasts unused.")
     session_max_days: int = _setting(90, "How long a session lasts at all.")
@@ -157,7 +157,7 @@ class Settings:
     oidc_name: str = _setting("OpenID Connect", "What the provider is called: `Sign in with …`.")
     oidc_creates_accounts: bool = _setting(
         True,
-        "People who come through the provider may make an account, whatever `registration` is.",
+        "People who come through the provider may create an account, whatever `registration` is.",
     )
     cache_mb: int = _setting(80, "Memory a worker may use for ready answers, in MB.")
     rate_limit: str = _setting(

@@ -64,7 +64,7 @@ def sign_in_ended(url: str) -> ToolError:
 def token_refused(url: str) -> ToolError:
     return ToolError(
         f"{url} does not accept the token in WIDGET_TOKEN: it is wrong, expired or revoked.",
-        "Make a new one with: widget tokens create NAME",
+        "Create a new one with: widget tokens create NAME",
         ExitCode.NOT_SIGNED_IN,
     )
 

@@ -183,10 +183,10 @@ def test_a_token_is_made_copied_and_used(browser: Browser, village_service: Serv
     with visiting(browser, village_service, "ann", PHONE) as page:
         page.context.grant_permissions(["clipboard-read", "clipboard-write"])
         page.goto(f"{village_service.url}/account")
-        page.get_by_role("link", name="Make an access token").click()
+        page.get_by_role("link", name="Create an access token").click()
         page.get_by_label("Name").fill("CI of the clock")
         page.get_by_label("Only for these scopes and widgets").fill("ann/clock")
-        page.get_by_role("button", name="Make the token").click()
+        page.get_by_role("button", name="Create token").click()
         page.get_by_role("button", name="Copy Access token").click()
         token = page.locator("pre code").inner_text()
         wait_for(lambda: page.evaluate("navigator.clipboard.readText()") == token, 60)

@@ -201,14 +201,14 @@ def test_the_operator_joins_by_the_link(
         page.get_by_label("User name").fill("ann")
         page.get_by_label("E-mail address").fill("olly@example.org")
         page.get_by_label("Password").fill(PASSWORD)
-        press(page, "Make the account")
+        press(page, "Create account")
         expect(page.get_by_role("alert")).to_have_text("The name ann is taken. Choose another.")
         expect(page.get_by_label("E-mail address")).to_have_value("olly@example.org")
         expect(page.get_by_label("Password")).to_have_value("")
 
         page.get_by_label("User name").fill("olly")
         page.get_by_label("Password").fill(PASSWORD)
-        press(page, "Make the account")
+        press(page, "Create account")
 
         expect(page).to_have_url(f"{open_service.url}/account")
         expect(page.get_by_text("operator of this catalog")).to_be_visible()

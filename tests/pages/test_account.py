@@ -89,5 +89,5 @@ def test_the_consent_page_says_what_a_program_can_do(ann: Browsing) -> None:
     ann.get(authorize_address())
 
     told = ann.page.one("main").text
-    assert "It cannot make an access token unless you confirm it here" in told
+    assert "It cannot create an access token unless you confirm it here" in told
     assert "what you can" not in told

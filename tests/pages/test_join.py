@@ -15,7 +15,7 @@ def test_the_first_operator_joins_by_a_link(tmp_path: Path) -> None:
         address = f"/join?invitation={secret}"
         assert (browsing.get(address).status, browsing.title) == (
             200,
-            "Make the operator’s account",
+            "Create the operator’s account",
         )
 
         answer = browsing.submit(
@@ -36,7 +36,7 @@ def test_where_it_is_open_anybody_can_join(open_house: InProcessSite) -> None:
     browsing.get("/sign-in?next=/device")
     assert "/join?next=/device" in browsing.page.links
     browsing.get("/join?next=/device")
-    assert browsing.title == "Make an account"
+    assert browsing.title == "Create an account"
     assert [it.attributes.get("autocomplete") for it in browsing.page.all("input")] == [
         None, None, "username", "email", "new-password",
     ]  # fmt: skip

@@ -69,7 +69,7 @@ def send_nothing(page: Page) -> None:
 
 def make_token(page: Page) -> None:
     page.get_by_label("Name").fill("CI of the clock")
-    page.get_by_role("button", name="Make the token").click()
+    page.get_by_role("button", name="Create token").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Copy your access token")
 
 
