@@ -111,7 +111,7 @@ def test_the_overview_tells_when_the_last_backup_was_made(
         olly.get("/operate")
         return olly.page.one("main").text
 
-    assert "Last backupnone is known of" in told()
+    assert "Last backupnone recorded" in told()
     data = str(village.site.settings.data)
     done = run_command("backup", str(tmp_path / "copy"), "--data", data)
     assert done.returncode == 0, done
