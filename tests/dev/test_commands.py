@@ -7,9 +7,10 @@ from support.dev_project import DevProject
 _PYTEST = """
 import os, pathlib, sys
 print("pytest", *sys.argv[1:])
-pathlib.Path("tests/__pycache__").mkdir(parents=True, exist_ok=True)
-pathlib.Path("tests/__pycache__/conftest.pyc").touch()
-with open("pytest-calls", "a") as calls:
+project = pathlib.Path(os.environ["PROJECT"])
+(project / "tests/__pycache__").mkdir(parents=True, exist_ok=True)
+(project / "tests/__pycache__/conftest.pyc").touch()
+with (project / "pytest-calls").open("a") as calls:
     print(sys.argv[1], file=calls)
 sys.exit(int(os.environ["PYTEST_CODE"]))
 """
