@@ -29,7 +29,7 @@ JsonOption = Annotated[
 ]
 InsecureOption = Annotated[
     bool,
-    typer.Option("--insecure", help="Send your token or sign-in to a catalog without https."),
+    typer.Option("--insecure", help="Send your token, sign-in and files without https."),
 ]
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Go ahead without a question.")]
 WidgetArgument = Annotated[

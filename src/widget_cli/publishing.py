@@ -83,19 +83,24 @@ def _or_unset(text: str | None) -> str | UnsetType:
 
 
 def _target(session: Session, address: str) -> str:
-    """Where the catalog wants a file: over https, or at the catalog's own origin."""
+    """Where the catalog wants a file: over https, or at the catalog's own origin; over http to an
+    object store beside it if a person has agreed to that."""
     try:
         target = urljoin(f"{session.url}/", address)
-        is_allowed = urlsplit(target).scheme == "https" or is_same_origin(target, session.url)
+        scheme = urlsplit(target).scheme
+        is_allowed = scheme == "https" or is_same_origin(target, session.url)
     except ValueError:
         raise not_a_catalog(session.url) from None
-    if not is_allowed:
-        raise ToolError(
-            f"The catalog asks to upload to {target.partition('?')[0]}, "
-            f"which is neither https nor {session.url} itself.",
-            "Nothing was sent. Tell the catalog's operator, who sets its base_url.",
-        )
-    return target
+    if is_allowed or (scheme == "http" and session.is_insecure()):
+        return target
+    advice = "Nothing was sent. Tell the catalog's operator, who sets its base_url and s3_endpoint."
+    if scheme == "http":
+        advice += " If you know that network, add --insecure."
+    raise ToolError(
+        f"The catalog asks to upload to {target.partition('?')[0]}, "
+        f"which is neither https nor {session.url} itself.",
+        advice,
+    )
 
 
 def _send(

@@ -105,6 +105,11 @@ class Session:
             reply = send(self._renewed(token).access_token)
         return object_in(reply, self.url)
 
+    def is_insecure(self) -> bool:
+        """Whether a person has agreed, now or when signing in, that things go without https."""
+        kept = None if self._machine_token is not None else self.credentials.find(self.url)
+        return self._is_insecure or (kept is not None and kept.is_insecure)
+
     def _current_token(self) -> str:
         kept = self.credentials.find(self.url)
         if kept is None:

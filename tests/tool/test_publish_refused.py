@@ -7,7 +7,7 @@ import pytest
 
 from support.commands import Said
 from support.publishing import BUNDLE_URL, PUBLISH, SCOPES, edit
-from support.scripted import DROPPED, Scripted, ScriptedServer
+from support.scripted import DROPPED, Scripted, ScriptedServer, scripted_server
 from support.tool import Tool
 
 
@@ -143,9 +143,39 @@ def test_nothing_is_uploaded_in_the_clear_to_anybody_else(
     said = signed_in.run("publish", widget, "--yes")
     assert (said.code, said.out) == (1, "")
     shown = address if "://" in address else f"http:{address}"
+    more = " If you know that network, add --insecure." if shown.startswith("http:") else ""
     assert said.err.endswith(
         f"Error: The catalog asks to upload to {shown}, which is neither https nor "
         f"{catalog.url} itself.\n"
-        "       Nothing was sent. Tell the catalog's operator, who sets its base_url.\n"
+        "       Nothing was sent. Tell the catalog's operator, who sets its base_url and "
+        f"s3_endpoint.{more}\n"
     )
     assert [it.method for it in catalog.asked].count("PUT") == 0
+
+
+def test_an_object_store_without_https_is_used_if_a_person_agrees(
+    signed_in: Tool, widget: Path, catalog: ScriptedServer
+) -> None:
+    with scripted_server() as store:
+        store.on("PUT", "/put", Scripted())
+        place = catalog.answer_of("POST", PUBLISH)
+        assert isinstance(place.body, dict)
+        address = f"{store.url}/put?sig=1"
+        catalog.on("POST", PUBLISH, place._replace(body={**place.body, "uploadUrl": address}))
+        said = signed_in.run("publish", widget, "--yes", "--insecure")
+        assert said.code == 0, said.err
+        assert [it.method for it in store.asked] == ["PUT"]
+        # The address is its own permission.
+        assert "authorization" not in store.asked[0].headers
+
+
+@pytest.mark.parametrize("address", ["ftp://cdn.example/put", "file:///etc/passwd"])
+def test_what_is_no_web_address_is_refused_whatever_a_person_agrees_to(
+    signed_in: Tool, widget: Path, catalog: ScriptedServer, address: str
+) -> None:
+    place = catalog.answer_of("POST", PUBLISH)
+    assert isinstance(place.body, dict)
+    catalog.on("POST", PUBLISH, place._replace(body={**place.body, "uploadUrl": address}))
+    said = signed_in.run("publish", widget, "--yes", "--insecure")
+    assert (said.code, said.out) == (1, "")
+    assert "Nothing was sent." in said.err
