@@ -202,6 +202,7 @@ def build_worker(
         settings.max_lag_s,
         lambda: 0.0 if node.status is None else node.status.silent_s,
         settings.max_silence_s,
+        lambda: node.status is not None and node.status.is_read_only,
         lambda: node.status is not None and node.status.is_newer,
     )
     site = Site(api, cdn, Uploads(services, receiver), dispatcher, previews, pages, healthz, alarm)

@@ -13,6 +13,7 @@ from support.widgets import ndjson, widget_line
 
 CLOCK = "/api/v1/widgets/acme/clock"
 PUBLISH = "/api/widgets/publish"
+READY = "/healthz/ready"
 REQUEST = request_body("ann/clock", "1.0.0", b"export function mount() {}\n")
 # What is asked for is 5 s; the machine may be busy.
 BACK_S = 60.0
@@ -54,8 +55,9 @@ class Site:
             refused = self.ask("POST", path, body)
             assert (refused.status_code, refused.headers["retry-after"]) == (503, "5")
             assert "database takes no writes just now" in refused.json()["error"]
-        for path in (CLOCK, "/api/v1/widgets/search?q=clock", "/healthz/ready", "/"):
+        for path in (CLOCK, "/api/v1/widgets/search?q=clock", READY, "/"):
             assert self.statuses("GET", path) == {200}
+        wait_for(lambda: "the database has taken no writes for" in self.ask("GET", READY).text)
 
 
 @pytest.fixture(scope="module")

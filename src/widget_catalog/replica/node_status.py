@@ -76,7 +76,7 @@ class NodeStatus:
 
     def check_database(self) -> None:
         """Whether it answers, from memory: to ask it would make all others wait."""
-        if self._words[_IS_UP] == _READ_ONLY:
+        if self.is_read_only:
             raise DatabaseReadOnly
         if not self.is_database_up():
             raise DatabaseDown
@@ -85,6 +85,11 @@ class NodeStatus:
         """Raises OlderRelease if what this release writes may not be what a newer one expects."""
         if self.is_newer:
             raise OlderRelease
+
+    @property
+    def is_read_only(self) -> bool:
+        """Whether it answers, and takes no writes: it is a standby, or was made one."""
+        return self._words[_IS_UP] == _READ_ONLY
 
     @property
     def is_newer(self) -> bool:

@@ -18,8 +18,9 @@ _HEADERS = [
 
 class Healthz:
     """`find_delay` says why not all changes are shown yet, if so; `find_silence_s`, for how long
-    nothing was heard of the database that this node shares with others; `is_outdated`, whether a
-    newer release has migrated it."""
+    nothing was heard of the database that this node shares with others; `is_read_only`, whether
+    it answers all the same, and takes no writes; `is_outdated`, whether a newer release has
+    migrated it."""
 
     def __init__(
         self,
@@ -28,6 +29,7 @@ class Healthz:
         max_lag_s: int,
         find_silence_s: Callable[[], float] = lambda: 0.0,
         max_silence_s: int = 0,
+        is_read_only: Callable[[], bool] = lambda: False,
         is_outdated: Callable[[], bool] = lambda: False,
     ) -> None:
         self._catalog = catalog
@@ -35,6 +37,7 @@ class Healthz:
         self._max_lag_s = max_lag_s
         self._find_silence_s = find_silence_s
         self._max_silence_s = max_silence_s
+        self._is_read_only = is_read_only
         self._is_outdated = is_outdated
         self._behind_since: float | None = None
         self.is_draining = False
@@ -74,7 +77,8 @@ class Healthz:
         return "ok"
 
     def _describe_silence(self) -> str:
-        return f"the database has not answered for {self._find_silence_s():.0f} s"
+        what = "taken no writes" if self._is_read_only() else "not answered"
+        return f"the database has {what} for {self._find_silence_s():.0f} s"
 
     def _lag_s(self) -> float:
         """For how long, at least, there have been changes that cannot be shown."""
