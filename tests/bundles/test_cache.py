@@ -56,6 +56,38 @@ def test_what_was_used_longest_ago_makes_room(store: LocalBundles, cache: Bundle
     assert kept == [True, False, True]
 
 
+def test_not_every_fetch_looks_at_all_files(store: LocalBundles, tmp_path: Path) -> None:
+    (tmp_path / "cache").mkdir()
+    cache = BundleCache(store, tmp_path / "cache", most_bytes=100_000)
+    hashes = [put(store, b"%d" % number * 600) for number in range(3)]
+    cache.fetch(hashes[0], "js")
+    # More than there is room for, which nobody has noticed yet.
+    old = tmp_path / "cache" / "00" / "old.js"
+    old.parent.mkdir(exist_ok=True)
+    old.write_bytes(b"x" * 100_000)
+    os.utime(old, (1, 1))
+
+    cache.fetch(hashes[1], "js")
+    assert old.exists()
+    cache.fetch(hashes[2], "js")  # By now a hundredth was added.
+    assert not old.exists()
+    assert all(cache.local_path(it).exists() for it in hashes)
+
+
+def test_what_a_killed_fetch_left_behind_is_removed(
+    store: LocalBundles, cache: BundleCache, tmp_path: Path
+) -> None:
+    abandoned, present = (tmp_path / "cache" / f".incoming-{it}" for it in "ab")
+    for path in (abandoned, present):
+        path.write_bytes(b"half a bun")
+    then = time.time() - 7200
+    os.utime(abandoned, (then, then))
+
+    cache.fetch(put(store, b"a bundle"), "js")
+
+    assert (abandoned.exists(), present.exists()) == (False, True)
+
+
 def test_what_is_damaged_in_the_store_is_not_kept(
     store: LocalBundles, cache: BundleCache, tmp_path: Path
 ) -> None:

@@ -155,6 +155,7 @@ def test_what_is_on_the_disk_of_a_node_is_served_while_the_store_is_down(
         assert str(server.port) not in refused.text
         wait_for(lambda: one.client.get("/api/health").status_code == 503, 30)
         assert one.client.get("/api/health").json()["checks"]["bundles"] == "failing"
+        assert "The object store does not answer." in one.service.log
         unrequested = ann.post(one, "/api/widgets/publish", request_body("ann/clock", "1.3.0", JS))
         assert (unrequested.status_code, unrequested.headers["retry-after"]) == (503, "5")
         assert "store of the bundles cannot be reached" in unrequested.json()["error"]
@@ -163,6 +164,7 @@ def test_what_is_on_the_disk_of_a_node_is_served_while_the_store_is_down(
 
     assert one.client.get(bundle_url("1.1.0")).content == js
     wait_for(lambda: one.client.get("/api/health").status_code == 200)
+    assert "The object store answers again." in one.service.log
     assert ann.publish("ann/clock", "1.3.0", JS, one).status_code == 200
 
 

@@ -1,4 +1,5 @@
 """BundleCache: bundles of an object store on this node's disk, by their hash, up to so many bytes.
+Each worker looks after so much more that it added a hundredth, so it may be over by as much.
 
 All workers of a node share it. What is in it is served without the store, also while that is down.
 """
@@ -23,6 +24,8 @@ _log = structlog.get_logger("widget_catalog.bundles")
 _INCOMING = ".incoming-"
 # How exactly it is known when a file was last used; to note it costs a write.
 _USED_WITHIN_S = 60
+# No fetch takes so long.
+_ABANDONED_S = 3600
 # So much is left when room is made.
 _KEPT = 0.9
 _CHECKED_EVERY_S = 5.0
@@ -34,6 +37,9 @@ class BundleCache:
         self._bundles = bundles
         self._folder = folder
         self._most_bytes = most_bytes
+        # To look at all files takes a second for each 20,000: not after every fetch.
+        self._step_bytes = most_bytes // 100
+        self._added_bytes = self._step_bytes
 
     def local_path(self, sha256_hash: str, kind: Kind = "js") -> Path:
         """The file may be missing, or incomplete after a power cut. It has just been used."""
@@ -58,10 +64,18 @@ class BundleCache:
                 Path(temporary).replace(target)
             finally:
                 Path(temporary).unlink(missing_ok=True)
-        self._make_room()
+        self._added_bytes += found.size_bytes
+        if self._added_bytes >= self._step_bytes:
+            self._added_bytes = 0
+            self._make_room()
 
     def _make_room(self) -> None:
-        """Remove what was used longest ago, if there is too much."""
+        """Remove what was used longest ago, if there is too much, and what a fetch left behind that
+        was killed."""
+        for path in self._folder.glob(f"{_INCOMING}*"):
+            with contextlib.suppress(OSError):
+                if time.time() - path.stat().st_mtime > _ABANDONED_S:
+                    path.unlink()
         found = []
         for path in self._folder.glob("*/*"):
             with contextlib.suppress(OSError):
@@ -101,8 +115,15 @@ class StoreWatch:
         while True:
             try:
                 self._bundles.check()
+                if self._fault is not None:
+                    _log.info("The object store answers again.")
                 self._fault = None
             except CatalogError as fault:
+                if self._fault is None:
+                    _log.error(
+                        "The object store does not answer. Reads go on, and bundles in the cache.",
+                        fault=" ".join(str(fault.__cause__ or fault).split()),
+                    )
                 self._fault = fault
             except Exception:
                 _log.exception("The bundle store cannot be asked.")
