@@ -18,7 +18,7 @@ from widget_catalog.domain.clock import now
 from widget_catalog.domain.errors import InvalidImport
 from widget_catalog.process_pool import map_batches
 from widget_catalog.replica.comparison import Differences, check_replica
-from widget_catalog.replica.rendering import draw
+from widget_catalog.replica.encoding import draw
 from widget_catalog.wiring import Node, prepare_node
 
 MANY = 6_000

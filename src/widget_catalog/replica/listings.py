@@ -15,6 +15,8 @@ from .rows import TEXT_SEPARATOR, Listing, ListingColumns, ListingRow
 # latest version released, how many versions, two flags.
 _LISTING = struct.Struct("<IqqqqIBB")
 _LISTING_BYTES = _LISTING.size
+_NUMBER_AND_CHANGE = struct.Struct("<qq")
+_CHANGE_ENDS = CHECKSUM_BYTES + _NUMBER_AND_CHANGE.size
 _LISTING_HEADS = np.dtype(
     [
         ("checksum", "<u4"),
@@ -45,6 +47,12 @@ def encode_listing(number: int, changed_at: int, it: Document) -> bytes:
         it.is_listed,
         _OFFICIAL.index(it.is_official),
     )[CHECKSUM_BYTES:] + b"\0".join((*(text.encode() for text in texts), description))
+    return checksum(rest).to_bytes(CHECKSUM_BYTES, "little") + rest
+
+
+def numbered_listing(record: bytes, number: int, changed_at: int) -> bytes:
+    """A listing of `encode_listing`, as it is for the widget with this number, changed then."""
+    rest = _NUMBER_AND_CHANGE.pack(number, changed_at) + record[_CHANGE_ENDS:]
     return checksum(rest).to_bytes(CHECKSUM_BYTES, "little") + rest
 
 

@@ -35,6 +35,7 @@ _DOCUMENT = struct.Struct("<IqBQQII")
 _PARTS = struct.Struct("<IIIIIIII")
 CHECKSUM_BYTES = 4
 _TEXT_AT = _DOCUMENT.size + _PARTS.size
+_NUMBER_ENDS = CHECKSUM_BYTES + 8
 _BEFORE_HEAD, _BEFORE_COUNT = b'{"widget":', b',"downloadCount":'
 _BEFORE_CREATED, _BEFORE_ENTRIES = b',"createdAt":"', b'"},"versions":'
 _BEFORE_LATEST = b',"latestVersion":'
@@ -92,6 +93,14 @@ def encode_document(number: int, it: Document) -> bytes:
     )
     written = checksum(header + before).to_bytes(CHECKSUM_BYTES, "little")
     return b"".join((written, header, text, it.styles, it.outline))
+
+
+def numbered_document(record: bytes, number: int) -> bytes:
+    """A document of `encode_document`, as it is for the widget with this number."""
+    before = _DOCUMENT.unpack_from(record)[-1]
+    head = number.to_bytes(8, "little") + record[_NUMBER_ENDS : _TEXT_AT + before]
+    written = checksum(head).to_bytes(CHECKSUM_BYTES, "little")
+    return b"".join((written, head, record[_TEXT_AT + before :]))
 
 
 class DocumentRecord:

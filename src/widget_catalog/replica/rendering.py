@@ -228,13 +228,3 @@ def with_cdn(entries: bytes, cdn_url: str) -> bytes:
 def is_stored_here(bundle_url: str) -> bool:
     """Whether a document's bundle address is one of our own, the CDN's not yet filled in."""
     return bundle_url.startswith(_CDN)
-
-
-# Here and not where it is applied: the processes that draw would load much that they do not need.
-_pack = msgspec.msgpack.Encoder().encode
-read_picture = msgspec.msgpack.Decoder(Document).decode
-
-
-def draw(widget: Widget) -> bytes:
-    """What a writer keeps of a widget until its change is applied."""
-    return _pack(render(widget))

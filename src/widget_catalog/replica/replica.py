@@ -22,7 +22,7 @@ from ..store.file_lock import file_lock
 from ..store.pictures import PictureBatch
 from ..store.transaction import Write, draw_nothing
 from .counting import mend_shared_counts, wrong_counts
-from .encoding import records_of
+from .encoding import Records, draw, numbered, records_of
 from .file import (
     ReplicaFile,
     State,
@@ -32,7 +32,7 @@ from .file import (
     remove_others,
 )
 from .filling import Bar, fill, no_bar
-from .rendering import Document, draw, render
+from .rendering import render
 from .revision import Counts, Revision
 from .source import entry_of, fits, is_importing
 from .writing import Drawn, ReplicaWriter
@@ -208,29 +208,28 @@ class Replica:
             importing = is_importing(connection)
             if not rows and importing == state.is_importing:
                 return False
-            documents = self._documents(connection, rows, drawn)
-        if documents:
-            self._counts.reserve(max(documents))
-        changed_at = {it.widget_id: it.changed_at for it in rows}
+            records = self._records(connection, rows, drawn)
+        if records:
+            self._counts.reserve(max(it.id for it in records))
         applied = entry_of(rows[-1]) if rows else state.applied
         with file.writing() as transaction:
             writer = ReplicaWriter(file, transaction)
-            for widget_id, document in documents.items():
-                writer.put(records_of(widget_id, changed_at[widget_id], document))
+            for it in records:
+                writer.put(it)
             writer.note(rows)
             writer.finish(State(applied=applied, is_importing=importing))
         return len(rows) == _AT_ONCE
 
-    def _documents(
-        self, connection: Snapshot, rows: Sequence[Change], drawn: Drawn
-    ) -> dict[int, Document]:
+    def _records(self, connection: Snapshot, rows: Sequence[Change], drawn: Drawn) -> list[Records]:
         """What has become of the widgets that changed. Of a damaged one, the document stays."""
         latest = {it.widget_id: it.seq for it in rows}
-        found = drawn.take(latest, rows[-1].seq) if rows else {}
-        missing = [it for it in latest if it not in found]
+        changed_at = {it.widget_id: it.changed_at for it in rows}
+        pictures = drawn.take(latest, rows[-1].seq) if rows else {}
+        found = [numbered(it, number, changed_at[number]) for number, it in pictures.items()]
+        missing = [it for it in latest if it not in pictures]
         for start in range(0, len(missing), 500):
             some = widgets.read_widgets(connection, missing[start : start + 500])
-            found |= {it.id: render(it.widget) for it in some.sound}
+            found += [records_of(it.id, changed_at[it.id], render(it.widget)) for it in some.sound]
             for lost in some.damaged.values():
                 self._tell_damage(lost.sentence)
         return found

@@ -8,7 +8,7 @@ import msgspec
 
 from ..store.feed import Change
 from ..store.pictures import PictureBatch
-from .encoding import Records
+from .encoding import Records, read_picture
 from .file import ReplicaFile, State
 from .listings import decode_key
 from .records import (
@@ -24,7 +24,6 @@ from .records import (
     seal,
     version_key,
 )
-from .rendering import Document, read_picture
 
 # A worker that is further behind than these reaches forgets all it has.
 KEPT_CHANGES = 50_000
@@ -136,14 +135,14 @@ class Drawn:
         self._batches = iter(batches)
         self._read: list[PictureBatch] = []
 
-    def take(self, latest: dict[int, int], until: int) -> dict[int, Document]:
+    def take(self, latest: dict[int, int], until: int) -> dict[int, Records]:
         """Of the widgets whose latest changes are these, all of them up to this one."""
         while not self._read or self._read[-1].latest_seq < until:
             batch = next(self._batches, None)
             if batch is None:
                 break
             self._read.append(batch)
-        found: dict[int, Document] = {}
+        found: dict[int, Records] = {}
         for seq, pictures in self._read:
             for widget_id, picture in pictures:
                 if isinstance(picture, bytes) and latest.get(widget_id, seq + 1) <= seq:

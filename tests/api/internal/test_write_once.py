@@ -20,7 +20,7 @@ from widget_catalog.bundles.local import LocalBundles
 from widget_catalog.bundles.uploads import LocalUploads
 from widget_catalog.domain.accounts import Actor, Via
 from widget_catalog.domain.errors import Conflict, InvalidRequest, StoreUnavailable
-from widget_catalog.replica.rendering import draw
+from widget_catalog.replica.encoding import draw
 from widget_catalog.store.accounts import get_account
 from widget_catalog.store.engine import Store
 
