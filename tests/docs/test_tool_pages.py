@@ -78,7 +78,7 @@ def test_the_guide_lists_every_exit_code() -> None:
 
 
 def test_the_guide_lists_every_key_of_a_manifest() -> None:
-    table = GUIDE.partition("| Key | Needed |")[2].partition("\n\n")[0]
+    table = GUIDE.partition("| Key | Required |")[2].partition("\n\n")[0]
     rows = re.findall(r"^\| `(\w+)` \| (yes|no) \|", table, re.MULTILINE)
     fields = [it for it in msgspec.structs.fields(Manifest) if it.name != "text"]
     told = {re.sub(r"(?<!^)([A-Z])", r"_\1", key).lower(): needed for key, needed in rows}
