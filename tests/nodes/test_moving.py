@@ -1,12 +1,17 @@
 """A catalog moves from its folder to what nodes share, and back, and nothing is lost."""
 
+import threading
+import time
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 import sqlalchemy as sa
 
 from support.commands import Said, widget_catalog
+from support.demo import DEMO_FOLDER
 from support.nodes import environment_of
 from support.passwords import quick_passwords
 from support.people import Person
@@ -14,7 +19,10 @@ from support.postgresql import new_database
 from support.s3 import rclone, settings_of
 from support.site import SECRET_KEY, InProcessSite
 from support.village import BuiltVillage, build_village
+from widget_catalog.actions.move_catalog import Place, move_bundles
 from widget_catalog.actions.second_factor.secret_box import SecretBox, SharedSecretBox
+from widget_catalog.bundles.contract import Kind
+from widget_catalog.bundles.local import LocalBundles
 from widget_catalog.opening import open_to_read
 from widget_catalog.settings import Backends
 from widget_catalog.store.accounts import get_account
@@ -82,6 +90,39 @@ def test_everything_moves_there_and_back(
     assert said.code == 0, said
     assert exported(tmp_path / "back") == exported(village.folder)
     assert "All is well" in widget_catalog("doctor", "--data", tmp_path / "back").err
+
+
+class SlowBundles(LocalBundles):
+    """As an object store that takes its time. `most` were stored at the same time."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.most = 0
+        self._waiting = 0
+        self._lock = threading.Lock()
+
+    def put(self, source: BinaryIO, sha256_hash: str, kind: Kind = "js") -> bool:
+        with self._lock:
+            self._waiting += 1
+            self.most = max(self.most, self._waiting)
+        time.sleep(0.3)
+        with self._lock:
+            self._waiting -= 1
+        return super().put(source, sha256_hash, kind)
+
+
+def test_bundles_do_not_wait_for_each_other(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    assert widget_catalog("import", DEMO_FOLDER / "catalog.ndjson", "--data", data).code == 0
+    store = open_to_read(data, Backends())
+    box = SecretBox(data / "second-factor.key")
+    (tmp_path / "slow").mkdir()
+    slow = SlowBundles(tmp_path / "slow")
+    here = Place(store, LocalBundles(data / "bundles"), box)
+    files = move_bundles(here, Place(store, slow, box), lambda *_: nullcontext(lambda _: None))
+    store.close()
+    assert slow.most > 1
+    assert len([*slow.list_stored()]) == files
 
 
 def test_a_target_that_holds_another_catalog_is_refused(

@@ -6,6 +6,7 @@ is compared: the rows of every table, every bundle by its hash, and both exports
 
 import hashlib
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from typing import NamedTuple
 
@@ -18,6 +19,8 @@ from ..store.moving import copy_table, digest_table, tables
 from ..store.widgets import list_stored_files
 from .export_catalog import export_catalog, linked_to
 from .second_factor.secret_box import SecretBox
+
+_AT_ONCE = 8
 
 Bar = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
 
@@ -73,18 +76,28 @@ def move_bundles(source: Place, target: Place, bar: Bar) -> int:
     """Gives how many files versions refer to."""
     with source.store.reading() as connection:
         files = {(it.sha256_hash, it.kind): it.size_bytes for it in list_stored_files(connection)}
-    with bar("Copying bundles", len(files)) as progress:
-        for (sha256_hash, named), size_bytes in sorted(files.items()):
-            kind: Kind = "css" if named == "css" else "js"
-            is_served = source.bundles.stat(sha256_hash, kind) is not None
+
+    def copy(file: tuple[tuple[str, str], int]) -> None:
+        (sha256_hash, named), size_bytes = file
+        kind: Kind = "css" if named == "css" else "js"
+        is_served = source.bundles.stat(sha256_hash, kind) is not None
+        if not _has(target.bundles, sha256_hash, kind, size_bytes):
+            with source.bundles.open(sha256_hash, kind) as content:
+                target.bundles.put(content, sha256_hash, kind)
             if not _has(target.bundles, sha256_hash, kind, size_bytes):
-                with source.bundles.open(sha256_hash, kind) as content:
-                    target.bundles.put(content, sha256_hash, kind)
-                if not _has(target.bundles, sha256_hash, kind, size_bytes):
-                    raise CannotMove(f"The bundle {sha256_hash} is not whole in the target.")
-            if not is_served:
-                target.bundles.withdraw(sha256_hash, kind)
-            progress(1)
+                raise CannotMove(f"The bundle {sha256_hash} is not whole in the target.")
+        if not is_served:
+            target.bundles.withdraw(sha256_hash, kind)
+
+    # An object store is asked five times for a new file, and takes its time to answer.
+    threads = ThreadPoolExecutor(_AT_ONCE)
+    try:
+        with bar("Copying bundles", len(files)) as progress:
+            for _ in threads.map(copy, sorted(files.items())):
+                progress(1)
+    finally:
+        # After a fault, or Ctrl-C, nothing more is begun.
+        threads.shutdown(cancel_futures=True)
     return len(files)
 
 
