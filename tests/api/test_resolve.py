@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -132,6 +133,16 @@ def test_entries_are_those_of_the_detail_and_permissions_are_compared(shop: InPr
     assert installing["permissionsAdded"] == ["network", "storage"]
     older = result(shop, range="~1.1.0", installed="1.3.0")
     assert older["message"] == "acme/clock 1.3.0 does not fit; 1.1.0, an older version, does."
+
+
+def test_a_minimum_age_depends_on_the_time(tmp_path: Path) -> None:
+    """The same request is answered anew, though nothing has changed."""
+    today = datetime(2026, 2, 2, tzinfo=UTC)
+    with InProcessSite(tmp_path / "data", lambda: today) as site:
+        site.add(widget_line("acme/clock", versions=[_version("1.0.0", 1)]))
+        assert result(site, age=2)["status"] == "incompatible"
+        today = datetime(2026, 2, 4, tzinfo=UTC)
+        assert result(site, age=2)["status"] == "install"
 
 
 def test_results_come_in_the_order_asked(shop: InProcessSite) -> None:

@@ -1,16 +1,20 @@
 """A remembered answer is, byte for byte, what a catalog opened at that moment would answer."""
 
+import asyncio
+import json
 from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from replica.histories import Add, Count, Played, Yank, adds, changes, crowds, playing, some
+from replica.histories import KEYS, Add, Count, Played, Yank, adds, changes, crowds, playing, some
 from widget_catalog.catalog.catalog import Catalog
+from widget_catalog.catalog.large_content import AnyContent
 from widget_catalog.replica.documents import Documents
 from widget_catalog.replica.search import popularity
 from widget_catalog.replica.search.index import Order, Query
+from widget_catalog.web.public.resolve_request import parse_resolve
 from widget_contract.semver import SemVer
 
 
@@ -21,6 +25,10 @@ class Ask(NamedTuple):
     limit: int = 100
 
 
+# What a dashboard with every widget sends.
+RESOLVE = json.dumps(
+    {"sdk": "1.2.0", "widgets": [{"id": f"{scope}/{name}"} for scope, name in KEYS]}
+).encode()
 # Asked in every round, beside what is drawn: most counts change one of them.
 ALWAYS = [Ask(Query()), Ask(Query("a"), limit=5), Ask(Query("b"), "1.0.0", "2", 2)]
 
@@ -84,4 +92,16 @@ def _check(played: Played, asked: list[Ask]) -> None:
         given, expected = played.catalog.search(*wanted), fresh.search(*wanted)
         event("remembered" if id(given) in known else "rendered")
         assert (given.body, given.tag) == (expected.body, expected.tag)
+    given, expected = _resolved(played.catalog), _resolved(fresh)
+    assert (given.body, given.tag) == (expected.body, expected.tag)
+    event("kept" if played.catalog.find_resolved(RESOLVE) is given else "not kept")
     fresh.close()
+
+
+def _resolved(catalog: Catalog) -> AnyContent:
+    remembered = catalog.find_resolved(RESOLVE)
+    return remembered or asyncio.run(_resolve(catalog))
+
+
+async def _resolve(catalog: Catalog) -> AnyContent:
+    return await catalog.resolve(await parse_resolve(RESOLVE), RESOLVE)

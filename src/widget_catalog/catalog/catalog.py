@@ -6,7 +6,6 @@ feed is dropped from the caches and, at the next search, taken into the index.
 
 from collections.abc import Mapping
 from functools import partial
-from itertools import chain
 from typing import NamedTuple
 
 import msgspec
@@ -28,7 +27,7 @@ from .content import Content
 from .details import Detail, LargeDetail, SmallDetail, UnloadedDetail
 from .large_content import AnyContent, Packer
 from .loading import Loader, Registry, read_detail, read_registry, registry_pieces
-from .pace import Pace
+from .resolve_answers import ResolveAnswers
 from .resolving import Resolve, Resolver
 from .revocations import Revocations
 from .search_pages import Asked, SearchPages
@@ -79,7 +78,7 @@ class Catalog:
         self._cdn_url = cdn_url
         self._now = now
         share = cache_bytes // 16
-        room = CacheRoom(cache_bytes + share)
+        room = CacheRoom(cache_bytes + 2 * share)
         self.packer = Packer()
         self._details: ByteBoundedCache[str, Detail] = ByteBoundedCache(5 * share, room=room)
         self._pages = SearchPages(documents, counts, self.packer, cdn_url, 5 * share, room)
@@ -91,8 +90,9 @@ class Catalog:
             documents, self._revocations, self.packer, cdn_url, share, room
         )
         self._changes = ChangeFeed(documents)
-        self._resolver = Resolver(documents, self._revocations, cdn_url)
-        self._unshared = UnsharedAnswers(self.packer)
+        resolver = Resolver(documents, self._revocations, cdn_url)
+        unshared = UnsharedAnswers(self.packer)
+        self._resolved = ResolveAnswers(resolver, unshared, share, room)
         self._stats: Content | None = None
         self._stats_at = (-1, -1)
         self._follower = IndexFollower(documents, counts, index_source)
@@ -141,18 +141,15 @@ class Catalog:
         self._follow()
         return self._versions.answer(key, self._slots)
 
-    async def resolve(self, asked: Resolve) -> AnyContent:
-        """What to do about each of these widgets."""
+    def find_resolved(self, body: bytes) -> AnyContent | None:
+        """The answer of `resolve` to a request with this very body, if it is remembered."""
         self._follow()
-        revision = self._seen
-        results = await self._resolver.results(asked, self._now(), Pace())
-        head = b'{"sdk":%b,"revision":%d,"results":[' % (
-            msgspec.json.encode(asked.sdk.text),
-            revision,
-        )
-        separated = [b"" if number == 0 else b"," for number in range(len(results))]
-        parts = chain.from_iterable(zip(separated, results, strict=True))
-        return self._unshared.content([head, *parts, b"]}"])
+        return self._resolved.find(body, self._seen)
+
+    async def resolve(self, asked: Resolve, body: bytes) -> AnyContent:
+        """What to do about each of these widgets. `body` is the request that asks for it."""
+        self._follow()
+        return await self._resolved.make(asked, body, self._seen, self._now())
 
     def find_id(self, key: str) -> int | None:
         """The number of the widget with this `scope/name`, listed or not."""

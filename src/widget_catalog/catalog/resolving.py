@@ -110,10 +110,15 @@ class Resolver:
                 return _Result(key, "unlisted", message=message)
             offer = None
         status = "revoked" if revoked else _status(asked, installed, offer)
-        entry = None if installed is None else record.entry(entries_start, *installed[3:])
-        offered = entry
-        if offer is not installed:
-            offered = None if offer is None else record.entry(entries_start, *offer[3:])
+        entry = offered = None
+        if installed is not None:
+            _, _, _, start, length, written = installed
+            entry = record.entry(entries_start + start, length, written)
+        if offer is installed:
+            offered = entry
+        elif offer is not None:
+            _, _, _, start, length, written = offer
+            offered = record.entry(entries_start + start, length, written)
         added, removed = _permissions(entry, offered)
         return _Result(
             key,
@@ -153,32 +158,34 @@ class _Choice:
                 if it[0] == identity or (has_build and it[0].partition("+")[0] == identity):
                     installed = it
                     break
+        allowed, newest, runs = asked.range, self._newest, self._runs
         offer = latest = None
         for it in versions:
-            if it[2]:  # Yanked.
+            number, sdk_version, is_yanked, start, length, written = it
+            if is_yanked:
                 continue
             if latest is None:
-                latest = it[0]
-            if self._fits(it, asked.range) and not (
-                self._newest is not None
-                and it is not installed
-                and self._is_too_young(record.entry(entries_start, *it[3:]))
-            ):
-                offer = it
-                break
+                latest = number
+            is_compatible = runs.get(sdk_version)
+            if is_compatible is None:
+                is_compatible = runs_on(self.sdk, sdk_version=sdk_version, is_yanked=False)
+                runs[sdk_version] = is_compatible
+            if not is_compatible:
+                continue
+            if allowed is not None and not allowed.admits(SemVer.parse(number)):
+                continue
+            if newest is not None and it is not installed:
+                entry = record.entry(entries_start + start, length, written)
+                if _published_at(entry) > newest:
+                    continue
+            offer = it
+            break
         return installed, offer, latest, entries_start
 
-    def _is_too_young(self, entry: bytes) -> bool:
-        start = entry.index(_PUBLISHED) + len(_PUBLISHED)
-        return self._newest is not None and entry[start : start + _PUBLISHED_BYTES] > self._newest
 
-    def _fits(self, version: _Outline, allowed: Range | None) -> bool:
-        sdk_version = version[1]
-        runs = self._runs.get(sdk_version)
-        if runs is None:
-            runs = runs_on(self.sdk, sdk_version=sdk_version, is_yanked=False)
-            self._runs[sdk_version] = runs
-        return runs and (allowed is None or allowed.admits(SemVer.parse(version[0])))
+def _published_at(entry: bytes) -> bytes:
+    start = entry.index(_PUBLISHED) + len(_PUBLISHED)
+    return entry[start : start + _PUBLISHED_BYTES]
 
 
 def _status(asked: Installed, installed: _Outline | None, offer: _Outline | None) -> ResolveStatus:

@@ -214,12 +214,17 @@ class DocumentRecord:
         many widgets looks the lengths up once."""
         record = self._record
         between, _, styles, _, _, _, _, written = _PARTS.unpack_from(record, _DOCUMENT.size)
-        outline = self._part(self._end + styles, len(record), written)
+        outline = bytes(record[self._end + styles :])
+        if checksum(outline) != written:
+            raise self._damaged()
         return outline, self._count_at + between
 
-    def entry(self, entries_start: int, start: int, length: int, written: int) -> bytes:
-        """A part of the entries, which begin at `entries_start`."""
-        return self._part(entries_start + start, entries_start + start + length, written)
+    def entry(self, start: int, length: int, written: int) -> bytes:
+        """A part of the entries; `start` is its place in the record."""
+        part = bytes(self._record[start : start + length])
+        if checksum(part) != written:
+            raise self._damaged()
+        return part
 
     @property
     def _parts(self) -> tuple[int, ...]:

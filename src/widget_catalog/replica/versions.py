@@ -43,7 +43,7 @@ def find_version(documents: Documents, key: str, identity: str) -> VersionRow | 
         found = next((one for one in versions if one[0].partition("+")[0] == identity), None)
         if found is None:
             return None
-        number, _, _, *place = found
+        number, _, _, start, length, written = found
         # Those after it in the list were published before it.
         before = next((one for one in versions if not one[2]), None)
         styles = it.styles
@@ -54,8 +54,8 @@ def find_version(documents: Documents, key: str, identity: str) -> VersionRow | 
             bytes(it.text[0]),
             it.created_at,
             number,
-            it.entry(entries_start, *place),
-            None if before is None else it.entry(entries_start, *before[3:]),
+            it.entry(entries_start + start, length, written),
+            None if before is None else it.entry(entries_start + before[3], *before[4:]),
             None if style is None else StyleRow(*style),
             None if manifest is None else unseal(manifest, f"the manifest of {key} {identity}"),
         )

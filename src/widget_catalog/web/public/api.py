@@ -237,7 +237,9 @@ class PublicApi:
             return _wrong_method(request, "POST, OPTIONS", CORS)
         try:
             sent = await asyncio.wait_for(read_whole(body, MAX_BODY_BYTES), _BODY_WITHIN_S)
-            content = await self._catalog.resolve(await parse_resolve(sent))
+            content = self._catalog.find_resolved(sent)
+            if content is None:
+                content = await self._catalog.resolve(await parse_resolve(sent), sent)
         except TooLarge as fault:
             return error(400, fault.message, CORS)
         except TimeoutError:

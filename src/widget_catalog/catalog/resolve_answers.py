@@ -1,0 +1,50 @@
+"""ResolveAnswers: whole answers of `resolve`, remembered until the catalog changes.
+
+All viewers of a dashboard send the same request.
+"""
+
+from datetime import datetime
+from itertools import chain
+
+import msgspec
+
+from ..replica.cache import ByteBoundedCache, CacheRoom
+from .large_content import WHOLE_BYTES, AnyContent
+from .pace import Pace
+from .resolving import Resolve, Resolver
+from .unshared import UnsharedAnswers
+
+_OVERHEAD_BYTES = 1_000
+
+
+class ResolveAnswers:
+    def __init__(
+        self, resolver: Resolver, unshared: UnsharedAnswers, max_bytes: int, room: CacheRoom
+    ) -> None:
+        self._resolver = resolver
+        self._unshared = unshared
+        self._answers: ByteBoundedCache[bytes, AnyContent] = ByteBoundedCache(max_bytes, room=room)
+        self._revision = -1
+
+    def find(self, body: bytes, revision: int) -> AnyContent | None:
+        """The answer to a request with this very body, if it is remembered."""
+        if revision != self._revision:
+            self._answers.clear()
+            self._revision = revision
+        return self._answers.items.get(body)
+
+    async def make(self, asked: Resolve, body: bytes, revision: int, now: datetime) -> AnyContent:
+        """The answer to what the body asks for, as of this number of the feed."""
+        results = await self._resolver.results(asked, now, Pace())
+        sdk = msgspec.json.encode(asked.sdk.text)
+        head = b'{"sdk":%b,"revision":%d,"results":[' % (sdk, revision)
+        separated = [b"" if number == 0 else b"," for number in range(len(results))]
+        parts = chain.from_iterable(zip(separated, results, strict=True))
+        content = self._unshared.content([head, *parts, b"]}"])
+        # What depends on the time of day is not remembered, nor what others have overtaken.
+        is_lasting = not asked.min_age_days and revision == self._revision
+        if is_lasting and content.size <= WHOLE_BYTES:
+            # With a compressed form: most clients ask for the same one.
+            size_bytes = len(body) + content.size * 5 // 4 + _OVERHEAD_BYTES
+            self._answers.offer(body, content, size_bytes)
+        return content
