@@ -34,7 +34,7 @@ def test_copies_then_only_looks_and_says_how_it_is(tmp_path: Path, origin: Servi
     wrong = f"Error: {origin.url} has no scope nosuch."
     assert said(origin.url, "--scope", "acme", "--scope", "nosuch", *data) == (1, wrong)
     assert not (tmp_path / "data").exists()
-    assert said(origin.url, "--scope", "acme", *data) == (0, "Copied 2 changed widgets.")
+    assert said(origin.url, "--scope", "acme", *data) == (0, "Copied 2 widgets.")
     assert said(*data) == (0, "Nothing has changed.")
     code, status = said("--status", *data)
     assert code == 0
@@ -44,6 +44,8 @@ def test_copies_then_only_looks_and_says_how_it_is(tmp_path: Path, origin: Servi
     refused = run_command("widget", "unlist", "acme/clock", *data)
     assert refused.returncode == 1
     assert b"is a mirror of" in refused.stderr
+    none = ("--official", "--data", str(tmp_path / "other"))
+    assert said(origin.url, *none) == (0, "There are no widgets to copy.")
     assert said("--end", *data) == (0, f"No longer a mirror of {origin.url}.")
 
 

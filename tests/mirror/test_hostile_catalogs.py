@@ -3,6 +3,7 @@
 import itertools
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,6 +21,7 @@ from support.mirrors import (
 )
 from support.service import Service
 from widget_catalog.actions.change_version import deprecate_version, undeprecate_version
+from widget_catalog.actions.mirror import mirroring
 from widget_catalog.domain.accounts import COMMAND_LINE as OPERATOR
 from widget_catalog.store.widgets import get_widget
 from widget_catalog.wiring import Node
@@ -151,17 +153,23 @@ def test_bytes_that_are_not_those_stated_are_not_stored(
         assert_bundles_are_whole(copying.node)
 
 
-@pytest.mark.parametrize("path", [_REGISTRY, _VERSION, _BUNDLE, "/api/v1/widgets/revocations"])
-def test_a_catalog_that_dies_half_way_is_tried_again(
-    tmp_path: Path, origin: Node, between: Tampering, path: str
-) -> None:
+def half_of(*paths: str) -> Callable[[str, Passed], Passed]:
+    """What is answered at these paths breaks off in the middle."""
+
     def half(asked: str, passed: Passed) -> Passed:
-        if asked.partition("?")[0] != path:
+        if asked.partition("?")[0] not in paths:
             return passed
         whole = {"content-length": str(len(passed.body))}
         return Passed(200, whole, passed.body[: len(passed.body) // 2])
 
-    between.tamper = half
+    return half
+
+
+@pytest.mark.parametrize("path", [_REGISTRY, "/api/v1/widgets/revocations"])
+def test_a_catalog_that_dies_half_way_is_tried_again(
+    tmp_path: Path, origin: Node, between: Tampering, path: str
+) -> None:
+    between.tamper = half_of(path)
     with a_mirror(tmp_path / "data", between.url) as copying:
         copying.mirroring._catalog._http.timeout = 1  # Such a server keeps its connection open.
         with pytest.raises(CatalogUnavailable):
@@ -170,6 +178,45 @@ def test_a_catalog_that_dies_half_way_is_tried_again(
         between.tamper = lambda _path, passed: passed
         assert copying.mirroring.run().faults == []
         assert exported(copying.node) == exported(origin)
+
+
+@pytest.mark.parametrize("path", [_VERSION, _BUNDLE])
+def test_a_widget_that_cannot_be_fetched_holds_up_no_other(
+    tmp_path: Path, origin: Node, between: Tampering, path: str
+) -> None:
+    between.tamper = half_of(path)
+    with a_mirror(tmp_path / "data", between.url) as copying:
+        copying.mirroring._catalog._http.timeout = 1
+        (fault,) = copying.mirroring.run().faults
+        assert fault.startswith(f"acme/clock: {between.url}{path} ")
+        expected = exported(origin)
+        del expected["acme/clock"]
+        assert exported(copying.node) == expected
+        between.tamper = lambda _path, passed: passed
+        assert copying.mirroring.run().faults == []
+        assert exported(copying.node) == exported(origin)
+
+
+@pytest.mark.parametrize("settings", ["/api/settings", "/nowhere"])
+def test_where_nothing_can_be_fetched_a_round_ends(
+    tmp_path: Path, between: Tampering, settings: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mirroring, "_MOST_UNAVAILABLE", 2)
+    with a_mirror(tmp_path / "data", between.url) as copying:
+        copying.mirroring._catalog._http.timeout = 1
+        failing = Passed(503, {"content-type": "application/json"}, b'{"error":"Just now not."}')
+        asked: Counter[str] = Counter()
+
+        def tamper(path: str, passed: Passed) -> Passed:
+            asked[path] += 1
+            # The settings are read once before anything is copied.
+            is_down = path.startswith("/cdn/") or (path == settings and asked[path] > 1)
+            return failing if is_down else passed
+
+        between.tamper = tamper
+        with pytest.raises(CatalogUnavailable):
+            copying.mirroring.run()
+        assert "acme/clock" not in exported(copying.node)
 
 
 @pytest.mark.parametrize(

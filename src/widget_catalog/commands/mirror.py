@@ -139,11 +139,19 @@ def _run(node: "Node", mirroring: "Mirroring") -> bool:
     if len(done.faults) > _SHOWN:
         say.print(f"… and {len(done.faults) - _SHOWN:,} more.")
     if done.changed or not done.faults:
-        copied = f"Copied {counted(done.changed, 'changed widget')}."
-        report(copied if done.changed else "Nothing has changed.")
+        copied = f"Copied {counted(done.changed, 'widget')}."
+        report(copied if done.changed else _nothing(node))
     if done.changed >= _MANY:
         make_index_ready(node)
     return not done.faults
+
+
+def _nothing(node: "Node") -> str:
+    from ..store.widgets import count_widgets
+
+    with node.store.reading() as connection:
+        is_empty = count_widgets(connection) == 0
+    return "There are no widgets to copy." if is_empty else "Nothing has changed."
 
 
 def _repeat(node: "Node", mirroring: "Mirroring", every_s: float) -> None:

@@ -51,6 +51,8 @@ _RESULTS_PER_PAGE = 100
 # Popularity may move a widget from one page to another while the pages are read.
 _MOST_WALKS = 5
 _AT_ONCE = 8
+# So many widgets in a row that cannot be fetched: it is not they that are at fault.
+_MOST_UNAVAILABLE = 20
 # A service on this folder says by then that it is a mirror: so it is recognised if it is asked.
 _SHOWN_WITHIN_S = 1.0
 _WIDGETS_PER_COMMIT = 64
@@ -78,6 +80,7 @@ class _Copy(NamedTuple):
     key: Key
     wanted: Widget | None
     fault: str | None = None
+    unavailable: CatalogUnavailable | None = None
 
 
 class Mirroring:
@@ -264,6 +267,7 @@ class Mirroring:
         )
         changed: Counter[str] = Counter()
         faults: list[str] = []
+        in_a_row = 0
         with self._store.reading() as connection:
             tasks = list_tasks(connection)
         try:
@@ -274,6 +278,10 @@ class Mirroring:
                         copies = list(pool.map(in_scope.copy, batch))
                         faults += [it.fault for it in copies if it.fault is not None]
                         changed[scope] += self._write([it for it in copies if it.fault is None])
+                        for it in copies:
+                            in_a_row = in_a_row + 1 if it.unavailable else 0
+                            if it.unavailable and in_a_row >= _MOST_UNAVAILABLE:
+                                raise it.unavailable
                         progress(len(batch))
         finally:  # A round that is interrupted has changed something, too.
             record_round(self._store, self._catalog.url, changed)
@@ -338,8 +346,10 @@ class _ScopeCopies:
         """Called by several threads at once."""
         try:
             return _Copy(key, self._wanted(key))
-        except CatalogUnavailable:
-            raise  # The next one would fail in the same way.
+        except CatalogUnavailable as fault:
+            # If nothing answers at all, the next one would fail in the same way.
+            self._upstream.catalog.settings()
+            return _Copy(key, None, f"{'/'.join(key)}: {fault.message}", fault)
         except InvalidWidget as fault:
             return _Copy(key, None, f"{'/'.join(key)}: {' '.join(fault.faults)}")
         except (ClientError, MirrorFault) as fault:
