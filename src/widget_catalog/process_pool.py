@@ -34,10 +34,11 @@ def map_batches(
 ) -> Generator[tuple[Q, A], None, None]:
     """Every batch, in their order, and what `work(batch, *settings)` gives for it.
 
-    So many of the first are done `alone`: for them no other process is worth its start. `work` is a
-    function of a module, known by its name.
+    So many of the first are done `alone`: for them no other process is worth its start. On a single
+    core all are, as others could only take turns with this one, and what passes between them costs
+    a seventh. `work` is a function of a module, known by its name.
     """
-    for batch in islice(batches, alone):
+    for batch in islice(batches, None if _cores() == 1 else alone):
         yield batch, work(batch, *settings)
     for batch in batches:
         yield from _map_beside(work, batch, batches, settings)
@@ -65,7 +66,7 @@ def _map_beside(
 ) -> Iterator[tuple[Q, A]]:
     with contextlib.ExitStack() as stack:
         # One core is for who asks.
-        count = max(1, min(_MOST_PROCESSES, _cores() - 1))
+        count = min(_MOST_PROCESSES, _cores() - 1)
         threads = ThreadPoolExecutor(count)
         stack.callback(threads.shutdown, cancel_futures=True)
         free: SimpleQueue[_Helper | None] = SimpleQueue()

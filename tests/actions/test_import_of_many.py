@@ -12,6 +12,7 @@ import pytest
 
 from actions.looking import MAX_BUNDLE_BYTES, exported, state_of, stored_line, take
 from support.widgets import ndjson, version_line, widget_line
+from widget_catalog import process_pool
 from widget_catalog.actions.drafting import draft_lines
 from widget_catalog.actions.import_catalog import import_catalog
 from widget_catalog.domain.clock import now
@@ -84,7 +85,10 @@ def test_a_fault_far_behind_names_its_line_and_takes_all_back(node: Node, beside
     assert children() == already
 
 
-def test_helpers_that_are_killed_are_done_without(node: Node, beside: Path) -> None:
+def test_helpers_that_are_killed_are_done_without(
+    node: Node, beside: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process_pool, "_cores", lambda: 2)
     already, killed = children(), set[int]()
 
     def lines() -> Iterator[bytes]:
@@ -117,6 +121,16 @@ def test_answers_come_in_the_order_of_the_batches_whoever_gives_them() -> None:
     assert answers == [(batch, sum(batch)) for batch in batches]
 
 
+def test_on_a_single_core_no_other_process_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process_pool, "_cores", lambda: 1)
+    already = children()
+
+    for batch, answer in map_batches(sum, ([number] for number in range(50)), alone=1):
+        assert answer == sum(batch)
+        assert children() == already
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) == 1, reason="There are none on a single core.")
 def test_helpers_end_when_the_import_is_killed(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "widget_catalog", "import", "-", "--data", str(tmp_path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE) as importer:

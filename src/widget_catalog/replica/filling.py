@@ -6,14 +6,14 @@ render and encode the documents, takes twice as long, and others can do it.
 
 import contextlib
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 
 from ..process_pool import collector_paused, map_batches
 from ..store import feed, widgets
 from ..store.engine import Snapshot, Store
 from ..store.feed import Change
-from ..store.widget_rows import WidgetRows
 from .encoding import Asked, Records, encode_batch
 from .file import ReplicaFile, State
 from .ordinals import Array
@@ -45,9 +45,11 @@ def fill(file: ReplicaFile, store: Store, bar: Bar) -> list[str]:
         collector_paused(),
     ):
         newest = feed.find_change(connection, feed.latest_seq(connection))
-        batches = _stream(connection, change_times(connection), store.now_ms())
-        encoded = map_batches(encode_batch, batches, alone=_BATCHES_ALONE)
-        with contextlib.closing(encoded):
+        changed_at = change_times(connection)
+        with (
+            contextlib.closing(_stream(connection, changed_at, store.now_ms())) as batches,
+            contextlib.closing(map_batches(encode_batch, batches, alone=_BATCHES_ALONE)) as encoded,
+        ):
             while some := list(itertools.islice(encoded, _BATCHES_A_TRANSACTION)):
                 with file.writing() as transaction:
                     writer = ReplicaWriter(file, transaction, is_new=True)
@@ -63,11 +65,14 @@ def fill(file: ReplicaFile, store: Store, bar: Bar) -> list[str]:
     return damage
 
 
-def _stream(connection: Snapshot, changed_at: Array, now_ms: int) -> Iterator[Asked]:
-    rows: Sequence[WidgetRows] = widgets.read_rows(connection, 0, _BATCH)
-    while rows:
-        yield [(int(changed_at[it.widget[0]]) or now_ms, *it) for it in rows]
-        rows = widgets.read_rows(connection, rows[-1].widget[0], _BATCH)
+def _stream(connection: Snapshot, changed_at: Array, now_ms: int) -> Generator[Asked, None, None]:
+    """To be closed before the connection is. While rows are worked on, the next ones are on their
+    way, by a thread: a database on another machine does its part meanwhile."""
+    with ThreadPoolExecutor(1) as reader:
+        coming = reader.submit(widgets.read_rows, connection, 0, _BATCH)
+        while rows := coming.result():
+            coming = reader.submit(widgets.read_rows, connection, rows[-1].widget[0], _BATCH)
+            yield [(int(changed_at[it.widget[0]]) or now_ms, *it) for it in rows]
 
 
 def _fill_changes(file: ReplicaFile, connection: Snapshot, newest: Change | None) -> None:
