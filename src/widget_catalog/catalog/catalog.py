@@ -1,7 +1,7 @@
-"""Catalog: what answers the public. Every answer is ready bytes from this machine's read model.
+"""Catalog: serves the public API. Every response is prepared bytes from this machine's read model.
 
-Before each answer the shared revision word is looked at; if it moved, what is new in the
-feed is dropped from the caches and, at the next search, taken into the index.
+Every call checks the shared revision word; if it has changed, entries named by the feed are
+dropped from the caches and, at the next search, updated in the index.
 """
 
 from collections.abc import Mapping
@@ -103,7 +103,7 @@ class Catalog:
 
     @property
     def cache_misses(self) -> dict[str, int]:
-        """How many answers had to be made, by the route that they were for."""
+        """How many responses had to be rendered, by route."""
         return {
             "detail": self._details.misses,
             "search": self._pages.misses,
@@ -113,7 +113,7 @@ class Catalog:
     def detail(self, key: str) -> AnyContent | None:
         """The detail of the listed widget with this `scope/name`.
 
-        None also where it is large: `load_detail` has it.
+        Also None if it is large: use `load_detail`.
         """
         detail = self._find(key)
         if detail is None or not detail.is_listed:
@@ -178,7 +178,7 @@ class Catalog:
 
     @property
     def revision(self) -> int:
-        """Another number whenever anything but a count has changed."""
+        """A number that changes whenever anything but a count has changed."""
         self._follow()
         return self._seen
 
@@ -203,7 +203,7 @@ class Catalog:
     def registry(self, scope: str) -> Registry | None:
         """All listed widgets of a scope; None if there is no such scope.
 
-        None also where it is large and not in memory: `load_registry` has it.
+        Also None if it is large and not cached: use `load_registry`.
         """
         self._follow()
         registry = self._registries.items.get(scope) or self._loader.find_registry(scope)
@@ -273,12 +273,12 @@ class Catalog:
         return self._revocations.answer(self._seen)
 
     def newest_change(self) -> int:
-        """The number of the newest change. Costs next to nothing if there is nothing new."""
+        """The number of the newest change. Almost free if there is nothing new."""
         self._follow()
         return self._seen
 
     def changes(self, after: int, limit: int) -> AnyContent | None:
-        """The changes after this one; None if not all of them are kept."""
+        """The changes after this one; None if not all of them are retained."""
         self._follow()
         page = self._changes.page(after, limit)
         return None if page is None else self.packer.content([page])
@@ -313,12 +313,12 @@ class Catalog:
 
     @property
     def is_behind(self) -> bool:
-        """Whether the index does not have all changes yet."""
+        """Whether the index lacks some changes."""
         self._follow()
         return self._follower.is_behind
 
     async def catch_up(self) -> None:
-        """Wait while the index is rebuilt: where thousands of widgets have changed at once."""
+        """Wait while the index is rebuilt because thousands of widgets have changed at once."""
         if self.is_behind:
             await self._follower.catch_up()
 
@@ -350,7 +350,7 @@ class Catalog:
         return detail
 
     def _follow(self) -> None:
-        """Forget what the feed says has changed."""
+        """Invalidate what the feed says has changed."""
         looked_at = self._revision.current()
         if looked_at != self._looked_at:
             self._documents.look()

@@ -1,4 +1,4 @@
-"""The change feed as clients see it: pages of it as JSON, and the same as server-sent events."""
+"""The change feed for clients: pages of JSON, and server-sent events."""
 
 from typing import NamedTuple
 
@@ -51,12 +51,12 @@ class ChangeFeed:
 
 
 def type_of(kind: str) -> ChangeType:
-    """What clients call an event of this kind."""
+    """The public name of an event of this kind."""
     return _TYPES.get(kind, kind)  # type: ignore[arg-type]
 
 
 def shown_change(it: ListedChange) -> Change:
-    """Of a widget that is not listed, nothing but its id is given."""
+    """For a widget that is not listed, only its id is shown."""
     seq, _, scope, name, changed_at, kind, version = it.change
     shown = version if it.is_listed else None
     at = iso(from_ms(changed_at))

@@ -1,4 +1,4 @@
-"""Content: ready bytes, a tag that changes with them, and their compressed forms."""
+"""Content: a body with its ETag and its compressed forms."""
 
 import gzip
 from typing import Literal
@@ -17,7 +17,7 @@ _FAST_FROM_BYTES = 3 << 13
 
 
 class Content:
-    """A body as it goes out. Each compressed form is made once, when first asked for."""
+    """A response body. Each compressed form is created once, on first use."""
 
     __slots__ = ("_encoded", "body", "tag")
 
@@ -40,7 +40,7 @@ class Content:
 
 
 def _compress(body: bytes, encoding: Encoding) -> bytes:
-    """The same bytes for the same body."""
+    """Deterministic: the same bytes for the same body."""
     is_fast = len(body) > _FAST_FROM_BYTES
     if encoding == "zstd":
         return zstandard.ZstdCompressor(level=3).compress(body)

@@ -1,4 +1,4 @@
-"""Details in memory: documents around their download counts, which change all the time."""
+"""Cached details: documents with their download counts, which change all the time."""
 
 from typing import Protocol
 
@@ -9,7 +9,7 @@ from .large_content import AnyContent, Bulk, LargeContent
 
 
 class Detail(Protocol):
-    """`content` shows the count last asked for; None: the document must be loaded first."""
+    """`content` shows the last count; None: the document must be loaded first."""
 
     @property
     def id(self) -> int: ...
@@ -24,7 +24,7 @@ class Detail(Protocol):
 
 
 class SmallDetail:
-    """The count stands at `start:stop` of the content last shown."""
+    """The count is at `start:stop` of the last content."""
 
     __slots__ = ("content", "count", "id", "is_listed", "start", "stop", "tag")
 
@@ -73,7 +73,7 @@ class LargeDetail:
 
 
 class UnloadedDetail:
-    """What is known of a large document that nobody has read yet."""
+    """Metadata of a large document that has not been read yet."""
 
     __slots__ = ("id", "is_listed")
 

@@ -1,7 +1,7 @@
 """LargeContent: a body that is too large to be copied or compressed on the event loop.
 
-It stays in pieces. Compressed forms are made by a thread, once for all who ask, and belong
-to the bulk, so that a new count in front of it costs nothing but its digits.
+It stays in chunks. Compressed forms are created by a thread, once, and belong to the bulk, so that
+a new count in front of it costs only its digits.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ class Packer:
 
     @property
     def is_busy(self) -> bool:
-        """Whether it would take a while until something else is packed."""
+        """Whether the next compression would have to wait."""
         return self._pending_bytes > _MOST_PENDING_BYTES
 
     def content(self, parts: Sequence[bytes]) -> "AnyContent":
@@ -65,14 +65,14 @@ class Packer:
 
 
 def give_way() -> None:
-    """Let this thread have what the others leave. Where that cannot be, it shares equally."""
+    """Lower the priority of this thread. Where that is not possible, it runs at normal priority."""
     if sys.platform == "linux":
         with contextlib.suppress(OSError):
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)
 
 
 class Bulk:
-    """The part of a body that stays the same, and its compressed forms."""
+    """The constant part of a body, and its compressed forms."""
 
     __slots__ = ("_keep", "_packed", "_packer", "_packing", "pieces", "size")
 
@@ -82,7 +82,7 @@ class Bulk:
         packer: Packer,
         keep: Callable[["Bulk", int], bool] | None = None,
     ) -> None:
-        """`keep` is asked whether there is room for so many bytes more."""
+        """`keep` returns whether there is room for this many bytes more."""
         self.pieces = pieces
         self.size = sum(map(len, pieces))
         self._packer = packer
@@ -91,7 +91,7 @@ class Bulk:
         self._packing: dict[Encoding, asyncio.Future[Packed]] = {}
 
     def is_offered(self, encoding: Encoding) -> bool:
-        """Whether nobody has to wait for others, and it can be kept for those who come later."""
+        """Whether compression need not wait, and the result can be cached."""
         if encoding in self._packed:
             return self._packed[encoding] is not None
         if encoding in self._packing:
@@ -138,7 +138,7 @@ class LargeContent:
 
     @property
     def body(self) -> bytes:
-        """As a whole: a copy, for those who have the time."""
+        """A copy of the whole body, for callers that are not in a hurry."""
         return b"".join((self._start, *self._bulk.pieces))
 
     def is_offered(self, encoding: Encoding) -> bool:
@@ -158,7 +158,7 @@ class LargeContent:
         return found
 
     def length(self, encoding: Encoding | None) -> int | None:
-        """The length as it goes out; None if nobody has asked for this encoding so far."""
+        """The length as sent; None if this encoding was not requested yet."""
         if encoding is None:
             return self.size
         packed = self._bulk.ready(encoding)
@@ -179,7 +179,7 @@ AnyContent: TypeAlias = Content | LargeContent
 
 
 def hash_of(pieces: Iterable[bytes]) -> str:
-    """The hash of all pieces as one. Ten gigabytes a second: not worth a thread."""
+    """The hash of all chunks as one. Ten gigabytes per second: not worth a thread."""
     state = xxhash.xxh3_64()
     for piece in pieces:
         state.update(piece)
@@ -187,7 +187,7 @@ def hash_of(pieces: Iterable[bytes]) -> str:
 
 
 def coalesced(parts: Iterable[bytes]) -> Iterator[bytes]:
-    """Pieces of a good size to be compressed and sent, from parts of any size."""
+    """Chunks of a suitable size for compression and sending, from parts of any size."""
     some: list[bytes] = []
     size = 0
     for part in parts:

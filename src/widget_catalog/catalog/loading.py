@@ -1,7 +1,7 @@
-"""Loader: reads what is too large for the event loop, in a thread, and keeps it.
+"""Loader: reads what is too large for the event loop, in a thread, and caches it.
 
-The thread reads piece by piece, so that it never holds the interpreter for long, and once
-for all who wait. What a piece costs: about 0.3 ms.
+The thread reads in chunks of about 0.3 ms, so that it never holds the interpreter for long, and
+concurrent requests share one read.
 """
 
 import asyncio
@@ -71,7 +71,7 @@ class Loader:
         self._in_use: dict[str, _InUse] = {}
 
     def find_registry(self, scope: str) -> Registry | None:
-        """One that is kept, or that somebody is still being sent."""
+        """A cached registry, or one that is still being sent."""
         kept = self._kept.items.get(scope)
         if kept is not None and isinstance(kept.value, Registry):
             return kept.value
@@ -82,7 +82,7 @@ class Loader:
         return None
 
     async def load(self, key: str, read: Read) -> LargeDetail | Registry | None:
-        """What is kept under a key, or is read now. None: there is nothing."""
+        """Return what is cached under a key, or read it. None: it does not exist."""
         if (kept := self._kept.items.get(key)) is not None:
             return kept.value
         loading = self._loading.get(key)
@@ -96,7 +96,7 @@ class Loader:
         return None if loaded is None else loaded.value
 
     def drop(self, key: str) -> None:
-        """It has changed: neither what is kept nor what is being read is of use any more."""
+        """It has changed: invalidate what is cached or being read."""
         self._kept.drop(key)
         self._in_use.pop(key, None)
         self._loading.pop(key, None)
@@ -138,7 +138,7 @@ class Loader:
                     self._in_use[key] = (weakref.ref(content), changed_at)
 
     def _keep(self, key: str, bulk: Bulk, more_bytes: int) -> bool:
-        """Whether a compressed form may stay as well."""
+        """Whether a compressed form may be cached as well."""
         kept = self._kept.items.get(key)
         return kept is not None and kept.bulk is bulk and self._kept.grow(key, kept, more_bytes)
 
@@ -188,7 +188,7 @@ def registry_pieces(
 
 
 def with_cdn_in_pieces(pieces: Iterable[bytes], cdn_url: str) -> Iterator[bytes]:
-    """Fill the CDN's address in, also where its mark is cut in two."""
+    """Fill in the CDN URL, also where its marker is split between two chunks."""
     held = b""
     for piece in pieces:
         piece = held + piece

@@ -1,4 +1,4 @@
-"""Pace: long work on the event loop, in short turns."""
+"""Pace: splits long work on the event loop into short slices."""
 
 import asyncio
 import time
@@ -7,7 +7,7 @@ _TURN_S = 0.001
 
 
 class Pace:
-    """Of one piece of work. A turn is over after a millisecond."""
+    """For one task. A slice ends after a millisecond."""
 
     def __init__(self) -> None:
         self._ends_at = time.perf_counter() + _TURN_S
@@ -17,7 +17,7 @@ class Pace:
         return time.perf_counter() >= self._ends_at
 
     async def let_others_in(self) -> None:
-        """If the turn is over, everybody else who is ready comes first."""
+        """If the slice is over, yield to other tasks."""
         if self.is_over:
             await asyncio.sleep(0)
             self._ends_at = time.perf_counter() + _TURN_S

@@ -1,8 +1,8 @@
-"""Compression of large bodies, made so that a few bytes in front can change afterwards.
+"""Compression of large bodies that allows a few leading bytes to change afterwards.
 
-The bulk of a body is compressed once. What stands before it (a detail's fields up to its
-download count) is put in uncompressed, as a block of the same zstd frame or of the same
-gzip member: one frame, one member, which every client can read. Brotli has no such block.
+The bulk of a body is compressed once. What precedes it (a detail's fields up to its download
+count) is added uncompressed, as a block of the same zstd frame or the same gzip member, so that
+every client can read it. Brotli has no such block.
 """
 
 import struct
@@ -27,7 +27,7 @@ _CRC_POLYNOMIAL = 0xEDB88320
 
 
 class Packed(NamedTuple):
-    """The compressed bulk, and how to put some bytes before it."""
+    """The compressed bulk, and how to prepend bytes to it."""
 
     pieces: Sequence[bytes]
     size: int
@@ -36,7 +36,7 @@ class Packed(NamedTuple):
 
 
 def pack(pieces: Sequence[bytes], encoding: Encoding) -> Packed:
-    """Compress; to be done in a thread. The compressors let other threads run meanwhile."""
+    """Compress; call this in a thread. The compressors release the interpreter lock."""
     size = sum(map(len, pieces))
     is_fast = size > _FAST_FROM_BYTES
     match encoding:

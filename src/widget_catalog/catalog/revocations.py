@@ -1,4 +1,4 @@
-"""Revocations in memory: they are few, and asked for with every bundle."""
+"""Revocations in memory: they are few, and checked for every bundle."""
 
 from collections.abc import Mapping
 
@@ -20,7 +20,7 @@ class Revocations:
         self.clear()
 
     def clear(self) -> None:
-        """They have changed; they are read when they are next asked for."""
+        """They have changed; they are read again on next use."""
         self._by_version: dict[tuple[str, str, str], RevokedVersion] | None = None
         self._reasons: dict[tuple[str, str], dict[str, str]] = {}
         self._entries = b""

@@ -1,4 +1,4 @@
-"""UnsharedAnswers: bodies made for one client alone, bounded together until they are read."""
+"""UnsharedAnswers: response bodies made for one client, with a total bound until they are read."""
 
 import weakref
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ class UnsharedAnswers:
         self._bytes = 0
 
     def content(self, parts: Sequence[bytes]) -> AnyContent:
-        """The parts as one body. The same part may be in it many times, and is kept once."""
+        """The parts as one body. A part that occurs several times is stored once."""
         if sum(map(len, parts)) <= WHOLE_BYTES:
             return self._packer.content(parts)
         pieces = list(_joined(parts))

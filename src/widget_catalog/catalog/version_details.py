@@ -1,4 +1,4 @@
-"""Versions in memory: everything about one version, around the download count of its widget."""
+"""Cached details of single versions, with the download count of the widget."""
 
 import base64
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ _NONE = b"[]"
 
 
 class VersionDetail(SmallDetail):
-    """A version's own tag and count work as those of its widget do."""
+    """`ETag` and count work as in the widget's detail."""
 
     __slots__ = ()
 
@@ -56,7 +56,7 @@ class VersionDetail(SmallDetail):
 
 
 class VersionDetails:
-    """Kept by widget, so that all of a widget that has changed are forgotten at once."""
+    """Cached by widget, so that all versions of a changed widget are dropped at once."""
 
     def __init__(
         self,
@@ -114,7 +114,7 @@ class VersionDetails:
         self._kept.clear()
 
     def _render(self, widget: str, row: VersionRow) -> bytes:
-        """What stands after the count."""
+        """What follows the count."""
         scope, _, name = widget.partition("/")
         entry = with_cdn(row.entry, self._cdn_url)
         bundle = _decode_bundle(entry)
@@ -156,7 +156,7 @@ class VersionDetails:
 
 
 def missing_in(some: Sequence[str], others: Sequence[str]) -> list[str]:
-    """Those of the others that are not among some, each once."""
+    """Those of the others that are not among these, without duplicates."""
     return [it for it in dict.fromkeys(others) if it not in some]
 
 
@@ -166,7 +166,7 @@ def _file(path: str, url: str, size: int, sha256_hash: str, content_type: str) -
 
 
 def _manifest(text: bytes | None) -> bytes:
-    """As it was published. What an import has brought may be no JSON object: it is left out."""
+    """As published. An imported manifest that is not a JSON object is omitted."""
     if text is None:
         return b"null"
     try:

@@ -1,4 +1,4 @@
-"""Views: the catalog as typed values, for pages: the shapes that the API sends as bytes."""
+"""Views: the catalog as typed values, for pages; the same data as in the API."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -24,14 +24,14 @@ _decode_detail = msgspec.json.Decoder(WidgetDetail).decode
 
 
 class View(NamedTuple, Generic[T]):
-    """What the API answers, to be read as a value."""
+    """An API response, decoded on demand."""
 
     content: AnyContent
     decode: Callable[[bytes], T]
 
     @property
     def tag(self) -> str:
-        """It changes with the value, and costs nothing to look at."""
+        """It changes with the value, and is cheap to compare."""
         return self.content.tag
 
     def read(self) -> T:
@@ -39,7 +39,7 @@ class View(NamedTuple, Generic[T]):
 
 
 class VersionBeside(msgspec.Struct, rename="camel"):
-    """The manifest that a version was published with, and why it must not run, if so."""
+    """The manifest that a version was published with, and the reason of its revocation, if any."""
 
     manifest: dict[str, Any] | None
     revoked: RevokedState | None
@@ -49,7 +49,7 @@ _decode_beside = msgspec.json.Decoder(VersionBeside).decode
 
 
 class Views:
-    """Reads as the API does, from the same caches, on the same thread."""
+    """Reads like the API, from the same caches, on the same thread."""
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
@@ -68,7 +68,7 @@ class Views:
         return None if content is None else View(content, _decode_detail)
 
     def revision(self) -> int:
-        """Another number whenever anything but a count has changed."""
+        """A number that changes whenever anything but a count has changed."""
         return self._catalog.revision
 
     def list_named(self, text: str, most: int) -> tuple[WidgetSummary, ...]:
@@ -90,7 +90,7 @@ class Views:
         return self._catalog.list_permissions()
 
     def find_version(self, scope: str, name: str, version: str) -> VersionBeside | None:
-        """What is known of a listed version beside its entry."""
+        """Data of a listed version that is not in its entry."""
         content = self._catalog.version(f"{scope}/{name}/{version}")
         return None if content is None else _decode_beside(content.body)
 

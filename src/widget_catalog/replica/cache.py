@@ -1,4 +1,4 @@
-"""Caches bounded by bytes. What came in first goes out first: cheap, and good enough here."""
+"""Caches bounded by bytes, with FIFO eviction: cheap, and good enough here."""
 
 from collections import OrderedDict
 from typing import Any, Generic, TypeVar
@@ -12,7 +12,7 @@ _LEAST_OFFERS = 1_000
 
 
 class CacheRoom:
-    """Memory for several caches. What one leaves free of its share the others may use."""
+    """Memory shared by several caches. A cache's unused share is available to the others."""
 
     def __init__(self, max_bytes: int) -> None:
         self.free_bytes = max_bytes
@@ -25,9 +25,9 @@ class ByteBoundedCache(Generic[K, V]):
     def __init__(
         self, max_bytes: int, max_item_bytes: int | None = None, room: CacheRoom | None = None
     ) -> None:
-        """In a `room`, `max_bytes` is the share that this cache can have at any time.
+        """In a `room`, `max_bytes` is the share that is guaranteed to this cache.
 
-        One giant must not drive out everything else: by default, an item has half the share.
+        One huge item must not evict everything else: by default, an item may take half the share.
         """
         self.items: dict[K, V] = {}
         # Ordered, because a plain dict steps over all that was deleted to find its first key.
@@ -44,11 +44,12 @@ class ByteBoundedCache(Generic[K, V]):
         self._offers = 0
 
     def offer(self, key: K, value: V, size_bytes: int) -> bool:
-        """Put it if there is room, or if it was offered before, not too long ago; say whether.
+        """Put it if there is room, or if it was offered before, not too long ago. Return whether
+        it was put.
 
-        Whatever is asked for only once drives nothing out, and need not be kept: its memory is
-        used again at once, while the processor has it at hand. Nor need what is asked for less
-        often than what would make room for it.
+        Items requested only once evict nothing and are not cached: their memory is reused at once,
+        while it is still in the CPU cache. Neither are items requested less often than those they
+        would evict.
         """
         self.misses += 1
         if size_bytes > self._room.free_bytes and not self._was_offered(key):
@@ -57,7 +58,9 @@ class ByteBoundedCache(Generic[K, V]):
         return True
 
     def _was_offered(self, key: K) -> bool:
-        """Whether it was, among the last: a fourth of as many as are here. It is from now on."""
+        """Whether it was offered recently (a fourth as many keys as items are kept). Records the
+        offer.
+        """
         self._offers += 1
         if self._offers > max(_LEAST_OFFERS, len(self.items) // 4):
             self._offered, self._offers = bytearray(_SLOTS), 0
@@ -87,7 +90,7 @@ class ByteBoundedCache(Generic[K, V]):
         room.free_bytes -= size_bytes
 
     def grow(self, key: K, value: V, more_bytes: int) -> bool:
-        """Say that an item has become larger. False: it is not here, or there is no room for it."""
+        """Record that an item has grown. False: it is not cached, or there is no room for it."""
         if self.items.get(key) is not value:
             return False
         size_bytes = self._sizes[key] + more_bytes
@@ -107,7 +110,7 @@ class ByteBoundedCache(Generic[K, V]):
         self._give_back(self._bytes)
 
     def drop_oldest(self) -> None:
-        """There must be one."""
+        """The cache must not be empty."""
         key, size_bytes = self._sizes.popitem(last=False)
         del self.items[key]
         self._give_back(size_bytes)
@@ -117,5 +120,5 @@ class ByteBoundedCache(Generic[K, V]):
         self._room.free_bytes += size_bytes
 
     def borrowed_bytes(self) -> int:
-        """How much it has more than its share, or less."""
+        """How far it exceeds its share; negative if it is below it."""
         return self._bytes - self._max_bytes

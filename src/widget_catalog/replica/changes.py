@@ -1,4 +1,4 @@
-"""Reading a page of the newest changes, for those who follow the catalog from outside."""
+"""Reads a page of the newest changes, for clients that follow the catalog."""
 
 from typing import NamedTuple
 
@@ -15,8 +15,9 @@ class ListedChange(NamedTuple):
 
 
 class ChangePage(NamedTuple):
-    """`newest` is the number of the newest change. `changes` is None where some that come after
-    the one asked for are no longer kept."""
+    """`newest` is the number of the newest change. `changes` is None if some of the requested ones
+    are no longer retained.
+    """
 
     newest: int
     changes: list[ListedChange] | None

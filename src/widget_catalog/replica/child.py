@@ -1,4 +1,4 @@
-"""A child process for work that may end the process which does it: LMDB believes its own pages."""
+"""Runs work that may crash its process in a child: LMDB trusts its own pages."""
 
 import os
 import warnings
@@ -8,7 +8,7 @@ _FAILED = 1
 
 
 def start(work: Callable[[], int]) -> int:
-    """Gives its process id. It ends with the exit code that `work` gives."""
+    """Returns its process id. It exits with the exit code that `work` returns."""
     with warnings.catch_warnings():
         # Of threads that the child does not have: it needs none.
         warnings.simplefilter("ignore", DeprecationWarning)

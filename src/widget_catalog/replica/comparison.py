@@ -1,7 +1,7 @@
-"""Checking the replica against the store, a slice at a time; if it differs, it is rebuilt.
+"""Compares the replica with the store, a slice at a time, and rebuilds it if it differs.
 
-Nothing is held up: slices are read in short snapshots, and the replica's lock is taken only where
-something differs, which is then looked at once more. Nothing is made from damaged rows.
+Nothing is blocked: slices are read in short snapshots, and the replica's lock is taken only to
+re-check a difference. Nothing is derived from damaged rows.
 """
 
 from collections.abc import Callable, Sequence
@@ -34,7 +34,7 @@ Progress = Callable[[int], None]
 
 
 class Differences(msgspec.Struct):
-    """Sentences on damaged rows of the store and on mended documents; how many counts differed."""
+    """Messages about damaged rows of the store and repaired documents; how many counts differed."""
 
     damaged: list[str] = msgspec.field(default_factory=list)
     mended: list[str] = msgspec.field(default_factory=list)
@@ -66,7 +66,7 @@ def check_replica(
 
 
 def _differences(file: ReplicaFile, stored: Sequence[StoredWidget]) -> dict[int, str]:
-    """Which of these widgets are not in the replica as they are in the store, and how."""
+    """Which of these widgets differ between the replica and the store, and how."""
     found = {}
     with faults_named(), file.reading() as reading:
         for it in stored:
@@ -97,7 +97,7 @@ def _differences(file: ReplicaFile, stored: Sequence[StoredWidget]) -> dict[int,
 def _read_beside(
     file: ReplicaFile, reading: Reading, stored: StoredWidget
 ) -> tuple[bytes, tuple[tuple[str, str], ...]]:
-    """What is kept beside the document: revocations, and the manifests of its versions."""
+    """What is stored next to the document: revocations, and the manifests of its versions."""
     what = f"what is known of {stored.widget.scope}/{stored.widget.name}"
     sealed = reading.get(number_key(stored.id), db=file.revocations)
     manifests = []
@@ -118,7 +118,7 @@ def _wrong_fields(drawn: Document, listing: Listing, stored: Document) -> list[s
 
 
 def _confirmed(store: Store, replica: Replica, ids: Sequence[int]) -> list[str]:
-    """Which of these differ indeed: from a state of the store that is applied, and no later one."""
+    """Which of these really differ, compared with the state of the store that is applied."""
     with replica.locked():
         file = replica.current()
         while True:
@@ -133,7 +133,7 @@ def _confirmed(store: Store, replica: Replica, ids: Sequence[int]) -> list[str]:
 
 
 def _check_tables(store: Store, replica: Replica) -> list[str]:
-    """What belongs to no widget, and scopes that are not as their widgets say."""
+    """Finds entries without a widget, and scopes that do not match their widgets."""
     with replica.locked():
         file = replica.current()
         replica.apply_to(file, store)

@@ -1,7 +1,7 @@
-"""A copy of the replica, taken while others write to it; for backups.
+"""Copies the replica for a backup, while others write to it.
 
-It is of one instant. What it has applied is in every state of the store from that instant on: so
-a copy of the store taken afterwards fits it, and `Replica.apply` brings this one up to that one.
+The copy is consistent. Every later state of the store contains the changes it has applied, so it
+fits a copy of the store taken afterwards, and `Replica.apply` brings it up to date.
 """
 
 import contextlib
@@ -22,8 +22,7 @@ _DONE, _FAILED = 0, 1
 
 
 class ReplicaFacts(msgspec.Struct, frozen=True):
-    """`applied` is the last change that is in it at least; more may have come since this was
-    looked at."""
+    """`applied` is the last change that it is known to contain; it may contain more by now."""
 
     id: str
     format: int
@@ -39,10 +38,10 @@ class ReplicaCopy(NamedTuple):
 
 @contextlib.contextmanager
 def copied_replica(folder: Path) -> Iterator[ReplicaCopy | None]:
-    """The replica in use, as a stream; None if there is none that can be read.
+    """The current replica as a stream; None if there is none that can be read.
 
-    Raises StoreUnavailable at the end if the stream was not all of it. A child reads: a damaged
-    file must not end a backup.
+    Raises StoreUnavailable at the end if the stream is incomplete. A child process reads, because
+    a damaged file must not crash a backup.
     """
     path = find_current(folder)
     if path is None:
@@ -85,7 +84,7 @@ def _send(path: Path, reading: int, writing: int) -> int:
 
 
 def adopt_copy(copy: Path, folder: Path, replica_id: str) -> None:
-    """Let a copy be the replica of a folder that has none."""
+    """Use a copy as the replica of a folder that has none."""
     path = folder / f"{replica_id}{copy.suffix}"
     copy.rename(path)
     make_current(path)

@@ -1,4 +1,4 @@
-"""The counts in memory beside those that are stored, also where other nodes count."""
+"""Keeps the counts in shared memory in step with the store, also if other nodes count."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from .source import numbers
 
 
 def wrong_counts(counts: Counts, connection: Snapshot) -> dict[int, int]:
-    """The true counts of the widgets whose count in memory is another."""
+    """The stored counts of the widgets whose count in memory differs."""
     highest = widgets.highest_id(connection)
     counts.reserve(highest)
     stored = np.zeros(highest + 1, dtype=np.uint64)
@@ -21,10 +21,10 @@ def wrong_counts(counts: Counts, connection: Snapshot) -> dict[int, int]:
 
 
 def mend_shared_counts(counts: Counts, store: Store) -> int:
-    """Where others write at the same time: gives how many were wrong.
+    """Corrects counts while others write; returns how many were wrong.
 
-    A count that is too small is no fault: somebody may have counted just now. One that is too
-    large is, because memory is updated after the commit.
+    A count that is too small is not an error: somebody may have counted in the meantime. One that
+    is too large is, because memory is updated after the commit.
     """
     with counts.locked(), store.reading() as connection:
         found = wrong_counts(counts, connection)
@@ -34,7 +34,7 @@ def mend_shared_counts(counts: Counts, store: Store) -> int:
 
 
 def follow_counts(counts: Counts, store: Store, since: int) -> int:
-    """Take in what other nodes have counted; gives from where to look the next time."""
+    """Apply the counts of other nodes; returns where to continue next time."""
     with store.reading() as connection:
         start = oldest_transaction(connection)
         counted = downloads.list_counted(connection, since)

@@ -1,7 +1,7 @@
 """ReplicaFile: the file that a node reads from, an LMDB environment, and its tables.
 
-A folder holds it: `current` names the one that is in use, so that another can be made beside it
-and take its place at once. Processes that have the former open read on from it until they look.
+It is in a folder in which `current` names the file in use, so that a new one can be built next to
+it and replace it atomically. Processes that have the old one open use it until they look.
 """
 
 import contextlib
@@ -62,22 +62,22 @@ _decode_state = msgspec.json.Decoder(State).decode
 
 
 class ReplicaFile:
-    """Opened once in a process, however many read from it; not to be used after a fork.
+    """Opened once per process, however many threads read from it; not usable after a fork.
 
     `keys`      scope NUL name   the widget's number, and flags
-    `members`   hash of a key or scope   nothing: what is not found in `keys` must not be here
+    `members`   hash of a key or scope   empty: what is not found in `keys` must not be here
     `scopes`    scope            when it last changed, and how many widgets it has
-    `listings`  number           what the search index is made of
-    `documents` number           what is shown
+    `listings`  number           input of the search index
+    `documents` number           the rendered widget
     `manifests` number, identity of a version   the manifest it was published with
-    `revocations` number         its revoked versions, if it has any
+    `revocations` number         its revoked versions, if any
     `changes`   number of a change   the widget's number, the time, the key, the kind of event,
                                  the version: the newest ones
     `state`     one record
     """
 
     def __init__(self, path: Path, *, is_new: bool = False) -> None:
-        """A new one is not on disk before `sync`."""
+        """A new file is not durable before `sync`."""
         self.path = path
         self.id = path.stem
         self._users = 1
@@ -113,7 +113,7 @@ class ReplicaFile:
 
     @contextlib.contextmanager
     def writing(self) -> "Iterator[lmdb.Transaction[bytes]]":
-        """All or nothing. The writer holds the replica's lock."""
+        """An atomic write. The writer holds the replica's lock."""
         with faults_named(), self.environment.begin(write=True) as transaction:
             yield transaction
 
@@ -145,7 +145,7 @@ _opened: dict[tuple[int, Path], ReplicaFile] = {}
 
 
 def open_current(folder: Path) -> ReplicaFile | None:
-    """The one that is in use; None where there is none. The caller closes it."""
+    """The current file; None if there is none. The caller closes it."""
     path = find_current(folder)
     if path is None:
         return None
@@ -158,7 +158,7 @@ def open_current(folder: Path) -> ReplicaFile | None:
 
 
 def find_current(folder: Path) -> Path | None:
-    """Where it lies. Costs a few system calls."""
+    """Its path. Costs a few system calls."""
     try:
         name = (folder / _CURRENT).read_text("ascii")
     except (OSError, ValueError):
@@ -169,14 +169,14 @@ def find_current(folder: Path) -> Path | None:
 
 
 def new_path(folder: Path) -> Path:
-    """For another one, which nobody uses yet."""
+    """A path for a new file."""
     with faults_named():
         folder.mkdir(exist_ok=True, mode=0o700)
     return folder / f"{secrets.token_hex(6)}{_SUFFIX}"
 
 
 def make_current(path: Path) -> None:
-    """From now on this one is in use; the others are removed."""
+    """Make this the current file, and remove the others."""
     folder = path.parent
     with faults_named():
         draft = folder / f"{_CURRENT}.part"
@@ -198,7 +198,7 @@ def _sync_names(folder: Path) -> None:
 
 
 def remove_others(folder: Path) -> None:
-    """Also what was left by one that was never finished."""
+    """Also removes unfinished files."""
     kept = find_current(folder)
     for path in folder.glob(f"*{_SUFFIX}*"):
         if kept is None or not path.name.startswith(kept.stem):
@@ -207,13 +207,13 @@ def remove_others(folder: Path) -> None:
 
 
 def discard(folder: Path) -> None:
-    """There is none from now on; it is rebuilt by the next `apply`."""
+    """Remove the replica; the next `apply` rebuilds it."""
     with faults_named():
         (folder / _CURRENT).unlink(missing_ok=True)
 
 
 def _reserve_readers(path: Path) -> None:
-    """LMDB maps the table of readers and writes to it: on a full disk that ends the process."""
+    """LMDB maps the reader table and writes to it: on a full disk that would crash the process."""
     table = path.with_name(f"{path.name}-lock")
     size = _READERS_HEAD_BYTES + _MAX_READERS * _READER_BYTES
     if not table.exists() or table.stat().st_size < size:
@@ -228,14 +228,14 @@ _PASSING = (lmdb.DiskError, lmdb.MapFullError, lmdb.ReadersFullError, lmdb.LockE
 
 
 def named(fault: lmdb.Error) -> StoreUnavailable:
-    """A fault of LMDB as one of ours."""
+    """Converts an LMDB error to one of ours."""
     if isinstance(fault, _PASSING) or _is_of_the_disk(fault):
         return StoreUnavailable(f"The read model cannot be used just now ({fault}).")
     return damaged(f"something ({fault})")
 
 
 def _is_of_the_disk(fault: lmdb.Error) -> bool:
-    """Whether it is the system's: those of LMDB itself have a class each."""
+    """Whether it is an operating system error: LMDB's own errors have a class each."""
     return type(fault) is lmdb.Error
 
 

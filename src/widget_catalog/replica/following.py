@@ -1,9 +1,9 @@
-"""Follower: keeps the replica of a node beside what all nodes write to one PostgreSQL.
+"""Follower: keeps the replica of a node up to date with the changes of all nodes on PostgreSQL.
 
-Every worker has one, and a lock decides whose is at work: one a node. If its process ends, the
-kernel frees the lock, and another worker's goes on. One thread listens, so that it is known at any
-time whether the database answers, and how far behind this node is; another applies; and a third
-looks for another host that takes writes when the database says nothing.
+Every worker has one, and a file lock elects the active one: one per node. If its process ends, the
+kernel releases the lock, and another worker's follower takes over. One thread listens, so that
+database availability and replication lag are always known; another applies changes; a third looks
+for another writable host when the database does not respond.
 """
 
 import contextlib
@@ -51,8 +51,9 @@ class Follower:
         listen: Callable[[int], Listening],
         watch: ConnectionWatch,
     ) -> None:
-        """`store` must not depend on this follower's saying that the database is up. `listen` takes
-        the number of the host to begin with. `watch` ends the waiting for a database that hangs."""
+        """`store` must not depend on this follower's status of the database. `listen` takes the
+        number of the host to start with. `watch` ends waits for a database that hangs.
+        """
         self._lock_file = lock_file
         self._status = status
         self._store = store
@@ -118,8 +119,9 @@ class Follower:
         self._ended.wait(_RETRY_S)
 
     def _look_for_host(self) -> None:
-        """A machine that is lost ends no connection. If another host takes writes, it is not waited
-        for any longer; a server that is only slow is."""
+        """A lost machine closes no connections. If another host accepts writes, stop waiting for
+        this one; keep waiting for a server that is only slow.
+        """
         while not self._ended.wait(_BEAT_S):
             if not (self._status.is_database_up() and self._status.silent_s):
                 continue
@@ -192,9 +194,9 @@ class Follower:
                 self._ended.wait(_RETRY_S * 2)
 
     def _follow_counts(self) -> None:
-        """What other nodes have counted is found by the numbers of their transactions. A server
-        that has crashed, or the standby that took over from it, may give a number again that was
-        given before: so after every new connection all counts are compared."""
+        """Other nodes' counts are found by transaction ids. A server that has crashed, or a
+        promoted standby, may reuse ids: so all counts are compared after every new connection.
+        """
         if self._is_new.is_set():
             self._is_new.clear()
             try:

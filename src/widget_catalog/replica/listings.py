@@ -1,4 +1,4 @@
-"""Listings: what the search index is made of, as records small enough to read all of them."""
+"""Listings: the input of the search index, as records small enough to read all of them."""
 
 import struct
 from collections.abc import Sequence
@@ -51,7 +51,7 @@ def encode_listing(number: int, changed_at: int, it: Document) -> bytes:
 
 
 def numbered_listing(record: bytes, number: int, changed_at: int) -> bytes:
-    """A listing of `encode_listing`, as it is for the widget with this number, changed then."""
+    """Adds the widget's number and the time of the change to a listing of `encode_listing`."""
     rest = _NUMBER_AND_CHANGE.pack(number, changed_at) + record[_CHANGE_ENDS:]
     return checksum(rest).to_bytes(CHECKSUM_BYTES, "little") + rest
 
@@ -86,7 +86,7 @@ def decode_listing(record: bytes) -> Listing:
 
 
 def decode_key(record: bytes) -> bytes:
-    """What leads to the widget: a part of its listing. Raises DataDamaged."""
+    """The widget's key, a part of its listing. Raises DataDamaged."""
     try:
         scope, name, *_ = split_texts(record)
         written = int.from_bytes(record[:CHECKSUM_BYTES], "little")

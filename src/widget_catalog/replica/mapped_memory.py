@@ -1,8 +1,8 @@
-"""Gives back what a process has mapped of the replica.
+"""Unmaps pages of the replica that a process has mapped.
 
-Each page that was read once counts as memory of the process until the system needs it for
-something else: a worker would seem to take as much as the replica is large. Given back, the
-pages stay in the system's file cache, and to read one again takes a microsecond more.
+Each page that was read counts as resident memory of the process until the system reclaims it: a
+worker would appear to use as much memory as the replica is large. Unmapped pages stay in the page
+cache, and reading one again takes a microsecond more.
 """
 
 import ctypes
@@ -14,9 +14,9 @@ _MADV_DONTNEED = 4
 
 
 def release_mapped(folder: Path, most_bytes: int = _MOST_BYTES) -> None:
-    """Give back the replica in this folder if more than so much is mapped of all files.
+    """Unmap the replica in this folder if more than this much of all files is mapped.
 
-    Readers need not know: the mapping stays, and is read-only.
+    This is transparent to readers: the mapping stays, and is read-only.
     """
     if sys.platform != "linux" or _mapped_bytes() <= most_bytes:
         return
@@ -31,7 +31,7 @@ def _mapped_bytes() -> int:
 
 
 def _mappings(folder: str) -> list[tuple[int, int]]:
-    """Where the files in this folder are mapped that are only read, and how large that is."""
+    """Address and size of the read-only mappings of files in this folder."""
     found = []
     for line in Path("/proc/self/maps").read_text().splitlines():
         addresses, rights, *_, path = line.split(maxsplit=5)

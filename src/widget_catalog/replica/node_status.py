@@ -1,7 +1,7 @@
-"""NodeStatus: what the processes of a node know of the database they share with other nodes.
+"""NodeStatus: what the processes of a node know about the database they share with other nodes.
 
-A small file that all of them map. The one that follows the feed writes it; the others answer
-health checks and metrics from it, and do not wait for a database that is known to be down.
+A small file that all of them map. The follower writes it; the others answer health checks and
+metrics from it, and do not wait for a database that is known to be down.
 """
 
 import mmap
@@ -65,17 +65,17 @@ class NodeStatus:
         return self._words[_IS_UP] == _UP and not self.is_silent()
 
     def is_silent(self) -> bool:
-        """Whether nothing was heard of it for longer than it usually takes."""
+        """Whether the database has not responded for longer than usual."""
         return self._silent_ms() >= _SILENT_MS
 
     @property
     def silent_s(self) -> float:
-        """For how long nothing was heard of it; 0 while all is as usual."""
+        """How long it has not responded; 0 in normal operation."""
         silent_ms = self._silent_ms()
         return silent_ms / 1000 if silent_ms > _USUAL_MS else 0.0
 
     def check_database(self) -> None:
-        """Whether it answers, from memory: to ask it would make all others wait."""
+        """Whether it responds, from memory: a query would make all callers wait."""
         if self.is_read_only:
             raise DatabaseReadOnly
         if not self.is_database_up():
@@ -88,7 +88,7 @@ class NodeStatus:
 
     @property
     def is_read_only(self) -> bool:
-        """Whether it answers, and takes no writes: it is a standby, or was made one."""
+        """Whether it responds but accepts no writes: it is a standby, or was made one."""
         return self._words[_IS_UP] == _READ_ONLY
 
     @property
@@ -98,19 +98,18 @@ class NodeStatus:
 
     @property
     def lag_changes(self) -> int:
-        """How many changes are known and not applied."""
+        """How many known changes are not applied yet."""
         return max(0, self._words[_NEWEST] - self._words[_APPLIED])
 
     @property
     def lag_s(self) -> float:
-        """For how long there are such, or for how long the database has been silent."""
+        """How long there have been such changes, or how long the database has not responded."""
         since = self._words[_BEHIND_SINCE]
         behind_ms = _now_ms() - since if since else 0
         return max(behind_ms / 1000, self.silent_s)
 
     def find_delay(self) -> str | None:
-        """Why changes that are known are not shown. What a database that is down has, nobody
-        knows."""
+        """Why known changes are not shown. Changes in a database that is down are unknown."""
         is_behind = self.is_database_up() and self.lag_changes
         return "Changes of other nodes are not applied yet." if is_behind else None
 
@@ -138,17 +137,18 @@ class NodeStatus:
         self._words[_HOST] = number
 
     def host_moved(self, number: int) -> None:
-        """Another host takes writes now, and the former one says nothing."""
+        """Another host accepts writes now, and the old one does not respond."""
         self.host = number
         self.end_connections()
 
     def end_connections(self) -> None:
-        """All that there are now: the server they lead to takes no writes."""
+        """Close all current connections: their server accepts no writes."""
         self._words[_MOVED_AT] = _now_ms()
 
     def stale_before_s(self) -> float:
-        """Connections that were made before this moment of the monotonic clock are of no use: the
-        database has moved to another host, takes no writes, or is silent for as long."""
+        """Connections opened before this time of the monotonic clock are stale: the database has
+        moved to another host, is read-only, or has not responded since.
+        """
         now_ms, moved_ms = _now_ms(), self._words[_MOVED_AT]
         silent_ms = now_ms - _SILENT_MS if self.is_silent() else 0
         # The clock begins anew when the machine is started; the file may be older.

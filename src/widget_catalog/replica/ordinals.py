@@ -1,4 +1,4 @@
-"""Ordinals in bulk: sets of them, rows of numbers, and named groups."""
+"""Bulk operations on ordinals: sets, rows of numbers, and named groups."""
 
 from array import array
 from collections import defaultdict
@@ -15,23 +15,23 @@ _FEW = 32
 
 
 def set_of(ordinals: Array) -> BitMap:
-    """The set of these ordinals, in any order, of which any may be given twice."""
+    """The set of these ordinals, in any order, possibly with duplicates."""
     few = len(ordinals) < _FEW
     return BitMap(ordinals.tolist()) if few else sorted_set(np.sort(ordinals))
 
 
 def sorted_set(ordinals: Array) -> BitMap:
-    """The same of ordinals that are in order: they are added five times as fast."""
+    """The same for sorted ordinals, which are added five times as fast."""
     return BitMap(array("I", ordinals.astype(np.uint32, copy=False).tobytes()))
 
 
 def members_of(ordinals: BitMap) -> Array:
-    """Those that are in a set, in order."""
+    """The members of a set, in order."""
     return np.asarray(ordinals.to_array())
 
 
 class Rows:
-    """Lists of numbers, one a row, laid end to end: row i is `items[starts[i]:starts[i + 1]]`."""
+    """Lists of numbers, stored contiguously: row i is `items[starts[i]:starts[i + 1]]`."""
 
     def __init__(self, items: Array, starts: Array) -> None:
         self.items = items
@@ -96,7 +96,7 @@ class Groups:
         self._recent.setdefault(name, []).append(ordinal)
 
     def names(self) -> list[str]:
-        """Of all groups; some may have no member left."""
+        """The names of all groups, including those without members."""
         return [*self._numbers, *(it for it in self._recent if it not in self._numbers)]
 
     def of(self, name: str) -> BitMap:

@@ -1,8 +1,8 @@
-"""Records: what the replica keeps of a widget, as bytes that say themselves whether they are sound.
+"""Records: the binary format of a widget in the replica, with checksums.
 
-A widget has two: its listing (`listings.py`) and its document, which is what is shown of it; a
-reader slices out of it what it needs. Every part has a checksum, and the lengths are looked at
-before anything else is: a damaged file may give any bytes, and any number of them.
+A widget has two: its listing (`listings.py`) and its document, from which readers slice what they
+need. Every part has a checksum, and lengths are validated first: a damaged file may return any
+bytes, and any number of them.
 """
 
 import struct
@@ -104,9 +104,9 @@ def numbered_document(record: bytes, number: int) -> bytes:
 
 
 class DocumentRecord:
-    """A document as it is stored. It is checked up to the count's place, the rest when it is read.
+    """A stored document. It is verified up to the place of the count; the rest when it is read.
 
-    It is a view of the file: not to be used after its transaction.
+    It is a view of the file: not usable after its transaction.
     """
 
     __slots__ = ("_count_at", "_end", "_record", "flags", "hash", "id", "key_hash")
@@ -129,12 +129,12 @@ class DocumentRecord:
 
     @property
     def is_marked(self) -> bool:
-        """Whether the CDN's address is to be filled in."""
+        """Whether the CDN URL must be filled in."""
         return self.flags & _MARKED != 0
 
     @property
     def is_large(self) -> bool:
-        """Whether the event loop should not read all of it."""
+        """Whether it is too large to be read on the event loop."""
         return self._end - self._count_at > MAX_INLINE_BYTES
 
     @property
@@ -147,7 +147,7 @@ class DocumentRecord:
 
     @property
     def around(self) -> tuple[bytes, bytes, bytes]:
-        """The detail but for the count and the entries; of the last two parts, not checked."""
+        """The detail without the count and the entries; the last two parts are not verified."""
         start, stop = self._entries_place
         places = ((_TEXT_AT, self._count_at), (self._count_at, start), (stop, self._end))
         before, between, after = [bytes(self._record[start:stop]) for start, stop in places]
@@ -189,7 +189,7 @@ class DocumentRecord:
         return self._part(start, start + place.length, place.checksum)
 
     def stream_entries(self, piece_bytes: int) -> Iterator[bytes]:
-        """All entries, piece by piece. All is checked at the end: nothing may be used before."""
+        """All entries, in chunks. They are verified at the end: use nothing before that."""
         start, stop = self._entries_place
         hashing = xxhash.xxh3_64(self._record[_TEXT_AT:start])
         for at in range(start, stop, piece_bytes):
@@ -210,8 +210,9 @@ class DocumentRecord:
 
     @property
     def outline_and_start(self) -> tuple[bytes, int]:
-        """The outline, and where the entries begin, for `entry`: so a read of several versions of
-        many widgets looks the lengths up once."""
+        """The outline, and the offset of the entries, for `entry`: reading several versions of
+        many widgets decodes the lengths only once.
+        """
         record = self._record
         between, _, styles, _, _, _, _, written = _PARTS.unpack_from(record, _DOCUMENT.size)
         outline = bytes(record[self._end + styles :])
@@ -220,7 +221,7 @@ class DocumentRecord:
         return outline, self._count_at + between
 
     def entry(self, start: int, length: int, written: int) -> bytes:
-        """A part of the entries; `start` is its place in the record."""
+        """A part of the entries; `start` is their offset in the record."""
         part = bytes(self._record[start : start + length])
         if checksum(part) != written:
             raise self._damaged()
@@ -248,7 +249,7 @@ class DocumentRecord:
     def to_document(
         self, listing: Listing, revocations: bytes, manifests: tuple[tuple[str, str], ...]
     ) -> Document:
-        """All that is known of the widget. Raises DataDamaged if any part is not sound."""
+        """The complete document. Raises DataDamaged if any part is damaged."""
         entries = self.entries  # First: so all of the text is checked.
         styles_checksum, outline_checksum = self._parts[6:]
         return Document(
@@ -278,12 +279,12 @@ class DocumentRecord:
 
 
 def seal(content: bytes) -> bytes:
-    """With its checksum before it."""
+    """Prepends its checksum."""
     return checksum(content).to_bytes(CHECKSUM_BYTES, "little") + content
 
 
 def unseal(record: Bytes, what: str) -> bytes:
-    """Raises DataDamaged if this is not what was sealed."""
+    """Raises DataDamaged if the checksum does not match."""
     content = bytes(record[CHECKSUM_BYTES:])
     if int.from_bytes(record[:CHECKSUM_BYTES], "little") != checksum(content):
         raise damaged(what)
@@ -291,7 +292,7 @@ def unseal(record: Bytes, what: str) -> bytes:
 
 
 def version_key(number: int, identity: str) -> bytes:
-    """At most 264 bytes; LMDB takes 511."""
+    """At most 264 bytes; LMDB allows 511."""
     return number_key(number) + identity.encode()
 
 

@@ -1,7 +1,7 @@
-"""Widgets as JSON, rendered once at write time, in the shapes of `widget_contract.wire`.
+"""Renders widgets as JSON, once at write time, with the types of `widget_contract.wire`.
 
-A document is kept in pieces that fit all three places a widget is shown in (detail,
-search, registry): its own fields up to `isOfficial`, and its version entries.
+A document is stored in fragments that are shared by detail, search and registry: the widget's own
+fields up to `isOfficial`, and its version entries.
 """
 
 from operator import attrgetter
@@ -74,7 +74,7 @@ class RevokedVersion(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where a version stands among the entries of its widget, and its checksum."""
+    """The position of a version in the entries of its widget, and its checksum."""
 
     start: int
     length: int
@@ -159,13 +159,13 @@ def render(widget: Widget) -> Document:
 
 
 def weigh(widget: Widget) -> int:
-    """How many bytes its detail has, but for what is filled in when it is read."""
+    """The size of its detail in bytes, without what is filled in when it is read."""
     document = render(widget)
     return len(document.head) + len(document.entries)
 
 
 def render_detail(widget: Widget, count: int, cdn_url: str) -> dict[str, object]:
-    """A widget in the shape of the public detail, for its own people: unlisted ones too."""
+    """A widget in the format of the public detail, for its owners, including unlisted ones."""
     document = render(widget)
     head = msgspec.json.decode(document.head + b"}")
     shown = {**head, "isOfficial": bool(head["isOfficial"]), "downloadCount": count}
@@ -219,12 +219,12 @@ def _revocations(widget: Widget) -> bytes:
 
 
 def with_cdn(entries: bytes, cdn_url: str) -> bytes:
-    """Fill the CDN's address in. `cdn_url` has no slash at its end."""
+    """Fill in the CDN URL. `cdn_url` has no trailing slash."""
     if b"\\" not in entries:  # No mark: to look for one byte costs next to nothing.
         return entries
     return entries.replace(CDN_MARK, b'"' + cdn_url.encode() + b"/")
 
 
 def is_stored_here(bundle_url: str) -> bool:
-    """Whether a document's bundle address is one of our own, the CDN's not yet filled in."""
+    """Whether a document's bundle is stored here: the CDN URL is not filled in yet."""
     return bundle_url.startswith(_CDN)

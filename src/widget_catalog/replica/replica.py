@@ -1,8 +1,8 @@
-"""Replica: a node's own read model, with a file of its own. `apply` alone fills it.
+"""Replica: a node's read model, in a separate file, updated only by `apply`.
 
-A writer calls it after the commit and before answering, a start calls it once, and a service
-now and then. It reads the feed from where the replica is, so it does not matter who calls it, nor
-what was lost: a process that is killed between its commit and `apply` leaves that to the next one.
+A writer calls `apply` after the commit and before responding, a start calls it once, and the
+service periodically. It reads the feed from the replica's position, so it does not matter who
+calls it: if a process is killed between its commit and `apply`, the next call catches up.
 """
 
 import contextlib
@@ -60,8 +60,9 @@ class Replica:
         is_shared: bool = False,
         applies: bool = True,
     ) -> None:
-        """`is_shared`: other nodes write to the same store. One that `applies` nothing is for
-        commands beside them, and draws nothing either: the nodes do."""
+        """`is_shared`: other nodes write to the same store. Without `applies`, it neither applies
+        nor renders anything: for commands next to nodes, which do that themselves.
+        """
         self.path = folder.replica
         self._lock_file = folder.replica_lock
         self._rebuild_lock_file = folder.replica_lock.with_suffix(".rebuild")
@@ -100,7 +101,7 @@ class Replica:
             self._counts.record(tx.counts.items())
 
     def published(self, store: Store, pictures: Iterable[PictureBatch]) -> None:
-        """What is committed is true, whatever happens here: the next `apply` makes up for it."""
+        """The commit is final, whatever happens here: the next `apply` catches up."""
         if not self.applies:
             return
         try:
@@ -113,8 +114,9 @@ class Replica:
     # Applying
 
     def apply(self, store: Store, pictures: Iterable[PictureBatch] = (), bar: Bar = no_bar) -> None:
-        """Bring the replica to the end of the feed; if there is none, or one that does not fit
-        this store, make it. Raises StoreUnavailable."""
+        """Bring the replica up to date with the feed; rebuild it if it is missing or does not
+        match this store. Raises StoreUnavailable.
+        """
         try:
             if not self._is_done(store) and not self._apply(store, pictures):
                 self.rebuild(store, bar, is_needed=self._is_needed)
@@ -131,8 +133,9 @@ class Replica:
             return file.state(reading).seq
 
     def _shown_seq(self) -> int:
-        """Of the state that the revision word stands for; -1 if it is not the one that is stored.
-        Needs no file as long as the word stays the same."""
+        """The last change of the state that the revision word stands for; -1 if that state is not
+        the stored one. Reads no file while the word stays the same.
+        """
         word = self._revision.current()
         if self._shown[0] != word:
             file = self._current()
@@ -146,7 +149,7 @@ class Replica:
         return self._shown[1]
 
     def is_readable(self) -> bool:
-        """Whether there is one, of this release's format."""
+        """Whether there is a replica in this release's format."""
         file = self._current()
         if file is None:
             return False
@@ -157,7 +160,7 @@ class Replica:
             return False
 
     def _is_done(self, store: Store) -> bool:
-        """Whether there is nothing to apply, and all readers know it. Needs no lock."""
+        """Whether everything is applied and visible to all readers. Needs no lock."""
         file = self._current()
         if file is None:
             return False
@@ -176,7 +179,7 @@ class Replica:
             )
 
     def _apply(self, store: Store, pictures: Iterable[PictureBatch]) -> bool:
-        """False: there is no replica that fits."""
+        """False: there is no matching replica."""
         with self.locked():
             file = self._current()
             if file is None or self._is_needed(store):
@@ -188,19 +191,19 @@ class Replica:
     def apply_to(
         self, file: ReplicaFile, store: Store, pictures: Iterable[PictureBatch] = ()
     ) -> None:
-        """Under the lock, or on a file that nobody else knows of."""
+        """Under the lock, or on a file that no other process uses."""
         drawn = Drawn(pictures)
         file.environment.reader_check()  # Readers that were killed would hold room in the file.
         while self._apply_some(file, store, drawn):
             pass
 
     def _show(self, file: ReplicaFile) -> None:
-        """Let readers know. A process that was killed before this leaves it to the next one."""
+        """Notify readers. If a process is killed before this, the next one does it."""
         with file.reading() as reading:
             self._revision.show(_word(file, file.state(reading)))
 
     def _apply_some(self, file: ReplicaFile, store: Store, drawn: Drawn) -> bool:
-        """Whether there may be more: what comes later is applied by those who have written it."""
+        """Whether there may be more: later changes are applied by their writers."""
         with file.reading() as reading:
             state = file.state(reading)
         with store.reading() as connection:
@@ -247,7 +250,7 @@ class Replica:
         bar: Bar = no_bar,
         is_needed: Callable[[Store], bool] = lambda _: True,
     ) -> None:
-        """Make another one beside the one that is there, if any; that is used until it is ready."""
+        """Build a new replica next to the current one, which is used until the new one is ready."""
         with self._locked(self._rebuild_lock_file, _REBUILD_PATIENCE_S):
             if not is_needed(store):  # Somebody else has made it meanwhile.
                 return
@@ -276,7 +279,7 @@ class Replica:
                 file.close()
 
     def remove_leftovers(self) -> None:
-        """What was left by a process that was killed while it made one."""
+        """Remove unfinished files of killed processes."""
         with file_lock(self._rebuild_lock_file, 0.0, self._program) as holder:
             if holder is None:
                 remove_others(self.path)
@@ -294,8 +297,9 @@ class Replica:
     # Starting
 
     def state_counts(self, store: Store, *, waits: bool = False) -> bool:
-        """Put the counts in memory right, and say whether that was possible: not if somebody else
-        is writing, and this one `waits` not."""
+        """Correct the counts in memory. False if another process is writing and this one does not
+        wait.
+        """
         if self._is_shared:
             self.mend_counts(store)
             return True
@@ -307,16 +311,16 @@ class Replica:
         return True
 
     def show_stored(self, store: Store) -> None:
-        """Counts as stored, without the lock: for a start that does not get it.
+        """Set the counts as stored, without the lock: for a start that does not get it.
 
-        No service writes them at that time; what a command may write meanwhile is newer, and is
-        put right when there is the lock.
+        No service writes counts at that time; a command may write newer ones meanwhile, which is
+        corrected once the lock is available.
         """
         with store.reading() as connection:
             self._counts.record(wrong_counts(self._counts, connection).items())
 
     def mend_counts(self, store: Store) -> int:
-        """State the counts as stored where memory has others; gives how many those were."""
+        """Correct counts in memory that differ from the store; returns how many did."""
         if self._is_shared:
             return mend_shared_counts(self._counts, store)
         with store.reading() as connection:
@@ -332,7 +336,7 @@ class Replica:
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
-        """Be the only one who writes to the replica."""
+        """Hold the replica's write lock."""
         with self._locked(self._lock_file, _PATIENCE_S):
             yield
 
@@ -350,8 +354,9 @@ class Replica:
         return file
 
     def _current(self) -> ReplicaFile | None:
-        """The one in use. If that was removed while it was open, it is still of use. None if
-        there is none that can be opened."""
+        """The current file. It stays usable if it was removed while open. None if there is none
+        that can be opened.
+        """
         with self._mutex:
             try:
                 found = open_current(self.path)
@@ -364,12 +369,12 @@ class Replica:
             return self._opened
 
     def close(self) -> None:
-        """To be called before a fork, too: what is open must not be used on both sides of it."""
+        """Also call this before a fork: open files must not be used on both sides of it."""
         if self._opened is not None:
             self._opened.close()
             self._opened = None
 
 
 def _word(file: ReplicaFile, state: State) -> int:
-    """What the revision word says of this state: another number for any other."""
+    """The value of the revision word for this state; different for every state."""
     return xxhash.xxh3_64_intdigest(f"{file.id} {state.seq} {state.is_importing}".encode())

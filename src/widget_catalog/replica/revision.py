@@ -1,10 +1,9 @@
-"""The shared word that says "something changed", and the counts beside it.
+"""The revision word, which says "something changed", and the download counts, in shared memory.
 
-Both are files mapped into the memory of every process that serves this folder: looking
-costs 0.1 µs, and what one process writes the others see at once. They are never the truth:
-`serve` sets the counts again at every start. To write the word, hold the replica's
-lock; to write counts, the store's; on PostgreSQL, which has no such lock, one of the
-counts' own.
+Both are files mapped by every process that serves this folder: reading takes 0.1 µs, and writes
+are visible to the others at once. They are derived data: `serve` resets the counts at every start.
+To write the word, hold the replica's lock; to write counts, the store's writer lock or, on
+PostgreSQL, which has none, the counts' own lock.
 """
 
 import contextlib
@@ -26,7 +25,7 @@ _RESERVED_AT_ONCE = 1 << 14
 
 
 class Revision:
-    """A number that is another one whenever there is something new in the replica."""
+    """A number that changes whenever the replica changes."""
 
     def __init__(self, path: Path) -> None:
         with _opened(path) as descriptor:
@@ -41,7 +40,7 @@ class Revision:
 
 
 class Counts:
-    """Download counts by widget number. The file is sparse: it takes what is used."""
+    """Download counts by widget number. The file is sparse."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -59,9 +58,9 @@ class Counts:
         return self.slots[0]
 
     def reserve(self, highest_id: int) -> None:
-        """Make sure that these counts have a place on disk.
+        """Allocate disk space for these counts.
 
-        Writing to a mapped page that a full disk has no room for would end the process.
+        Writing to a mapped page without disk space would crash the process.
         """
         if highest_id < self._reserved:
             return
@@ -73,15 +72,16 @@ class Counts:
         self._reserved = wanted
 
     def record(self, counts: Iterable[tuple[int, int]]) -> None:
-        """State the present counts of these widgets, for which a place is reserved."""
+        """Set the counts of these widgets, for which space is reserved."""
         slots = self.slots
         for widget_id, count in counts:
             slots[widget_id] = count
         slots[0] += 1
 
     def raise_to(self, counts: Iterable[tuple[int, int]]) -> None:
-        """The same where several write at once, each after its commit: the larger count is the
-        later one, because counts only grow."""
+        """The same with concurrent writers, each after its commit: the larger count is the later
+        one, because counts only grow.
+        """
         with self.locked():
             slots = self.slots
             if larger := [it for it in counts if it[1] > slots[it[0]]]:
@@ -89,14 +89,14 @@ class Counts:
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
-        """Be the only one on this machine who raises counts."""
+        """Hold the lock for raising counts on this machine."""
         with _opened(self._path) as descriptor:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
             yield
 
 
 def allocate(descriptor: int, size: int) -> None:
-    """Give so many bytes of a file their place on disk, so that they can be mapped and written."""
+    """Allocate disk space for this many bytes of a file, so that they can be mapped and written."""
     if sys.platform == "darwin":  # It has no such call: there, a full disk is not provided for.
         os.ftruncate(descriptor, max(size, os.fstat(descriptor).st_size))
     else:

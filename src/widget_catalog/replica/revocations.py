@@ -1,4 +1,4 @@
-"""Reading what the replica keeps of revoked versions."""
+"""Reads revoked versions from the replica."""
 
 from typing import NamedTuple
 
@@ -12,7 +12,7 @@ _decode = msgspec.json.Decoder(list[RevokedVersion]).decode
 
 
 class RevokedRow(NamedTuple):
-    """A revoked version, and whose it is."""
+    """A revoked version, and its widget."""
 
     scope: str
     name: str

@@ -1,4 +1,4 @@
-"""What is read of the replica, as values."""
+"""Results of reads from the replica, as values."""
 
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ MAX_INLINE_BYTES = 1 << 16
 
 
 class FeedEntry(NamedTuple):
-    """A change as the store's feed has it: no other store has the same."""
+    """A change in the feed of this store; unique to it."""
 
     seq: int
     widget_id: int
@@ -76,7 +76,7 @@ class ListingRow(NamedTuple):
 
 
 class ListingColumns(NamedTuple):
-    """The same of many widgets, column by column; the texts of a column are joined to one."""
+    """The same for many widgets, as columns; the texts of a column are joined."""
 
     ids: Array
     scopes: list[str]

@@ -1,1 +1,3 @@
-"""What the API and the pages are built with: requests, routes, errors, rendering, middleware."""
+"""Shared building blocks of the API and the pages: requests, routes, errors, rendering,
+middleware.
+"""

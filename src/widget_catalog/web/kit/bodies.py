@@ -1,7 +1,4 @@
-"""Bodies of requests: JSON becomes a value of a known shape, or all its faults are listed at once.
-
-What is wrong is said in words of our own, which name the field.
-"""
+"""Request bodies: decodes JSON into typed values, or reports all errors at once, by field."""
 
 from typing import Any, TypeVar
 
@@ -25,7 +22,7 @@ _RULES: dict[object, str] = {
 
 
 def read_object(body: bytes) -> dict[str, Any]:
-    """What a body holds, whatever it is; without a body, nothing."""
+    """The decoded body, of any type; None without a body."""
     try:
         found = msgspec.json.decode(body or b"{}")
     except (msgspec.DecodeError, UnicodeDecodeError):
@@ -38,7 +35,7 @@ def read_object(body: bytes) -> dict[str, Any]:
 
 
 def read_fields(body: bytes, shape: type[S]) -> S:
-    """The fields of this shape; others are passed over."""
+    """The fields of this type; others are ignored."""
     found = read_object(body)
     faults = []
     for field in msgspec.structs.fields(shape):

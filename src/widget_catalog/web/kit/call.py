@@ -1,4 +1,4 @@
-"""Call: a request to the internal API with all that is known about it, and how to answer it."""
+"""Call: a request to the internal API with its context, and helpers to respond."""
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -39,7 +39,7 @@ _encode = msgspec.json.Encoder(enc_hook=str).encode
 
 
 class Services(NamedTuple):
-    """What handlers work with."""
+    """The services available to handlers."""
 
     store: Store
     bundles: Bundles
@@ -62,7 +62,7 @@ class Services(NamedTuple):
 
 
 class Call:
-    """Handlers run in a thread; everything here is there already, nothing is waited for."""
+    """Handlers run in a thread; everything here is already available, without waiting."""
 
     def __init__(
         self,
@@ -73,7 +73,7 @@ class Call:
         visitor: Visitor | None,
         files: Mapping[str, FormFile] = NO_FILES,
     ) -> None:
-        """`files` are closed when the handler is done."""
+        """`files` are closed when the handler returns."""
         self.request = request
         self.address = address
         self.params = params
@@ -97,12 +97,12 @@ class Call:
 
     @property
     def is_by_session(self) -> bool:
-        """Whether the browser says who is asking: it sends the cookie for whichever page asks."""
+        """Whether the request is authenticated by cookie, which browsers send for any page."""
         return self._visitor is not None and self._visitor.actor.via is Via.SESSION
 
     @property
     def browser(self) -> Browser:
-        """What is signed in with, and the session it replaces."""
+        """The client that signs in, and the session it replaces."""
         label = browser_label(self.request.headers.get("user-agent"))
         return Browser(label, cookie_of(self.request))
 
@@ -116,7 +116,7 @@ class Call:
         return read_fields(self.body, shape)
 
     def form(self) -> dict[str, str]:
-        """The fields of a form; of one that comes twice, the first counts."""
+        """The fields of a form; of duplicates, the first is used."""
         return _first(self.form_pairs())
 
     def form_pairs(self) -> list[tuple[str, str]]:
@@ -130,13 +130,13 @@ class Call:
 
     @property
     def address_here(self) -> str:
-        """Path and query, to come back to."""
+        """Path and query, to return to."""
         query = self.request.query_string
         return f"{self.request.path}?{query}" if query else self.request.path
 
     @property
     def csrf_token(self) -> str:
-        """For the forms of a page; of use to nobody who is not signed in."""
+        """For the forms of a page; empty without a session."""
         return csrf_token(cookie_of(self.request) or "") if self._visitor else ""
 
     def page(self) -> tuple[int, int]:
@@ -150,18 +150,18 @@ class Call:
 
 
 def email_for(actor: Actor) -> str | None:
-    """The person's address, for the person: a machine's token has no use for it."""
+    """The user's e-mail address, for the user; hidden from access tokens."""
     return actor.account.email if actor.account is not None and actor.limits is None else None
 
 
 def is_asked_by_program(request: Request) -> bool:
-    """Whether an address under /api/ that has pages is asked by somebody who wants none."""
+    """Whether the client of an /api/ path that has pages wants no HTML."""
     wants_page = "text/html" in (request.headers.get("accept") or "")
     return request.path.startswith("/api/") and not wants_page
 
 
 def cookie_of(request: Request, name: str = COOKIE) -> str | None:
-    """The cookie of this name. `Cookies` has left at most one of each."""
+    """The cookie with this name. `Cookies` has removed duplicates."""
     for key, line in request.headers.items():
         if key == "cookie":
             for pair in line.split(";"):
@@ -177,7 +177,7 @@ def csrf_token(session_secret: str) -> str:
 
 
 def reply(value: Any, *headers: tuple[str, str], status: int = 200) -> Response:
-    """An answer in JSON, which nobody keeps."""
+    """A JSON response that must not be cached."""
     return Response(status, [_JSON, _NO_STORE, NOSNIFF, *headers], _encode(value))
 
 

@@ -1,4 +1,4 @@
-"""What a request's conditions and preferences choose: an encoding, a 304, a range."""
+"""Content negotiation and conditional requests: encoding, 304, range."""
 
 import re
 from email.utils import formatdate
@@ -13,7 +13,7 @@ _WEIGHT = re.compile(r";\s*q\s*=\s*([0-9.]+)\s*(?:;|\Z)")
 
 
 def choose_encoding(accept: str, offered: tuple[Encoding, ...] = ENCODINGS) -> Encoding | None:
-    """The best encoding an Accept-Encoding header admits; None for the bytes as they are."""
+    """The best encoding that an Accept-Encoding header allows; None for identity."""
     known = _CHOSEN.setdefault(offered, {})
     found = known.get(accept)
     if found is None:
@@ -63,7 +63,7 @@ def accepts(accept: str, media_type: str) -> bool:
 
 
 def is_known(headers: HeaderLookup, etag: str) -> bool:
-    """Whether the request's If-None-Match names this tag. Its lines are one list."""
+    """Whether the request's If-None-Match contains this ETag. Its lines form one list."""
     first = headers.get("if-none-match")
     if first is None:
         return False
@@ -74,7 +74,7 @@ def is_known(headers: HeaderLookup, etag: str) -> bool:
 
 
 def _matches(if_none_match: str, etag: str) -> bool:
-    """By weak comparison: what marks a tag as weak stands before its quotes."""
+    """Weak comparison: a weak tag has a prefix before its quotes."""
     named = _TAG.findall(if_none_match)
     return etag in named or "*" in named
 
@@ -85,10 +85,10 @@ def http_date(milliseconds: int) -> str:
 
 
 def choose_range(header: str, size: int) -> tuple[int, int] | None:
-    """The bytes a Range header asks for, as start and stop; None: all of them.
+    """The bytes requested by a Range header, as start and stop; None: all of them.
 
-    Raises ValueError where none of the bytes it asks for exist. A header that is not a
-    single range of bytes is ignored, as HTTP allows.
+    Raises ValueError if the range cannot be satisfied. A header that is not a single byte range is
+    ignored, as HTTP allows.
     """
     found = _RANGE.match(header)
     if found is None or found.group(1) == found.group(2) == "":

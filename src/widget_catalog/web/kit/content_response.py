@@ -1,4 +1,4 @@
-"""Ready content as a response: the one way out for whatever is read, from API and pages alike."""
+"""Turns content into a response; used by API and pages alike."""
 
 from ...catalog.content import MIN_COMPRESSED_BYTES, Content
 from ...catalog.large_content import AnyContent, LargeContent
@@ -9,7 +9,7 @@ from .http import Headers, LargeBody, Request, Response
 def content_response(
     request: Request, content: AnyContent, headers: Headers, status: int = 200
 ) -> Response:
-    """Content in the encoding the request prefers, or 304 where it is already known.
+    """Content in the encoding that the request prefers, or 304 if the client has it.
 
     The first header is the content type, which a 304 does not have.
     """
@@ -35,7 +35,7 @@ def content_response(
 def _large_response(
     request: Request, content: LargeContent, headers: Headers, status: int
 ) -> Response:
-    """The same. The body is made where it is sent: a HEAD and a 304 do not need it."""
+    """The same for large bodies, created by the binding: HEAD and 304 do not need them."""
     lookup = request.headers
     encoding = choose_encoding(lookup.get("accept-encoding") or "", content.encodings)
     if encoding is not None:

@@ -1,8 +1,8 @@
-"""Cookies that only this service can have set, put in at the way out, checked at the way in.
+"""Cookies that only this service can have set: prefixed in responses, checked in requests.
 
-Handlers know cookies by plain names. Over https a browser knows them with the prefix
-`__Host-`, which it accepts from this host alone, over https, for all paths: another host of
-the same domain cannot set or replace them. Over plain http there is no such protection.
+Handlers use plain cookie names. Over https browsers see them with the prefix `__Host-`, which they
+accept only from this host, over https, for all paths: another host of the same domain cannot set
+or replace them. Over plain http there is no such protection.
 """
 
 from collections import defaultdict
@@ -17,7 +17,7 @@ _REMOVED = "=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax; Secure"
 
 
 def cookie_attributes(public_url: str) -> str:
-    """Scripts cannot read it, and other sites cannot send it along."""
+    """HttpOnly and SameSite: not readable by scripts, not sent by other sites."""
     is_https = public_url.startswith("https:")
     return f"; Path=/; HttpOnly; SameSite=Lax{'; Secure' if is_https else ''}"
 
@@ -27,9 +27,9 @@ class Cookies:
         self._prefix = _PREFIX if public_url.startswith("https:") else ""
 
     def received(self, request: Request) -> Request:
-        """The request with our own cookies, by their plain names, and no others.
+        """The request with only our own cookies, by their plain names.
 
-        Of several with the same name, there is no way to know which is ours: all are ignored.
+        If several have the same name, it is unknown which one is ours: all are ignored.
         """
         values: dict[str, set[str]] = defaultdict(set)
         for name, value in _pairs(request.headers):
@@ -45,7 +45,7 @@ class Cookies:
         )
 
     def sent(self, request: Request, response: Response) -> Response:
-        """The response with the prefix on its cookies. Cookies of former releases are removed."""
+        """The response with prefixed cookies. Cookies of earlier releases are removed."""
         if not self._prefix:
             return response
         received = {name for name, _ in _pairs(request.headers)}
@@ -58,7 +58,7 @@ class Cookies:
 
 
 class _WithCookies:
-    """The headers of a request, with another cookie line."""
+    """The headers of a request, with a replaced cookie line."""
 
     def __init__(self, headers: HeaderLookup, cookies: str) -> None:
         self._headers = headers

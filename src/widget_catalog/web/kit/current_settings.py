@@ -1,4 +1,6 @@
-"""CurrentSettings: what `/api/settings` shows. It changes only when a catalog becomes a mirror."""
+"""CurrentSettings: the content of `/api/settings`. It changes only when a catalog becomes a
+mirror.
+"""
 
 import asyncio
 import time
@@ -26,7 +28,7 @@ class CurrentSettings:
         self._show(None)
 
     def read(self) -> None:
-        """See whether this is a mirror. What was known stays while the database is down."""
+        """Check whether this is a mirror. The last value stays while the database is down."""
         self._read_at = time.monotonic()
         try:
             self._show(find_source(self._store))
@@ -34,7 +36,7 @@ class CurrentSettings:
             return
 
     async def content(self) -> Content:
-        """Read in a thread: a database may take its time."""
+        """Read in a thread, because the database may be slow."""
         if time.monotonic() - self._read_at > _READ_EVERY_S:
             await asyncio.to_thread(self.read)
         return self._content

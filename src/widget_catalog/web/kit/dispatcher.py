@@ -52,7 +52,7 @@ class Dispatcher:
         hashing: HashingPool,
         receiver: Receiver,
     ) -> None:
-        """Those who only read have threads of their own: none of them waits for a writer."""
+        """Read-only requests have a separate thread pool, so they never wait for a writer."""
         self._services = services
         self._routes = routes
         self._readers = readers
@@ -150,8 +150,9 @@ class Dispatcher:
     async def _receive_form(
         self, request: Request, body: Body, boundary: str, auth: AuthMode, address: str
     ) -> MultipartForm:
-        """A form with files. Nothing is taken, nor room kept, for people who are not signed in or
-        for pages of other sites."""
+        """Receive a form with files. Nothing is read and no memory reserved for unauthenticated or
+        cross-site requests.
+        """
         services, receiver, in_thread = self._services, self._receiver, self._receiver.in_thread
         visitor = await in_thread(identify, services, request, auth, address)
         if visitor is None:
@@ -185,7 +186,7 @@ def has_credentials(request: Request) -> bool:
 
 
 def identify(services: Services, request: Request, auth: AuthMode, address: str) -> Visitor | None:
-    """Who is asking; NotSignedIn for a bearer token that is not good (any more)."""
+    """Authenticate the request; raises NotSignedIn for an invalid or expired bearer token."""
     if auth in (AuthMode.SIGN_IN, AuthMode.OAUTH, AuthMode.OAUTH_ASIDE, AuthMode.ENTRANCE):
         return None
     given = request.headers.get("authorization")
@@ -201,7 +202,7 @@ def identify(services: Services, request: Request, auth: AuthMode, address: str)
 
 
 def check_csrf(services: Services, call: Call, route: Route) -> None:
-    """A browser sends a cookie on behalf of any site; the token only our own pages send."""
+    """Browsers send cookies on behalf of any site; only our own pages can send the CSRF token."""
     if route.method not in _UNSAFE or not call.is_by_session:
         return
     if route.takes_form:
@@ -219,7 +220,7 @@ def check_csrf(services: Services, call: Call, route: Route) -> None:
 
 
 def check_content_type(request: Request, route: Route, sent: bytes) -> None:
-    """JSON must be said to be JSON: no page of another site can do that without being asked."""
+    """JSON must be declared as JSON, which other sites cannot do without a preflight."""
     if request.method not in _UNSAFE or not sent:
         return
     kind = content_type_of(request).partition(";")[0].strip().lower()
@@ -235,7 +236,7 @@ def content_type_of(request: Request) -> str:
 
 
 def length_of(request: Request, otherwise: int) -> int:
-    """How long the body is, if that is said."""
+    """The announced length of the body, if any."""
     text = request.headers.get("content-length") or ""
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 20 else otherwise
 

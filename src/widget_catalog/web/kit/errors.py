@@ -1,4 +1,4 @@
-"""Errors as answers: the one shape they have under /api/, and which failure is which status."""
+"""Errors as responses: the common format under /api/, and the status of each error."""
 
 from typing import cast
 
@@ -58,19 +58,19 @@ _FIRST = {
 
 
 class TooSlow(CatalogError):
-    """A body that does not come."""
+    """The request body did not arrive in time."""
 
 
 class TooLarge(CatalogError):
-    """A body that is larger than the address takes."""
+    """The request body is too large."""
 
 
 class UnsupportedType(CatalogError):
-    """A body of another type than the address takes."""
+    """The request body has an unsupported type."""
 
 
 class WrongMethod(CatalogError):
-    """What cannot be done at this address; `allow` says what can."""
+    """The method is not supported; `allow` lists those that are."""
 
     def __init__(self, method: str, allow: str) -> None:
         super().__init__(f"{method[:40]} is not possible here; use {allow}.")
@@ -99,18 +99,18 @@ STATUSES: dict[type[CatalogError], int] = {
 
 
 def error(status: int, message: str, *headers: tuple[str, str]) -> Response:
-    """The one shape of every error under /api/."""
+    """The common format of every error under /api/."""
     body = msgspec.json.encode(Error(message))
     return Response(status, [_JSON, NOSNIFF, *headers], body)
 
 
 def sentence_of(answer: Response) -> str:
-    """What such an error says."""
+    """The message of such an error."""
     return msgspec.json.decode(cast(bytes, answer.body), type=Error).error
 
 
 def internal_fault(path: str) -> Response:
-    """The answer to a fault of our own: nothing but that it is ours."""
+    """The response to an internal error, without details."""
     return error(500, "Something went wrong on our side. It has been logged.", *cors_of(path))
 
 
@@ -128,7 +128,7 @@ def damaged(path: str) -> Response:
 
 
 def cors_of(path: str) -> Headers:
-    """The header that lets other origins read the answer, faults included, where they may."""
+    """The CORS header, also for errors, where other origins may read the response."""
     return [CORS] if path.startswith(_OPEN) else []
 
 
@@ -137,7 +137,7 @@ def status_of(fault: CatalogError) -> int:
 
 
 def log_fault(request: Request, fault: CatalogError) -> None:
-    """Write to the log what no client is to blame for: a disk, the database, the object store."""
+    """Log errors that clients did not cause: disk, database, object store."""
     cause = fault.__cause__
     if isinstance(fault, StoreUnavailable) and cause is not None:
         about = {}
@@ -153,7 +153,7 @@ def log_fault(request: Request, fault: CatalogError) -> None:
 
 
 def failure(fault: CatalogError) -> Response:
-    """An error of ours as the answer it is."""
+    """The response to an exception of ours."""
     headers = headers_of(fault)
     if isinstance(fault, NotSignedIn):
         headers.append(("www-authenticate", "Bearer"))
@@ -161,7 +161,7 @@ def failure(fault: CatalogError) -> Response:
 
 
 def oauth_failure(fault: CatalogError) -> Response:
-    """The same in OAuth's own way."""
+    """The same in OAuth's format."""
     status = status_of(fault)
     code = "temporarily_unavailable" if status in (429, 503) else "invalid_request"
     headers = headers_of(fault)
@@ -173,7 +173,7 @@ def oauth_failure(fault: CatalogError) -> Response:
 
 
 def failure_page(renderer: PageRenderer, request: Request, fault: CatalogError) -> Response:
-    """The same for people; those who must do something else first are sent there, and back."""
+    """The same as a page; or a redirect, if something else must be done first."""
     query = request.query_string
     here = f"{request.path}?{query}" if query else request.path
     if isinstance(fault, NotSignedIn):

@@ -1,8 +1,8 @@
-"""HashingPool: where requests run that hash a password.
+"""HashingPool: a thread pool for requests that hash a password.
 
-Each hash takes a core, 64 MB and about a tenth of a second on purpose. In a pool of their own,
-they delay no other requests. Clients take turns, so that many requests of one client delay its
-own next request, not those of others.
+Each hash takes a core, 64 MB and about a tenth of a second, by design. A separate pool keeps them
+from delaying other requests. Queueing is fair by client, so many requests of one client delay only
+its own.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ _Turn = asyncio.Future[None]
 
 
 class HashingPool:
-    """To be used from one event loop: it needs no lock."""
+    """Used from one event loop: it needs no lock."""
 
     def __init__(self) -> None:
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="hashing")
@@ -33,7 +33,7 @@ class HashingPool:
         self._waiting: dict[str, deque[_Turn]] = {}
 
     async def run(self, client: str, work: Callable[[], T]) -> T:
-        """Do it in a thread when it is this client's turn; Busy if too many wait already."""
+        """Run it in a thread when it is this client's turn; raises Busy if the queue is full."""
         if self._running < _THREADS:
             self._running += 1
         else:
@@ -65,14 +65,14 @@ class HashingPool:
             raise
 
     def _make_room(self, own: int) -> None:
-        """Refuse the newest request of the client with the most, if that is not the new one."""
+        """Reject the newest request of the client with the most, unless that is the new one."""
         crowded = max(self._waiting, key=lambda it: len(self._waiting[it]))
         if len(self._waiting[crowded]) <= own + 1:
             raise _busy()
         self._waiting[crowded].pop().set_exception(_busy())
 
     def _pass_on(self) -> None:
-        """Give the thread that has become free to the next client."""
+        """Give the free thread to the next client."""
         while self._waiting:
             client = next(iter(self._waiting))
             turns = self._waiting.pop(client)

@@ -1,4 +1,4 @@
-"""The small request and response values that the server bindings and the API share."""
+"""Request and response values shared by the server bindings and the API."""
 
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
@@ -15,7 +15,7 @@ CORS = ("access-control-allow-origin", "*")
 
 
 class HeaderLookup(Protocol):
-    """Names are in lower case. `get` knows the first line of a name, `items` all of them."""
+    """Names are in lower case. `get` returns the first line of a name, `items` all of them."""
 
     def get(self, key: str, /) -> str | None: ...
 
@@ -23,10 +23,10 @@ class HeaderLookup(Protocol):
 
 
 class Request(Protocol):
-    """What an answer may depend on. The path is decoded; the query is as it came.
+    """The parts of a request that a response may depend on. The path is decoded, the query is not.
 
-    The names are RSGI's, so that its scope is a request as it stands: copying its fields
-    would cost a fourth of the rate, as each is made when it is first looked at.
+    The names are those of RSGI, so that its scope can be used as a request directly: copying its
+    fields, which are created on first access, would reduce the throughput by a fourth.
     """
 
     @property
@@ -42,7 +42,7 @@ class Request(Protocol):
 
 
 class PlainRequest(NamedTuple):
-    """A request put together by hand: by the ASGI binding, and by tests."""
+    """A request built by the ASGI binding or by tests."""
 
     method: str
     path: str
@@ -52,13 +52,13 @@ class PlainRequest(NamedTuple):
 
 
 class Body(Protocol):
-    """The bytes that come with a request, read where they are wanted. RSGI's protocol is one."""
+    """The body of a request, read on demand. RSGI's protocol implements it."""
 
     def __aiter__(self) -> AsyncIterator[bytes]: ...
 
 
 class SentBody:
-    """A body that is there as a whole."""
+    """A body that is already complete."""
 
     def __init__(self, body: bytes = b"") -> None:
         self._body = body
@@ -78,7 +78,7 @@ class FileBody(NamedTuple):
 
 
 class LargeBody(NamedTuple):
-    """A large content, compressed and sent piece by piece by the binding."""
+    """A large content, compressed and sent in chunks by the binding."""
 
     content: LargeContent
     encoding: Encoding | None
@@ -93,16 +93,18 @@ class LargeBody(NamedTuple):
 
 
 class EventBody(NamedTuple):
-    """Pieces that are sent as they come, without an end. `end` is to be called when the client
-    has gone; the pieces end then."""
+    """An endless stream of chunks. `end` must be called when the client has disconnected; it ends
+    the stream.
+    """
 
     pieces: AsyncIterable[bytes]
     end: Callable[[], None]
 
 
 class StreamBody(NamedTuple):
-    """Pieces of a body whose length nobody knows before its end. The next one is asked for when
-    those before it have left."""
+    """Chunks of a body of unknown length. The next one is requested when the previous ones are
+    sent.
+    """
 
     pieces: AsyncIterable[bytes]
 
@@ -119,8 +121,9 @@ Answer = Callable[[Request, Body], Awaitable[Response]]
 
 
 class Worker(NamedTuple):
-    """What a server binding drives: a way to answer, and a way to end well. `drain` is called
-    before, when other workers take over: what would not end by itself is ended."""
+    """What a server binding drives: a function that responds, and one that shuts down. `drain` is
+    called first, when other workers take over: it ends endless responses.
+    """
 
     answer: Answer
     close: Callable[[], None]
@@ -128,7 +131,7 @@ class Worker(NamedTuple):
 
 
 class WorkerCounts(Protocol):
-    """How the workers are, as the parent knows."""
+    """State of the workers, as known to the parent."""
 
     @property
     def workers(self) -> int: ...

@@ -1,4 +1,4 @@
-"""Numbers for Prometheus. Workers write them to files; the parent process serves the sum."""
+"""Prometheus metrics. Workers write them to files; the parent process serves the sum."""
 
 import os
 import shutil
@@ -40,7 +40,7 @@ def serve_metrics(
     find_damage: Callable[[], str | None],
     node: NodeStatus | None = None,
 ) -> None:
-    """Serve `/metrics` from a thread of this process, which is the parent."""
+    """Serve `/metrics` from a thread of the parent process."""
     from prometheus_client import CollectorRegistry, start_http_server
     from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
     from prometheus_client.multiprocess import MultiProcessCollector
@@ -74,7 +74,7 @@ def serve_metrics(
 
 
 def _node_metrics(node: NodeStatus) -> Iterator["Metric"]:
-    """Of a node that shares its database with others."""
+    """Metrics of a node that shares its database with others."""
     from prometheus_client.core import GaugeMetricFamily
 
     for name, about, value in (
@@ -88,7 +88,7 @@ def _node_metrics(node: NodeStatus) -> Iterator["Metric"]:
 
 
 def open_metrics(folder: Path) -> "Metrics | None":
-    """None, and a line in the log, if there is no room for them."""
+    """None, with a log entry, if there is no disk space for them."""
     try:
         return Metrics(folder)
     except OSError as fault:
@@ -97,7 +97,7 @@ def open_metrics(folder: Path) -> "Metrics | None":
 
 
 class Metrics:
-    """One worker's counters. Raises OSError if there is no room for them on disk."""
+    """One worker's metrics. Raises OSError if there is no disk space for them."""
 
     def __init__(self, folder: Path) -> None:
         # The library maps these files, and grows them without a place on disk: on a full one,
@@ -161,7 +161,7 @@ class Metrics:
 
 
 def route_of(path: str) -> str:
-    """A label with few values: never the path itself."""
+    """A label with low cardinality: never the path itself."""
     match path.split("/")[1:]:
         case ["api", "v1", "widgets", "search"]:
             return "search"

@@ -1,6 +1,6 @@
-"""What an operator can switch on around the site: a rate limit, an access log, metrics.
+"""Optional middleware: rate limit, access log, metrics.
 
-Each wraps an `answer` and is one itself; what is off is not there and costs nothing.
+Each wraps an `answer` function and returns one; disabled middleware is not installed.
 """
 
 import math
@@ -28,9 +28,10 @@ _SECRETS = re.compile(r"((?:^|&)(?:code|invitation|next|secret|signature|user_co
 
 
 def client_of(request: Request, *, trust_forwarded_for: bool) -> str:
-    """The client's address. A proxy in front appends it to X-Forwarded-For, so the last counts.
+    """The client's address. A proxy in front appends it to X-Forwarded-For, so the last one is
+    used.
 
-    Some proxies append to the line, some add another; what the client wrote itself comes first.
+    Some proxies append to the line, some add another; what the client sent comes first.
     """
     if trust_forwarded_for:
         lines = [value for key, value in request.headers.items() if key == "x-forwarded-for"]
@@ -40,17 +41,18 @@ def client_of(request: Request, *, trust_forwarded_for: bool) -> str:
 
 
 def distant_client_of(request: Request, *, trust_forwarded_for: bool) -> str | None:
-    """What a limit of connections counts a client by. None if the connection comes from this very
-    machine, where it is a proxy that does not say for whom, or the operator."""
+    """The key by which a connection limit counts a client. None for a connection from this
+    machine: a proxy that does not say for whom, or the operator.
+    """
     client = network_of(client_of(request, trust_forwarded_for=trust_forwarded_for))
     return None if not client or is_this_machine(client) else client
 
 
 def rate_limited(answer: Answer, limits: str, *, trust_forwarded_for: bool) -> Answer:
-    """429 with Retry-After for a client that asks too often.
+    """429 with Retry-After for a client that exceeds its limit.
 
-    Each worker counts on its own: a client that keeps connections to all of them may get as
-    many times the limit as there are workers.
+    Each worker counts separately: with connections to all workers, a client may reach as many
+    times the limit as there are workers.
     """
     from limits import parse_many  # Loaded only where there is a limit, as it takes a while.
 
@@ -77,7 +79,7 @@ def _too_many(request: Request, limits: str, wait_s: int) -> Response:
 
 
 def access_logged(answer: Answer, *, trust_forwarded_for: bool) -> Answer:
-    """One line a request, when it is answered."""
+    """Logs each request when its response is ready."""
 
     async def logged(request: Request, body: Body) -> Response:
         began = time.perf_counter()

@@ -1,6 +1,6 @@
-"""Forms with files: `multipart/form-data`, read as it comes, with a bound on everything.
+"""Streaming parser for `multipart/form-data`, with limits on everything.
 
-A file that comes in has no name on disk: it is gone when it is closed, or when its process ends.
+Received files are anonymous: they are gone when they are closed, or when the process ends.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ _MAX_FIELD_BYTES = 4_096
 
 
 class FormFile(NamedTuple):
-    """A file of a form. If it is larger than is taken, its content is cut off."""
+    """A file of a form. Content beyond the limit is cut off."""
 
     name: str
     size_bytes: int
@@ -35,14 +35,14 @@ NO_FILES: Mapping[str, FormFile] = MappingProxyType({})
 
 
 class MultipartForm(NamedTuple):
-    """By name; of a name that comes twice, the first counts."""
+    """Fields by name; of duplicates, the first is used."""
 
     fields: dict[str, str]
     files: dict[str, FormFile]
 
     @property
     def urlencoded(self) -> bytes:
-        """The fields, as a form without files sends them."""
+        """The fields, encoded like a form without files."""
         return urlencode(self.fields).encode()
 
     def close(self) -> None:
@@ -63,10 +63,12 @@ class _Part:
 
 
 class MultipartReader:
-    """Takes a body chunk by chunk. Its methods may be called by any thread."""
+    """Parses a body chunk by chunk. Its methods may be called from any thread."""
 
     def __init__(self, boundary: str, folder: Path, max_file_bytes: int, max_bytes: int) -> None:
-        """Of each file so many bytes are kept in `folder`; `max_bytes` is for the whole body."""
+        """Files are stored in `folder`, up to `max_file_bytes` each; `max_bytes` is for the whole
+        body.
+        """
         self._folder = folder
         self._max_file_bytes = max_file_bytes
         self._max_bytes = self._left_bytes = max_bytes
@@ -99,7 +101,7 @@ class MultipartReader:
                 ) from fault
 
     def finish(self) -> MultipartForm:
-        """What has come. InvalidRequest, if it is not complete."""
+        """The parsed form. Raises InvalidRequest if it is incomplete."""
         with self._lock:
             try:
                 self._parser.close()
@@ -156,7 +158,7 @@ class MultipartReader:
 
 
 def boundary_of(content_type: str) -> str | None:
-    """What separates the parts of this body; None if it is no form with files."""
+    """The boundary of this body; None if it is not a multipart form."""
     kind, options = parse_options_header(content_type)
     if kind != "multipart/form-data":
         return None

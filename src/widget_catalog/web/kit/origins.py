@@ -1,4 +1,4 @@
-"""Which site a form was sent from: only our own pages may send ours."""
+"""Same-origin checks: only our own pages may send our forms."""
 
 from urllib.parse import urlsplit
 
@@ -7,11 +7,11 @@ from .call import Call, Services
 
 
 def refuse_other_sites(services: Services, call: Call) -> None:
-    """NotAllowed for a request that a page of another site has sent.
+    """Raises NotAllowed for a cross-site request.
 
-    `Origin: null` is foreign too: sandboxed frames and `data:` documents send it. Our own pages
-    never do, since their referrer policy is `same-origin`; with `no-referrer` they would. A
-    request without the header is no browser's form.
+    `Origin: null` is foreign, too: sandboxed frames and `data:` documents send it. Our own pages
+    never do, because their referrer policy is `same-origin`; with `no-referrer` they would. A
+    request without the header is not a browser's form.
     """
     headers = call.request.headers
     origin = headers.get("origin")
@@ -24,9 +24,9 @@ def refuse_other_sites(services: Services, call: Call) -> None:
 
 
 def _is_own(services: Services, call: Call, origin: str) -> bool:
-    """With `base_url`, that origin alone: a `Host` says only what the client asked for, and a page
-    that came over http may be somebody else's. Without it, people come by whatever name they have
-    for this machine."""
+    """With `base_url`, only that origin: the `Host` header is chosen by the client, and a page
+    loaded over http may have been replaced. Without it, any host name of this machine is accepted.
+    """
     settings = services.settings
     if settings.base_url:
         return _origin_of(origin) == _origin_of(settings.public_url)
@@ -36,7 +36,7 @@ def _is_own(services: Services, call: Call, origin: str) -> bool:
 
 
 def _origin_of(url: str) -> tuple[str, str, int | None] | None:
-    """Scheme, host and port, as browsers compare them; None if it has none, as `null`."""
+    """Scheme, host and port, as browsers compare them; None if there is none, as for `null`."""
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port

@@ -1,4 +1,4 @@
-"""Counts requests of clients in fixed windows, in a table that does not grow without end."""
+"""Counts requests of clients in fixed windows, in a table of bounded size."""
 
 from collections import OrderedDict
 
@@ -8,7 +8,7 @@ MOST_CLIENTS = 100_000
 
 
 class FixedWindows:
-    """A client's window begins with its first request, and has room for `amount` of them."""
+    """A client's window starts with its first request and allows `amount` of them."""
 
     def __init__(self, amount: int, length_s: float, most_clients: int = MOST_CLIENTS) -> None:
         self._amount = amount
@@ -21,7 +21,9 @@ class FixedWindows:
         return len(self._windows)
 
     def hit(self, client: str, now_s: float) -> float | None:
-        """Count a request. How many seconds the client has to wait, if it is one too many."""
+        """Count a request. Returns how many seconds the client has to wait if it exceeds the
+        limit.
+        """
         window = self._windows.get(client)
         if window is not None and now_s < window.ends_at_s:
             if window.count >= self._amount:

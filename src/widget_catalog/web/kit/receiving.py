@@ -1,4 +1,4 @@
-"""Receiver: takes large bodies in, so many at a time, and no faster than they are written."""
+"""Receiver: receives large bodies with limited concurrency and backpressure."""
 
 import asyncio
 import contextlib
@@ -26,10 +26,10 @@ _T = TypeVar("_T")
 
 
 class Receiver:
-    """One a worker."""
+    """One per worker."""
 
     def __init__(self, max_parallel: int) -> None:
-        """`max_parallel`: how many bodies from one network at a time; 0 is no limit."""
+        """`max_parallel`: concurrent bodies from one network; 0: no limit."""
         self._max_parallel = max_parallel
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="uploads")
         self._under_way: Counter[str] = Counter()
@@ -48,9 +48,9 @@ class Receiver:
         return await loop.run_in_executor(self._threads, call, *arguments)
 
     async def pass_on(self, body: Body, write: Callable[[bytes], None]) -> None:
-        """The next bytes are asked for when the last ones are written: none pile up.
+        """Requests the next bytes only when the last ones are written: no buffering.
 
-        TimeoutError, if they do not come in time.
+        Raises TimeoutError if they do not arrive in time.
         """
         await asyncio.wait_for(self._pass_on(body, write), _PATIENCE_S)
 
@@ -63,7 +63,7 @@ class Receiver:
 
     @contextlib.contextmanager
     def one_of_few(self, network: str) -> Iterator[None]:
-        """TooOften, if this client has as many uploads under way as it may."""
+        """Raises TooOften if this client has reached its limit of concurrent uploads."""
         sentence = (
             f"At most {self._max_parallel:,} files can be uploaded from your address at a time."
         )
@@ -72,14 +72,14 @@ class Receiver:
 
     @contextlib.contextmanager
     def one_form(self, account: str) -> Iterator[None]:
-        """TooOften, if this account sends as many forms with files as it may."""
+        """Raises TooOften if this account has reached its limit of concurrent forms with files."""
         sentence = f"At most {_MOST_FORMS} forms with files can be sent by one account at a time."
         with _one_more(self._forms, account, _MOST_FORMS, sentence):
             yield
 
     @contextlib.contextmanager
     def few_bytes(self, size: int) -> Iterator[None]:
-        """Busy, if as much is being received as there may be."""
+        """Raises Busy if too many bytes are being received."""
         if self._under_way_bytes and self._under_way_bytes + size > MOST_BYTES:
             raise Busy(
                 f"Many files are being uploaded just now. Try again in {_WAIT_S} seconds.",

@@ -1,4 +1,4 @@
-"""PageRenderer: templates, style and the headers of a page; what all pages have in common."""
+"""PageRenderer: templates, style sheets and headers shared by all pages."""
 
 import re
 from datetime import datetime
@@ -27,8 +27,9 @@ Header = tuple[str, str]
 
 
 def safety(form_targets: str = "'self'", *, has_script: bool = False, more: str = "") -> Headers:
-    """Nothing comes from another origin, and nobody frames it. A page has a script only if it
-    is for what a browser gives to scripts alone; `more` are rules of the policy for that."""
+    """Security headers: nothing is loaded from other origins, and no framing. Scripts are allowed
+    only on pages that need them; `more` are additional rules of the policy for these.
+    """
     script = "script-src 'self'; " if has_script else ""
     more = more and f"{more}; "
     policy = (
@@ -54,7 +55,7 @@ class PageRenderer:
         takes_reports: bool = False,
         is_static: bool = False,
     ) -> None:
-        """`is_static`: pages become files, so nobody can sign in, and queries change nothing."""
+        """`is_static`: pages become files, so there is no sign-in, and queries have no effect."""
         self.service_name = service_name
         self.public_url = public_url
         self.style = _style("site", "people", "browse", "reference")
@@ -100,12 +101,12 @@ class PageRenderer:
         )
 
     def show_mirror(self, url: str) -> None:
-        """At the end of every page: whose mirror this is, if it is one."""
+        """Show the upstream in the footer of every page, if this is a mirror."""
         self.mirror_url = url
         self.templates.globals["mirror_url"] = url
 
     def list_files(self) -> list[str]:
-        """The addresses of the files that public pages of a static site need."""
+        """The paths of the static files that the pages of a static site need."""
         return [self.style_path, self.card_path, self.site_script_path, self.static_search_path]
 
     def render(self, template: str, **values: object) -> bytes:
@@ -121,9 +122,11 @@ class PageRenderer:
         script_rules: str | None = None,
         **values: object,
     ) -> Response:
-        """A page for one person. Nobody keeps it; and it is not compressed, as it has secrets
-        beside what others may have chosen. `has_script`: that of passkeys; with `script_rules`,
-        its template names others, which may do what these rules of the policy say."""
+        """A personal page. It must not be cached, and is not compressed, because it contains
+        secrets next to text that others may control (BREACH). `has_script`: the script for
+        passkeys; with `script_rules`, the template names other scripts, and these rules are added
+        to the policy.
+        """
         runs = has_script or script_rules is not None
         policy = safety(form_targets, has_script=runs, more=script_rules or "")
         described = [HTML, _NO_STORE, *policy, *headers]
@@ -134,14 +137,14 @@ class PageRenderer:
         return self.page("message.html", *headers, status=status, title=title, sentence=sentence)
 
     def redirect(self, path: str, *headers: Header, status: int = 303) -> Response:
-        """To another address of ours; after a form was sent, with GET."""
+        """To another local path; after a form, with GET."""
         return leave(self.root + path, *headers, status=status)
 
     def sign_in_first(self, next_: str) -> Response:
         return self.go_first("/sign-in", next_)
 
     def go_first(self, path: str, next_: str, *headers: Header, status: int = 302) -> Response:
-        """To a page that has to be passed, and from there on to where they wanted to go."""
+        """To a required page, which then redirects to the original target."""
         address = f"{path}?next={quote(next_, safe='')}" if next_ else path
         return self.redirect(address, *headers, status=status)
 
@@ -158,16 +161,16 @@ def leave(address: str, *headers: Header, status: int = 303) -> Response:
 
 
 def local_path(text: str) -> str | None:
-    """An address of ours to go on to; None for whatever might lead to another site."""
+    """A local redirect target; None for anything that might lead to another site."""
     is_plain = text.isascii() and text.isprintable() and "\\" not in text and len(text) <= 8192
     is_local = text.startswith("/") and not text.startswith("//")
     return text if is_plain and is_local else None
 
 
 class CompiledTemplates(BytecodeCache):
-    """The code of templates, kept in memory: all renderers of a process share it.
+    """A cache of compiled templates, shared by all renderers of a process.
 
-    A page takes a hundred times as long to compile as to render.
+    Compiling a template takes a hundred times as long as rendering it.
     """
 
     def __init__(self) -> None:
@@ -185,7 +188,7 @@ _COMPILED = CompiledTemplates()
 
 
 def _environment(**texts: str) -> Environment:
-    """The templates, which all know these texts."""
+    """The template environment, with these globals."""
     environment = Environment(
         loader=FileSystemLoader(_TEMPLATES),
         autoescape=True,
@@ -219,7 +222,7 @@ def _day(date: str) -> str:
 
 
 def _bytes(count: int) -> str:
-    """A size as people say it."""
+    """A human-readable size."""
     for unit, size in (("MB", 1_000_000), ("kB", 1_000)):
         if count >= size:
             return f"{count / size:.3g} {unit}"
@@ -227,7 +230,7 @@ def _bytes(count: int) -> str:
 
 
 def _short(text: str, most: int) -> str:
-    """The beginning of a text, if it is long: up to the end of a word where there is one."""
+    """Truncates a long text, at a word boundary if possible."""
     if len(text) <= most:
         return text
     kept = text[:most]

@@ -1,4 +1,4 @@
-"""Which handler a request goes to: routes, matched part by part, and who they are for."""
+"""Routes: which handler a request goes to, and who may use it."""
 
 from collections.abc import Callable, Sequence
 from enum import StrEnum
@@ -14,7 +14,7 @@ _SMALL = 16_384
 
 
 class Who(StrEnum):
-    """Whose requests a route takes. What they may do then, the action decides."""
+    """Who may use a route. Authorization is checked by the action."""
 
     ANYONE = "anyone"
     SIGNED_IN = "signed in"
@@ -35,10 +35,11 @@ class AuthMode(StrEnum):
 
 
 class Route(NamedTuple):
-    """`needs` states the rule, for readers and for the test that holds every route against it.
+    """`needs` declares the required permission, for readers and for the test that checks every
+    route.
 
-    A right is one in the scope that the path names, or for `publish` the body. People who must have
-    a second factor and have none get no further than routes `without_factor`.
+    A permission applies to the scope in the path or, for `publish`, in the body. People who lack a
+    required second factor can use only routes `without_factor`.
     """
 
     method: str
@@ -76,14 +77,14 @@ R = TypeVar("R", bound=AnyRoute)
 
 
 class Found(NamedTuple, Generic[R]):
-    """The routes of an address by method, and the values in it."""
+    """The routes of a path by method, and its parameters."""
 
     methods: dict[str, R]
     params: dict[str, str]
 
 
 class Routes(Generic[R]):
-    """A table of routes, of the API or of pages."""
+    """A route table, of the API or of the pages."""
 
     def __init__(self, routes: Sequence[R]) -> None:
         self.all = tuple(routes)
@@ -98,7 +99,7 @@ class Routes(Generic[R]):
             methods[route.method] = route
 
     def find(self, path: str) -> Found[R] | None:
-        """What is at a path. A fixed part goes before a value, in the order of the table."""
+        """The routes of a path. Literal segments precede parameters, in table order."""
         parts = path.split("/")
         for wanted, methods in self._by_length.get(len(parts), ()):
             params = {}
@@ -115,7 +116,7 @@ class Routes(Generic[R]):
 
 
 def allowed(methods: dict[str, R]) -> str:
-    """What may be done at an address, for `Allow`. HEAD goes where GET does."""
+    """The methods of a path, for `Allow`. HEAD is allowed wherever GET is."""
     names = set(methods)
     if "GET" in names:
         names.add("HEAD")

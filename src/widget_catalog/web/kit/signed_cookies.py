@@ -1,4 +1,4 @@
-"""Cookies in which a browser keeps a value for us for some minutes: signed, and its own."""
+"""Signed, short-lived values that are stored in the browser as cookies."""
 
 from typing import TypeVar
 

@@ -1,6 +1,6 @@
-"""What a worker knows besides its requests, for Prometheus: caches, counts, connections, uploads.
+"""Metrics of a worker other than requests: caches, counts, connections, uploads.
 
-A thread reads it once a second, so that requests do nothing for it.
+A thread collects them once a second, so that they cost requests nothing.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ _log = structlog.get_logger("widget_catalog.metrics")
 
 
 class Readings(NamedTuple):
-    """`cache_misses`, `counted` and `count_commits` only grow."""
+    """`cache_misses`, `counted` and `count_commits` are monotonic counters."""
 
     cache_misses: dict[str, int]
     """Answers that had to be made, and bundles that had to be fetched, by route."""
@@ -87,7 +87,7 @@ class WorkerMetrics:
 
 
 def forget_ended(folder: Path) -> None:
-    """Remove the gauges of workers that have ended: they would be summed forever."""
+    """Remove the gauges of workers that have ended; otherwise they would be summed forever."""
     for path in folder.glob(f"{GAUGES}_*.db"):
         pid = path.stem.rpartition("_")[2]
         if pid.isdecimal() and not _is_alive(int(pid)):
