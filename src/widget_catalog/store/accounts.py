@@ -1,4 +1,4 @@
-"""Accounts in the store, the space of names they share with organizations, and identities."""
+"""Accounts, the namespace they share with organizations, and identities at a provider."""
 
 from typing import Any, NamedTuple
 
@@ -24,9 +24,10 @@ class Credentials(NamedTuple):
 
 
 def take_scope(tx: Transaction, name: Scope, kind: str, *, adopts: bool = False) -> None:
-    """Give a name away, once and for all; Conflict if it is taken.
+    """Assign a name permanently; raises Conflict if it is taken.
 
-    A scope that has widgets but no owner, from an import, is given only to whom it `adopts`.
+    A scope that has widgets but no owner, from an import, is given only to an account that
+    `adopts` it.
     """
     if tx.connection.execute(sa.select(scopes.c.kind).where(scopes.c.name == name)).first():
         raise Conflict(f"The name {name} is taken. Choose another.")
@@ -50,7 +51,7 @@ class TakenScope(NamedTuple):
 def list_scopes(
     connection: Connection, kind: str | None, page: int, limit: int
 ) -> tuple[list[TakenScope], int]:
-    """A page of the names that are taken, of one kind or of all; and how many there are."""
+    """A page of the names in use, of one kind or of all; and the total."""
     query = sa.select(scopes.c.name, scopes.c.kind, scopes.c.created_at)
     count = sa.select(sa.func.count()).select_from(scopes)
     if kind is not None:
@@ -60,7 +61,7 @@ def list_scopes(
 
 
 def free_scope(tx: Transaction, name: Scope) -> None:
-    """Take a name back that nothing refers to any more."""
+    """Release a name that nothing refers to."""
     tx.connection.execute(sa.delete(scopes).where(scopes.c.name == name))
 
 
@@ -84,7 +85,7 @@ def add_account(
 
 
 def is_email_used(connection: Connection, email: str) -> bool:
-    """Whether an open account has this address, however it is written."""
+    """Whether an open account has this address, ignoring case."""
     known = sa.select(accounts.c.id).where(accounts.c.email_key == email.casefold())
     return connection.execute(known).first() is not None
 
@@ -121,7 +122,7 @@ def list_accounts(connection: Connection) -> list[Account]:
 def list_accounts_page(
     connection: Connection, text: str, page: int, limit: int
 ) -> tuple[list[Account], int]:
-    """A page of the accounts whose name or address has this text in it; and how many there are."""
+    """A page of the accounts whose name or address contains this text; and the total."""
     query = sa.select(accounts)
     if text:
         key = text.casefold()
@@ -137,7 +138,7 @@ def list_accounts_page(
 
 
 def count_accounts(connection: Connection) -> int:
-    """Closed ones left out."""
+    """Without closed ones."""
     query = sa.select(sa.func.count()).where(accounts.c.closed_at.is_(None))
     return connection.execute(query).scalar_one()
 
@@ -147,9 +148,9 @@ def has_accounts(connection: Connection) -> bool:
 
 
 def lock_account(tx: Transaction, account_id: int) -> None:
-    """Let nobody else change the account, or what is decided by it, until this transaction ends.
+    """Lock the account, and decisions that depend on it, until this transaction ends.
 
-    Accounts are locked before organizations, so that two never wait for each other.
+    Accounts are locked before organizations, to avoid deadlocks.
     """
     query = sa.select(accounts.c.id).where(accounts.c.id == account_id)
     tx.connection.execute(query.with_for_update(key_share=True))
@@ -160,10 +161,10 @@ def update_account(tx: Transaction, account_id: int, **values: object) -> None:
 
 
 def end_account(tx: Transaction, account_id: int) -> None:
-    """Nobody comes in any more, once and for all; the e-mail address is free for another account.
+    """Disable sign-in permanently; the e-mail address becomes free for another account.
 
-    The row stays, for the name of the scope. What is in the key instead is no address: it has a
-    space.
+    The row stays, for the name of the scope. Its address is replaced by a key with a space, which
+    cannot be an address.
     """
     values = {"is_disabled": True, "password_hash": None, "closed_at": tx.at_ms}
     update_account(tx, account_id, **values, email_key=f"closed {account_id}")
@@ -180,7 +181,7 @@ def find_account_by_identity(connection: Connection, issuer: str, subject: str) 
 
 
 def add_identity(tx: Transaction, issuer: str, subject: str, account_id: int) -> bool:
-    """False if it is known already, perhaps as another account's."""
+    """False if it is already known, perhaps as another account's."""
     row = {"issuer": issuer, "subject": subject, "account_id": account_id, "created_at": tx.at_ms}
     insert = insert_into(tx.connection.dialect.name, identities).on_conflict_do_nothing()
     return tx.connection.execute(insert.values(row)).rowcount > 0

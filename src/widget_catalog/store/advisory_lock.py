@@ -1,5 +1,6 @@
-"""Waiting for others on PostgreSQL: for the advisory lock of those who publish, which lasts as long
-as the transaction, and for rows."""
+"""Locks on PostgreSQL: the advisory lock for publishing, held for the transaction,
+and row locks.
+"""
 
 from datetime import UTC
 
@@ -31,7 +32,7 @@ _HOLDER = sa.text(
 
 
 def take_advisory_lock(writer: Connection, patience: Patience, *, waits: bool) -> None:
-    """Raises WriterBusy if others hold it too long; or at all, if it `waits` not."""
+    """Raises WriterBusy if the lock is held too long, or at all without `waits`."""
     if not waits:
         if not writer.execute(_TRY, {"key": _KEY}).scalar():
             raise WriterBusy(BUSY)
@@ -46,18 +47,18 @@ def take_advisory_lock(writer: Connection, patience: Patience, *, waits: bool) -
 
 
 def limit_waiting(writer: Connection, patience: Patience, *, waits: bool) -> None:
-    """Let no statement of this transaction wait longer for a row that another one has locked."""
+    """Set the timeout for row locks in this transaction."""
     limit_s = (patience.wait_s or 0) if waits else _AT_ONCE_S
     writer.execute(_LIMIT, {"limit": f"{round(limit_s * 1000)}ms"})
 
 
 def is_waiting_over(fault: BaseException) -> bool:
-    """Whether this is what the database says to one that has waited too long, or crosswise."""
+    """Whether the database reports a lock timeout or a deadlock."""
     return getattr(fault, "sqlstate", None) in (_LOCK_NOT_AVAILABLE, _DEADLOCK)
 
 
 def _holder(writer: Connection) -> str:
-    """By another connection: in a transaction that has failed nothing can be asked."""
+    """Uses another connection: a failed transaction cannot be queried."""
     with writer.engine.connect() as connection:
         row = connection.execute(_HOLDER, {"key": _KEY}).first()
     if row is None:

@@ -1,6 +1,6 @@
-"""The audit log: who did what, when and why. No entry is changed; old ones may be removed.
+"""The audit log: who did what, when and why. Entries are immutable; old ones may be removed.
 
-Lines are written by `events.append`.
+Entries are written by `events.append`.
 """
 
 from collections.abc import Collection
@@ -42,7 +42,7 @@ class Entry(NamedTuple):
 
 
 class AuditFilter(NamedTuple):
-    """Which entries: those for which all hold that are given. `until` is excluded."""
+    """All given conditions must hold. `until` is exclusive."""
 
     actor: str | None = None
     action: str | None = None
@@ -72,7 +72,7 @@ def add_line(tx: Transaction, by: Actor | Stranger, event: Event) -> None:
 
 
 def find_release(connection: Connection, scope: str) -> int:
-    """The number of the entry that last made this name free; 0 if none did."""
+    """The number of the entry that last released this name; 0 if none did."""
     query = sa.select(sa.func.max(audit.c.seq)).where(
         audit.c.scope == scope, audit.c.kind == ScopeReleased.kind
     )
@@ -82,10 +82,10 @@ def find_release(connection: Connection, scope: str) -> int:
 def list_instants(
     connection: Connection, actor: str, kinds: Collection[str], since: int, now_ms: int
 ) -> list[int]:
-    """When somebody has done such things after an instant, the oldest first.
+    """The times at which somebody did such things after an instant, oldest first.
 
-    Reads no more than what they did since then. What is dated after `now_ms` does not count: the
-    clock was ahead.
+    Reads only the entries since then. Entries dated after `now_ms` are ignored: the clock was
+    ahead.
     """
     query = sa.select(audit.c.seq, audit.c.at, audit.c.kind).where(audit.c.actor == actor)
     query = query.order_by(audit.c.seq.desc()).limit(_READ_AT_ONCE)
@@ -101,9 +101,9 @@ def list_instants(
 
 
 def list_oldest(connection: Connection, before_ms: int) -> list[int]:
-    """Numbers of the oldest entries, up to the first one that is not from before this moment.
+    """Numbers of the oldest entries, up to the first one that is not older than this time.
 
-    So nothing is left of what was before an entry that is gone: see `find_release`.
+    So everything before a removed entry is removed as well: see `find_release`.
     """
     query = sa.select(audit.c.seq, audit.c.at).order_by(audit.c.seq).limit(_REMOVED_AT_ONCE)
     rows = connection.execute(query)
@@ -125,10 +125,10 @@ def list_entries(
     about: str | None = None,
     after: int = 0,
 ) -> tuple[list[Entry], int]:
-    """A page of the log of a widget, of a scope or of all, newest first; and how many in all.
+    """A page of the log of a widget, of a scope or of all, newest first; and the total.
 
-    `about`: only what this account did, and what happened to it or in its scope. `after`: not
-    the entries up to this number.
+    `about`: only what this account did, and what happened to it or in its scope. `after`: only
+    entries after this number.
     """
     query = sa.select(audit).where(audit.c.seq > after)
     if scope is not None:
@@ -143,15 +143,16 @@ def list_entries(
 def list_filtered(
     connection: Connection, which: AuditFilter, page: int, limit: int
 ) -> tuple[list[Entry], int]:
-    """A page of the entries that a filter lets through, newest first; and how many in all."""
+    """A page of the entries that match a filter, newest first; and the total."""
     return _page(connection, _filtered(which), page, limit)
 
 
 def read_filtered(
     connection: Connection, which: AuditFilter, before: int | None, limit: int
 ) -> tuple[list[Entry], int | None]:
-    """The newest entries that a filter lets through, of those before a number; and the number to
-    go on from, None where there may be no more."""
+    """The newest entries that match a filter, before a number; and the number to continue from,
+    None at the end.
+    """
     query = _filtered(which).order_by(audit.c.seq.desc()).limit(limit)
     if before is not None:
         query = query.where(audit.c.seq < before)
@@ -192,7 +193,7 @@ def _page(
 
 
 def _short(address: str | None) -> str | None:
-    """A proxy's header may claim to be an address and be anything."""
+    """A proxy's header may contain anything in place of an address."""
     return address[:_MAX_ADDRESS] if address is not None else None
 
 

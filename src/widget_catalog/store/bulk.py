@@ -1,7 +1,7 @@
-"""Inserting, finding and reading many rows at the driver's own speed; and rows that may be there.
+"""Bulk inserts, look-ups and reads at the driver's speed, and upserts.
 
-SQLAlchemy's handling of parameters costs more than the database's work when rows come by
-the hundred thousand; `insert_rows` is the one statement that goes past it.
+For hundreds of thousands of rows SQLAlchemy's parameter handling costs more than the database;
+only `insert_rows` bypasses it.
 """
 
 import sqlite3
@@ -44,8 +44,9 @@ def insert_rows(connection: Connection, table: sa.Table, rows: Sequence[tuple[An
 def _without_empty(
     names: Sequence[str], rows: Sequence[tuple[Any, ...]]
 ) -> tuple[Sequence[str], list[tuple[Any, ...]]]:
-    """The columns in which any row has a value, and the rows without the others: of a version's
-    columns a third is rarely used, and the driver takes as long for a NULL as for a value."""
+    """The columns in which any row has a value, and the rows without the others: a third of a
+    version's columns is rarely used, and the driver takes as long for a NULL as for a value.
+    """
     if len(rows) < _WORTH_COPYING:
         return names, list(rows)
     columns = zip(names, zip(*rows, strict=True), strict=True)
@@ -54,7 +55,7 @@ def _without_empty(
 
 
 def _copy_rows(connection: Connection, table: sa.Table, rows: Sequence[tuple[Any, ...]]) -> None:
-    """By PostgreSQL's COPY, which takes a fifth of the time that so many inserts take."""
+    """With PostgreSQL's COPY, which takes a fifth of the time of inserts."""
     import psycopg
 
     columns = ", ".join(table.columns.keys())
@@ -79,7 +80,7 @@ def value_rows(dialect: str, rows: int, columns: int) -> str:
 
 
 def insert_into(dialect: str, table: sa.Table) -> "sqlite.Insert | postgresql.Insert":
-    """An insert that can say what to do about a row that is there."""
+    """An insert that supports ON CONFLICT."""
     # The one place where the dialects are named: ON CONFLICT is theirs, not the standard's.
     if dialect == "sqlite":
         return sqlite.insert(table)
@@ -92,9 +93,9 @@ def insert_into(dialect: str, table: sa.Table) -> "sqlite.Insert | postgresql.In
 def stream_numbers(
     connection: Connection, by: sa.Column[int], *columns: sa.Column[int]
 ) -> Iterator[list[str]]:
-    """All rows of a table in the order of its key, many at a time: each column joined by commas.
+    """All rows of a table in key order, many at a time: each column joined by commas.
 
-    To make Python objects of a million rows would take several times as long.
+    Creating Python objects for a million rows would take several times as long.
     """
     last = 0
     while True:

@@ -1,6 +1,6 @@
-"""Checksums: whether what is read is what was written. They find damage, not forgery.
+"""Checksums of rows and records. They detect damage, not forgery.
 
-32 bits: a damaged row is taken for a sound one once in four billion times.
+32 bits: damage goes undetected once in four billion cases.
 """
 
 from collections.abc import Sequence
@@ -20,5 +20,5 @@ def checksum(data: bytes | memoryview) -> int:
 
 
 def row_checksum(values: Sequence[Any]) -> int:
-    """Of numbers, texts, booleans and None: the same for a row of SQLite and of PostgreSQL."""
+    """Of numbers, texts, booleans and None: the same on SQLite and PostgreSQL."""
     return _hash(_encode(values)) & _BITS

@@ -1,8 +1,8 @@
-"""ConnectionWatch: ends connections on which somebody would wait without end.
+"""ConnectionWatch: closes connections that are stuck.
 
-A server whose processes hang still acknowledges what is sent to it, so TCP's own limits do not
-help; and a commit may wait for a standby that is gone. When a connection is shut down, the
-thread that waits on it gets an error at once.
+A server whose processes hang still acknowledges packets, so TCP timeouts do not help; and a commit
+may wait for a lost standby. When a connection is shut down, the thread that waits on it gets an
+error immediately.
 """
 
 import contextlib
@@ -23,8 +23,9 @@ LONGEST_S = 20.0
 
 
 class ConnectionWatch:
-    """One a process; has a thread of its own. Connections that were made before `stale_before_s`,
-    a moment of the monotonic clock, will never answer."""
+    """One per process, with its own thread. Connections opened before `stale_before_s`, a time of
+    the monotonic clock, will never respond.
+    """
 
     def __init__(self, stale_before_s: Callable[[], float]) -> None:
         self._stale_before_s = stale_before_s
@@ -36,7 +37,7 @@ class ConnectionWatch:
         self._thread.start()
 
     def watch(self, engine: Engine) -> None:
-        """All connections that this engine makes from now on, from their first statement on."""
+        """Watch all new connections of this engine, from their first statement."""
 
         @sa.event.listens_for(engine, "connect", insert=True)
         def add(made: Any, _record: Any) -> None:
@@ -49,7 +50,7 @@ class ConnectionWatch:
 
     @contextlib.contextmanager
     def limited(self, connection: Connection) -> Iterator[None]:
-        """Shut this connection down if what is done here takes too long."""
+        """Shut this connection down if the block takes too long."""
         mark = object()
         until = time.monotonic() + LONGEST_S
         with self._lock:
@@ -76,7 +77,7 @@ class ConnectionWatch:
 
 
 def _shut_down(made: Any) -> None:
-    """From another thread than the one that uses it. Closing is left to that."""
+    """Called from another thread than the connection's, which is responsible for closing it."""
     if made.closed:
         return
     with (

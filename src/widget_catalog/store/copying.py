@@ -1,7 +1,7 @@
-"""A copy of the database on SQLite, of one instant, while others write to it.
+"""Copies an SQLite database consistently, while others write to it.
 
 The read transaction stays open from the first count to the last page. So SQLite's backup never
-begins again, however much is written meanwhile; the write-ahead log grows by just that much.
+restarts, however much is written meanwhile; the write-ahead log grows by that much.
 """
 
 import contextlib
@@ -44,7 +44,7 @@ class StoredName(NamedTuple):
 
 
 def copy_database(source: Path, target: Path, progress: Progress) -> DatabaseFacts:
-    """Write one consistent state into a new file, on disk when this returns."""
+    """Write a consistent copy into a new file, durable when this returns."""
     with _faults_named(source), _opened_original(source, target.parent) as original:
         original.execute("BEGIN")
         facts = _facts_of(original)
@@ -68,7 +68,7 @@ def copy_database(source: Path, target: Path, progress: Progress) -> DatabaseFac
 
 
 def check_copy(path: Path, expected: DatabaseFacts | None, *, is_thorough: bool) -> list[str]:
-    """What is wrong with a copy's structure, and where it differs from what it was made of."""
+    """Errors in a copy's structure, and differences from its original."""
     try:
         with _opened(path, "immutable=1") as database:
             check = "integrity_check" if is_thorough else "quick_check"
@@ -91,7 +91,7 @@ def check_copy(path: Path, expected: DatabaseFacts | None, *, is_thorough: bool)
 
 
 def check_rows(path: Path) -> list[str]:
-    """Rows of a copy that fail their checksum; SQLite's own check does not know of these."""
+    """Rows of a copy that fail their checksum, which SQLite's integrity check does not detect."""
     try:
         with _opened(path, "immutable=1") as database:
             return [f"catalog.db: {it}" for it in find_damaged_rows(database)]
@@ -100,7 +100,7 @@ def check_rows(path: Path) -> list[str]:
 
 
 def list_stored_names(path: Path) -> set[StoredName]:
-    """Every file that the versions in a copy refer to; it may be of any release."""
+    """Every file that the versions in a copy refer to; the copy may be of any release."""
     with _faults_named(path), _opened(path, "immutable=1") as database:
         columns = {row[1] for row in database.execute("PRAGMA table_info(versions)")}
         query = "SELECT 'js', sha256_hash, bundle_size FROM versions WHERE bundle_url IS NULL"
@@ -113,7 +113,9 @@ def list_stored_names(path: Path) -> set[StoredName]:
 
 
 def has_change(path: Path, change: tuple[int, int, str, int] | None) -> bool:
-    """Whether this very change is in the feed of a copy: its number, widget, scope and time."""
+    """Whether this change is in the feed of a copy, with the same number, widget,
+    scope and time.
+    """
     query = "SELECT seq, widget_id, scope, changed_at FROM changes WHERE seq = ?"
     try:
         with _opened(path, "immutable=1") as database:
@@ -123,7 +125,7 @@ def has_change(path: Path, change: tuple[int, int, str, int] | None) -> bool:
 
 
 class ChangeWatch:
-    """Whether anybody has written to a database; asking costs some microseconds."""
+    """Detects writes to a database; a check takes some microseconds."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -131,7 +133,7 @@ class ChangeWatch:
         self._connection: sqlite3.Connection | None = None
 
     def state(self) -> tuple[int, int]:
-        """Another value after every commit, and for another file under the same name."""
+        """Changes with every commit, and for another file under the same name."""
         with _faults_named(self._path):
             inode = self._path.stat().st_ino
             if self._connection is None or inode != self._inode:
@@ -177,10 +179,11 @@ def require_known_schema(schema: str) -> None:
 
 @contextlib.contextmanager
 def _opened_original(path: Path, scratch: Path) -> Iterator[sqlite3.Connection]:
-    """Also on a disk that is read-only, as a failing one is.
+    """Also on a read-only disk, as a failing one is remounted.
 
-    SQLite does not read a log there unless the file beside it that readers share is there. Then
-    nobody has the database open, and it is copied to `scratch` with its log, and opened there.
+    There SQLite does not read a write-ahead log unless its shared memory file exists. If it does
+    not, no process has the database open, and it is copied to `scratch` with its log and opened
+    there.
     """
     how = _mode_for(path)
     with contextlib.ExitStack() as stack:

@@ -1,4 +1,4 @@
-"""Damage: how it is recognised, and the alarm that stays until doctor has found all well."""
+"""Damage: how it is detected, and the alarm that stays until doctor finds the database intact."""
 
 import contextlib
 import sqlite3
@@ -17,7 +17,7 @@ _log = structlog.get_logger("widget_catalog.damage")
 
 
 def is_damage(fault: BaseException) -> bool:
-    """Whether a fault means that what is stored is damaged: it does not pass by waiting."""
+    """Whether an error means that stored data is damaged: retrying does not help."""
     if isinstance(fault, DataDamaged) or type(fault) is sqlite3.DatabaseError:
         return True
     # Text that is not UTF-8 is found by the driver, so the error has no code of SQLite's.
@@ -26,7 +26,7 @@ def is_damage(fault: BaseException) -> bool:
 
 @contextlib.contextmanager
 def any_text(connection: Connection) -> Iterator[None]:
-    """Let texts be read that are damaged so badly that they are not UTF-8 any more."""
+    """Allow reading text that is not valid UTF-8 because of damage."""
     driver = connection.connection.driver_connection
     if not isinstance(driver, sqlite3.Connection):
         yield
@@ -40,14 +40,16 @@ def any_text(connection: Connection) -> Iterator[None]:
 
 
 class DamageAlarm:
-    """A file, so that every worker, the metrics and doctor know of what one worker has met."""
+    """A file, so that every worker, the metrics and doctor know about damage found by
+    one worker.
+    """
 
     def __init__(self, file: Path) -> None:
         self._file = file
         self._logged_at = float("-inf")
 
     def report(self, fault: BaseException) -> bool:
-        """Whether this is damage; if it is, the alarm is on from now on."""
+        """Whether this is damage; if so, raise the alarm."""
         if not is_damage(fault):
             return False
         sentence = str(fault)
@@ -61,7 +63,7 @@ class DamageAlarm:
         return True
 
     def current(self) -> str | None:
-        """What was found first, while the alarm is on."""
+        """The first problem found, while the alarm is on."""
         try:
             return self._file.read_text(encoding="utf-8", errors="replace") or "It is damaged."
         except OSError:

@@ -56,14 +56,14 @@ def _addition(rows: int) -> str:
 
 
 def set_counts(tx: Transaction, counts: Mapping[int, int]) -> None:
-    """State the counts of widgets that have none yet; zeros too, but they take no row."""
+    """Set the counts of widgets that have none yet; zeros take no row."""
     number = current_transaction(tx.connection)
     insert_rows(tx.connection, downloads, [(*it, number) for it in counts.items() if it[1]])
     tx.counts |= counts
 
 
 def get_counts(connection: Connection, ids: Sequence[int]) -> dict[int, int]:
-    """The counts of these widgets; a widget never downloaded is left out."""
+    """The counts of these widgets; widgets that were never downloaded are omitted."""
     found: dict[int, int] = {}
     for start in range(0, len(ids), _IDS_PER_QUERY):
         rows = connection.execute(_COUNTS, {"ids": ids[start : start + _IDS_PER_QUERY]})
@@ -72,17 +72,19 @@ def get_counts(connection: Connection, ids: Sequence[int]) -> dict[int, int]:
 
 
 def stream_counts(connection: Connection) -> Iterator[list[str]]:
-    """Numbers of widgets and their counts, joined by commas; who has none is left out."""
+    """Numbers of widgets and their counts, joined by commas; widgets without downloads are
+    omitted.
+    """
     key = downloads.c.widget_id
     return stream_numbers(connection, key, key, downloads.c.count)
 
 
 def list_counted(connection: Connection, since: int) -> list[tuple[int, int]]:
-    """On PostgreSQL: the counts that may have changed after a snapshot whose `oldest_transaction`
-    was this. Some may be given twice, none is left out, however long its transaction took.
+    """On PostgreSQL: counts that may have changed after a snapshot with this `oldest_transaction`.
+    Some may be returned twice, none is missing, however long its transaction took.
 
-    A database that was restored from a dump has larger numbers of its former life, which say
-    nothing.
+    A database restored from a dump has larger transaction ids from its former server, which are
+    meaningless.
     """
     query = sa.select(downloads.c.widget_id, downloads.c.count).where(
         downloads.c.changed_in >= since, downloads.c.changed_in < next_transaction(connection)

@@ -1,10 +1,10 @@
-"""Store: how the truth is opened, read and written, on SQLite or PostgreSQL.
+"""Store: opens, reads and writes the source of truth, on SQLite or PostgreSQL.
 
-Two kinds of transactions write. What the public sees is `publishing`, one at a time, so that the
-feed's numbers become visible in their order: on PostgreSQL an advisory lock sees to it. Everything
-else is `writing`, and waits for no publisher there. SQLite has one writer at a time in any case; a
-file lock queues the writers of all processes fairly (its own waiting is polling). Nobody waits
-without end.
+There are two kinds of write transactions. `publishing` changes public data, one at a time, so that
+sequence numbers become visible in order: on PostgreSQL an advisory lock ensures this. `writing` is
+for everything else, and does not wait for publishers there. SQLite has a single writer anyway; a
+file lock queues the writers of all processes fairly (SQLite itself polls). Every wait has a
+timeout.
 """
 
 import contextlib
@@ -40,7 +40,7 @@ _FILE = "file"
 
 
 class Store:
-    """The truth. `reading()`, `writing()` and `publishing()` are the only ways in."""
+    """The source of truth. `reading()`, `writing()` and `publishing()` are the only ways in."""
 
     def __init__(
         self,
@@ -57,9 +57,9 @@ class Store:
         check_release: Callable[[], None] = lambda: None,
         watch: ConnectionWatch | None = None,
     ) -> None:
-        """`program` is the name that others see while they wait for this one; `run_folder` is for
-        locks and files of what is under way. Where `check_up` raises, the database is not waited
-        for; where `check_release` does, nothing is written. `watch` limits how long a write takes.
+        """`program` is the name that waiting processes see; `run_folder` is for locks and
+        temporary files. If `check_up` raises, the database is not waited for; if `check_release`
+        raises, nothing is written. `watch` limits how long a write takes.
         """
         self.engine = engine
         self._on_damage = on_damage
@@ -87,22 +87,25 @@ class Store:
                 yield connection
 
     def publishing(self, *, waits: bool = True) -> contextlib.AbstractContextManager[Transaction]:
-        """For changes that the public sees, and for names and stored files, which these depend on.
+        """For changes to public data, and to the names and stored files these depend on.
 
-        One at a time, on all nodes: so the feed's numbers become visible in their order.
+        One at a time across all nodes, so sequence numbers become visible in order.
         """
         return self._transaction(waits=waits, is_publishing=True)
 
     def writing(self, *, waits: bool = True) -> contextlib.AbstractContextManager[Transaction]:
-        """For all else: accounts, sessions, tokens, counts. On PostgreSQL many at once, which wait
-        for nobody who publishes; so what they decide by must be locked, or be a constraint."""
+        """For everything else: accounts, sessions, tokens. On PostgreSQL these run concurrently
+        and do not wait for publishers; so what a decision depends on must be locked, or be a
+        constraint.
+        """
         return self._transaction(waits=waits, is_publishing=False)
 
     @contextlib.contextmanager
     def counting(self, *, is_one_statement: bool = False) -> Iterator[Write]:
-        """The same for counts alone: on SQLite without SQLAlchemy, which takes ten times as long
-        for one as SQLite does, and a worker answers nobody meanwhile. On PostgreSQL a single
-        statement is a transaction by itself; it waits for locked rows without a limit."""
+        """Only for counts: on SQLite without SQLAlchemy, which takes ten times as long as SQLite
+        itself and blocks the worker meanwhile. On PostgreSQL a single statement is a transaction;
+        it waits for locked rows without a timeout.
+        """
         if self._lock is None and not is_one_statement:
             with self.writing() as tx:
                 yield tx
@@ -133,7 +136,7 @@ class Store:
 
     @contextlib.contextmanager
     def _kept_connection(self) -> Iterator[PoolProxiedConnection]:
-        """Under the lock. Kept for the next one, unless something goes wrong with it."""
+        """Under the lock. Reused by the next write, unless there was an error."""
         connection, self._kept = self._kept or self.engine.raw_connection(), None
         try:
             yield connection
@@ -143,7 +146,9 @@ class Store:
         self._kept = connection
 
     def check(self) -> None:
-        """Raises StoreUnavailable if it cannot be read, above all DataDamaged if it is gone."""
+        """Raises StoreUnavailable if the store cannot be read, in particular DataDamaged if it is
+        gone.
+        """
         with self.reading() as connection:
             connection.execute(sa.text("SELECT 1"))
 
@@ -156,8 +161,9 @@ class Store:
 
     @contextlib.contextmanager
     def _transaction(self, *, waits: bool, is_publishing: bool) -> Iterator[Transaction]:
-        """All or nothing; raises StoreUnavailable if the store cannot be written now, and above
-        all WriterBusy if others write: for too long, or at all, if this one `waits` not."""
+        """Atomic; raises StoreUnavailable if the store is not writable, in particular WriterBusy
+        if others write for too long, or at all without `waits`.
+        """
         with contextlib.closing(Pictures(self.run_folder)) as pictures:
             with self._begun(pictures, waits=waits, is_publishing=is_publishing) as tx:
                 yield tx
@@ -203,19 +209,19 @@ class Store:
             tx.committed()
 
     def overwrite_failed_commit(self) -> None:
-        """Return when nothing can come any more of a commit that has failed before."""
+        """Return when an earlier failed commit can no longer take effect."""
         with self.writing() as tx:
             if tx.dialect == "sqlite":
                 _write_something(tx.run)
 
     @property
     def draw(self) -> Draw:
-        """How the listener draws a widget, if there is one."""
+        """The listener's function to render a widget, if there is a listener."""
         return draw_nothing if self._listener is None else self._listener.draw
 
     @contextlib.contextmanager
     def _faults_named(self) -> Iterator[None]:
-        """Raise database and disk faults as errors of ours, and report damage."""
+        """Convert database and disk errors to errors of ours, and report damage."""
         try:
             with faults_named():
                 yield
@@ -225,20 +231,20 @@ class Store:
             raise
 
     def blocked_s(self) -> float:
-        """For how long nothing can be written because of another writer, as far as is known."""
+        """How long writes have been blocked by another writer, as far as known."""
         with faults_named():
             return 0.0 if self._lock is None else self._lock.blocked_s()
 
     def writer(self) -> str:
-        """Who writes now, for the log. To be asked while somebody does."""
+        """The current writer, for the log. Call this only while there is one."""
         return "another process writes" if self._lock is None else self._lock.describe_holder()
 
     def now_ms(self) -> int:
-        """What time it is for this store: the clock that its writes are stamped by."""
+        """The current time of the store's clock, which timestamps its writes."""
         return clock.to_ms(self._now())
 
     def connections(self) -> tuple[int, int]:
-        """How many are in use, and how many are kept for the next one."""
+        """How many connections are in use, and how many are idle."""
         pool = self.engine.pool
         return (pool.checkedout(), pool.checkedin()) if isinstance(pool, QueuePool) else (0, 0)
 
@@ -252,7 +258,9 @@ class Store:
 
 
 def sqlite_engine(path: Path, *, is_durable: bool = True, may_create: bool = True) -> Engine:
-    """SQLite in WAL mode. Not durable: a commit survives a killed process, not a power cut."""
+    """SQLite in WAL mode. If not durable, commits survive a killed process, but not a power
+    failure.
+    """
     file = OpenedFile(path, may_create=may_create)
     engine = sa.create_engine(
         URL.create("sqlite", database=str(path)), creator=file.connect, hide_parameters=True
@@ -293,7 +301,7 @@ def sqlite_engine(path: Path, *, is_durable: bool = True, may_create: bool = Tru
 
 
 def _check_file(connection: Connection | PoolProxiedConnection) -> None:
-    """Raises DataDamaged if the file that this connection has open is no longer at its path."""
+    """Raises DataDamaged if the open database file is no longer at its path."""
     file: OpenedFile | None = connection.info.get(_FILE)
     if file is not None:
         file.check()
@@ -308,11 +316,11 @@ def _withdraw(writer: Connection) -> None:
 
 
 def _overwrite(driver: Any) -> None:
-    """See to it that nothing comes of the commit that has just failed, if that is possible.
+    """Make sure that the failed commit has no effect, if possible.
 
-    Its pages may be in the write-ahead log, complete but for the fsync that failed. After a
-    crash, recovery would find them there and complete the commit. The next commit overwrites
-    them, so one is made here. If that fails too, it is not known yet what will be true.
+    Its pages may be in the write-ahead log, complete except for the failed fsync. After a crash,
+    recovery would find and complete it. The next commit overwrites these pages, so one is made
+    here. If that fails too, the outcome is unknown for now.
     """
     with contextlib.suppress(sqlite3.Error):
         driver.rollback()  # Some failed commits stay open.
@@ -328,7 +336,7 @@ def _write_something(run: Callable[[str], Sequence[Sequence[Any]]]) -> None:
 
 
 def sqlite_reader(path: Path) -> Engine:
-    """SQLite for reading alone: neither the file nor the folder it lies in is changed."""
+    """SQLite opened read-only: neither the file nor its folder is changed."""
     mode = "mode=ro"
     if _is_in_wal_mode(path) and not path.with_name(f"{path.name}-wal").exists():
         # Nobody has it open; and to open it otherwise makes files beside it.

@@ -1,5 +1,6 @@
-"""Telling of an event, once: it becomes a line of the audit log and, if the public sees it, a row
-of the change feed, in the transaction that makes it true."""
+"""Records an event once: in the audit log and, if it is public, in the change feed, in the
+transaction that performs it.
+"""
 
 from collections.abc import Iterable
 
@@ -11,7 +12,7 @@ from .feed import add_changes
 
 
 def append(tx: Transaction, by: Actor | Stranger, *events: Event) -> None:
-    """Append events that the public does not see. Those it sees are appended by saving a widget."""
+    """Append non-public events. Public ones are appended by saving a widget."""
     for event in events:
         if isinstance(event, PublicEvent):
             raise TypeError(f"{event.kind} happens to a widget, which appends it when saved.")
@@ -19,7 +20,7 @@ def append(tx: Transaction, by: Actor | Stranger, *events: Event) -> None:
 
 
 def append_public(tx: Transaction, by: Actor, events: Iterable[tuple[int, PublicEvent]]) -> int:
-    """Append what happened to widgets, by their numbers; gives the feed's new end."""
+    """Append events of widgets, by their numbers; returns the new end of the feed."""
     rows = []
     for number, event in events:
         rows.append((number, event.scope, event.kind, event.version))

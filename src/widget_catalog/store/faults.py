@@ -1,4 +1,4 @@
-"""Faults of databases and disks, as errors of ours."""
+"""Converts database and disk errors to errors of ours."""
 
 import contextlib
 import sqlite3

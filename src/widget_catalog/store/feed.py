@@ -1,6 +1,6 @@
-"""The change feed: what has happened to widgets, numbered without gaps.
+"""The change feed: events of widgets, numbered without gaps.
 
-Readers follow it from the number they have. Rows are written by `events.append`.
+Readers follow it from their last number. Rows are written by `events.append`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -32,9 +32,9 @@ class Change(NamedTuple):
 
 
 def add_changes(tx: Transaction, new: Sequence[tuple[int, str, str, str | None]]) -> int:
-    """Number, scope, kind and version, in the order they happened in; gives the feed's new end.
+    """Number, scope, kind and version, in order; returns the new end of the feed.
 
-    Numbers follow the order of commits, because one publishes at a time.
+    Numbers follow the order of commits, because publishing is serialized.
     """
     if not tx.is_publishing:
         raise ValueError("What the public sees is changed in Store.publishing.")
@@ -49,7 +49,7 @@ def add_changes(tx: Transaction, new: Sequence[tuple[int, str, str, str | None]]
 
 
 def newest_change(store: Store) -> int:
-    """The number of the newest change, whichever node made it."""
+    """The number of the newest change, of any node."""
     with store.reading() as connection:
         return latest_seq(connection)
 
@@ -64,15 +64,16 @@ def find_change(connection: Connection, seq: int) -> Change | None:
 
 
 def stream_times(connection: Connection) -> Iterator[list[str]]:
-    """Numbers of widgets and when each changed, oldest first, joined by commas."""
+    """Numbers of widgets and the time of each change, oldest first, joined by commas."""
     return stream_numbers(connection, changes.c.seq, changes.c.widget_id, changes.c.changed_at)
 
 
 def was_revoked_here(
     connection: Connection, widget_id: int, version: str, revoked_at: datetime
 ) -> bool:
-    """Whether this revocation was made in this catalog. One that came from another catalog was
-    made earlier than it came."""
+    """Whether this revocation was made in this catalog. One copied from another catalog is older
+    than its event here.
+    """
     query = sa.select(changes.c.seq).where(
         changes.c.changed_at == to_ms(revoked_at),
         changes.c.widget_id == widget_id,

@@ -1,4 +1,4 @@
-"""A lock between processes that is held for a moment, with a limit to the waiting for it."""
+"""A short-lived lock between processes, with a timeout."""
 
 import contextlib
 import fcntl
@@ -15,7 +15,7 @@ _POLL_S = 0.005
 
 @contextlib.contextmanager
 def file_lock(path: Path, patience_s: float, program: str = "") -> Iterator[str | None]:
-    """Gives None when the lock is held, or else who has held it all the time."""
+    """Yields None when the lock is held, or else its current holder."""
     # Opened for every use: a copy in a forked process would keep a lock whose holder died.
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
@@ -37,7 +37,7 @@ def file_lock(path: Path, patience_s: float, program: str = "") -> Iterator[str 
 
 
 def flock_within(descriptor: int, patience_s: float) -> bool:
-    """Lock an open file, and wait so long for others at most; False: they have it still."""
+    """Lock an open file, with a timeout; False: others still hold it."""
     deadline = time.monotonic() + patience_s
     while True:
         try:

@@ -1,8 +1,8 @@
-"""The hosts that an address of PostgreSQL names, and the order in which they are tried.
+"""The hosts in a PostgreSQL address, and the order in which they are tried.
 
-A host whose machine is lost refuses nothing: a connection to it fails only after the time-out. So
-the follower waits for no host before it tries the next one, and all other connections of its node
-begin with the host that it has found.
+A lost machine refuses nothing: a connection to it fails only after the timeout. So the follower
+tries the next host in parallel, and all other connections of its node start with the host that it
+has found.
 """
 
 import contextlib
@@ -23,14 +23,14 @@ _LISTS = ("host", "hostaddr", "port")
 
 
 def split_hosts(address: str) -> list[str]:
-    """An address for each host, in their order."""
+    """An address for each host, in order."""
     from psycopg.conninfo import make_conninfo
 
     return [make_conninfo(address, **it) for it in _hosts(address)]
 
 
 def begin_with(address: str, host: int) -> str:
-    """The same address, whose hosts are tried in their order, but beginning with this one."""
+    """The same address, with the hosts in order, but starting with this one."""
     from psycopg.conninfo import make_conninfo
 
     hosts = _rotated(_hosts(address), host)
@@ -40,9 +40,10 @@ def begin_with(address: str, host: int) -> str:
 
 
 def connect_to_any(addresses: Sequence[str], first: int) -> "tuple[int, Connection[Any]]":
-    """Connect to one of these hosts, and give its number. The `first` is preferred to those that
-    follow it, as long as it answers. Raises what the driver does when none of them is waited for
-    any more; until then, those that have failed are tried again."""
+    """Connect to one of these hosts, and return its number. The `first` is preferred to those that
+    follow, as long as it responds. Failed hosts are retried until the timeout; then this raises
+    the driver's error.
+    """
     import psycopg
 
     order = _rotated(range(len(addresses)), first)
@@ -69,7 +70,7 @@ def connect_to_any(addresses: Sequence[str], first: int) -> "tuple[int, Connecti
 
 
 def _hosts(address: str) -> list[dict[str, str]]:
-    """What the address says of each host; one that says nothing, if libpq would complain of it."""
+    """What the address says about each host; one without details, if libpq would reject it."""
     from psycopg.conninfo import conninfo_to_dict
 
     given = conninfo_to_dict(address)
@@ -110,6 +111,6 @@ def _choose(
 
 
 def _close(attempt: "Future[Connection[Any]]") -> None:
-    """Somebody was faster."""
+    """Another connection was faster."""
     if _has_succeeded(attempt):
         attempt.result().close()

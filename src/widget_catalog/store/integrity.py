@@ -1,6 +1,6 @@
-"""What SQLite finds wrong with its file: with its tables, or only with pages that none of them has.
+"""SQLite's integrity check: errors in tables, or only in pages that belong to none.
 
-PostgreSQL looks after its own files.
+PostgreSQL checks its own files.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ _Rows = list[Any]
 
 
 class FileFaults(NamedTuple):
-    """`elsewhere` are faults that no table of this release has."""
+    """`elsewhere` are errors outside the tables of this release."""
 
     truth: list[str]
     elsewhere: list[str]
@@ -33,7 +33,7 @@ NO_FAULTS = FileFaults([], [])
 
 
 def check_file(path: Path) -> FileFaults:
-    """The structure of the file: to be asked before anything relies on it.
+    """Check the structure of the file, before anything relies on it.
 
     Raises StoreUnavailable if the file cannot be opened or locked.
     """
@@ -47,7 +47,7 @@ def check_file(path: Path) -> FileFaults:
 
 
 def check_integrity(connection: Connection) -> FileFaults:
-    """The same, and whether indexes fit their tables, and references lead somewhere."""
+    """The same, and whether indexes match their tables, and foreign keys are valid."""
     if connection.dialect.name != "sqlite":
         return NO_FAULTS
     found = _check(lambda it: list(connection.exec_driver_sql(it)), "integrity_check")
@@ -74,9 +74,9 @@ def _faults(rows: _Rows) -> Iterator[str]:
 
 
 def discard_other_pages(path: Path) -> None:
-    """Remove what belongs to no table of this release, however damaged it is.
+    """Remove pages that belong to no table of this release, however damaged they are.
 
-    The file is rewritten, without those pages. Others who write wait meanwhile.
+    The file is rewritten without those pages. Other writers wait meanwhile.
     """
     with contextlib.closing(connect(path, isolation_level=None, timeout=10)) as db:
         db.execute("PRAGMA writable_schema = ON")

@@ -10,7 +10,7 @@ from .schema import accounts, invitations, organizations
 
 
 class Invitation(NamedTuple):
-    """`organization` None: to make an account here. `username` None: for anyone with the link."""
+    """`organization` None: to create an account. `username` None: for anyone with the link."""
 
     id: str
     organization: str | None
@@ -107,7 +107,7 @@ def list_invitations_to_catalog(connection: Connection, now_ms: int) -> list[Inv
 
 
 def remove_invitation(tx: Transaction, id_: str) -> bool:
-    """False if it was used or withdrawn meanwhile."""
+    """False if it was used or revoked meanwhile."""
     return tx.connection.execute(sa.delete(invitations).where(invitations.c.id == id_)).rowcount > 0
 
 
@@ -123,7 +123,7 @@ def remove_invitations_by(tx: Transaction, invited_by: str) -> None:
 def remove_invitations_of_inviter(
     tx: Transaction, inviter_id: int, organization_id: int | None = None
 ) -> None:
-    """End what an account has invited to: to one organization, or to everything."""
+    """Revoke an account's invitations: to one organization, or all of them."""
     query = sa.delete(invitations).where(invitations.c.inviter_id == inviter_id)
     if organization_id is not None:
         query = query.where(invitations.c.organization_id == organization_id)

@@ -1,8 +1,8 @@
-"""Keys that sign what lives for a day at most: random, in a private file beside the database.
+"""Signing keys for short-lived values (a day at most): random, in a private file.
 
-They are not in the database, so they are in no backup: a stolen backup can sign
-nothing. Every use reads the file, so that a key made by another process counts at once.
-Nodes that share a database make them of a secret in their settings instead.
+They are not in the database, so they are in no backup: a stolen backup cannot be used to sign.
+Every use reads the file, so a key created by another process is effective at once. Nodes that
+share a database derive them from a secret in their settings instead.
 """
 
 import contextlib
@@ -119,8 +119,9 @@ class KeyFile:
 
 
 class SharedKeys:
-    """The keys of nodes that share a database: made of secrets that all of them are given, one a
-    day. The first secret signs; what another one has signed is accepted as well."""
+    """The keys of nodes that share a database: derived from shared secrets, one per day. The first
+    secret signs; signatures of the others are accepted as well.
+    """
 
     def __init__(self, secrets_given: Sequence[str], now_ms: Callable[[], int]) -> None:
         self._secrets = [it.encode() for it in secrets_given]
@@ -171,7 +172,7 @@ _LOCK_FLAGS = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
 
 
 class SigningKey(NamedTuple):
-    """The keys for one purpose: what is signed for one is invalid for another."""
+    """The keys for one purpose: a signature is invalid for any other purpose."""
 
     keys: Keys
     purpose: str

@@ -1,5 +1,6 @@
-"""Leadership: of all processes that could do a job, one does. A lock decides: on this machine one
-of a file, and among nodes that share a PostgreSQL one of the database as well."""
+"""Leader election: one process does a job. A file lock decides on this machine and, among nodes
+that share a PostgreSQL, also an advisory lock.
+"""
 
 import contextlib
 import fcntl
@@ -14,7 +15,7 @@ _IS_THERE = sa.text("SELECT 1")
 
 
 class Leadership:
-    """Both locks end with the process that holds them."""
+    """Both locks are released when the process ends."""
 
     def __init__(self, lock_file: Path, engine: Engine, key: int) -> None:
         self._descriptor = os.open(lock_file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -24,8 +25,9 @@ class Leadership:
         self._connection: Connection | None = None
 
     def is_held(self) -> bool:
-        """Whether it is this process, which takes the lock if it is free. Raises what SQLAlchemy
-        does if the database does not answer; the lock is lost then."""
+        """Whether this process is the leader; takes the lock if it is free. Raises SQLAlchemy's
+        error if the database does not respond; the lock is then lost.
+        """
         if not self._is_first_here:
             try:
                 fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,4 +1,4 @@
-"""Which snapshot this catalog was loaded from last, if it was."""
+"""Which snapshot was last loaded into this catalog, if any."""
 
 from typing import NamedTuple
 

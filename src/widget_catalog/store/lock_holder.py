@@ -1,4 +1,4 @@
-"""Who holds a writer lock: what its holder has written into the file, or what the kernel knows."""
+"""Who holds a writer lock: as recorded by its holder, or as known to the kernel."""
 
 import contextlib
 import os
@@ -17,7 +17,7 @@ _WRITER_BYTE = 120
 
 
 class Holder(msgspec.Struct):
-    """`program` and `since_ms` are not known of a process that is none of ours."""
+    """`program` and `since_ms` are unknown for other programs' processes."""
 
     pid: int
     program: str = ""
@@ -53,10 +53,10 @@ def clear_record(descriptor: int) -> None:
 
 
 def describe_holder(lock_file: Path, database: Path | None = None) -> str:
-    """Who holds the lock, as the beginning of a sentence. To be asked while somebody does.
+    """Who holds the lock, as the start of a sentence. Call this only while it is held.
 
-    The holder may itself wait for a program that has locked the SQLite file alone: then that one
-    is named.
+    The holder may itself wait for a program that has locked the SQLite file directly: then that
+    program is named.
     """
     holder = find_holder(lock_file)
     locker = database and _find_locker(database)
@@ -74,7 +74,9 @@ def find_holder(lock_file: Path) -> Holder | None:
 
 
 def _recorded(lock_file: Path) -> Holder | None:
-    """The process that wrote the record, as long as it lives: a killed holder cannot remove it."""
+    """The process that wrote the record, if it is alive: a killed holder cannot
+    remove its record.
+    """
     try:
         with lock_file.open("rb") as file:
             holder = _decode(file.read(_RECORD_BYTES))
@@ -104,7 +106,7 @@ def _pid_in(locks: str, inode: str) -> int | None:
 
 
 def _find_locker(database: Path) -> int | None:
-    """The process that writes by SQLite's own lock: in WAL mode a byte of the -shm file."""
+    """The process that writes with SQLite's own lock: in WAL mode a byte of the -shm file."""
     try:
         inode = str(database.with_name(f"{database.name}-shm").stat().st_ino)
         locks = _LOCKS.read_text()
@@ -122,7 +124,7 @@ def _find_locker(database: Path) -> int | None:
 
 
 def _find_heir(inode: str) -> int | None:
-    """The process that has inherited the lock from the one that took it, and has ended."""
+    """The process that inherited the lock from a process that has ended."""
     for process in Path("/proc").iterdir():
         if process.name.isdecimal() and _has_lock(process, inode):
             return int(process.name)

@@ -1,4 +1,4 @@
-"""Brings a database to this release's schema, or refuses one from a newer release."""
+"""Migrates a database to this release's schema, or refuses one of a newer release."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ SCHEMA = "0020"
 
 
 def migrate(store: Store) -> None:
-    """Apply what is missing. Safe to call by several processes: the writer lock is held."""
+    """Apply missing migrations. Safe to call concurrently: the writer lock is held."""
     with store.reading() as connection:
         current = _schema_of(connection)
     if current != SCHEMA:
@@ -23,7 +23,7 @@ def migrate(store: Store) -> None:
 
 
 def is_new(store: Store) -> bool:
-    """Whether no release has made its tables yet."""
+    """Whether it has no tables yet."""
     with store.reading() as connection:
         return _schema_of(connection) is None
 

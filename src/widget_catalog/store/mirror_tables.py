@@ -1,4 +1,4 @@
-"""The tables of a mirror: whose it is, how far it has come, what is left to copy."""
+"""The tables of a mirror: its upstream, its progress, what is left to copy."""
 
 from sqlalchemy import BigInteger, Boolean, Column, Table, Text
 

@@ -1,4 +1,4 @@
-"""Whether this catalog is a mirror, of which one, and what it still has to copy."""
+"""Whether this catalog is a mirror, of which upstream, and what it still has to copy."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -18,7 +18,7 @@ _decode_texts = msgspec.json.Decoder(tuple[str, ...]).decode
 
 
 class Mirror(NamedTuple):
-    """`seq` is None before the first copy, and if everything has to be listed again."""
+    """`seq` is None before the first copy, and if everything must be listed again."""
 
     url: str
     mirror_id: str
@@ -56,12 +56,12 @@ def save_mirror(tx: Transaction, mirror: Mirror) -> None:
 
 
 def remove_mirror(tx: Transaction) -> None:
-    """It is an ordinary catalog from now on."""
+    """Make it an ordinary catalog."""
     tx.connection.execute(sa.delete(mirrors))
 
 
 def require_changeable(tx: Transaction) -> None:
-    """Raises IsMirror, unless it is the mirroring itself that changes widgets."""
+    """Raises IsMirror, unless mirroring itself changes widgets."""
     if not tx.is_mirroring:
         require_no_mirror(tx.connection)
 

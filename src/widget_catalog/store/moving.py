@@ -1,7 +1,7 @@
-"""Copying every table of one database into another, SQLite or PostgreSQL, and comparing them.
+"""Copies every table into another database, SQLite or PostgreSQL, and compares them.
 
-A table is copied in one transaction, so it is in the target as a whole or not at all. A move that
-was interrupted goes on with the tables that are missing.
+Each table is copied in one transaction, so it is in the target completely or not at all. An
+interrupted move continues with the missing tables.
 """
 
 from collections.abc import Callable, Iterator
@@ -36,20 +36,20 @@ Reseal = Callable[[str], str]
 
 
 class TableDigest(NamedTuple):
-    """The same for the same rows, in whatever order they come."""
+    """The same for the same rows, in any order."""
 
     rows: int
     digest: int
 
 
 def tables() -> list[sa.Table]:
-    """All of them, each after those that it refers to."""
+    """All tables, in dependency order."""
     in_modules_of_their_own = (downloads, imports, mirrors, reports, webhooks)
     return in_modules_of_their_own[0].metadata.sorted_tables
 
 
 def digest_table(connection: Connection, table: sa.Table) -> TableDigest:
-    """Without what differs between databases: transactions, and how secrets are sealed."""
+    """Without what differs between databases: transaction ids, and encrypted secrets."""
     rows, digest = 0, 0
     for row in _stream(connection, table, _compared(table)):
         rows += 1
@@ -106,7 +106,7 @@ def _adapted(table: sa.Table, row: sa.Row[Any], reseal: Reseal) -> tuple[Any, ..
 
 
 def _go_on_numbering(connection: Connection, table: sa.Table) -> None:
-    """New rows get numbers after those that were copied."""
+    """Advance sequences past the copied rows."""
     column = table.autoincrement_column
     if column is None:
         return

@@ -1,7 +1,7 @@
-"""Which nodes follow a database, and whether they have this one's secret.
+"""Which nodes use a database, and whether they have the same secret.
 
-A node's follower sends the server a fingerprint of its secrets as the name of its program. So
-nodes that run now know of each other, and nothing is stored.
+A node's follower sends a fingerprint of its secrets as its application name. So running nodes know
+about each other, and nothing is stored.
 """
 
 import hmac
@@ -43,5 +43,5 @@ def describe_strangers(addresses: Sequence[str]) -> str:
 
 
 def _fingerprints(secrets: Sequence[str]) -> list[str]:
-    """Short, and does not help to find the secret, which is random."""
+    """Short, and useless for finding the secret, which is random."""
     return [hmac.digest(it.encode(), b"fingerprint", "sha256").hex()[:8] for it in secrets[:_SHOWN]]

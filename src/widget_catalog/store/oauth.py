@@ -1,4 +1,6 @@
-"""What the OAuth server keeps: grants, codes, tokens, waiting devices. Secrets are hashes."""
+"""State of the OAuth server: grants, codes, tokens, pending devices. Secrets are
+stored as hashes.
+"""
 
 from typing import NamedTuple
 
@@ -12,7 +14,7 @@ from .schema import access_tokens, accounts, oauth_codes, oauth_devices, oauth_g
 
 
 class Code(NamedTuple):
-    """An authorization code. Its grant comes into being when it is exchanged."""
+    """An authorization code. Its grant is created when it is exchanged."""
 
     code_hash: str
     grant_id: str
@@ -26,7 +28,7 @@ class Code(NamedTuple):
 
 
 class TokenPair(NamedTuple):
-    """`successor` is the pair that it was exchanged for, encrypted, for a short while."""
+    """`successor` is the pair that replaced it, encrypted, for a short while."""
 
     access_hash: str
     refresh_hash: str
@@ -49,7 +51,7 @@ class Grant(NamedTuple):
 
 
 class Device(NamedTuple):
-    """A machine that waits to be let in. `account_id` says by whom it was."""
+    """A device waiting for authorization. `account_id` is the account that granted it."""
 
     device_hash: str
     user_code: str
@@ -66,7 +68,7 @@ def add_code(tx: Transaction, code: Code) -> None:
 
 
 def find_code(connection: Connection, code_hash: str) -> Code | None:
-    """Nobody else can use it until this transaction ends."""
+    """Locks it until this transaction ends."""
     query = sa.select(oauth_codes).where(oauth_codes.c.code_hash == code_hash).with_for_update()
     row = connection.execute(query).first()
     return Code(*row) if row is not None else None
@@ -87,14 +89,14 @@ def find_grant(connection: Connection, id_: str) -> Grant | None:
 
 
 def remove_grant(tx: Transaction, id_: str) -> None:
-    """End a sign-in with its tokens, and the access tokens that it asked for."""
+    """End a sign-in, with its tokens and the access tokens it requested."""
     tx.connection.execute(sa.delete(oauth_grants).where(oauth_grants.c.id == id_))
     # Afterwards: a token claimed just now exists when its request can be removed.
     tx.connection.execute(sa.delete(access_tokens).where(access_tokens.c.grant_id == id_))
 
 
 def list_grants(connection: Connection, account_id: int, now_ms: int) -> list[Grant]:
-    """The sign-ins of an account whose program can still renew its access."""
+    """The sign-ins of an account that can still be refreshed."""
     alive = sa.exists().where(
         oauth_tokens.c.grant_id == oauth_grants.c.id,
         oauth_tokens.c.rotated_at.is_(None),
@@ -109,7 +111,7 @@ def list_grants(connection: Connection, account_id: int, now_ms: int) -> list[Gr
 
 
 def remove_grants(tx: Transaction, account_id: int) -> None:
-    """End every sign-in of an account, and what was under way."""
+    """End every sign-in of an account, including pending ones."""
     # Grants last: a code exchanged just now has its grant when the code can be removed.
     for table in (oauth_codes, oauth_devices, oauth_grants):
         tx.connection.execute(sa.delete(table).where(table.c.account_id == account_id))
@@ -120,7 +122,7 @@ def add_pair(tx: Transaction, pair: TokenPair) -> None:
 
 
 def find_pair_by_refresh(connection: Connection, refresh_hash: str) -> TokenPair | None:
-    """Nobody else can use it until this transaction ends."""
+    """Locks it until this transaction ends."""
     query = sa.select(oauth_tokens).where(oauth_tokens.c.refresh_hash == refresh_hash)
     row = connection.execute(query.with_for_update()).first()
     return TokenPair(*row) if row is not None else None
@@ -136,7 +138,7 @@ def find_pair(connection: Connection, secret_hash: str) -> TokenPair | None:
 
 
 def rotate_pair(tx: Transaction, access_hash: str) -> None:
-    """Say that a pair was exchanged for a new one: it is good for nothing any more."""
+    """Mark a pair as exchanged for a new one: it is no longer valid."""
     rotated = sa.update(oauth_tokens).where(oauth_tokens.c.access_hash == access_hash)
     tx.connection.execute(rotated.values(rotated_at=tx.at_ms))
 
@@ -179,7 +181,7 @@ def add_device(tx: Transaction, device: Device) -> None:
 
 
 def find_device(connection: Connection, device_hash: str) -> Device | None:
-    """Nobody else lets it in, or asks for it, until this transaction ends."""
+    """Locks it until this transaction ends."""
     query = sa.select(oauth_devices).where(oauth_devices.c.device_hash == device_hash)
     row = connection.execute(query.with_for_update()).first()
     return Device(*row) if row is not None else None
@@ -197,7 +199,7 @@ def update_device(tx: Transaction, device_hash: str, **values: object) -> None:
 
 
 def decide_waiting(tx: Transaction, device_hash: str, **values: object) -> bool:
-    """Let a machine in, or not; False if somebody has decided before."""
+    """Grant or deny a device; False if that was decided before."""
     waits = oauth_devices.c.account_id.is_(None) & ~oauth_devices.c.is_denied
     here = oauth_devices.c.device_hash == device_hash
     query = sa.update(oauth_devices).where(here, waits).values(values)
@@ -211,7 +213,7 @@ def remove_device(tx: Transaction, device_hash: str) -> None:
 
 
 def remove_expired(tx: Transaction) -> None:
-    """Forget what is over. A used code is kept until then, to notice when it comes again."""
+    """Remove expired rows. A used code is kept until then, to detect reuse."""
     for table in (oauth_codes, oauth_devices):
         tx.connection.execute(sa.delete(table).where(table.c.expires_at <= tx.at_ms))
     over = oauth_tokens.c.refresh_expires_at <= tx.at_ms

@@ -1,7 +1,7 @@
-"""Opening the SQLite file, and noticing that its path no longer leads to the file that was opened.
+"""Opens the SQLite file, and detects that its path no longer refers to the opened file.
 
-A file that was removed or replaced still takes writes from those who have it open, and nobody
-finds them again. The same holds for its write-ahead log.
+A removed or replaced file still accepts writes from processes that have it open, and those are
+lost. The same applies to its write-ahead log.
 """
 
 import sqlite3
@@ -27,7 +27,7 @@ def connect(path: Path, *, may_create: bool = False, **options: Any) -> sqlite3.
 
 
 class OpenedFile:
-    """Which files a reader or a pool of connections has open: the database and its log."""
+    """The files that a reader or a connection pool has open: the database and its log."""
 
     def __init__(self, path: Path, *, may_create: bool = False) -> None:
         self._path = path
@@ -37,7 +37,7 @@ class OpenedFile:
         self._log: _Identity | None = None
 
     def connect(self, **options: Any) -> sqlite3.Connection:
-        """Raises DataDamaged where the file is gone, or another one is in its place."""
+        """Raises DataDamaged if the file is gone or was replaced."""
         self.check()
         may_create = self._may_create and self._database is None
         if not may_create and _identity_of(self._path) is None:
@@ -56,7 +56,7 @@ class OpenedFile:
         return connection
 
     def check(self) -> None:
-        """Raises DataDamaged if the paths lead to other files, or nowhere. Costs two `stat`."""
+        """Raises DataDamaged if the paths refer to other files, or none. Costs two `stat` calls."""
         if self._database is not None and self._database != _identity_of(self._path):
             raise DataDamaged(_GONE)
         if self._log is not None and self._log != _identity_of(self._log_path):

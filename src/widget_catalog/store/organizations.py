@@ -1,4 +1,4 @@
-"""Organizations in the store: members, publishers, and what an account is in a scope."""
+"""Organizations: members, publishers, and the role of an account in a scope."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -24,7 +24,7 @@ class Organization(NamedTuple):
 
 
 class Membership(NamedTuple):
-    """An organization, and what somebody is in it."""
+    """An organization, and an account's role in it."""
 
     organization: Organization
     role: Role
@@ -39,7 +39,7 @@ class Member(NamedTuple):
 
 
 class Place(NamedTuple):
-    """A scope that somebody may publish in."""
+    """A scope that an account may publish in."""
 
     name: str
     kind: str
@@ -79,7 +79,7 @@ def get_organization(connection: Connection, slug: str) -> Organization:
 
 
 def lock_organization(tx: Transaction, slug: str) -> None:
-    """Let nobody else change who is in it until this transaction ends, if there is such a one."""
+    """Lock its membership until this transaction ends, if it exists."""
     if is_name(slug):
         query = sa.select(organizations.c.id).where(organizations.c.slug == slug)
         tx.connection.execute(query.with_for_update(key_share=True))
@@ -124,7 +124,7 @@ def list_members(connection: Connection, organization_id: int) -> list[Member]:
 
 
 def put_member(tx: Transaction, organization_id: int, account_id: int, role: Role) -> None:
-    """Make somebody a member, or give a member another role."""
+    """Add a member, or change a member's role."""
     here = sa.and_(
         memberships.c.organization_id == organization_id, memberships.c.account_id == account_id
     )
@@ -141,7 +141,7 @@ def put_member(tx: Transaction, organization_id: int, account_id: int, role: Rol
 
 
 def remove_member(tx: Transaction, organization: Organization, account_id: int) -> list[str]:
-    """End a membership, and what it allowed to publish; gives the names of those widgets."""
+    """End a membership, and its publishing rights; returns the names of those widgets."""
     named = sa.and_(publishers.c.scope == organization.slug, publishers.c.account_id == account_id)
     names = sa.select(publishers.c.name).where(named).order_by(publishers.c.name)
     lost = list(tx.connection.execute(names).scalars())
@@ -158,7 +158,7 @@ def remove_member(tx: Transaction, organization: Organization, account_id: int) 
 def standing_of(
     connection: Connection, account: Account | None, scope: str, name: str | None
 ) -> Standing:
-    """What an account is in a scope, and whether it is named a publisher of the widget."""
+    """The role of an account in a scope, and whether it is a publisher of the widget."""
     if account is None or not is_name(scope):
         return Standing()
     if account.username == scope:
@@ -214,14 +214,14 @@ def set_publishers(tx: Transaction, scope: str, name: str, account_ids: Sequence
 
 
 def scope_kind(connection: Connection, name: str) -> str | None:
-    """What a name is taken for: personal, organization, reserved; None if it is free."""
+    """What a name is used for: personal, organization, reserved; None if it is free."""
     return connection.execute(sa.select(scopes.c.kind).where(scopes.c.name == name)).scalar()
 
 
 def find_owned_scopes(connection: Connection, names: Sequence[str]) -> dict[str, str]:
-    """Those of these scopes that belong to somebody, and to what: personal, organization.
+    """Which of these scopes have an owner, and their kind: personal, organization.
 
-    Some hundred names at a time: SQLite takes at most 32,766 parameters a statement.
+    In batches: SQLite allows at most 32,766 parameters per statement.
     """
     query = sa.select(scopes.c.name, scopes.c.kind).where(
         scopes.c.name.in_(names), scopes.c.kind.in_(["personal", "organization"])

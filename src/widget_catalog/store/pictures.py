@@ -1,6 +1,6 @@
-"""Pictures: what was drawn of the widgets that a transaction has saved, kept until it is applied.
+"""Rendered documents of the widgets saved in a transaction, kept until they are applied.
 
-Those of a large import do not fit into memory: they go into a file without a name.
+Those of a large import do not fit into memory: they go into an anonymous temporary file.
 """
 
 import marshal
@@ -15,7 +15,9 @@ _MOST_BYTES = 16 << 20
 
 
 class PictureBatch(NamedTuple):
-    """Numbers of widgets and their pictures, true when the feed had come to `latest_seq`."""
+    """Numbers of widgets and their rendered documents, valid when the feed had reached
+    `latest_seq`.
+    """
 
     latest_seq: int
     pictures: list[tuple[int, bytes | Row]]

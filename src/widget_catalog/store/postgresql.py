@@ -1,4 +1,4 @@
-"""PostgreSQL: how it is connected to, and how nodes are notified of each other's writes."""
+"""PostgreSQL: connections, and notification of other nodes' writes."""
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
@@ -43,7 +43,9 @@ _IMPORTING = 0x696D706F7274  # "import"
 
 
 def connection_string(url: str, program: str = "") -> str:
-    """What libpq is given. Raises ValueError, without quoting any of it, if it is not one."""
+    """The libpq connection string. Raises ValueError, without quoting any of it, if
+    it is invalid.
+    """
     # Loaded where PostgreSQL is used, as it takes a while.
     import psycopg
     from psycopg.conninfo import conninfo_to_dict, make_conninfo
@@ -63,8 +65,9 @@ def postgresql_engine(
     is_service: bool = False,
     first_host: Callable[[], int] = lambda: 0,
 ) -> Engine:
-    """The address goes to libpq as it is: it may name several hosts, and files for TLS. Of several
-    hosts, `first_host` is the number of the one that is tried first."""
+    """The address is passed to libpq unchanged: it may name several hosts, and files for TLS. Of
+    several hosts, `first_host` is the number of the one to try first.
+    """
     address = connection_string(url, program)
     engine = sa.create_engine(
         "postgresql+psycopg://",
@@ -110,20 +113,21 @@ def is_read_only(fault: BaseException) -> bool:
 
 
 def notify(connection: Connection) -> None:
-    """Let all nodes know when this transaction is committed that there is something to apply."""
+    """Notify all nodes of this transaction when it is committed."""
     connection.execute(sa.text("SELECT pg_notify(:channel, '')"), {"channel": _CHANNEL})
 
 
 class ReadOnlyServer(Exception):
-    """It was demoted, or somebody has it take no writes; another one may take over."""
+    """It was demoted or made read-only; another server may take over."""
 
 
 class Listening:
-    """A connection that is notified of every change, from entering to leaving."""
+    """A connection that receives a notification for every change."""
 
     def __init__(self, url: str, secrets: Sequence[str], first_host: int = 0) -> None:
-        """`host` is then the one that it is connected to, of those that the address names. Raises
-        ReadOnlyServer if one answers, and none takes writes."""
+        """`host` is then the one that it is connected to. Raises ReadOnlyServer if a host
+        responds, but none accepts writes.
+        """
         self._secrets = secrets
         addresses = split_hosts(connection_string(url, follower_name(secrets)))
         try:
@@ -134,8 +138,9 @@ class Listening:
             raise
 
     def look(self) -> tuple[int, str]:
-        """Where the feed ends now, and the schema of the database. Raises ReadOnlyServer if nothing
-        can be written there any more."""
+        """The end of the feed, and the schema of the database. Raises ReadOnlyServer if it no
+        longer accepts writes.
+        """
         newest, schema, is_read_only = self.connection.execute(_LOOK).fetchone() or (0, "", "off")
         if is_read_only == "on":
             raise ReadOnlyServer("The server has become read-only.")
@@ -147,7 +152,7 @@ class Listening:
         return find_strangers(found, self._secrets)
 
     def wait(self, timeout_s: float) -> None:
-        """Return when something has changed, or after so long."""
+        """Return on a change, or after this long."""
         for _ in self.connection.notifies(timeout=timeout_s, stop_after=1):
             return
 
@@ -163,33 +168,33 @@ class Listening:
 
 
 def current_transaction(connection: Connection) -> int | None:
-    """The number of this transaction, by which others find what it has written; none on SQLite."""
+    """The id of this transaction, by which others find its writes; none on SQLite."""
     if connection.dialect.name != "postgresql":
         return None
     return int(connection.execute(sa.text("SELECT pg_current_xact_id()::text")).scalar_one())
 
 
 def oldest_transaction(connection: Connection) -> int:
-    """Every transaction with a smaller number has ended, and this snapshot shows what it wrote."""
+    """Every transaction with a smaller id has ended, and is visible in this snapshot."""
     query = "SELECT pg_snapshot_xmin(pg_current_snapshot())::text"
     return int(connection.execute(sa.text(query)).scalar_one())
 
 
 def next_transaction(connection: Connection) -> int:
-    """No transaction has this number or a larger one yet."""
+    """No transaction has this id or a larger one yet."""
     query = "SELECT pg_snapshot_xmax(pg_current_snapshot())::text"
     return int(connection.execute(sa.text(query)).scalar_one())
 
 
 def transaction_horizon(store: "Store") -> int:
-    """From which transaction on something may be written that nobody has read yet."""
+    """The first transaction id whose writes may not have been read yet."""
     with store.reading() as connection:
         return oldest_transaction(connection)
 
 
 @contextlib.contextmanager
 def import_lock(engine: Engine, patience_s: float) -> Iterator[bool]:
-    """Be the only import on all nodes; False if another one still is after so long."""
+    """Be the only import on all nodes; False if another one is still running after the timeout."""
     with engine.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
         connection.execute(
             sa.text("SELECT set_config('lock_timeout', :limit, false)"),
@@ -212,7 +217,7 @@ def import_lock(engine: Engine, patience_s: float) -> Iterator[bool]:
 
 
 def find_nodes(store: "Store") -> list[str]:
-    """Where nodes are that run now; none on SQLite."""
+    """Addresses of running nodes; none on SQLite."""
     if store.engine.dialect.name != "postgresql":
         return []
     with store.reading() as connection:
@@ -221,7 +226,7 @@ def find_nodes(store: "Store") -> list[str]:
 
 
 def find_other_secrets(store: "Store", secrets: Sequence[str]) -> list[str]:
-    """A sentence if nodes that run now have other secrets than these; none on SQLite."""
+    """A message if running nodes have other secrets than these; none on SQLite."""
     if not secrets:
         return []
     with store.reading() as connection:

@@ -1,4 +1,4 @@
-"""What accounts have published lately, in the store: quotas are counted from it."""
+"""Recent publishes of accounts, for quotas."""
 
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ from .schema import publications
 
 
 class Publication(NamedTuple):
-    """One published version, without a word about what it is."""
+    """One published version, without its name."""
 
     published_at: int
     size_bytes: int
@@ -32,9 +32,9 @@ def add_publication(
 def list_publications(
     connection: Connection, account_id: int, since: int, now_ms: int
 ) -> list[Publication]:
-    """Those of an account after an instant, the oldest first.
+    """Those of an account after an instant, oldest first.
 
-    One dated after `now_ms` does not count: the clock was ahead when it was published.
+    One dated after `now_ms` is ignored: the clock was ahead when it was published.
     """
     columns = (
         publications.c.published_at,
@@ -54,5 +54,5 @@ def list_publications(
 
 
 def remove_publications(tx: Transaction, until: int) -> None:
-    """Forget what no quota looks at any more, of all accounts."""
+    """Remove those that no quota needs any more, of all accounts."""
     tx.connection.execute(sa.delete(publications).where(publications.c.published_at <= until))

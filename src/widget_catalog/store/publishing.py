@@ -1,4 +1,4 @@
-"""Versions that were requested, in the store: from the request to its confirmation or its end."""
+"""Publish requests, from the request to its confirmation or expiry."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -54,9 +54,10 @@ def count_open_requests(connection: Connection, account_id: int, now_ms: int) ->
 
 
 def end_open_request(tx: Transaction, account_id: int, scope: str, name: str, version: str) -> bool:
-    """End the oldest open request of an account for this version; whether there was one.
+    """Expire the oldest open request of an account for this version; returns whether there was
+    one.
 
-    It is removed with what was uploaded for it, as all whose time is over.
+    It is removed with its uploads, like all expired requests.
     """
     table = publish_requests.c
     query = sa.select(table.id).where(
@@ -75,7 +76,7 @@ def end_open_request(tx: Transaction, account_id: int, scope: str, name: str, ve
 
 
 def end_request(tx: Transaction, id_: str) -> None:
-    """As if its time were over."""
+    """Expire it now."""
     ended = sa.update(publish_requests).where(publish_requests.c.id == id_)
     tx.connection.execute(ended.values(expires_at=tx.at_ms))
 
@@ -85,7 +86,7 @@ def list_requests(connection: Connection) -> list[PublishRequest]:
 
 
 def remove_expired_requests(tx: Transaction) -> list[PublishRequest]:
-    """Forget requests whose time is over; gives them."""
+    """Remove and return expired requests."""
     over = publish_requests.c.expires_at <= tx.at_ms
     query = sa.select(publish_requests).where(over)
     removed = [PublishRequest(*row) for row in tx.connection.execute(query)]
@@ -95,14 +96,14 @@ def remove_expired_requests(tx: Transaction) -> list[PublishRequest]:
 
 
 def is_referred_to(connection: Connection, sha256_hash: str, kind: str) -> bool:
-    """Whether any version has this stored bundle, or this style sheet."""
+    """Whether any version refers to this stored bundle or style sheet."""
     return bool(find_referred_to(connection, [sha256_hash], kind))
 
 
 def find_referred_to(connection: Connection, hashes: Sequence[str], kind: str) -> set[str]:
-    """Which of these stored bundles, or style sheets, any version has.
+    """Which of these stored bundles or style sheets any version refers to.
 
-    Some hundred at a time: SQLite takes at most 32,766 parameters a statement.
+    In batches: SQLite allows at most 32,766 parameters per statement.
     """
     column = versions.c.css_sha256_hash if kind == "css" else versions.c.sha256_hash
     query = sa.select(column).distinct().where(column.in_(hashes))

@@ -1,4 +1,4 @@
-"""What visitors have reported about widgets, in the store."""
+"""Reports from visitors about widgets."""
 
 from typing import NamedTuple
 
@@ -40,7 +40,7 @@ def find_report(connection: Connection, id_: str) -> Report | None:
 
 
 def decide_report(tx: Transaction, id_: str, state: str, by: str, note: str | None) -> bool:
-    """False if it is decided already."""
+    """False if it was decided before."""
     decided = {"state": state, "decided_by": by, "decided_at": tx.at_ms, "note": note}
     is_open = (reports.c.id == id_) & (reports.c.state == OPEN)
     return tx.connection.execute(sa.update(reports).where(is_open).values(decided)).rowcount > 0
@@ -60,7 +60,7 @@ def remove_decided_reports(tx: Transaction, decided_before: int) -> None:
 def list_reports(
     connection: Connection, state: str | None, page: int, limit: int
 ) -> tuple[list[Report], int]:
-    """A page of them, newest first, in one state or in any; and how many there are."""
+    """A page of them, newest first, in one state or in any; and the total."""
     query, count = sa.select(reports), sa.select(sa.func.count()).select_from(reports)
     if state is not None:
         query, count = query.where(reports.c.state == state), count.where(reports.c.state == state)

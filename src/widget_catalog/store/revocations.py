@@ -1,4 +1,4 @@
-"""Revocations: versions that must not run, and the stored files that nobody else needs."""
+"""Revocations: versions that must not run, and their files that no other version needs."""
 
 from collections.abc import Iterator, Sequence
 
@@ -19,7 +19,7 @@ _SAME = (versions.c.widget_id == revocations.c.widget_id) & (
 
 
 def save_revocation(tx: Transaction, widget_id: int, version: Version) -> None:
-    """Keep what is said of a version now: that it is revoked, or that it is not."""
+    """Store whether a version is revoked."""
     is_it = (revocations.c.widget_id == widget_id) & (revocations.c.identity == version.identity)
     tx.connection.execute(sa.delete(revocations).where(is_it))
     if version.revocation is not None:

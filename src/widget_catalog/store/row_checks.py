@@ -1,8 +1,8 @@
-"""The checksums of all widgets and versions in a copy of the database, of which SQLite knows
-nothing: to its own check, a changed letter is as good as the right one.
+"""Verifies the checksums of all widgets and versions in a copy of the database, which SQLite's
+integrity check does not know.
 
-A row is read and checked as SQLite has it, without making a widget of it: that is several times
-as fast, and every snapshot is checked.
+Rows are checked as read from SQLite, without building widgets: several times as fast, and every
+snapshot is checked.
 """
 
 import sqlite3
@@ -24,9 +24,9 @@ _BOOLEANS = {0: False, 1: True}
 
 
 def find_damaged_rows(database: sqlite3.Connection) -> list[str]:
-    """The first rows that are not what was written.
+    """The first damaged rows.
 
-    A database of an older release whose rows are of another shape is not checked.
+    A database of an older release with a different row format is not checked.
     """
     if not all(_is_of_this_release(database, it) for it in (widgets, versions, revocations)):
         return []

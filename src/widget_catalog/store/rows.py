@@ -1,4 +1,4 @@
-"""Domain values from and to table rows: the one place that knows both shapes."""
+"""Converts between domain values and table rows: the only place that knows both."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -28,17 +28,17 @@ _decode_permissions = msgspec.json.Decoder(tuple[str, ...]).decode
 
 
 class StoredWidget(NamedTuple):
-    """A widget and the number the store knows it by."""
+    """A widget and its number in the store."""
 
     id: int
     widget: Widget
 
 
 class Draft(NamedTuple):
-    """A new widget as the rows that it becomes, each without the widget's number.
+    """A new widget as its rows, without the widget's number.
 
-    Plain values and nothing else, so that it can be made in another process. `picture` is what
-    the store's listener draws of it; one that it does not know it draws again.
+    Only plain values, so that it can be created in another process. `picture` is its rendered
+    document for the store's listener; an unknown one is rendered again.
     """
 
     scope: str
@@ -170,14 +170,14 @@ def version_row(widget: Widget, version: Version) -> Row:
 
 
 def check_widget(row: Sequence[Any]) -> None:
-    """Raises DataDamaged if this is not what was written."""
+    """Raises DataDamaged if the checksum does not match."""
     number, *values, written = row
     if row_checksum(values) != written:
         raise _damaged(f"the widget {values[0]}/{values[1]} (number {number})")
 
 
 def widget_from(row: Sequence[Any], versions: Sequence[Version]) -> Widget:
-    """From a row that was checked."""
+    """From a verified row."""
     _, scope, name, display_name, description, icon, is_official, is_listed, created_at, _ = row
     return Widget(
         scope=Scope(scope),
@@ -193,7 +193,7 @@ def widget_from(row: Sequence[Any], versions: Sequence[Version]) -> Widget:
 
 
 def version_from(scope: str, name: str, row: Sequence[Any]) -> Version:
-    """A version of this widget. Raises DataDamaged if this is not what was written."""
+    """A version of this widget. Raises DataDamaged if the checksum does not match."""
     # By place and not by name: an export reads millions of these.
     _, identity, number, bundle_url, bundle_size, sha256_hash, published_at = row[:7]
     is_yanked, yanked_reason, deprecation_message, release_notes = row[7:11]

@@ -1,7 +1,7 @@
-"""The tables of the truth. Migrations make them; a test holds the two against each other.
+"""The tables. Migrations create them; a test compares the two.
 
-Instants are milliseconds since 1970 in UTC. What is published and the audit log are never
-deleted; sessions, requests and the like are, when they have ended. Secrets are only hashes.
+Times are milliseconds since 1970 in UTC. Published data and the audit log are never deleted;
+sessions, requests and the like are, when they have ended. Secrets are stored only as hashes.
 """
 
 from sqlalchemy import (

@@ -1,4 +1,4 @@
-"""Second factors in the store: passkeys, authenticator apps, recovery codes."""
+"""Second factors: passkeys, authenticator apps, recovery codes."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -35,7 +35,9 @@ class App(NamedTuple):
 
 
 class Factors(NamedTuple):
-    """What an account has. Recovery codes alone are no second factor: they replace a lost one."""
+    """The factors of an account. Recovery codes alone are not a second factor: they replace a lost
+    one.
+    """
 
     passkeys: tuple[Passkey, ...]
     app: App | None
@@ -88,7 +90,7 @@ def find_passkey(connection: Connection, credential_id: str) -> Passkey | None:
 
 
 def use_passkey(tx: Transaction, passkey: Passkey, sign_count: int, *, is_backed_up: bool) -> bool:
-    """Note that it was used; False if it has been used or removed since it was looked up."""
+    """Record its use; False if it was used or removed since it was looked up."""
     here = sa.and_(passkeys.c.id == passkey.id, passkeys.c.sign_count == passkey.sign_count)
     values = {"sign_count": sign_count, "is_backed_up": is_backed_up, "last_used_at": tx.at_ms}
     return tx.connection.execute(sa.update(passkeys).where(here).values(values)).rowcount > 0
@@ -117,14 +119,14 @@ def list_apps(connection: Connection) -> list[App]:
 
 
 def put_app(tx: Transaction, account_id: int, sealed_secret: str, last_step: int) -> None:
-    """Set up an authenticator app, in place of the former one."""
+    """Set up an authenticator app, replacing the old one."""
     remove_app(tx, account_id)
     row = App(account_id, sealed_secret, last_step, tx.at_ms)
     tx.connection.execute(sa.insert(authenticator_apps).values(row._asdict()))
 
 
 def use_step(tx: Transaction, account_id: int, step: int) -> bool:
-    """Note that the code of this step was used; False if it, or a later one, was used before."""
+    """Record the use of this step's code; False if it, or a later one, was used before."""
     query = (
         sa.update(authenticator_apps)
         .where(authenticator_apps.c.account_id == account_id, authenticator_apps.c.last_step < step)
@@ -152,7 +154,7 @@ def has_recovery_code(connection: Connection, account_id: int, code_hash: str) -
 
 
 def use_recovery_code(tx: Transaction, account_id: int, code_hash: str) -> bool:
-    """Take a code away; False if there is no such code (any more)."""
+    """Use up a code; False if it does not exist."""
     query = sa.delete(recovery_codes).where(_own_code(account_id, code_hash))
     return tx.connection.execute(query).rowcount > 0
 

@@ -1,4 +1,4 @@
-"""Sessions and failed attempts to sign in, in the store."""
+"""Sessions and failed sign-ins."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -44,7 +44,7 @@ def add_session(
 
 
 def find_session(connection: Connection, secret_hash: str) -> tuple[Session, Account] | None:
-    """The session and its account, whether they are still good or not."""
+    """The session and its account, whether valid or not."""
     query = sa.select(sessions).where(sessions.c.secret_hash == secret_hash)
     row = connection.execute(query).first()
     if row is None:
@@ -61,7 +61,7 @@ def has_session(connection: Connection, id_: str) -> bool:
 def list_sessions(
     connection: Connection, account_id: int, now_ms: int, idle_since: int
 ) -> list[Session]:
-    """Those that are good: not expired, and seen after `idle_since`. The newest comes first."""
+    """Valid sessions: not expired, and used after `idle_since`. Newest first."""
     query = (
         sa.select(sessions)
         .where(
@@ -80,7 +80,7 @@ def touch_session(tx: Transaction, id_: str) -> None:
 
 
 def confirm_session(tx: Transaction, id_: str, *, is_two_factor: bool) -> None:
-    """The person has just proved again who they are."""
+    """The person has just re-authenticated."""
     values = {"confirmed_at": tx.at_ms, "is_two_factor": is_two_factor}
     tx.connection.execute(sa.update(sessions).where(sessions.c.id == id_).values(values))
 
@@ -91,7 +91,7 @@ def remove_session(tx: Transaction, account_id: int, id_: str) -> bool:
 
 
 def remove_session_by_secret(tx: Transaction, secret_hash: str) -> str | None:
-    """End a session; gives its id, if there was one."""
+    """End a session; returns its id, if it existed."""
     here = sessions.c.secret_hash == secret_hash
     found = tx.connection.execute(sa.select(sessions.c.id).where(here)).scalar()
     is_ended = tx.connection.execute(sa.delete(sessions).where(here)).rowcount > 0
@@ -99,7 +99,7 @@ def remove_session_by_secret(tx: Transaction, secret_hash: str) -> str | None:
 
 
 def remove_sessions(tx: Transaction, account_id: int, but: str | None = None) -> None:
-    """End all sessions of an account, but for one."""
+    """End all sessions of an account, except one."""
     query = sa.delete(sessions).where(sessions.c.account_id == account_id)
     tx.connection.execute(query if but is None else query.where(sessions.c.id != but))
 
@@ -116,7 +116,7 @@ def remove_ended_sessions(tx: Transaction, idle_since: int) -> None:
 def list_attempts(
     connection: Connection, keys: Sequence[str], now_ms: int, window_ms: int
 ) -> dict[str, tuple[int, int]]:
-    """Of these keys: how many failures in the present window, and when it ends."""
+    """For each key: the number of failures in the current window, and when it ends."""
     is_present = attempts.c.ends_at.between(now_ms + 1, now_ms + window_ms)
     query = sa.select(attempts).where(attempts.c.key.in_(keys), is_present)
     return {row[0]: (row[1], row[2]) for row in connection.execute(query)}
@@ -125,10 +125,10 @@ def list_attempts(
 def add_attempts(
     tx: Transaction, keys: Iterable[str], window_ms: int
 ) -> dict[str, tuple[int, int]]:
-    """One more failure for each; a new window begins where there is none. Gives what
-    `list_attempts` would. Until this transaction ends, nobody else counts the same keys.
+    """Count one more failure for each key, starting a window where there is none. Returns the same
+    as `list_attempts`. The keys are locked until this transaction ends.
 
-    A window that ends later than one that begins now is none: the clock was ahead when it began.
+    A window that ends later than one starting now is invalid: the clock was ahead when it started.
     """
     insert = insert_into(tx.connection.dialect.name, attempts)
     is_present = attempts.c.ends_at.between(tx.at_ms + 1, tx.at_ms + window_ms)
@@ -148,7 +148,7 @@ def add_attempts(
 
 
 def forgive_attempts(tx: Transaction, own: str | None, shared: Sequence[str]) -> None:
-    """It was no failure: forget all of `own`, and take one back of those that others have too."""
+    """It was not a failure: clear all of `own`, and subtract one from the shared keys."""
     # In the order in which they are counted, so that two never lock them crosswise.
     for key in sorted({*shared} if own is None else {own, *shared}):
         here = attempts.c.key == key

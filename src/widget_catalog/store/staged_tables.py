@@ -1,4 +1,4 @@
-"""The tables of what comes from other catalogs: imports on their way, and snapshots."""
+"""The tables of data from other catalogs: staged imports, and snapshots."""
 
 from sqlalchemy import BigInteger, Column, LargeBinary, Table, Text
 

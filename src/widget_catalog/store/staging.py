@@ -1,8 +1,8 @@
-"""An import on its way into the catalog: its widgets, packed, and what is left of them to write.
+"""A staged import: its widgets, packed, until they are written.
 
-There is one at a time: to stage it or carry it out, hold `importing`. Until it is
-accepted it means nothing. From then on it is part of the truth, and is only carried out: by the
-import itself, or after a crash by the next process that finds it.
+There is one at a time: to stage or write it, hold `importing`. Until it is accepted it has no
+effect. From then on it is part of the source of truth, and will be written: by the import itself,
+or after a crash by the next process that finds it.
 """
 
 import contextlib
@@ -32,7 +32,7 @@ _decode = msgspec.msgpack.Decoder(list[Draft]).decode
 
 
 class StagedImport(NamedTuple):
-    """`release` is the one that has rendered its documents."""
+    """`release` is the release that rendered its documents."""
 
     file_name: str
     release: str
@@ -50,7 +50,7 @@ class Batch(NamedTuple):
 
 @contextlib.contextmanager
 def importing(store: Store, patience_s: float = 0) -> Iterator[bool]:
-    """Be the only one who stages or carries out an import; False if another one still is."""
+    """Hold the import lock; False if another import is still running."""
     if store.engine.dialect.name == "postgresql":
         with import_lock(store.engine, patience_s) as is_ours:
             yield is_ours
@@ -94,7 +94,7 @@ def add_batch(tx: Transaction, number: int, drafts: Sequence[Draft]) -> None:
 
 
 def accept_import(tx: Transaction) -> None:
-    """From the commit of this transaction on, the import is never taken back."""
+    """Once this transaction is committed, the import is final."""
     tx.connection.execute(sa.update(imports).values(accepted_at=tx.at_ms))
 
 
@@ -111,7 +111,7 @@ def remove_batch(tx: Transaction, number: int) -> None:
 
 
 def remove_some_batches(tx: Transaction) -> bool:
-    """Remove a part of what is staged; whether there is more."""
+    """Remove some of what is staged; returns whether there is more."""
     query = sa.select(staged_batches.c.number).limit(_REMOVED_AT_ONCE)
     numbers = tx.connection.execute(query).scalars().all()
     for number in numbers:
@@ -120,13 +120,13 @@ def remove_some_batches(tx: Transaction) -> bool:
 
 
 def end_import(tx: Transaction) -> None:
-    """Nothing of it is left to be done."""
+    """The import is complete."""
     tx.connection.execute(sa.delete(imports))
     tx.tells_readers()
 
 
 def list_staged(tx: Transaction, scope: str, name: str) -> list[Draft]:
-    """What the accepted import will still do to this widget, in the order of its lines."""
+    """Pending changes of the accepted import to this widget, in the order of its lines."""
     query = (
         sa.select(staged_batches.c.drafts)
         .join(staged_widgets, staged_widgets.c.batch == staged_batches.c.number)
@@ -157,7 +157,7 @@ def _is_accepted() -> sa.ColumnElement[bool]:
 
 
 def _as_of_now(tx: Transaction, drafts: list[Draft]) -> list[Draft]:
-    """With documents as this release renders them."""
+    """With documents in this release's format."""
     staged = find_import(tx.connection)
     if not drafts or staged is None or staged.release == release.VERSION:
         return drafts

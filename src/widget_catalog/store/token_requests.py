@@ -1,4 +1,4 @@
-"""Access tokens that programs ask for and people have to confirm, in the store."""
+"""Access tokens requested by programs, to be confirmed by people."""
 
 from typing import Any, NamedTuple
 
@@ -12,7 +12,7 @@ from .tokens import limits_from, limits_values
 
 
 class TokenRequest(NamedTuple):
-    """`grant_id` is the OAuth sign-in that asks. `is_agreed` None: not decided yet."""
+    """`grant_id` is the OAuth sign-in that requested it. `is_agreed` None: not decided yet."""
 
     id: str
     grant_id: str
@@ -26,7 +26,7 @@ class TokenRequest(NamedTuple):
 
 
 def add_token_request(tx: Transaction, request: TokenRequest) -> None:
-    """Add a request, in place of an earlier one of the same sign-in."""
+    """Add a request, replacing an earlier one of the same sign-in."""
     # One at a time for each sign-in.
     grant = sa.select(oauth_grants.c.id).where(oauth_grants.c.id == request.grant_id)
     tx.connection.execute(grant.with_for_update(key_share=True))
@@ -46,7 +46,7 @@ def find_token_request(connection: Connection, id_: str, now_ms: int) -> TokenRe
 def find_token_request_by_code(
     connection: Connection, account_id: int, user_code: str, now_ms: int
 ) -> TokenRequest | None:
-    """One that this account has still to decide about."""
+    """A request that this account has not decided yet."""
     here = sa.and_(
         token_requests.c.account_id == account_id,
         token_requests.c.user_code == user_code,
@@ -56,14 +56,14 @@ def find_token_request_by_code(
 
 
 def decide_token_request(tx: Transaction, id_: str, *, is_agreed: bool) -> bool:
-    """False if somebody has decided before, or it is gone."""
+    """False if it was decided before, or no longer exists."""
     is_open = (token_requests.c.id == id_) & token_requests.c.is_agreed.is_(None)
     decided = sa.update(token_requests).where(is_open).values(is_agreed=is_agreed)
     return tx.connection.execute(decided).rowcount > 0
 
 
 def remove_token_request(tx: Transaction, id_: str) -> bool:
-    """False if it is gone already."""
+    """False if it no longer exists."""
     here = token_requests.c.id == id_
     return tx.connection.execute(sa.delete(token_requests).where(here)).rowcount > 0
 

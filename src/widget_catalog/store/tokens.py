@@ -1,4 +1,4 @@
-"""Access tokens for machines, in the store."""
+"""Access tokens for machines."""
 
 from typing import Any, NamedTuple
 
@@ -38,7 +38,7 @@ def add_token(
     expires_at: int,
     grant_id: str | None = None,
 ) -> Token:
-    """`grant_id` is the OAuth sign-in that asked for it: if that is revoked, the token ends."""
+    """`grant_id` is the OAuth sign-in that requested it: if that is revoked, so is the token."""
     tx.connection.execute(
         sa.insert(access_tokens).values(
             id=id_,
@@ -55,7 +55,7 @@ def add_token(
 
 
 def find_token(connection: Connection, secret_hash: str) -> tuple[Token, Account] | None:
-    """The token and its account, whether they are still good or not."""
+    """The token and its account, whether valid or not."""
     query = sa.select(access_tokens).where(access_tokens.c.secret_hash == secret_hash)
     row = connection.execute(query).first()
     account = find_account_by_id(connection, row.account_id) if row is not None else None
@@ -95,7 +95,7 @@ def remove_tokens(tx: Transaction, account_id: int) -> None:
 
 
 def limits_values(limits: Limits) -> dict[str, str]:
-    """The columns that say what a token is good for."""
+    """The columns with the permissions of a token."""
     return {
         "actions": _encode(limits.rights).decode(),
         "scopes": _encode(limits.scopes).decode(),

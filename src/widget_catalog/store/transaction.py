@@ -1,4 +1,4 @@
-"""Transaction: one write to the store, and its listener."""
+"""Transaction: a write to the store, and its listener."""
 
 import sqlite3
 from collections.abc import Iterable, Sequence
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Listener(Protocol):
-    """Observes every write. The read model is one."""
+    """Observes every write. The read model implements it."""
 
     @property
     def draw(self) -> Draw:
@@ -38,7 +38,7 @@ class Listener(Protocol):
 
 
 class Write:
-    """One write: the time, and what it has done so far."""
+    """A write: its time, and what it has done so far."""
 
     dialect: str
 
@@ -67,7 +67,7 @@ class Write:
 
 
 class Transaction(Write):
-    """By SQLAlchemy, which all writes but counts use."""
+    """With SQLAlchemy, used by all writes except counts."""
 
     def __init__(
         self,
@@ -101,7 +101,7 @@ class Transaction(Write):
 
 
 class SqliteWrite(Write):
-    """By the driver alone."""
+    """Directly on the driver."""
 
     dialect = "sqlite"
 
@@ -114,5 +114,5 @@ class SqliteWrite(Write):
 
 
 def draw_nothing(_widget: Widget) -> bytes:
-    """Where nobody applies what is written, or others do, who then draw it."""
+    """If nobody applies what is written, or others do, who then render it."""
     return b""

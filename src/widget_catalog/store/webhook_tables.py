@@ -1,4 +1,4 @@
-"""The tables of webhooks and of what is sent to them."""
+"""The tables of webhooks and their deliveries."""
 
 from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, Table, Text
 

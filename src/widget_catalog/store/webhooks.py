@@ -1,4 +1,4 @@
-"""Webhooks in the store: who receives changes, and what waits for them."""
+"""Webhooks, and their pending deliveries."""
 
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -30,13 +30,13 @@ class NamedChange(NamedTuple):
 
 
 def lock_scope(tx: Transaction, scope: str) -> None:
-    """Nobody else adds a webhook to it meanwhile."""
+    """Locks adding webhooks to this scope."""
     query = sa.select(scopes.c.name).where(scopes.c.name == scope)
     tx.connection.execute(query.with_for_update()).first()
 
 
 def is_scope(connection: Connection, scope: str) -> bool:
-    """Whether it is somebody's, or has widgets."""
+    """Whether it has an owner or widgets."""
     taken = sa.select(scopes.c.name).where(scopes.c.name == scope)
     used = sa.select(widgets.c.scope).where(widgets.c.scope == scope).limit(1)
     return any(connection.execute(it).first() is not None for it in (taken, used))
@@ -77,7 +77,7 @@ def count_webhooks(connection: Connection, scope: str) -> int:
 
 
 def count_waiting(connection: Connection) -> int:
-    """Deliveries that are not over, of all webhooks."""
+    """Pending deliveries of all webhooks."""
     query = sa.select(sa.func.count()).where(deliveries.c.state == WAITING)
     return int(connection.execute(query).scalar_one())
 
@@ -105,7 +105,7 @@ def disable_webhook(tx: Transaction, id_: str, reason: str) -> None:
 
 
 def add_deliveries(tx: Transaction, rows: Sequence[Delivery]) -> None:
-    """Those that are there already stay as they are."""
+    """Existing ones are not changed."""
     if rows:
         new = insert_into(tx.connection.dialect.name, deliveries).on_conflict_do_nothing()
         tx.connection.execute(new, [it._asdict() for it in rows])
@@ -118,7 +118,7 @@ def find_delivery(connection: Connection, webhook_id: str, id_: str) -> Delivery
 
 
 def find_waiting(connection: Connection, webhook_id: str, kind: str) -> Delivery | None:
-    """One of this type that is not over."""
+    """A pending delivery of this type."""
     here = sa.and_(
         deliveries.c.webhook_id == webhook_id,
         deliveries.c.state == WAITING,
@@ -131,7 +131,7 @@ def find_waiting(connection: Connection, webhook_id: str, kind: str) -> Delivery
 def list_deliveries(
     connection: Connection, webhook_id: str, page: int, limit: int
 ) -> tuple[list[Delivery], int]:
-    """Newest first, and how many there are."""
+    """Newest first, and the total."""
     here = deliveries.c.webhook_id == webhook_id
     query = (
         sa.select(deliveries)
@@ -149,7 +149,7 @@ def change_delivery(tx: Transaction, id_: str, **values: Any) -> None:
 
 
 def claim_delivery(tx: Transaction, delivery: Delivery, until: int) -> bool:
-    """Whether it is this process that sends it: the one that counts the attempt does."""
+    """Whether this process sends it: the one that counts the attempt does."""
     unchanged = sa.and_(
         deliveries.c.id == delivery.id,
         deliveries.c.state == WAITING,
@@ -167,8 +167,9 @@ def claim_delivery(tx: Transaction, delivery: Delivery, until: int) -> bool:
 def list_due(
     connection: Connection, now_ms: int, busy: Collection[str], most: int, most_of_scope: int
 ) -> list[Webhook]:
-    """A few webhooks that something is to be sent to now: those that have waited longest. Together
-    with those that are busy, a scope has at most so many of them."""
+    """A few webhooks with due deliveries, those that have waited longest first. Including busy
+    ones, a scope has at most this many of them.
+    """
     is_due = sa.and_(
         deliveries.c.state == WAITING,
         deliveries.c.next_at <= now_ms,
@@ -213,7 +214,7 @@ def list_deliveries_due(
 
 
 def list_followers(connection: Connection, most_waiting: int) -> list[Webhook]:
-    """Those that take in what is new: not disabled, and without too much that waits already."""
+    """Webhooks that queue new changes: not disabled, and without too many pending deliveries."""
     full = (
         sa.select(deliveries.c.webhook_id)
         .where(deliveries.c.state == WAITING)
@@ -232,7 +233,7 @@ def advance(tx: Transaction, ids: Sequence[str], position: int) -> None:
 
 
 def oldest_position(connection: Connection) -> int | None:
-    """None if there is no webhook to send anything to."""
+    """None if there is no active webhook."""
     query = sa.select(sa.func.min(webhooks.c.position)).where(webhooks.c.disabled_at.is_(None))
     found = connection.execute(query).scalar()
     return None if found is None else int(found)
@@ -250,7 +251,7 @@ def list_named_changes(connection: Connection, after: int, limit: int) -> list[N
 
 
 def list_outdated(connection: Connection, before: int, most_each: int, limit: int) -> list[str]:
-    """Deliveries that are over and need not be kept: too old, or not among the newest."""
+    """Finished deliveries that need not be kept: too old, or not among the newest."""
     place = sa.func.row_number().over(
         partition_by=deliveries.c.webhook_id, order_by=deliveries.c.queued_at.desc()
     )

@@ -1,6 +1,6 @@
-"""WidgetRows: what the tables hold of a widget, and making the widget of it.
+"""WidgetRows: the rows of a widget, and building the widget from them.
 
-Nothing here asks a database: processes that only render widgets load no more than this.
+No database access: processes that only render widgets import nothing else.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from .rows import Row, StoredWidget, check_widget, version_from, widget_from
 
 
 class DamagedWidget(NamedTuple):
-    """What is known of a widget that is not what was written."""
+    """What is known about a widget with damaged rows."""
 
     scope: str
     name: str
@@ -22,7 +22,7 @@ class DamagedWidget(NamedTuple):
 
 
 class WidgetRows(NamedTuple):
-    """What the tables hold of a widget, as plain values."""
+    """The rows of a widget, as plain values."""
 
     widget: Row
     versions: list[Row]
@@ -30,7 +30,7 @@ class WidgetRows(NamedTuple):
 
 
 class Slice(NamedTuple):
-    """Some widgets by their numbers, and what is wrong with those that are damaged."""
+    """Some widgets by number, and errors for those that are damaged."""
 
     last_id: int
     sound: list[StoredWidget]
@@ -38,7 +38,7 @@ class Slice(NamedTuple):
 
 
 def slice_of(rows: Sequence[WidgetRows]) -> Slice:
-    """Widgets from their rows, each of them checked."""
+    """Widgets from their rows, each of them verified."""
     found = Slice(rows[-1].widget[0] if rows else 0, [], {})
     for it in rows:
         number, scope, name = it.widget[:3]

@@ -1,4 +1,4 @@
-"""Widgets and their versions in the store. To save one is to state what happened to it."""
+"""Widgets and their versions. Every save records an event."""
 
 import functools
 from collections.abc import Iterator, Sequence
@@ -91,8 +91,9 @@ def list_widgets_page(
     scopes: Sequence[str] | None = None,
     state: str | None = None,
 ) -> tuple[list[StoredWidget], int]:
-    """A page of the widgets of these scopes by scope and name, or of all, newest first; and how
-    many there are. `state`: only those that are official, unlisted or revoked (a version of it)."""
+    """A page of the widgets of these scopes by scope and name, or of all, newest first; and the
+    total. `state`: only those that are official, unlisted, or have a revoked version.
+    """
     which: list[sa.ColumnElement[bool]] = []
     if scopes is not None:
         which.append(widgets.c.scope.in_(scopes))
@@ -188,22 +189,22 @@ def count_listed(connection: Connection) -> Totals:
 
 
 def count_stored_bytes(connection: Connection) -> int:
-    """The bytes of all versions that are stored here; of two with the same bytes, both count."""
+    """The bytes of all stored versions; duplicates count twice."""
     size = versions.c.bundle_size + sa.func.coalesce(versions.c.css_size, 0)
     query = sa.select(sa.func.coalesce(sa.func.sum(size), 0)).where(versions.c.bundle_url.is_(None))
     return int(connection.execute(query).scalar_one())
 
 
 def highest_id(connection: Connection) -> int:
-    """The largest number given to a widget so far; 0 if there is none."""
+    """The largest number of a widget so far; 0 if there is none."""
     query = sa.select(sa.func.coalesce(sa.func.max(widgets.c.id), 0))
     return int(connection.execute(query).scalar_one())
 
 
 def list_stored_files(connection: Connection) -> Iterator[StoredFile]:
-    """The bundle and the style sheet of every version, where they are stored here.
+    """The stored bundle and style sheet of every version.
 
-    Those of an accepted import too, before its versions are written.
+    Including those of an accepted import, before its versions are written.
     """
     whose = (widgets.c.scope, widgets.c.name, versions.c.version)
     bundles = (
@@ -266,8 +267,9 @@ def _add(
 def replace_widget(
     tx: Transaction, old: StoredWidget, new: Widget, by: Actor, *events: PublicEvent
 ) -> None:
-    """Save what has become of a widget by these events. Versions may be added and changed, never
-    removed. A changed text is an event of its own."""
+    """Save a widget after these events. Versions may be added and changed, never removed. A
+    changed text is an additional event.
+    """
     require_changeable(tx)
     row = dict(zip(widgets.columns.keys(), (old.id, *widget_row(new)), strict=True))
     tx.connection.execute(sa.update(widgets).where(widgets.c.id == old.id).values(row))

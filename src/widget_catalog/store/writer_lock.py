@@ -1,10 +1,9 @@
-"""WriterLock: one writer at a time among all processes of a machine, and no endless waiting.
+"""WriterLock: one writer at a time among all processes of a machine, with a timeout.
 
-It is an exclusive `flock` on a file. The kernel queues those who wait and releases the lock with
-its holder, but it knows no time limit, and asking again and again would let others pass. So a
-thread waits in the kernel on behalf of this process, and passes the lock on to the one that has
-waited longest here. Those whose time is over leave; the thread stays in the queue, and so knows
-how long the lock has not been free.
+It is an exclusive `flock` on a file. The kernel queues waiting processes and releases the lock
+with its holder, but has no timeout, and polling would be unfair. So a thread waits in the kernel
+on behalf of this process, and passes the lock to the request that has waited longest. Requests
+that time out leave; the thread stays in the queue, and so knows how long the lock has been held.
 """
 
 import contextlib
@@ -39,10 +38,10 @@ def busy_sentence(holder: str) -> str:
 
 
 class Patience(NamedTuple):
-    """How long a writer waits for others; and what is said about it, and to whom.
+    """How long a writer waits for others, and what is reported about it, and to whom.
 
-    `wait_s` None is for a thread that does nothing else, and whose callers do not wait for it
-    without end. In a service only the log names the holder; clients do not learn it.
+    `wait_s` None is for a background thread whose callers have their own timeout. In a service
+    only the log names the holder; clients do not learn it.
     """
 
     wait_s: float | None
@@ -66,7 +65,7 @@ class _Waiter:
 
 
 class WriterLock:
-    """Must not be used on both sides of a fork: the thread that waits exists on one only."""
+    """Must not be used on both sides of a fork: the waiting thread exists on one side only."""
 
     def __init__(
         self,
@@ -88,7 +87,7 @@ class WriterLock:
 
     @contextlib.contextmanager
     def held(self, *, waits: bool = True) -> Iterator[None]:
-        """Raises WriterBusy if others hold the lock too long; or at all, if it `waits` not."""
+        """Raises WriterBusy if the lock is held too long, or at all without `waits`."""
         descriptor = self._acquire(waits)
         try:
             yield
@@ -96,7 +95,7 @@ class WriterLock:
             _release(descriptor)
 
     def blocked_s(self) -> float:
-        """For how long the lock has not been free, as far as is known here. Asks the kernel."""
+        """How long the lock has not been free, as far as known. Asks the kernel."""
         with self._mutex:
             if not self._is_fetching:
                 descriptor = self._try()
@@ -242,7 +241,7 @@ class WriterLock:
         return WriterBusy(BUSY)
 
     def _report(self) -> None:
-        """Log once who holds the lock; when it is free again, that is logged as well."""
+        """Log once who holds the lock, and again when it is free."""
         with self._mutex:
             if self._is_reported or not self._is_fetching:
                 return
