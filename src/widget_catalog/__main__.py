@@ -2,6 +2,7 @@
 
 import sys
 
+from .collector import look_rarely
 from .release import VERSION
 
 
@@ -15,6 +16,7 @@ def run() -> None:
             pass  # Nobody can read it: what to say then is known in main.
         else:
             return
+    look_rarely()
     from .main import run as run_command
 
     run_command()

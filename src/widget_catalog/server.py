@@ -22,6 +22,7 @@ from granian.log import LogLevels
 
 from widget_contract.errors import CatalogError
 
+from .collector import look_as_usual
 from .logs import configure_logs
 from .replica.node_status import NodeStatus
 from .settings import Settings
@@ -229,9 +230,7 @@ class _Application(_App):  # type: ignore[misc,valid-type]
     def __rsgi_init__(self, loop: asyncio.AbstractEventLoop) -> None:
         handlers = [(number, signal.signal(number, signal.SIG_DFL)) for number in _STOP_SIGNALS]
         super().__rsgi_init__(loop)
-        # What is there now stays; to look through it for garbage again and again takes a while.
-        gc.collect()
-        gc.freeze()
+        look_as_usual()
         for number, handler in handlers:
             loop.call_soon(signal.signal, number, handler)
         loop.add_signal_handler(DRAIN_SIGNAL, self.drain)

@@ -112,6 +112,28 @@ def test_commands_load_nothing_that_only_a_worker_needs(data: Path, command: lis
     assert loaded_by("widget_catalog", *command, "--data", str(data)) & _OF_A_WORKER == set()
 
 
+def test_a_worker_loads_what_sends_webhooks_only_when_there_is_something_to_send() -> None:
+    script = "import sys, widget_catalog.worker; print({'httpcore', 'httpx'} & {*sys.modules})"
+
+    assert _printed_by(script) == "set()"
+
+
+def test_the_collector_looks_rarely_only_while_a_command_starts() -> None:
+    script = (
+        "import gc; usual = gc.get_threshold();"
+        "from widget_catalog.collector import look_as_usual, look_rarely;"
+        "look_rarely(); rare = gc.get_threshold(); look_as_usual();"
+        "print(rare[0] > 10 * usual[0], gc.isenabled(), gc.get_threshold() == usual)"
+    )
+
+    assert _printed_by(script) == "True True True"
+
+
+def _printed_by(script: str) -> str:
+    command = [sys.executable, "-c", script]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+
 def test_wrong_usage_is_told_on_standard_error_with_code_2() -> None:
     for arguments in (["nonsense"], ["import"], ["serve", "--port", "many"], ["export", "--x"]):
         said = widget_catalog(*arguments)

@@ -18,11 +18,10 @@ from widget_catalog.actions.webhooks.managing import (
     rotate_secret,
     show_webhook,
 )
-from widget_catalog.actions.webhooks.sending import Outcome
 from widget_catalog.domain.accounts import COMMAND_LINE, Actor, Via
 from widget_catalog.domain.errors import Conflict, NotAllowed
 from widget_catalog.domain.events import Published
-from widget_catalog.domain.webhooks import Delivery, Webhook, WebhookRules
+from widget_catalog.domain.webhooks import Delivery, Outcome, Webhook, WebhookRules
 from widget_catalog.store.engine import Store
 from widget_catalog.store.leadership import Leadership
 from widget_catalog.store.webhooks import (

@@ -10,11 +10,11 @@ from widget_catalog.actions.second_factor.secret_box import SecretBox
 from widget_catalog.actions.webhooks.dispatching import Dispatcher
 from widget_catalog.actions.webhooks.managing import IssuedWebhook, create_webhook, show_webhook
 from widget_catalog.actions.webhooks.name_lookups import NameLookups
-from widget_catalog.actions.webhooks.sending import Outcome, send_all
+from widget_catalog.actions.webhooks.sending import send_all
 from widget_catalog.domain.accounts import COMMAND_LINE
 from widget_catalog.domain.events import Published, Unlisted
 from widget_catalog.domain.public_addresses import parse_networks
-from widget_catalog.domain.webhooks import Delivery, Webhook, WebhookRules
+from widget_catalog.domain.webhooks import Delivery, Outcome, Webhook, WebhookRules
 from widget_catalog.store.engine import Store, sqlite_engine
 from widget_catalog.store.webhooks import find_webhook
 from widget_catalog.store.widgets import add_widget, get_widget, replace_widget

@@ -96,6 +96,22 @@ class Delivery(NamedTuple):
     error: str | None
 
 
+class Outcome(NamedTuple):
+    """What became of a delivery. Without a status and an error it was not sent."""
+
+    delivery: Delivery
+    status: int | None = None
+    error: str | None = None
+
+    @property
+    def was_sent(self) -> bool:
+        return self.status is not None or self.error is not None
+
+    @property
+    def is_delivered(self) -> bool:
+        return self.error is None and self.status is not None
+
+
 def new_webhook_secret() -> str:
     return SECRET_PREFIX + base64.b64encode(secrets.token_bytes(_SECRET_BYTES)).decode()
 

@@ -14,9 +14,9 @@ from support.webhooks import Post
 from widget_catalog.actions.webhooks import sending
 from widget_catalog.actions.webhooks.dispatching import new_delivery
 from widget_catalog.actions.webhooks.name_lookups import NameLookups
-from widget_catalog.actions.webhooks.sending import Outcome, create_tls_context
+from widget_catalog.actions.webhooks.sending import create_tls_context
 from widget_catalog.domain.public_addresses import parse_networks
-from widget_catalog.domain.webhooks import WebhookRules
+from widget_catalog.domain.webhooks import Outcome, WebhookRules
 
 
 @pytest.fixture

@@ -10,13 +10,12 @@ from typing import Protocol
 import structlog
 
 from ...domain.errors import StoreUnavailable
-from ...domain.webhooks import Delivery, Webhook, WebhookRules
+from ...domain.webhooks import Delivery, Outcome, Webhook, WebhookRules
 from ...store.engine import Store
 from ...store.leadership import Leadership
 from ...store.webhooks import count_waiting
 from .dispatching import Dispatcher
 from .name_lookups import NameLookups
-from .sending import Outcome, create_tls_context, send_all
 
 _log = structlog.get_logger("widget_catalog.webhooks")
 
@@ -126,6 +125,9 @@ class Deliverer:
     def _send(
         self, webhook: Webhook, secrets: list[str], deliveries: list[Delivery]
     ) -> list[Outcome]:
+        # Only now: most catalogs send nothing, and to load it takes a while.
+        from .sending import create_tls_context, send_all
+
         if self._tls is None:
             self._tls = create_tls_context()
         now_s = self._store.now_ms() // 1000

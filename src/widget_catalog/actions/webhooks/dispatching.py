@@ -21,6 +21,7 @@ from ...domain.webhooks import (
     DISABLED_AFTER_MS,
     RETRIED_FOR_MS,
     Delivery,
+    Outcome,
     Webhook,
     pause_ms,
     rest_ms,
@@ -50,7 +51,6 @@ from ...store.webhooks import (
     oldest_position,
     remove_deliveries,
 )
-from .sending import Outcome
 
 _log = structlog.get_logger("widget_catalog.webhooks")
 

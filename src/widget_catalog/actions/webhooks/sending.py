@@ -9,13 +9,13 @@ import socket
 import ssl
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import httpcore
 
 from ... import release
 from ...domain.public_addresses import Network, is_public
-from ...domain.webhooks import Delivery, Webhook, WebhookRules, sign
+from ...domain.webhooks import Delivery, Outcome, Webhook, WebhookRules, sign
 from .name_lookups import NameLookups, TooManyLookups
 
 # For one delivery, from the look-up of the name to the end of the answer.
@@ -26,22 +26,6 @@ _BATCH_S = 30.0
 _MOST_ANSWER_BYTES = 1 << 16
 _Headers = Mapping[bytes | str, bytes | str]
 _AGENT = f"widget-catalog/{release.VERSION} (webhooks)"
-
-
-class Outcome(NamedTuple):
-    """What became of a delivery. Without a status and an error it was not sent."""
-
-    delivery: Delivery
-    status: int | None = None
-    error: str | None = None
-
-    @property
-    def was_sent(self) -> bool:
-        return self.status is not None or self.error is not None
-
-    @property
-    def is_delivered(self) -> bool:
-        return self.error is None and self.status is not None
 
 
 class AddressRefused(Exception):
