@@ -1,5 +1,6 @@
-"""How often somebody may fail: failures are counted by keys, within a window of time. Failed
-sign-ins are also recorded in the audit log, but not every one."""
+"""Limits on failed attempts, counted by key within a time window. Some failed sign-ins are also
+recorded in the audit log.
+"""
 
 import math
 from collections.abc import Mapping
@@ -26,9 +27,10 @@ _RECORDED_OF_NOBODY = 200
 
 
 def count_attempt(store: Store, limits: Mapping[str, int], sentence: str) -> None:
-    """TooOften; or one more failure, to be taken back if it turns out to be none.
+    """Raises TooOften, or counts one more failure, to be subtracted if it turns out to be a
+    success.
 
-    Counted before it is tried, so that many at once are heard no more often than one by one.
+    Counted before the attempt, so that concurrent attempts are limited like sequential ones.
     """
     with store.writing() as tx:
         _check(add_failures(tx, limits), tx.at_ms, limits, sentence)
@@ -44,7 +46,7 @@ def _check(counted: Counted, now_ms: int, most: Mapping[str, int], sentence: str
 def record_failed_sign_in(
     store: Store, account: Account | None, address: str, key: str, limit: int
 ) -> None:
-    """Record the first failure that `key` counts, and the one after which it is locked.
+    """Record the first failure that `key` counts, and the one that locks it.
 
     The name is recorded only if there is such an account: people type passwords there, too.
     """
@@ -71,5 +73,5 @@ def _record_bounds(account: Account | None, address: str) -> dict[str, int]:
 
 
 def add_failures(tx: Transaction, limits: Mapping[str, int]) -> Counted:
-    """One more for each key; until the transaction ends, nobody else counts these."""
+    """One more for each key, which stay locked until the transaction ends."""
     return add_attempts(tx, limits, _WINDOW_MS)

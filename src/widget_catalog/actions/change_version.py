@@ -1,4 +1,4 @@
-"""What may happen to a published version: yank, unyank, deprecate, undeprecate.
+"""Changes to a published version: yank, unyank, deprecate, undeprecate.
 
 Revoking is in `revoke_version.py`: it moves files, too.
 """
@@ -36,7 +36,7 @@ MAX_REASON = 500
 def yank_version(
     store: Store, actor: Actor, key: str, number: str, reason: str, quotas: Quotas = NO_QUOTAS
 ) -> None:
-    """Take a version back: never offered any more, still loadable where it is installed."""
+    """Withdraw a version: no longer offered, still loadable where it is installed."""
     checked = checked_reason("reason", reason)
     yanked = partial(Yanked, reason=checked)
     change = _Change(key, number, Right.YANK, yanked)
@@ -53,7 +53,7 @@ def unyank_version(
 def deprecate_version(
     store: Store, actor: Actor, key: str, number: str, message: str, quotas: Quotas = NO_QUOTAS
 ) -> None:
-    """Warn those who use a version."""
+    """Warn users of a version."""
     checked = checked_reason("message", message)
     deprecated = partial(Deprecated, message=checked)
     change = _Change(key, number, Right.DEPRECATE, deprecated)
@@ -68,7 +68,7 @@ def undeprecate_version(
 
 
 def redate_widget(store: Store, key: str) -> int:
-    """Date versions from the future as of now, in the order they had; gives how many there were.
+    """Set versions dated in the future to the current time, in the same order; returns how many.
 
     For the operator, after the clock was ahead while versions were published.
     """

@@ -1,4 +1,4 @@
-"""What may happen to a widget: list, unlist, official or not, who publishes it."""
+"""Changes to a widget: list, unlist, official or not, publishers."""
 
 import msgspec
 
@@ -63,7 +63,7 @@ def set_official(store: Store, actor: Actor, key: str, is_official: bool | None)
 
 
 def view_widget(store: Store, actor: Actor, key: str) -> tuple[StoredWidget, int]:
-    """A widget as its scope's people see it, listed or not, and its downloads."""
+    """A widget as its owners see it, listed or not, and its downloads."""
     scope, name = parse_key(key)
     with store.reading() as connection:
         require(connection, actor, Right.VIEW, scope, name)
@@ -82,9 +82,9 @@ def get_publishers(store: Store, actor: Actor, key: str) -> list[str]:
 def name_publishers(
     store: Store, actor: Actor, key: str, usernames: list[str], quotas: Quotas = NO_QUOTAS
 ) -> None:
-    """Say which members of an organization may publish a widget, besides its admins.
+    """Set which members of an organization may publish a widget, besides its admins.
 
-    The widget need not exist yet: so a member can publish its first version.
+    The widget need not exist yet, so that a member can publish its first version.
     """
     scope, name = parse_key(key)
     with store.writing() as tx:

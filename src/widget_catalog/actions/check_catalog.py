@@ -1,4 +1,4 @@
-"""Doctor: is everything in a data folder as it should be? Mends what can be rebuilt."""
+"""Doctor: checks a data folder, and repairs what can be rebuilt."""
 
 import re
 import time
@@ -28,7 +28,7 @@ _YOUNG_S = 15 * 60
 
 
 class Findings(msgspec.Struct):
-    """What was looked at, what is wrong, what was only untidy, and what was mended."""
+    """What was checked, errors, warnings, and what was repaired."""
 
     widgets: int = 0
     bundles: int = 0
@@ -46,7 +46,7 @@ class Findings(msgspec.Struct):
 def check_catalog(
     store: Store, bundles: Bundles, replica: Replica, progress: Progress = lambda _: None
 ) -> Findings:
-    """Goes on where rows are damaged, to name all that is; then no file is called an orphan."""
+    """Continues after damaged rows, to name all of them; then no orphans are reported."""
     findings = check_database(store, replica, progress)
     try:
         if findings.is_truth_sound:
@@ -60,7 +60,9 @@ def check_catalog(
 
 
 def check_database(store: Store, replica: Replica, progress: Progress = lambda _: None) -> Findings:
-    """The database, and whether the replica is what it says: mended if it is not."""
+    """Check the database, and compare the replica with it; the replica is repaired if
+    it differs.
+    """
     findings = Findings()
     with store.reading() as connection:
         broken = check_integrity(connection)
@@ -101,9 +103,9 @@ def _check_bundles(store: Store, bundles: Bundles, findings: Findings) -> None:
 
 
 def list_orphans(bundles: Bundles, connection: Snapshot) -> list[Stored]:
-    """Bundles that no version refers to, and what an interrupted write left behind.
+    """Bundles that no version refers to, and leftovers of interrupted writes.
 
-    A file that was put in place just now is none: its version may be committed in a moment.
+    A recent file is not an orphan: its version may be committed in a moment.
     """
     known = {_key(file) for file in list_stored_files(connection)}
     known |= _awaited(connection)

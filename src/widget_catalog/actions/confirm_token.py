@@ -1,7 +1,7 @@
-"""A program asks for an access token; its person confirms it in a browser; the program gets it.
+"""A program requests an access token; its user confirms it in a browser; the program gets it.
 
-A program that was signed in by OAuth could otherwise turn an hour's access into a year's, and
-keep it when it is signed out.
+Otherwise a program signed in with OAuth could turn an hour of access into a year, and keep it
+after it is signed out.
 """
 
 import secrets
@@ -36,7 +36,7 @@ _LETTERS = "BCDFGHJKLMNPQRSTVWXZ"
 def request_token(
     store: Store, visitor: Visitor, *, name: str, limits: Limits, days: int
 ) -> TokenRequest:
-    """Have a program wait for its person. One request a sign-in: the last."""
+    """Create a request. One per sign-in: the last."""
     account = require_person(visitor.actor)
     if visitor.grant_id is None:
         raise NotAllowed("Only a program that was signed in by OAuth asks for confirmation.")
@@ -60,9 +60,9 @@ def request_token(
 
 
 def view_token_request(store: Store, visitor: Visitor, code: str) -> tuple[TokenRequest, str]:
-    """What waits with this code for this person, and the client id of the program; or NotFound.
+    """The request with this code for this person, and the client id of the program; or NotFound.
 
-    A code finds only one's own requests, so nobody gains anything by guessing.
+    A code finds only a person's own requests, so guessing is useless.
     """
     account = require_person(visitor.actor)
     with store.reading() as connection:
@@ -77,7 +77,7 @@ def view_token_request(store: Store, visitor: Visitor, code: str) -> tuple[Token
 
 
 def decide_token(store: Store, visitor: Visitor, code: str, *, is_agreed: bool) -> TokenRequest:
-    """The person agrees or refuses, with a session: a program cannot do that for them."""
+    """The person confirms or refuses, with a session: a program cannot do that for them."""
     account = require_person(visitor.actor)
     if visitor.session is None:
         raise NotAllowed("Confirm this in a browser, where you are signed in.")
@@ -94,9 +94,9 @@ def decide_token(store: Store, visitor: Visitor, code: str, *, is_agreed: bool) 
 
 
 def claim_token(store: Store, visitor: Visitor, id_: str) -> IssuedToken | None:
-    """The token, once the person has agreed; None as long as they have not decided.
+    """The token, once the person has confirmed; None until they have decided.
 
-    NotAllowed if they refused. Only the sign-in that asked gets an answer.
+    Raises NotAllowed if they refused. Only the sign-in that requested it gets a response.
     """
     account = require_person(visitor.actor)
     with store.writing() as tx:

@@ -1,4 +1,4 @@
-"""The catalog's numbers from the store alone: nothing is opened for writing, or rebuilt."""
+"""Statistics from the store only: nothing is opened for writing, or rebuilt."""
 
 import msgspec
 

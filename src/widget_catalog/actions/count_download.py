@@ -1,10 +1,10 @@
-"""Counting downloads by group commit: nothing acknowledged is lost, a thousand cost one commit.
+"""Counts downloads with group commit: nothing acknowledged is lost, a thousand cost one commit.
 
-Increments pile up while a commit is under way or another process writes; the next commit takes
-them all. There is no timer: a lone increment is committed at once. The thread that commits may
-wait for other writers without a limit; a request waits for some seconds and is then refused. Its
-increment is withdrawn, so that a client that tries again is counted once. Only where the commit
-has already begun may a refused increment still count.
+Increments accumulate while a commit is in progress or another process writes; the next commit
+takes them all. There is no timer: a single increment is committed at once. The committing thread
+waits for other writers without a timeout; a request waits for some seconds and then fails. Its
+increment is withdrawn, so that a client that retries is counted once. Only if the commit has
+already started may a failed increment still count.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ _log = structlog.get_logger("widget_catalog.downloads")
 
 
 class _Batch:
-    """Increments that will be committed together, and the future all their callers wait on."""
+    """Increments that are committed together, and the future that their callers await."""
 
     __slots__ = ("committed", "increments")
 
@@ -38,7 +38,7 @@ class _Batch:
 
 
 class DownloadCounter:
-    """One per worker. `count` belongs to the event loop, the commits to a thread."""
+    """One per worker. `count` runs on the event loop, commits in a thread."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -94,7 +94,7 @@ class DownloadCounter:
                 return
 
     def _take(self) -> _Batch | None:
-        """What is pending, which from now on cannot be withdrawn."""
+        """Take the pending batch, which from now on cannot be withdrawn."""
         with self._lock:
             batch, self._pending = self._pending, None
             self._committing = 0 if batch is None else batch.increments.total()
@@ -138,7 +138,7 @@ class DownloadCounter:
             loop.call_soon_threadsafe(_settle, batch.committed, fault)
 
     def _write_days(self) -> None:
-        """Of days without a count to go along with; if that fails, they wait for the next one."""
+        """Write days without a count to go along with; on failure they wait for the next commit."""
         if not self._days.has_any:
             return
         try:
@@ -149,7 +149,7 @@ class DownloadCounter:
         self._days.forget()
 
     def _new_batch(self) -> _Batch:
-        """A batch that is refused when its requests have waited long enough."""
+        """A batch that times out with its requests."""
         loop = asyncio.get_running_loop()
         batch = _Batch(loop.create_future())
         patience_s = _SHORT_PATIENCE_S if self._is_stuck else _PATIENCE_S
@@ -158,7 +158,7 @@ class DownloadCounter:
         return batch
 
     def _give_up(self, batch: _Batch) -> None:
-        """Refuse a batch, and withdraw it unless its commit has begun."""
+        """Fail a batch, and withdraw it unless its commit has started."""
         with self._lock:
             if self._pending is batch:
                 self._pending = None

@@ -1,4 +1,4 @@
-"""Making accounts: by the operator, by registration, and by invitation."""
+"""Creates accounts: by the operator, by registration, and by invitation."""
 
 from collections.abc import Set
 
@@ -53,7 +53,7 @@ def create_account(
     is_operator: bool = False,
     reserved: Set[str] = RESERVED,
 ) -> Account:
-    """By the operator, who may also give away a scope whose widgets have no owner yet."""
+    """By the operator, who may also assign a scope whose widgets have no owner yet."""
     name = _checked(username, email, password, reserved)
     password_hash = hash_password(password)
     with store.publishing() as tx:
@@ -63,7 +63,7 @@ def create_account(
 
 
 def check_may_register(store: Store, registration: str, secret: str) -> Invitation | None:
-    """The invitation, if there is one; NotAllowed if they may not make an account."""
+    """The invitation, if there is one; raises NotAllowed if registration is not allowed."""
     with store.reading() as connection:
         invitation = _find(connection, secret, store.now_ms())
         if find_mirror(connection) is not None:
@@ -93,12 +93,12 @@ def register(
     browser: Browser = UNKNOWN_BROWSER,
     reserved: Set[str] = RESERVED,
 ) -> SignedIn:
-    """By the person, if registration is open or they have an invitation; signs them in, in place
-    of the former session.
+    """By the person, if registration is open or they have an invitation; signs them in, replacing
+    the browser's session.
 
     Every attempt is counted before it costs anything, and stays counted if it is refused. An
-    e-mail address that another account has is no reason to refuse one: nobody has proven whose
-    it is, and a refusal would reveal that it has an account.
+    e-mail address that another account has is accepted: its ownership is not verified, and a
+    refusal would reveal that it has an account.
     """
     invited = check_may_register(store, registration, secret) is not None
     name = _checked(username, email, password, reserved)
@@ -122,7 +122,7 @@ def register(
 def create_without_password(
     tx: Transaction, username: str, email: str, address: str, reserved: Set[str] = RESERVED
 ) -> Account:
-    """For somebody whom another provider has signed in."""
+    """For a person signed in by an OpenID Connect provider."""
     if find_mirror(tx.connection) is not None:
         raise NotAllowed(
             "This catalog is a mirror, where nobody makes an account. Ask the operator."
@@ -142,9 +142,9 @@ def invite(
     actor: Actor = COMMAND_LINE,
     invited_by: str = "",
 ) -> str:
-    """A secret with which somebody can make one account, for a week.
+    """A secret that allows creating one account, for a week.
 
-    There is one for an operator at a time, the last.
+    There is only one for an operator at a time, the last.
     """
     secret = new_secret(INVITATION_PREFIX)
     with store.publishing() as tx:
@@ -168,7 +168,7 @@ def invite(
 
 
 def invite_first_operator(store: Store) -> str | None:
-    """As long as there is no account: a secret to make the operator's, in place of the last."""
+    """While there is no account: a secret to create the operator's, replacing the last one."""
     with store.reading() as connection:
         if has_accounts(connection):
             return None
@@ -181,7 +181,7 @@ def _find(connection: Snapshot, secret: str, now_ms: int) -> Invitation | None:
 
 
 def _checked(username: str, email: str, password: str, reserved: Set[str]) -> Scope:
-    """The name, or InvalidAccount with everything that is wrong."""
+    """The name, or InvalidAccount with all errors."""
     faults = [fault for fault in (email_fault(email), password_fault(password)) if fault]
     try:
         name = parse_username(username, reserved)

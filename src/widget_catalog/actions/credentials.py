@@ -1,4 +1,4 @@
-"""Secrets that are given away once and kept only as their hash, and passwords."""
+"""Secrets that are shown once and stored as hashes, and passwords."""
 
 import hashlib
 import secrets
@@ -24,17 +24,17 @@ _at_once = threading.Semaphore(2)
 
 
 def new_secret(prefix: str) -> str:
-    """A secret that says by its beginning what it is, so that one which leaks is recognised."""
+    """A secret with a prefix for its kind, so that leaked ones can be recognised."""
     return prefix + secrets.token_urlsafe(_SECRET_BYTES)
 
 
 def new_id() -> str:
-    """A name for a thing that nobody can guess, but that is no secret."""
+    """An unguessable identifier, which is not a secret."""
     return secrets.token_hex(12)
 
 
 def plain_code(user_code: str) -> str:
-    """A code that people type, as it is stored: with or without hyphens, in any case."""
+    """A code typed by people, in normal form: without hyphens, in one case."""
     return "".join(it for it in user_code[:40].upper() if it.isalnum())
 
 
@@ -47,13 +47,13 @@ def hash_secret(secret: str) -> str:
 
 
 def hash_password(password: str) -> str:
-    """Takes about a tenth of a second, on purpose: never on the event loop."""
+    """Takes about a tenth of a second, by design: never on the event loop."""
     with _at_once:
         return _hasher.hash(password.encode("utf-8", "surrogatepass"))
 
 
 def is_password(password_hash: str | None, password: str) -> bool:
-    """Whether this is the password. Takes as long where there is none."""
+    """Whether this is the password. Takes the same time if there is none."""
     nobodys_hash = _nobodys_hash()  # Made at the first call, for whichever account.
     try:
         with _at_once:
@@ -71,5 +71,5 @@ def _nobodys_hash() -> str:
 
 
 def is_outdated(password_hash: str) -> bool:
-    """Whether the hash was made with a lower cost than new ones are."""
+    """Whether the hash has a lower cost than new ones."""
     return _hasher.check_needs_rehash(password_hash)

@@ -1,4 +1,4 @@
-"""Export: the whole catalog as NDJSON, ordered, the same bytes for the same catalog."""
+"""Exports the catalog as NDJSON, ordered, with the same bytes for the same catalog."""
 
 import contextlib
 import shutil
@@ -23,7 +23,7 @@ _BATCH = 500
 
 
 def export_catalog(store: Store, files_of: FilesOf) -> Iterator[bytes]:
-    """One line a widget, by scope and name, all from one moment."""
+    """One line per widget, by scope and name, from one consistent snapshot."""
     with store.reading() as connection:
         yield from export_widgets(connection, stream_widgets(connection, _BATCH), files_of)
 
@@ -42,7 +42,7 @@ def export_widgets(
 
 
 def linked_to(cdn_url: str) -> FilesOf:
-    """Name a stored bundle by the address it is served at. Style sheets are left out."""
+    """Reference stored bundles by URL. Style sheets are left out."""
 
     def files_of(widget: Widget, version: Version) -> dict[str, str]:
         address = cdn_url + file_path(widget.scope, widget.name, version.number, "js")
@@ -52,7 +52,7 @@ def linked_to(cdn_url: str) -> FilesOf:
 
 
 def copied_to(folder: Path, bundles: Bundles) -> FilesOf:
-    """Copy stored files beside the export, and name them by their places there."""
+    """Copy stored files next to the export, and reference them by path."""
 
     def copied(sha256_hash: str, kind: Kind) -> str:
         name = f"bundles/{sha256_hash}.{kind}"
@@ -74,7 +74,7 @@ def copied_to(folder: Path, bundles: Bundles) -> FilesOf:
 
 
 def _is_whole(target: Path, sha256_hash: str) -> bool:
-    """Whether a copy from an earlier export is there."""
+    """Whether an intact copy from an earlier export exists."""
     try:
         return hash_file(target).sha256_hash == sha256_hash
     except CatalogError:

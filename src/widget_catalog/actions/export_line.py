@@ -17,7 +17,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 def encode_line(widget: Widget, download_count: int, files_of: FilesOf) -> bytes:
-    """The line of this widget, all keys in it, in the order of the documentation."""
+    """The line of this widget, with all keys, in the documented order."""
     line = {
         "scope": str(widget.scope),
         "name": str(widget.name),

@@ -1,4 +1,6 @@
-"""Installs by day: noted as downloads are counted, written some seconds later, read for charts."""
+"""Installs by day: collected as downloads are counted, written some seconds later, read for
+charts.
+"""
 
 import time
 from collections.abc import Mapping
@@ -13,11 +15,10 @@ WRITE_EVERY_S = 5.0
 
 
 class DayCounts:
-    """What was counted and is not written by day yet; for one thread.
+    """Counts that are not written by day yet; for one thread.
 
-    They are written with the counts of some later moment, so that the counter commits no more
-    often, and writes hardly more, than without. A process that is killed loses some seconds of
-    a chart, and no count.
+    They are written together with later counts, so that there are no additional commits. A killed
+    process loses some seconds of a chart, but no count.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Invitations to an organization: made, listed, withdrawn, accepted, declined."""
+"""Invitations to an organization: create, list, revoke, accept, decline."""
 
 import hmac
 
@@ -46,7 +46,7 @@ _NOT_VALID = (
 def invite_member(
     store: Store, actor: Actor, slug: str, role: Role, *, username: str = "", email: str = ""
 ) -> tuple[Invitation, str | None]:
-    """An account by its name; or anyone with the link, whose secret is returned only this once."""
+    """An account by its name; or anyone with the link, whose secret is returned only once."""
     inviter = require_person(actor)
     if bool(username) == bool(email):
         raise InvalidRequest("Give a username or an email, one of the two.")
@@ -119,7 +119,7 @@ def withdraw_invitation(store: Store, actor: Actor, slug: str, id_: str) -> None
 
 
 def preview_invitation(store: Store, id_: str, secret: str) -> Invitation | None:
-    """One by link, for somebody who has the link and is not signed in yet."""
+    """An invitation by link, for somebody who is not signed in yet."""
     with store.reading() as connection:
         found = find_invitation(connection, id_, store.now_ms())
         if found is None or found.secret_hash is None or not _may_still_invite(connection, found):
@@ -128,7 +128,7 @@ def preview_invitation(store: Store, id_: str, secret: str) -> Invitation | None
 
 
 def view_invitation(store: Store, actor: Actor, id_: str, secret: str) -> Invitation:
-    """One that this person may accept or decline, or NotFound."""
+    """An invitation that this person may accept or decline, or NotFound."""
     account = require_person(actor)
     with store.reading() as connection:
         return _get(connection, account, id_, secret, store.now_ms())
@@ -143,7 +143,7 @@ def answer_invitation(
     *,
     is_accepted: bool,
 ) -> str | None:
-    """Accept or decline; gives the organization."""
+    """Accept or decline; returns the organization."""
     account = require_person(actor)
     with store.writing() as tx:
         lock_account(tx, account.id)
@@ -178,7 +178,7 @@ def _get(connection: Snapshot, account: Account, id_: str, secret: str, now_ms: 
 
 
 def _may_still_invite(connection: Snapshot, invitation: Invitation) -> bool:
-    """Whether its inviter could make it now: an invitation gives no more than its inviter has."""
+    """Whether its sender could still send it: an invitation grants no more than its sender has."""
     if invitation.organization is None or invitation.inviter_id is None:
         return False
     inviter = find_account_by_id(connection, invitation.inviter_id)
@@ -191,7 +191,7 @@ def _may_still_invite(connection: Snapshot, invitation: Invitation) -> bool:
 
 
 def _right_to_invite(role: Role) -> Right:
-    """Owners are made by owners alone; every owner also manages members."""
+    """Only owners invite owners; every owner also manages members."""
     return Right.OWN if role is Role.OWNER else Right.MANAGE_MEMBERS
 
 

@@ -1,4 +1,4 @@
-"""Access tokens for machines: made, listed, revoked."""
+"""Access tokens for machines: create, list, revoke."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -45,7 +45,7 @@ class FieldNames(NamedTuple):
 
 
 class IssuedToken(NamedTuple):
-    """A token and its secret, which is shown this once."""
+    """A token and its secret, which is shown once."""
 
     secret: str
     token: Token
@@ -57,8 +57,9 @@ _IN_API = FieldNames()
 def issue_token(
     store: Store, visitor: Visitor, *, name: str, limits: Limits, days: int
 ) -> IssuedToken:
-    """By a person who has just proved who they are: a token may outlive their session by a year.
-    A program has to ask for confirmation: `confirm_token.py`."""
+    """By a person who has just re-authenticated: a token may outlive their session by a year. A
+    program has to ask for confirmation: `confirm_token.py`.
+    """
     account = require_person(visitor.actor)
     require_fresh(store, visitor)
     with store.writing() as tx:
@@ -109,7 +110,7 @@ def revoke_token(store: Store, actor: Actor, id_: str) -> None:
 
 
 def forget_tokens(store: Store) -> None:
-    """Remove those that have expired, of all accounts."""
+    """Remove expired tokens of all accounts."""
     with store.reading() as connection:
         if not has_expired_tokens(connection, store.now_ms()):
             return
@@ -127,10 +128,10 @@ def parse_limits(
     days: int,
     called: FieldNames = _IN_API,
 ) -> Limits:
-    """What a token is to be good for, or InvalidRequest with everything that is wrong.
+    """The permissions of a token, or InvalidRequest with all errors.
 
-    It is only for places where its account may publish: for others it would be good for nothing.
-    A widget need not exist yet. An operator's may be for any.
+    Only for scopes and widgets that the account may publish to. A widget need not exist yet. An
+    operator's token may be for any.
     """
     faults = []
     if fault := name_fault(name, _MAX_NAME):

@@ -1,4 +1,4 @@
-"""A database that is lost: nothing may take what is left of a catalog for a new one."""
+"""Detects a lost database: what is left of a catalog must not be mistaken for a new one."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from .backup.layout import list_snapshots
 
 
 def has_database(database: Path) -> bool:
-    """An empty file is none: SQLite would fill it as if it were new."""
+    """An empty file is not one: SQLite would fill it as if it were new."""
     try:
         return database.stat().st_size > 0
     except OSError:
@@ -16,7 +16,7 @@ def has_database(database: Path) -> bool:
 
 
 def require_no_backup(folder: Path) -> None:
-    """Raises CatalogMissing where this is a backup folder: it has bundles, too."""
+    """Raises CatalogMissing if this is a backup folder, which has bundles, too."""
     try:
         is_backup = bool(list_snapshots(folder))
     except OSError:  # What is wrong with the folder is said where it is opened.
@@ -31,10 +31,10 @@ def require_no_backup(folder: Path) -> None:
 def require_no_traces(
     database: Path, bundles: Bundles, second_factor_key: Path, *, is_opened: bool
 ) -> None:
-    """Raises CatalogMissing where bundles, a log or a key say that there was a database.
+    """Raises CatalogMissing if bundles, a log or a key show that there was a database.
 
     If it `is_opened`, SQLite has read the log: what is left there was never committed, as after a
-    kill while the tables were made.
+    kill while the tables were created.
     """
     stored = sum(1 for _ in bundles.list_stored())
     traces = [f"{stored:,} stored bundle{'s' if stored != 1 else ''}"] if stored else []

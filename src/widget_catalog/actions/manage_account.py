@@ -1,4 +1,4 @@
-"""What becomes of an account: another password, disabled, enabled, closed; its sessions."""
+"""Changes to an account: password, disable, enable, close; its sessions."""
 
 import msgspec
 
@@ -55,8 +55,9 @@ _MOST_WRONG = 5
 def change_password(
     store: Store, visitor: Visitor, current: str, new: str, *, keeps_tokens: bool = False
 ) -> None:
-    """Another password. Every other session and program is signed out; access tokens end, unless
-    the person says otherwise."""
+    """Set a new password. Ends every other session and program; access tokens are revoked, unless
+    the person chooses otherwise.
+    """
     account = require_person(visitor.actor)
     known = check_password(store, visitor, account, current)
     password_hash = hash_new(new)
@@ -72,7 +73,7 @@ def change_password(
 
 
 def reset_password(store: Store, username: str, new: str) -> None:
-    """By the operator. Everybody is signed out, and access tokens end."""
+    """By the operator. Ends all sessions, and revokes access tokens."""
     password_hash = hash_new(new)
     with store.writing() as tx:
         account = get_open(tx, username)
@@ -82,7 +83,7 @@ def reset_password(store: Store, username: str, new: str) -> None:
 
 
 def reset_second_factor(store: Store, username: str, actor: Actor = COMMAND_LINE) -> None:
-    """By the operator, for somebody who has lost it: the password alone signs them in again."""
+    """By the operator, for somebody who has lost it: the password alone is then enough."""
     with store.writing() as tx:
         require_operator_now(tx.connection, actor)
         account = get_open(tx, username)
@@ -96,7 +97,9 @@ def reset_second_factor(store: Store, username: str, actor: Actor = COMMAND_LINE
 def set_disabled(
     store: Store, username: str, *, is_disabled: bool, actor: Actor = COMMAND_LINE
 ) -> None:
-    """By the operator. A disabled account cannot sign in; its access tokens end for good."""
+    """By the operator. A disabled account cannot sign in; its access tokens are revoked
+    permanently.
+    """
     with store.writing() as tx:
         require_operator_now(tx.connection, actor)
         account = get_open(tx, username)
@@ -113,9 +116,10 @@ def set_disabled(
 
 
 def close_account(store: Store, visitor: Visitor, password: str) -> None:
-    """By the person, with their password or a session that has just begun; a program's access
-    alone is not enough. Widgets are unlisted, bundles stay: no dashboard breaks. The name stays
-    taken, the e-mail address does not."""
+    """By the person, with their password or a recent session; a program's access alone is not
+    enough. Widgets are unlisted, bundles stay, so that no dashboard breaks. The name stays taken,
+    the e-mail address does not.
+    """
     account = require_person(visitor.actor)
     known = None
     if account.has_password and (password or not is_fresh(store, visitor)):
@@ -149,7 +153,7 @@ def close_account(store: Store, visitor: Visitor, password: str) -> None:
 
 
 def list_own_sessions(store: Store, visitor: Visitor, lifetimes: Lifetimes) -> list[Session]:
-    """The one that asks, then the others, newest first."""
+    """The current one, then the others, newest first."""
     account = require_person(visitor.actor)
     now_ms = store.now_ms()
     with store.reading() as connection:
@@ -187,7 +191,7 @@ def list_own_programs(store: Store, visitor: Visitor) -> list[Grant]:
 
 
 def sign_out_program(store: Store, visitor: Visitor, grant_id: str) -> None:
-    """End a program's sign-in, and the access tokens that it asked for."""
+    """End a program's sign-in, and revoke the access tokens it requested."""
     account = require_person(visitor.actor)
     with store.writing() as tx:
         grant = find_grant(tx.connection, grant_id)
@@ -199,7 +203,7 @@ def sign_out_program(store: Store, visitor: Visitor, grant_id: str) -> None:
 
 
 def get_open(tx: Transaction, username: str) -> Account:
-    """An account that its owner has not closed, locked; disabled or not."""
+    """An account that is not closed, locked; disabled or not."""
     lock_account(tx, get_account(tx.connection, username).id)
     account = get_account(tx.connection, username)
     if account.is_closed:
@@ -222,8 +226,8 @@ def sign_out_everywhere(tx: Transaction, account: Account) -> None:
 
 
 def check_password(store: Store, visitor: Visitor, account: Account, password: str) -> Credentials:
-    """What the account is opened with, if this is its password. Bounded, so that nobody can guess
-    the password at a session that was left open.
+    """The credentials of the account, if this is its password. Rate limited, so that the password
+    cannot be guessed at an unattended session.
 
     Counted by session or program, so that none of them can use up the attempts of the others.
     """
@@ -244,8 +248,9 @@ def check_password(store: Store, visitor: Visitor, account: Account, password: s
 def _hold_proof(
     tx: Transaction, visitor: Visitor, account: Account, known: Credentials | None
 ) -> None:
-    """NotSignedIn, if somebody was shut out since they gave the password, or since the request was
-    let in: by another password, or by being signed out."""
+    """Raises NotSignedIn if the session ended since the password was checked, or since the request
+    was authenticated: by a new password, or by signing out.
+    """
     lock_account(tx, account.id)
     hold_session(tx, visitor)
     grant_id = visitor.grant_id
@@ -258,7 +263,7 @@ def _hold_proof(
 
 
 def hash_new(password: str) -> str:
-    """The hash of a password that is good enough, or InvalidAccount."""
+    """The hash of a valid password, or InvalidAccount."""
     if fault := password_fault(password):
         raise InvalidAccount([fault])
     return hash_password(password)

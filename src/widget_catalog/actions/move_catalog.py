@@ -1,7 +1,7 @@
-"""Moving a catalog: from a data folder to what nodes share, or back. Nothing is removed here.
+"""Migrates a catalog from a data folder to PostgreSQL and S3, or back. The source is not changed.
 
-What is there already, from a move that was interrupted, is not copied again. In the end everything
-is compared: the rows of every table, every bundle by its hash, and both exports byte for byte.
+An interrupted move resumes. At the end everything is compared: the rows of every table, every
+bundle by its hash, and both exports byte for byte.
 """
 
 import hashlib
@@ -32,11 +32,11 @@ class Place(NamedTuple):
 
 
 class CannotMove(CatalogError):
-    """The target holds something else, or is not what the source is."""
+    """The target holds something else, or differs from the source."""
 
 
 def move_tables(source: Place, target: Place, bar: Bar) -> int:
-    """Gives how many rows there are."""
+    """Returns the number of rows."""
 
     def reseal(sealed: str) -> str:
         secret = source.box.open(sealed)
@@ -73,7 +73,7 @@ def move_tables(source: Place, target: Place, bar: Bar) -> int:
 
 
 def move_bundles(source: Place, target: Place, bar: Bar) -> int:
-    """Gives how many files versions refer to."""
+    """Returns the number of files that versions refer to."""
     with source.store.reading() as connection:
         files = {(it.sha256_hash, it.kind): it.size_bytes for it in list_stored_files(connection)}
 
@@ -102,7 +102,7 @@ def move_bundles(source: Place, target: Place, bar: Bar) -> int:
 
 
 def export_digest(store: Store) -> str:
-    """Of what `export` would write, with bundles by one address."""
+    """Hash of the output of `export`, with bundles under a fixed URL."""
     digest = hashlib.sha256()
     for line in export_catalog(store, linked_to("")):
         digest.update(line)

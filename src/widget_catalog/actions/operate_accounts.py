@@ -1,4 +1,4 @@
-"""What the operator sees of accounts and invitations to the catalog, and can end."""
+"""For operators: accounts and invitations to the catalog, and what they can end."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""What the operator sees of the whole catalog: its size and health, its scopes and widgets."""
+"""For operators: size and health of the catalog, its scopes and widgets."""
 
 from typing import NamedTuple
 

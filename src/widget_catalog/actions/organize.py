@@ -1,4 +1,4 @@
-"""Organizations: made, looked at; their members' roles, leaving, transfer."""
+"""Organizations: create, view; roles of members, leaving, transfer."""
 
 from collections.abc import Set
 
@@ -84,9 +84,10 @@ def show_organization(
 
 
 def list_public_members(store: Store, scope: str) -> list[Member]:
-    """Whom the page of a scope shows; none unless the owners have decided so.
+    """The members shown on the page of a scope; none unless the owners have chosen so.
 
-    Whoever cannot sign in is left out: why is nobody's business."""
+    Disabled accounts are left out.
+    """
     with store.reading() as connection:
         organization = find_organization(connection, scope)
         if organization is None or not organization.are_members_public:
@@ -98,7 +99,7 @@ def list_public_members(store: Store, scope: str) -> list[Member]:
 
 
 def show_members(store: Store, actor: Actor, slug: str, *, is_public: bool) -> None:
-    """Let everybody see who the members are, or the members alone."""
+    """Make the list of members public, or visible only to members."""
     require_person(actor)
     with store.writing() as tx:
         lock_organization(tx, slug)
@@ -119,7 +120,7 @@ def change_role(
     role: Role,
     quotas: Quotas = NO_QUOTAS,
 ) -> None:
-    """Owners are made and unmade by owners alone, and one who can act must remain."""
+    """Only owners can add or remove owners, and an active owner must remain."""
     require_person(actor)
     with store.writing() as tx:
         _lock(tx, slug, username)
@@ -143,7 +144,7 @@ def change_role(
 
 
 def end_membership(store: Store, actor: Actor, slug: str, username: str) -> None:
-    """Remove somebody, or leave. The last owner cannot go."""
+    """Remove somebody, or leave. The last owner cannot leave."""
     account = require_person(actor)
     is_leaving = username == account.username
     with store.writing() as tx:
@@ -161,8 +162,9 @@ def end_membership(store: Store, actor: Actor, slug: str, username: str) -> None
 def take_out(
     tx: Transaction, actor: Actor, organization: Organization, account_id: int, username: str
 ) -> None:
-    """End a membership and what depends on it: the right to publish widgets, which is recorded,
-    open invitations, and webhooks, until an owner enables them again."""
+    """End a membership and what depends on it: publishing rights (recorded), open invitations, and
+    webhooks, until an owner enables them again.
+    """
     lost = remove_member(tx, organization, account_id)
     remove_invitations_of_inviter(tx, account_id, organization.id)
     disable_webhooks_added_by(tx, actor, username, organization.slug)
@@ -223,7 +225,7 @@ def get_member(connection: Snapshot, organization: Organization, username: str) 
 
 
 def has_another_owner(connection: Snapshot, organization: Organization, account_id: int) -> bool:
-    """Whether somebody else owns it who can act: a disabled account cannot."""
+    """Whether there is another active owner: a disabled account is not."""
     return any(
         it.role is Role.OWNER and not it.is_disabled and it.account_id != account_id
         for it in list_members(connection, organization.id)

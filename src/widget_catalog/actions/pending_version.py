@@ -1,4 +1,4 @@
-"""A version that was requested and is not confirmed yet: what its author is shown, and its end."""
+"""An unconfirmed version: its preview for its author, and discarding it."""
 
 from typing import BinaryIO, NamedTuple
 
@@ -33,7 +33,7 @@ class PendingVersion(NamedTuple):
 
 
 def view_pending(store: Store, actor: Actor, request_id: str) -> PendingVersion:
-    """A request of one's own; NotFound otherwise, and when its time is over."""
+    """An own request; NotFound otherwise, and when it has expired."""
     with store.reading() as connection:
         request = get_request(connection, actor, request_id, store.now_ms())
         wanted = wanted_of(request)
@@ -45,7 +45,7 @@ def view_pending(store: Store, actor: Actor, request_id: str) -> PendingVersion:
 def read_pending_file(
     store: Store, uploads: Uploads, actor: Actor, request_id: str, kind: Kind
 ) -> BinaryIO:
-    """What was uploaded, for its author alone."""
+    """The uploaded file, only for its author."""
     with store.reading() as connection:
         request = get_request(connection, actor, request_id, store.now_ms())
     try:
@@ -55,7 +55,7 @@ def read_pending_file(
 
 
 def discard_pending(store: Store, uploads: Uploads, actor: Actor, request_id: str) -> None:
-    """End a request, and remove what was uploaded for it. One that is confirmed stays."""
+    """End a request, and remove its uploads. A confirmed one is kept."""
     with store.publishing() as tx:
         request = get_request(tx.connection, actor, request_id, tx.at_ms)
         if request.confirmed_at is not None:

@@ -1,4 +1,4 @@
-"""Whether somebody may do what they ask for. Every action asks here first, in its transaction."""
+"""Authorization. Every action checks here first, in its transaction."""
 
 import msgspec
 
@@ -25,7 +25,9 @@ _OTHERWISE = "Only owners and admins of {scope} can do this."
 def require(
     connection: Snapshot, actor: Actor, right: Right, scope: str, name: str | None = None
 ) -> None:
-    """NotAllowed, if this actor has no such right in the scope, or for one widget of it."""
+    """Raises NotAllowed if this actor lacks the permission in the scope, or for one
+    widget of it.
+    """
     now = as_now(connection, actor)
     standing = standing_of(connection, now.account, scope, name)
     if not is_allowed(now, right, standing, scope, name):
@@ -36,8 +38,9 @@ def require(
 
 
 def as_now(connection: Snapshot, actor: Actor) -> Actor:
-    """The actor, with the account as it is in this transaction: the request may have waited since
-    it was let in. NotAllowed, if the account was disabled or closed meanwhile."""
+    """The actor, with the account as it is in this transaction: time may have passed since the
+    request was authenticated. Raises NotAllowed if the account was disabled or closed meanwhile.
+    """
     if actor.account is None:
         return actor
     account = find_account_by_id(connection, actor.account.id)
@@ -47,7 +50,9 @@ def as_now(connection: Snapshot, actor: Actor) -> Actor:
 
 
 def require_person(actor: Actor) -> Account:
-    """NotAllowed for access tokens: they look after no accounts, tokens and organizations."""
+    """Raises NotAllowed for access tokens: they cannot manage accounts, tokens and
+    organizations.
+    """
     if actor.limits is not None:
         raise NotAllowed("An access token cannot do this; sign in as a person.")
     if actor.account is None:
@@ -61,6 +66,8 @@ def require_operator(actor: Actor) -> None:
 
 
 def require_operator_now(connection: Snapshot, actor: Actor) -> None:
-    """The same, by the account as it is in this transaction; the command line is always one."""
+    """The same, with the account as it is in this transaction; the command line is always an
+    operator.
+    """
     require_operator(actor)
     require_operator(as_now(connection, actor))

@@ -1,4 +1,4 @@
-"""Removing entries of the audit log that are older than the operator wants to keep."""
+"""Removes expired entries of the audit log."""
 
 from ..store.audit import list_oldest, remove_entries
 from ..store.engine import Store
@@ -7,7 +7,7 @@ _DAY_MS = 86_400_000
 
 
 def prune_audit(store: Store, keep_days: int) -> None:
-    """Some at a time, so that nobody waits for long; 0 days: they are kept forever."""
+    """In batches, to avoid long transactions; 0 days: entries are kept forever."""
     if not keep_days:
         return
     before_ms = store.now_ms() - keep_days * _DAY_MS

@@ -1,8 +1,8 @@
-"""Publishing: a requested version whose files have come is checked and made public, whole.
+"""Publishes a requested version: verifies its uploads and makes it public, atomically.
 
-The bytes that are published are the ones that were hashed: they are copied under their hash,
-which nobody can write to afterwards, before the transaction that adds the version begins. So
-nobody waits for them, and a version refers to nothing that is not there.
+The published bytes are the ones that were hashed: they are copied under their hash, where nobody
+can write to them, before the transaction that adds the version begins. So no lock is held
+meanwhile, and a version never refers to a missing file.
 """
 
 import contextlib
@@ -54,7 +54,7 @@ def publish_version(
     request_id: str,
     quotas: Quotas = NO_QUOTAS,
 ) -> PublishRequest:
-    """Confirm a request. One that is confirmed already stays so: it may be repeated."""
+    """Confirm a request. Idempotent: a confirmed request may be confirmed again."""
     request = _get_now(store, actor, request_id)
     for _ in range(_TRIES):
         if request.confirmed_at is not None:
@@ -118,7 +118,7 @@ def _publish(
 
 
 def _give_back(store: Store, bundles: Bundles, new: list[_File]) -> None:
-    """Remove bundles that were stored for nothing, unless another version refers to them by now."""
+    """Remove bundles that were stored in vain, unless another version refers to them by now."""
     if not new:
         return
     with store.publishing() as tx:
@@ -133,7 +133,7 @@ def _get_now(store: Store, actor: Actor, request_id: str) -> PublishRequest:
 
 
 def get_request(connection: Snapshot, actor: Actor, request_id: str, now_ms: int) -> PublishRequest:
-    """NotFound for a foreign one too, and for one whose time is over."""
+    """NotFound also for another account's request, and for an expired one."""
     request = find_request(connection, request_id)
     if request is None or request.account_id != actor.account_id or request.expires_at <= now_ms:
         raise NotFound(
@@ -164,7 +164,7 @@ def _files(request: PublishRequest) -> list[_File]:
 
 
 def _put(bundles: Bundles, uploads: Uploads, request: PublishRequest, file: _File) -> bool:
-    """Check what was uploaded, and keep it; whether it was not here yet."""
+    """Verify an upload and store it; returns whether it is new."""
     try:
         with uploads.open(request.id, file.kind) as upload:
             sha256_hash, size_bytes = hash_stream(upload)
@@ -197,7 +197,7 @@ def _check(file: _File, sha256_hash: str, size_bytes: int) -> None:
 
 
 def wanted_of(request: PublishRequest) -> Wanted:
-    """What was asked for, read again: it was found right when it was taken in."""
+    """The content of the request, parsed again; it was validated when it was created."""
     manifest: Manifest = parse_manifest(request.manifest, msgspec.json.decode(request.beside))
     files = {file.kind: file.spec for file in _files(request)}
     return Wanted(Scope(request.scope), manifest, files["js"], files.get("css"))

@@ -1,8 +1,8 @@
-"""Quotas: how much an account may take of the catalog. Operators have none.
+"""Quotas of an account. Operators have none.
 
-They are counted from the tables, inside the transaction that uses them up. One publishes at a
-time, and a new owner's account is locked: so they are exact, whichever process
-or token of the account asks, and survive a restart. Only what was published counts.
+They are counted from the tables, inside the transaction that uses them. Publishing is serialized,
+and a new owner's account is locked: so they are exact across all processes and tokens, and survive
+a restart. Only successful operations count.
 """
 
 import math
@@ -64,7 +64,7 @@ class Load(NamedTuple):
 def check_may_publish(
     connection: Snapshot, actor: Actor, quotas: Quotas, load: Load, now_ms: int
 ) -> None:
-    """TooOften, if the account has published as much as it may lately."""
+    """Raises TooOften if the account has reached its publishing quotas."""
     if actor.is_operator:
         return
     today = list_publications(connection, actor.account_id, now_ms - _DAY_MS, now_ms)
@@ -95,14 +95,15 @@ def check_may_publish(
 
 
 def count_publication(tx: Transaction, actor: Actor, load: Load) -> None:
-    """To be called in the transaction that publishes: what fails is not counted."""
+    """Call this in the transaction that publishes, so that failures are not counted."""
     remove_publications(tx, tx.at_ms - _DAY_MS)
     add_publication(tx, actor.account_id, load.size_bytes, is_new_widget=load.is_new_widget)
 
 
 def check_weight(widget: Widget, quotas: Quotas) -> None:
-    """InvalidRequest, if the widget's detail would be too large: everybody who reads pays for it,
-    so this holds for operators too."""
+    """Raises InvalidRequest if the widget's detail would be too large: every reader downloads it,
+    so this applies to operators, too.
+    """
     most = quotas.document_bytes
     if most and (size_bytes := weigh(widget)) > most:
         raise InvalidRequest(
@@ -115,7 +116,7 @@ def check_weight(widget: Widget, quotas: Quotas) -> None:
 
 
 def check_may_change(tx: Transaction, actor: Actor, quotas: Quotas) -> None:
-    """TooOften, if the account has changed as much of its widgets as it may lately."""
+    """Raises TooOften if the account has reached its quota of changes."""
     most, since = quotas.changes_per_hour, tx.at_ms - _HOUR_MS
     if actor.is_operator or not most:
         return
@@ -132,7 +133,9 @@ def check_may_change(tx: Transaction, actor: Actor, quotas: Quotas) -> None:
 def make_room_for_request(
     tx: Transaction, actor: Actor, quotas: Quotas, scope: str, name: str, version: str
 ) -> None:
-    """TooOften at the limit, unless an older request for the same version can be replaced."""
+    """Raises TooOften at the limit, unless an older request for the same version can
+    be replaced.
+    """
     if actor.is_operator or not quotas.open_requests:
         return
     account_id = actor.account_id
@@ -147,7 +150,7 @@ def make_room_for_request(
 
 
 def check_may_own(connection: Snapshot, account: Account, quotas: Quotas) -> None:
-    """TooOften, if the account owns as many organizations as it may."""
+    """Raises TooOften if the account owns as many organizations as allowed."""
     if account.is_operator or not quotas.organizations:
         return
     owned = [it for it in list_memberships(connection, account.id) if it.role is Role.OWNER]

@@ -1,6 +1,6 @@
-"""Reading the audit log: of a widget, of an organization, of an account, of the whole catalog.
+"""Reads the audit log of a widget, an organization, an account, or the whole catalog.
 
-From which address somebody acted is personal: it is shown to that person and to the operator.
+IP addresses are personal: they are shown only to the person who acted and to operators.
 """
 
 from ..domain.accounts import Actor, Right, Stranger
@@ -61,7 +61,7 @@ def read_organization_audit(
 
 
 def read_own_audit(store: Store, actor: Actor, limit: int) -> list[Entry]:
-    """What a person did last, and what happened to their account."""
+    """Recent actions of a person, and events of their account."""
     account = require_person(actor)
     with store.reading() as connection:
         entries, _ = list_entries(connection, None, None, 1, limit, about=account.username)
@@ -71,7 +71,7 @@ def read_own_audit(store: Store, actor: Actor, limit: int) -> list[Entry]:
 def _list_own(
     connection: Snapshot, actor: Actor, scope: str, name: str | None, page: int, limit: int
 ) -> tuple[list[Entry], int]:
-    """Without what happened while the scope was somebody else's; operators see that, too."""
+    """Without entries from before the scope was released; operators see those, too."""
     after = 0 if actor.is_operator else find_release(connection, scope)
     return list_entries(connection, scope, name, page, limit, after=after)
 

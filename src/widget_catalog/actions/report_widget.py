@@ -1,7 +1,7 @@
-"""Reports: visitors say what is wrong with a widget, and the operator decides about it.
+"""Reports: visitors report a widget, and the operator decides.
 
-Nobody need be signed in to report something. Reports are for the operator alone: neither they nor
-what the audit log says of them is in the log of the widget, which its owners read.
+Reporting needs no account. Reports are visible only to operators: neither they nor their audit
+entries are in the log of the widget, which its owners can read.
 """
 
 from typing import NamedTuple
@@ -55,7 +55,7 @@ class Said(NamedTuple):
 
 
 def find_reportable(store: Store, scope: str, name: str, most: int) -> Widget:
-    """The widget, if it is listed; NotFound otherwise, and if no reports are taken (`most` 0)."""
+    """The widget, if it is listed; NotFound otherwise, and if reports are disabled (`most` 0)."""
     if not most:
         raise NotFound(_OFF)
     with store.reading() as connection:
@@ -63,7 +63,7 @@ def find_reportable(store: Store, scope: str, name: str, most: int) -> Widget:
 
 
 def report_widget(store: Store, address: str, scope: str, name: str, said: Said, most: int) -> None:
-    """Keep a report; `most` are taken from one network in a while (`attempts.py`)."""
+    """Store a report; `most` are accepted from one network in a while (`attempts.py`)."""
     widget = find_reportable(store, scope, name, most)
     _check(said, widget)
     sentence = "You have sent many reports in a short time."
@@ -110,7 +110,7 @@ def decide_about(store: Store, actor: Actor, id_: str, state: str, note: str) ->
 
 
 def forget_reports(store: Store) -> None:
-    """Remove those that were decided about long ago; they may say how to reach somebody."""
+    """Remove reports decided long ago, because they may contain contact details."""
     decided_before = store.now_ms() - _KEPT_MS
     with store.reading() as connection:
         if not has_decided_reports(connection, decided_before):

@@ -1,4 +1,4 @@
-"""Asking to publish a version: every gate, before a byte of the bundle is sent."""
+"""Requests to publish a version: all checks, before the bundle is uploaded."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -48,7 +48,7 @@ def request_version(
     max_bundle_bytes: int,
     quotas: Quotas = NO_QUOTAS,
 ) -> PublishRequest:
-    """Take a request in. What it takes is a row, until it is confirmed or an hour is over."""
+    """Create a request. It is stored as a row until it is confirmed or expires after an hour."""
     wanted = read_wanted(body, max_bundle_bytes)
     with store.publishing() as tx:
         settle_widget(tx, wanted.scope, wanted.manifest.name)
@@ -83,7 +83,7 @@ def check_version(
     max_bundle_bytes: int,
     quotas: Quotas = NO_QUOTAS,
 ) -> Wanted:
-    """A dry run: the same gates, and nothing is kept."""
+    """A dry run: the same checks, and nothing is stored."""
     wanted = read_wanted(body, max_bundle_bytes)
     with store.reading() as connection:
         check_gates(connection, actor, wanted, quotas, store.now_ms())
@@ -104,7 +104,7 @@ def list_scopes(store: Store, actor: Actor) -> list[Place]:
 
 
 def announced_size(store: Store, request_id: str, kind: Kind) -> int:
-    """How many bytes were announced for a file; Conflict if it is published already."""
+    """The announced size of a file; Conflict if it is published already."""
     with store.reading() as connection:
         found = find_request(connection, request_id)
     size = None if found is None else (found.css_size if kind == "css" else found.bundle_size)
@@ -118,7 +118,7 @@ def announced_size(store: Store, request_id: str, kind: Kind) -> int:
 def check_gates(
     connection: Snapshot, actor: Actor, wanted: Wanted, quotas: Quotas, now_ms: int
 ) -> Planned:
-    """What a request must pass now, and again when it is confirmed."""
+    """The checks of a request, repeated when it is confirmed."""
     require_no_mirror(connection)
     manifest = wanted.manifest
     require(connection, actor, Right.PUBLISH, wanted.scope, manifest.name)

@@ -1,4 +1,4 @@
-"""Names of scopes, by the operator: kept back, and made free again."""
+"""For operators: reserves and releases names of scopes."""
 
 from widget_contract.names import Scope
 
@@ -30,11 +30,11 @@ def reserve_scope(store: Store, name: str, actor: Actor = COMMAND_LINE) -> None:
 
 
 def release_scope(store: Store, name: str, actor: Actor = COMMAND_LINE) -> str:
-    """Make a name free that is reserved, or an organization's that has published nothing; gives
-    which of the two it was. The organization ends with it.
+    """Release a reserved name, or that of an organization that has published nothing; returns
+    which of the two it was. The organization is deleted.
 
-    What somebody has published under stays theirs, since dashboards go on loading it; and so
-    does the name of an account, since others know the person by it.
+    A name under which something was published stays taken, because dashboards load by it; so does
+    the name of an account, because others know the person by it.
     """
     scope = Scope.parse(name)
     with store.publishing() as tx:

@@ -1,7 +1,7 @@
-"""Links with which people choose a new password when they have forgotten theirs.
+"""Password reset links.
 
-The operator makes one and passes it on, since the catalog sends no mail. Nothing is stored: the
-link is signed, and holds a mark of the present password, so that it works once.
+The operator creates one and passes it on, because the catalog sends no mail. Nothing is stored:
+the link is signed and contains a fingerprint of the current password, so that it works once.
 """
 
 import hmac
@@ -52,7 +52,7 @@ def check_reset_link(store: Store, key: SigningKey, secret: str) -> Account:
 
 
 def use_reset_link(store: Store, key: SigningKey, secret: str, new: str, address: str) -> None:
-    """Another password. Everybody is signed out, and access tokens end."""
+    """Set a new password. Ends all sessions, and revokes access tokens."""
     link = read_signed(key, secret, ResetLink, store.now_ms())
     with store.reading() as connection:
         _account_of(connection, link)  # Before a hash is made: it is slow on purpose.

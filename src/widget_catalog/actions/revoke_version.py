@@ -1,8 +1,8 @@
-"""Revoking a version, and taking that back. A revoked one counts as yanked and must not run.
+"""Revokes a version, and undoes that. A revoked version is shown as yanked and must not run.
 
-Its files are moved to where nobody is served from, and kept for inquiry, unless another version
-has the same bytes. They are moved after the commit, and moved back before it, so that a version
-which is not revoked never lacks its files; what a crash leaves undone, the next start does.
+Its files are moved out of the served folder and kept for inspection, unless another version has
+the same bytes. They are moved after the commit, and moved back before it, so that a version that
+is not revoked never lacks its files; after a crash the next start completes the move.
 """
 
 from ..bundles.contract import Bundles, Kind
@@ -21,7 +21,7 @@ from .permissions import require
 def revoke_version(
     store: Store, bundles: Bundles, actor: Actor, key: str, number: str, reason: str
 ) -> list[str]:
-    """Gives the versions with the same bundle that are not revoked, as `scope/name version`."""
+    """Returns the versions with the same bundle that are not revoked, as `scope/name version`."""
     checked = checked_reason("reason", reason)
     with store.publishing() as tx:
         stored, old = _get(tx, actor, key, number)
@@ -44,7 +44,7 @@ def unrevoke_version(store: Store, bundles: Bundles, actor: Actor, key: str, num
 
 
 def withdraw_files(store: Store, bundles: Bundles) -> None:
-    """Move the files of revoked versions apart that are not there yet."""
+    """Move the files of revoked versions that are still in the served folder."""
     with store.reading() as connection:
         served = [it for it in list_revoked_files(connection) if bundles.stat(*_place(it))]
     if not served:

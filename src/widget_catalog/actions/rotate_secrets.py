@@ -1,4 +1,4 @@
-"""New keys in place of those that sign: for when somebody may have read the old ones."""
+"""Rotates the signing keys, in case somebody may have read them."""
 
 from ..domain.account_events import SecretsRotated
 from ..domain.accounts import Actor
@@ -8,7 +8,7 @@ from ..store.keys import Keys
 
 
 def rotate_secrets(store: Store, keys: Keys, actor: Actor) -> None:
-    """In use at once, in every process. What was signed before is void."""
+    """Effective at once, in every process. Earlier signatures become invalid."""
     with store.writing() as tx:
         append(tx, actor, SecretsRotated())
         keys.rotate()

@@ -1,6 +1,6 @@
-"""Saving a widget as another catalog has it, with the events that have led there.
+"""Updates a widget to another catalog's state, with the corresponding events.
 
-What mirrors and snapshots share: both receive states, and the feed of this catalog has events.
+Shared by mirrors and snapshots: both receive states, but the feed of this catalog has events.
 """
 
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ from ..store.widgets import replace_widget
 
 
 def save_difference(tx: Transaction, bundles: Bundles, old: StoredWidget, new: Widget) -> None:
-    """`new` has all versions that are there."""
+    """`new` has all existing versions."""
     # Before the commit: a version that is not revoked never lacks its files.
     _restore_files(bundles, old.widget, new)
     events = list(_events(old.widget, new))

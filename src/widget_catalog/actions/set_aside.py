@@ -1,7 +1,7 @@
-"""Files that no version refers to, moved aside: taken out of the way, and not deleted.
+"""Moves orphaned files aside instead of deleting them.
 
-They go to `aside/` in the data folder, into a folder named by the time, with the same paths as
-before: to take them back, move them back.
+They go to `aside/` in the data folder, into a timestamped folder, with the same paths as before:
+to restore them, move them back.
 """
 
 import shutil
@@ -27,7 +27,7 @@ class TooMuch(CatalogError):
 
 
 class Orphans(NamedTuple):
-    """Files that no version refers to, and how much of what is stored they are."""
+    """Files that no version refers to, and their share of all stored files."""
 
     files: list[Stored]
     size_bytes: int
@@ -48,7 +48,7 @@ class Aside(NamedTuple):
 
 
 def find_orphans(store: Store, bundles: Bundles, suspects: set[str]) -> Orphans:
-    """Those of the suspects that are orphans still."""
+    """Those of the suspects that are still orphans."""
     with store.reading() as connection:
         return _measured(bundles, list_orphans(bundles, connection), suspects)
 
@@ -61,7 +61,9 @@ def set_aside(
     *,
     is_forced: bool = False,
 ) -> Aside:
-    """Move the suspects that are orphans still; raises TooMuch where nearly nothing would stay."""
+    """Move the suspects that are still orphans; raises TooMuch if nearly everything would be
+    moved.
+    """
     now = datetime.fromtimestamp(store.now_ms() / 1000, UTC)
     folder = data / ASIDE / now.strftime(_NAMED_BY)
     # Under the writer lock nothing becomes referred to meanwhile.
@@ -80,7 +82,7 @@ def set_aside(
 
 
 def list_aside(data: Path, older_than: timedelta, now: datetime) -> Iterator[Aside]:
-    """What was moved aside that long ago, as the names of the folders say."""
+    """Folders that were moved aside that long ago, according to their names."""
     for folder in sorted((data / ASIDE).glob("*")):
         try:
             moved_at = datetime.strptime(folder.name, _NAMED_BY).replace(tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""Signing in and out with a password, and finding out who is behind a request."""
+"""Signs in and out with a password, and authenticates requests."""
 
 import contextlib
 from collections.abc import Callable
@@ -55,14 +55,14 @@ _PER_ACCOUNT = 100
 
 
 class Lifetimes(NamedTuple):
-    """How long a session lasts: unused, and at all."""
+    """Idle timeout and maximum lifetime of a session."""
 
     idle_ms: int
     most_ms: int
 
 
 class SignedIn(NamedTuple):
-    """A new session, and the secret that opens it: it is not kept here."""
+    """A new session, and its secret, which is stored only as a hash."""
 
     secret: str
     session: Session
@@ -70,7 +70,7 @@ class SignedIn(NamedTuple):
 
 
 class Browser(NamedTuple):
-    """What somebody signs in with: what it is called, and the secret of the session it has."""
+    """The client that signs in: its name, and the secret of its current session."""
 
     label: str | None = None
     former: str | None = None
@@ -80,14 +80,14 @@ UNKNOWN_BROWSER = Browser()
 
 
 class FactorNeeded(NamedTuple):
-    """The password was right, and the account has a second factor, which is still to be given."""
+    """The password was right, and the second factor is still required."""
 
     account: Account
     password_hash: str
 
 
 class Visitor(NamedTuple):
-    """Who is behind a request; and the session or the OAuth sign-in they came with."""
+    """The authenticated account, and the session or OAuth sign-in it used."""
 
     actor: Actor
     session: Session | None = None
@@ -95,15 +95,17 @@ class Visitor(NamedTuple):
 
 
 def is_fresh(store: Store, visitor: Visitor) -> bool:
-    """Whether the person has signed in, or confirmed who they are, within some minutes."""
+    """Whether the person has signed in or re-authenticated within some minutes."""
     session = visitor.session
     # Not later than now either: then the clock was ahead, and nobody knows how long ago it is.
     return session is not None and abs(store.now_ms() - session.confirmed_at) < _FRESH_MS
 
 
 def hold_session(tx: Transaction, visitor: Visitor) -> None:
-    """NotSignedIn, if the session has ended since the request was let in. If not, nobody signs the
-    person out everywhere until the transaction ends: they would miss what it adds."""
+    """Raises NotSignedIn if the session has ended since the request was authenticated. Otherwise
+    blocks "sign out everywhere" until the transaction ends, so that it does not miss what is
+    added.
+    """
     session = visitor.session
     if session is None:
         return
@@ -121,8 +123,9 @@ def sign_in(
     *,
     browser: Browser = UNKNOWN_BROWSER,
 ) -> SignedIn | FactorNeeded:
-    """A new session, in place of the former one; or the news that a second factor is needed.
-    A wrong name and a wrong password are indistinguishable."""
+    """A new session, replacing the old one; or FactorNeeded. A wrong name and a wrong password are
+    indistinguishable.
+    """
     limits = _limits(username, address)
     count_attempt(store, limits, "Too many failed attempts to sign in.")
     with store.reading() as connection:
@@ -161,8 +164,9 @@ def open_session(
     browser: Browser,
     is_two_factor: bool = False,
 ) -> SignedIn:
-    """A new session for somebody who was recognised, in this `way`. It replaces the browser's
-    former one, whose secret becomes invalid."""
+    """A new session for an authenticated person. It replaces the browser's old one, whose secret
+    becomes invalid.
+    """
     former = browser.former
     replaced = remove_session_by_secret(tx, hash_secret(former)) if former is not None else None
     remove_ended_sessions(tx, idle_since=tx.at_ms - lifetimes.idle_ms)
@@ -198,7 +202,7 @@ def sign_out(store: Store, visitor: Visitor) -> None:
 def identify_session(
     store: Store, secret: str, lifetimes: Lifetimes, address: str
 ) -> Visitor | None:
-    """Who holds this session; None if it is unknown, over, or its account is disabled."""
+    """The owner of this session; None if it is unknown, expired, or its account is disabled."""
     if not secret.startswith(SESSION_PREFIX):
         return None
     now_ms = store.now_ms()
@@ -221,7 +225,7 @@ def identify_session(
 
 
 def identify_bearer(store: Store, secret: str, address: str) -> Visitor:
-    """Who holds this token, or NotSignedIn."""
+    """The owner of this token, or NotSignedIn."""
     visitor = None
     if secret.startswith(TOKEN_PREFIX):
         visitor = _identify_token(store, secret, address)
@@ -255,7 +259,7 @@ def _identify_token(store: Store, secret: str, address: str) -> Visitor | None:
 
 
 def _touch(store: Store, touch: Callable[[Transaction], None]) -> None:
-    """Note that it was used, if that can be done at once: else the next request does it."""
+    """Record its use, if that does not have to wait: otherwise the next request does."""
     with contextlib.suppress(StoreUnavailable), store.writing(waits=False) as tx:
         touch(tx)
 

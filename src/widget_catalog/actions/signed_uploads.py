@@ -1,4 +1,4 @@
-"""Addresses that a file can be uploaded to: signed, for one file of one request, for a while."""
+"""Presigned upload URLs: for one file of one request, with an expiry."""
 
 import hashlib
 import hmac
@@ -10,7 +10,7 @@ PREFIX = "/uploads/"
 
 
 def sign_upload(key: SigningKey, request_id: str, kind: Kind, expires_at: int) -> str:
-    """The path and query of an upload's address."""
+    """Path and query of an upload URL."""
     signature = _signature(key.newest(), request_id, kind, expires_at)
     return f"{PREFIX}{request_id}/index.{kind}?expires={expires_at}&signature={signature}"
 
@@ -18,7 +18,7 @@ def sign_upload(key: SigningKey, request_id: str, kind: Kind, expires_at: int) -
 def is_signed(
     key: SigningKey, request_id: str, kind: Kind, expires: str, signature: str, now_ms: int
 ) -> bool:
-    """Whether we have made this address, and it is still good."""
+    """Whether we have signed this URL, and it has not expired."""
     if not (expires.isascii() and expires.isdecimal() and len(expires) <= 15):
         return False
     if not signature.isascii() or now_ms >= int(expires):

@@ -1,6 +1,6 @@
-"""Values that a browser keeps for us for some minutes: signed, so that nobody else can make them.
+"""Signed, short-lived values that are stored in the browser.
 
-joserfc is imported where it is used: to load it takes a fifteenth of a start.
+joserfc is imported on use: importing it takes a fifteenth of the startup time.
 """
 
 from typing import TypeVar
@@ -18,7 +18,7 @@ _ALGORITHM = "HS256"
 def sign_value(
     key: SigningKey, value: msgspec.Struct, now_ms: int, lifetime_s: int = LIFETIME_S
 ) -> str:
-    """The type is signed too: what was made for one purpose is invalid for another."""
+    """The type is signed, too: a value for one purpose is invalid for another."""
     from joserfc import jwt
     from joserfc.jwk import OctKey
 

@@ -1,4 +1,4 @@
-"""The folder of a static site: files that are replaced one by one, and only if they change."""
+"""The folder of a static site: files are replaced atomically, and only if they change."""
 
 import contextlib
 import os
@@ -14,9 +14,9 @@ _PARTIAL = ".part"
 
 
 class SiteFolder:
-    """Knows what was written to it, so that the rest can be removed in the end.
+    """Tracks what was written to it, so that obsolete files can be removed at the end.
 
-    A reader has the old file or the new one.
+    A reader sees the old file or the new one.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -27,7 +27,7 @@ class SiteFolder:
         self.changed = 0
 
     def begin(self) -> None:
-        """Make the folder. Raises FolderUnusable if it has something in it that is not ours."""
+        """Create the folder. Raises FolderUnusable if it contains anything that is not ours."""
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             self._folder.chmod(0o755)
@@ -59,13 +59,14 @@ class SiteFolder:
             raise self._unusable(error) from None
 
     def has(self, path: str, size_bytes: int) -> bool:
-        """Whether this bundle is there, and is kept. Its address is its own for good, so one of the
-        same size is the same."""
+        """Whether this bundle exists, and keep it. Bundles are immutable, so one of the same size
+        is the same.
+        """
         target = self._target(path)
         return target.exists() and target.stat().st_size == size_bytes
 
     def finish(self) -> int:
-        """Remove what was not written this time; how many files that were."""
+        """Remove what was not written this time; returns how many files."""
         removed = 0
         try:
             for folder, _, names in os.walk(self._folder, topdown=False):

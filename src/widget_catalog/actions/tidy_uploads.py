@@ -1,4 +1,4 @@
-"""Cleaning up after requests that were never confirmed: at every start, and now and then."""
+"""Removes leftovers of unconfirmed requests: at every start, and periodically."""
 
 import threading
 import time
@@ -22,7 +22,7 @@ _log = structlog.get_logger("widget_catalog.uploads")
 
 
 def tidy_uploads(store: Store, bundles: Bundles, uploads: Uploads) -> None:
-    """Remove what is left of requests that have expired, and of receivers that were killed."""
+    """Remove leftovers of expired requests, and of killed receivers."""
     uploads.remove_leftovers()
     bundles.remove_leftovers()
     with store.reading() as connection:
@@ -43,7 +43,7 @@ def tidy_uploads(store: Store, bundles: Bundles, uploads: Uploads) -> None:
 
 
 class Tidier:
-    """Runs these jobs now and then, in a thread of its own."""
+    """Runs these jobs periodically, in its own thread."""
 
     def __init__(self, *jobs: Callable[[], None], interval_s: float = _INTERVAL_S) -> None:
         self._jobs = jobs

@@ -1,4 +1,4 @@
-"""What a person looks after: their scopes, the widgets in them, and what they may do with each."""
+"""What a person manages: their scopes, the widgets in them, and their permissions for each."""
 
 from typing import NamedTuple
 
@@ -40,7 +40,7 @@ class OwnWidget(NamedTuple):
 
 
 class WidgetCare(NamedTuple):
-    """A widget with all that the page needs to look after it."""
+    """A widget with all data of its management page."""
 
     widget: Widget
     downloads: int
@@ -55,7 +55,7 @@ class WidgetCare(NamedTuple):
 
 
 class OrganizationCare(NamedTuple):
-    """An organization with all that the page needs to look after it."""
+    """An organization with all data of its management page."""
 
     organization: Organization
     rights: frozenset[Right]
@@ -79,7 +79,7 @@ def list_own_scopes(store: Store, actor: Actor) -> list[OwnScope]:
 def list_own_widgets(
     store: Store, actor: Actor, scope: str | None, page: int, limit: int
 ) -> tuple[list[OwnWidget], int]:
-    """Of one scope, or of all that are the person's, listed or not; and how many there are."""
+    """Of one scope, or of all the person's scopes, listed or not; and the total."""
     if scope is None:
         scopes = [it.name for it in list_own_scopes(store, actor)]
     else:

@@ -1,4 +1,4 @@
-"""What a request to publish asks for: read from its body, and what the widget would become."""
+"""The content of a publish request: parses its body, and computes the resulting widget."""
 
 import re
 from collections.abc import Mapping
@@ -17,14 +17,14 @@ _SHA256 = re.compile(r"[0-9a-f]{64}\Z")
 
 
 class FileSpec(NamedTuple):
-    """A file that will be uploaded, as it was announced."""
+    """A file to be uploaded, as announced."""
 
     size_bytes: int
     sha256_hash: str
 
 
 class Wanted(NamedTuple):
-    """A request without faults. `manifest` is read with the request's own fields on top."""
+    """A valid request. Its own fields take precedence over those of the manifest."""
 
     scope: Scope
     manifest: Manifest
@@ -33,7 +33,7 @@ class Wanted(NamedTuple):
 
     @property
     def size_bytes(self) -> int:
-        """All that is kept of it: its files and its manifest."""
+        """The size of its files and its manifest."""
         style = 0 if self.style is None else self.style.size_bytes
         return self.bundle.size_bytes + style + len(self.manifest.text.encode())
 
@@ -64,7 +64,7 @@ class Wanted(NamedTuple):
 
 
 def read_wanted(body: Mapping[str, object], max_bundle_bytes: int) -> Wanted:
-    """What is asked for, or InvalidManifest with everything that is wrong with it."""
+    """The content of the request, or InvalidManifest with all errors."""
     faults: list[str] = []
     bundle = _file(body, "bundleSize", "sha256Hash", max_bundle_bytes, faults)
     style = None
@@ -85,7 +85,7 @@ def read_wanted(body: Mapping[str, object], max_bundle_bytes: int) -> Wanted:
 
 
 def fields_of(body: Mapping[str, object]) -> dict[str, object]:
-    """What a request itself says about the version, apart from the manifest it carries."""
+    """The fields of a request itself, without the manifest it contains."""
     keys = "scope name version displayName description icon minSize maxSize sdkVersion".split()
     return {key: body[key] for key in keys if body.get(key) is not None}
 

@@ -1,1 +1,1 @@
-"""Backups: making them, keeping one up to date, reading and restoring them."""
+"""Backups: creating, continuous backup, reading and restoring."""

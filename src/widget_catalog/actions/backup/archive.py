@@ -1,4 +1,4 @@
-"""A backup as one file: tar, compressed with Zstandard, whose checksum covers every byte."""
+"""A backup as one archive: tar, compressed with Zstandard, with a checksum over every byte."""
 
 import contextlib
 import hashlib
@@ -22,7 +22,7 @@ _TRAILER = b"\x50\x2a\x4d\x18" + (32).to_bytes(4, "little")
 
 
 class ArchiveWriter:
-    """Adds files to an archive. Nothing of the machine that makes it gets in."""
+    """Adds files to an archive, without metadata of this machine."""
 
     def __init__(self, archive: tarfile.TarFile, at_s: int) -> None:
         self._archive = archive
@@ -54,7 +54,7 @@ def writing_archive(file: IO[bytes], at_s: int) -> Iterator[ArchiveWriter]:
 
 
 class HashedFile(io.RawIOBase):
-    """Writes to a file, and knows the hash of what was written."""
+    """Writes to a file and hashes what is written."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -72,9 +72,9 @@ class HashedFile(io.RawIOBase):
 
 
 def read_archive(file: IO[bytes], name: str) -> Iterator[tuple[str, IO[bytes]]]:
-    """Every file of an archive with its path, to be read before the next one is asked for.
+    """Every file of an archive with its path, to be read before the next one is requested.
 
-    Raises InvalidBackup where it is damaged or cut off, at the latest after the last file.
+    Raises InvalidBackup if it is damaged or truncated, at the latest after the last file.
     """
     unpacked = io.BufferedReader(_Unpacked(file, name), _CHUNK_BYTES)
     try:
@@ -92,7 +92,7 @@ def read_archive(file: IO[bytes], name: str) -> Iterator[tuple[str, IO[bytes]]]:
 
 
 class _Unpacked(io.RawIOBase):
-    """The content of one Zstandard frame, which must be whole and the only one in the file."""
+    """The content of one Zstandard frame, which must be complete and the only one in the file."""
 
     def __init__(self, file: IO[bytes], name: str) -> None:
         self._file = file

@@ -1,7 +1,7 @@
-"""The bundles of a backup folder, which all its snapshots share.
+"""The bundles of a backup folder, shared by all its snapshots.
 
-Disks forget. So the size of every bundle is compared on each run, and a part of them is read and
-hashed, another part each time. What is damaged is copied again.
+Disks fail. So each run compares the size of every bundle, and hashes a different part of them.
+Damaged bundles are copied again.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ _DAMAGED = ".damaged"
 
 
 class Copied(NamedTuple):
-    """What a run did: bundles that are new, those copied again, and those nobody has whole."""
+    """The result of a run: new bundles, those copied again, and those that are lost."""
 
     new: int
     repaired: list[str]
@@ -43,7 +43,7 @@ class BundlePool:
         self._is_listed = False
 
     def add(self, files: Iterable[StoredName], number: int, *, is_thorough: bool) -> Copied:
-        """Copy what is not here yet, or damaged. `number` decides which part is hashed."""
+        """Copy missing or damaged bundles. `number` selects which part is hashed."""
         if is_thorough or not self._is_listed:
             self._sizes = _list_sizes(self._folder)
             self._is_listed = True
@@ -85,7 +85,7 @@ class BundlePool:
             return False
 
     def _copy(self, files: list[StoredName]) -> set[StoredName]:
-        """Gives those that are missing from the catalog, or damaged there."""
+        """Returns those that are missing from the catalog, or damaged there."""
         missing = set()
         folders = {(self._folder / path_of(it)).parent for it in files}
         for folder in folders:
@@ -105,7 +105,7 @@ class BundlePool:
         return missing
 
     def _copy_one(self, file: StoredName) -> bool:
-        """False if it is missing or damaged. It gets its name when its copy was read back."""
+        """False if it is missing or damaged. It gets its name when its copy has been verified."""
         content = read_bundle(self._bundles, file)
         if content is None:
             return False

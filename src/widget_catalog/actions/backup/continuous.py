@@ -1,4 +1,4 @@
-"""A backup folder that follows the catalog: a snapshot every so often, if anything changed."""
+"""Continuous backup: a snapshot at an interval, if anything has changed."""
 
 import threading
 import time
@@ -19,9 +19,9 @@ def keep_copying(
     on_made: Callable[[Made, float], None],
     on_failure: Callable[[CatalogError], None],
 ) -> None:
-    """Until `is_over`. What fails is tried again the next time: a disk may have room by then.
+    """Runs until `is_over`. Failures are retried the next time: a disk may have space by then.
 
-    A change is in a snapshot at most `every_s` and the time of one copy later.
+    A change is in a snapshot at most `every_s` plus the duration of one copy later.
     """
     watch = ChangeWatch(database)
     copied: tuple[int, int] | None = None

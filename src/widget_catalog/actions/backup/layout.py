@@ -40,9 +40,9 @@ PackedKind = Literal["mdb", "index"]
 
 
 class ReplicaManifest(msgspec.Struct, rename="camel", kw_only=True, forbid_unknown_fields=True):
-    """A read model that belongs to a snapshot, of its instant or of one before: not the truth.
+    """A read model that belongs to a snapshot, of its instant or an earlier one: derived data.
 
-    `applied` is the change of the feed that it has come to at least.
+    `applied` is the last change of the feed that it is known to contain.
     """
 
     file: str
@@ -62,7 +62,7 @@ class ReplicaManifest(msgspec.Struct, rename="camel", kw_only=True, forbid_unkno
 
 
 class Manifest(msgspec.Struct, rename="camel", kw_only=True, forbid_unknown_fields=True):
-    """What a snapshot is: when and by what it was made, and how much is in it."""
+    """Metadata of a snapshot: when and by which release it was made, and how much is in it."""
 
     format: int
     release: str
@@ -105,7 +105,7 @@ def number_of(name: str) -> int | None:
 
 
 def list_snapshots(folder: Path) -> list[str]:
-    """The snapshots of a backup folder, oldest first. Half-written ones have other names."""
+    """The snapshots of a backup folder, oldest first. Incomplete ones have other names."""
     try:
         names = [it.name for it in os.scandir(folder / SNAPSHOTS)]
     except FileNotFoundError:
@@ -145,7 +145,7 @@ def encode_sums(sums: Mapping[str, str]) -> bytes:
 
 
 def decode_sums(content: bytes) -> dict[str, str]:
-    """The hash of every file, by its path. Whatever is not written just so is damage."""
+    """The hash of every file, by its path. Any deviation from the format is damage."""
     sums: dict[str, str] = {}
     for number, line in enumerate(content.decode(errors="replace").split("\n")[:-1], 1):
         found = _SUM.fullmatch(line)
@@ -164,7 +164,7 @@ def hash_of(path: Path) -> str:
 
 
 def write_file(path: Path, content: bytes) -> None:
-    """It is on disk when this returns."""
+    """Durable when this returns."""
     with path.open("wb") as file:
         file.write(content)
         file.flush()
@@ -172,7 +172,7 @@ def write_file(path: Path, content: bytes) -> None:
 
 
 def sync(path: Path) -> None:
-    """Have a file, or the names in a folder, on disk."""
+    """Fsync a file or folder."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

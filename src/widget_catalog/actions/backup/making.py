@@ -1,8 +1,8 @@
-"""Making backups: the read model, the database of one instant, then the bundles it refers to.
+"""Creates backups: the read model, a copy of the database, then the bundles it refers to.
 
 The read model is never ahead of the database: see replica_pool.py. Bundles are stored before the
-version that needs them, and never change. So whatever a copy of the database refers to is there to
-be copied afterwards.
+version that needs them, and never change. So everything a copy of the database refers to can be
+copied afterwards.
 """
 
 import contextlib
@@ -68,7 +68,7 @@ class Catalog(NamedTuple):
 
 
 class Made(NamedTuple):
-    """A backup that is complete, verified and on disk."""
+    """A backup that is complete, verified and durable."""
 
     path: Path
     manifest: Manifest
@@ -93,7 +93,7 @@ class FolderBackup:
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
-        """Make the folder if need be, and remove what an interrupted backup left in it."""
+        """Create the folder if necessary, and remove leftovers of an interrupted backup."""
         check_outside(self._folder, self._catalog.folder)
         with _faults_named(self._folder):
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -114,7 +114,7 @@ class FolderBackup:
                 yield
 
     def add_snapshot(self, *, is_thorough: bool = True) -> Made:
-        """Copy the catalog as it is now. The last good snapshot stays until this one is."""
+        """Copy the current catalog. The last good snapshot is kept until this one is complete."""
         with _faults_named(self._folder):
             name = self._next_name()
             draft = self._folder / SNAPSHOTS / f"{PARTIAL}{name}"
@@ -131,7 +131,9 @@ class FolderBackup:
         return made
 
     def is_alive(self) -> None:
-        """Say that nothing has changed since the last snapshot: by the time of the folder."""
+        """Record that nothing has changed since the last snapshot, in the folder's modification
+        time.
+        """
         with _faults_named(self._folder):
             os.utime(self._folder / SNAPSHOTS)
         _note_time(self._catalog)
@@ -177,7 +179,7 @@ class FolderBackup:
 
 
 def back_up_to_file(target: Path, catalog: Catalog, bar: Bar = no_bar) -> Made:
-    """Write one file; one that has the name already is replaced when the new one is verified."""
+    """Write one archive; an existing one is replaced when the new one is verified."""
     check_outside(target, catalog.folder)
     with _faults_named(target):
         if not target.parent.is_dir():
@@ -201,7 +203,7 @@ def back_up_to_file(target: Path, catalog: Catalog, bar: Bar = no_bar) -> Made:
 
 
 def _note_time(catalog: Catalog) -> None:
-    """For the operator's pages. A backup is none the worse where this cannot be written."""
+    """For the operator's pages. Failure to write it does not affect the backup."""
     with contextlib.suppress(OSError):
         DataFolder(catalog.folder).last_backup.write_text(clock.iso(clock.now()))
 
@@ -209,7 +211,7 @@ def _note_time(catalog: Catalog) -> None:
 def _write_archive(
     draft: Path, scratch: Path, catalog: Catalog, bar: Bar
 ) -> tuple[Manifest, str | None]:
-    """Gives also why the read model is not in it, if it should be."""
+    """Also returns why the read model is not included, if it should be."""
     copy = scratch / DATABASE
     pool = None if catalog.replica is None else ReplicaPool(scratch, catalog.replica, bar)
     replica = _copy_replica(pool, None, is_thorough=True)
@@ -244,7 +246,7 @@ class _CopiedReplica(NamedTuple):
 def _copy_replica(
     pool: ReplicaPool | None, last: ReplicaManifest | None, *, is_thorough: bool
 ) -> _CopiedReplica:
-    """It can be rebuilt: whatever is wrong with it, the backup goes on."""
+    """It can be rebuilt, so errors do not stop the backup."""
     if pool is None:
         return _CopiedReplica()
     try:
@@ -254,7 +256,7 @@ def _copy_replica(
 
 
 def _note_replica(manifest: Manifest, copied: ReplicaManifest | None, database: Path) -> None:
-    """It belongs to the snapshot if it was made from this very database."""
+    """It belongs to the snapshot if it was built from this database."""
     if copied is not None and has_change(database, copied.applied):
         manifest.replica = copied
         manifest.format = FORMAT_WITH_REPLICA
@@ -263,7 +265,7 @@ def _note_replica(manifest: Manifest, copied: ReplicaManifest | None, database: 
 def _copy_database(
     catalog: Catalog, target: Path, bar: Bar, *, is_thorough: bool
 ) -> tuple[Manifest, set[StoredName]]:
-    """The database of one instant, checked, and which files belong to it."""
+    """A consistent, verified copy of the database, and the files that belong to it."""
     made_at = clock.iso(clock.now())
     with contextlib.ExitStack() as stack:
         advance: Advance | None = None

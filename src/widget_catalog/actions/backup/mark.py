@@ -1,4 +1,4 @@
-"""The mark of a data folder that a restore has begun to fill."""
+"""Marks a data folder that is being restored."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Reading backups: every byte is checked against its hash while it is read."""
+"""Reads backups: every byte is verified against its hash."""
 
 import contextlib
 import hashlib
@@ -57,7 +57,7 @@ def no_bar(_what: str, _total: int) -> AbstractContextManager[Advance]:
 
 
 class Fault(NamedTuple):
-    """What is wrong with a snapshot. All but `is_fatal` ones leave the rest of use."""
+    """An error in a snapshot. Unless it `is_fatal`, the rest is usable."""
 
     sentence: str
     is_fatal: bool = True
@@ -67,7 +67,7 @@ class Fault(NamedTuple):
 
 
 class Snapshot(NamedTuple):
-    """A snapshot of a backup that was read; it is whole if there are no faults."""
+    """A snapshot that was read; it is intact if there are no faults."""
 
     name: str
     manifest: Manifest
@@ -84,7 +84,7 @@ class Snapshot(NamedTuple):
 def check_backup(
     source: Path, name: str | None = None, bar: Bar = no_bar, scratch: Path | None = None
 ) -> Snapshot:
-    """Read all of a backup. Of a file, the database is unpacked for a while, into `scratch`."""
+    """Read a whole backup. The database of an archive is unpacked temporarily, into `scratch`."""
     with _faults_named(source):
         if source.is_dir():
             found = read_backup(source, name, None, lambda _: None, bar)
@@ -109,9 +109,9 @@ def read_backup(
 
     The database of a folder may stay where it is.
 
-    Raises InvalidBackup with everything that is wrong with it. The copy must not be used then.
-    `despite_damage`: not for bundles and rows of widgets; the damaged bundles are copied, too.
-    A damaged read model is no reason either: that can be rebuilt.
+    Raises InvalidBackup with all errors. The copy must not be used then. `despite_damage`: not for
+    bundles and rows of widgets; the damaged bundles are copied, too. A damaged read model is never
+    an error: it can be rebuilt.
     """
     if source.is_dir():
         found = _read_folder(source, _chosen(source, name), database, place, bar)
@@ -144,7 +144,7 @@ def _without(manifest: Manifest, faults: list[Fault], database: Path) -> Manifes
 def describe(folder: Path) -> dict[str, Manifest | str]:
     """The snapshots of a backup folder, oldest first, according to their manifests; not verified.
 
-    Of one that has no manifest of use: what is wrong with it.
+    For one without a usable manifest: its errors.
     """
     with _faults_named(folder):
         return {it: _described(folder / SNAPSHOTS / it) for it in list_snapshots(folder)}
@@ -160,7 +160,7 @@ def _described(snapshot: Path) -> Manifest | str:
 
 
 class _Contents:
-    """What was found in a backup, to be compared with what it says of itself."""
+    """What was found in a backup, to be compared with its manifest."""
 
     def __init__(self) -> None:
         self.name = ""
@@ -192,7 +192,7 @@ class _Contents:
 
     @property
     def manifest(self) -> Manifest:
-        """What it says is believed only if its hash is right."""
+        """It is trusted only if its hash is right."""
         path = f"{SNAPSHOTS}/{self.name}/{MANIFEST}"
         if MANIFEST not in self._kept:
             raise InvalidBackup([f"{path} is missing."], _OTHER_SNAPSHOT)
@@ -216,7 +216,7 @@ class _Contents:
             raise InvalidBackup([fault], _OTHER_SNAPSHOT) from None
 
     def faults(self) -> list[Fault]:
-        """Files that are missing, damaged, or too many."""
+        """Files that are missing, damaged, or unexpected."""
         sums = self.sums
         found = {path: it for path, it in self.hashes.items() if not path.endswith(f"/{SUMS}")}
         needed = [f"{SNAPSHOTS}/{self.name}/{file}" for file in (DATABASE, MANIFEST)]
@@ -248,7 +248,7 @@ def _damaged(path: str) -> str:
 
 
 def _database_faults(found: _Contents, database: Path) -> list[Fault]:
-    """Whether the database is sound, and refers to just the bundles that are there."""
+    """Whether the database is intact, and refers to exactly the bundles that are there."""
     manifest = found.manifest
     require_known_schema(manifest.schema)
     expected = DatabaseFacts(manifest.schema, manifest.rows)
@@ -270,7 +270,7 @@ def _database_faults(found: _Contents, database: Path) -> list[Fault]:
 
 
 def _chosen(folder: Path, name: str | None) -> str:
-    """The snapshot whose name begins so; the newest one if there is no name."""
+    """The snapshot whose name starts with this; the newest one without a name."""
     known = list_snapshots(folder)
     if not known:
         raise InvalidBackup([f"{folder} is not a backup: there is no snapshot in it."])

@@ -1,9 +1,9 @@
-"""The read models of a backup: a start from it need not rebuild them, which takes minutes.
+"""The read models of a backup, so that the first start need not rebuild them, which takes minutes.
 
-None is ever ahead of the database that it belongs to. The search index is copied first, then the
-replica that it was made from, then the database: each has all that those before it know of, since
-a replica only ever has what is committed. What it lacks, `Replica.apply` makes up for at the start.
-So one that was copied for an earlier snapshot does as well, while only few changes have come since.
+None is ahead of its database. The search index is copied first, then the replica that it was built
+from, then the database: each contains everything that the previous ones know, because a replica
+only contains committed changes. `Replica.apply` adds what is missing at startup. So a copy made
+for an earlier snapshot can be reused, if only few changes have been made since.
 """
 
 import contextlib
@@ -55,9 +55,9 @@ class ReplicaPool:
         self._bar = bar
 
     def add(self, last: ReplicaManifest | None, *, is_thorough: bool) -> ReplicaManifest | None:
-        """Copy the replica, unless the `last` one will do. None: there is none to copy.
+        """Copy the replica, unless the `last` copy can be reused. None: there is none to copy.
 
-        To be called before the database is copied. Raises StoreUnavailable if it cannot be read.
+        Call this before the database is copied. Raises StoreUnavailable if it cannot be read.
         """
         (self._folder / REPLICA).mkdir(exist_ok=True)
         with contextlib.ExitStack() as stack:
@@ -107,7 +107,7 @@ class ReplicaPool:
         return path.is_file() and (not is_thorough or hash_of(path) == hash_in_name(file))
 
     def _pack(self, content: IO[bytes], kind: PackedKind, size_mb: int) -> str:
-        """It gets its name when its copy was read back; gives its path in the backup."""
+        """It gets its name when its copy has been verified; returns its path in the backup."""
         draft = self._folder / REPLICA / f"{PARTIAL}{kind}"
         compressor = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True)
         try:
@@ -136,7 +136,7 @@ class _Index(NamedTuple):
 
 
 def _opened_index(path: Path) -> _Index | None:
-    """Once opened it stays as it is: another one takes its name, not its place."""
+    """An open file stays the same: a new index replaces its name, not its content."""
     try:
         file = path.open("rb")
     except OSError:

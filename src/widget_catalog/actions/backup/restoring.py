@@ -1,7 +1,7 @@
-"""Restoring: a backup becomes a data folder. The database comes last, and only if all is sound.
+"""Restores a backup to a data folder. The database comes last, and only if everything is intact.
 
-Until then a mark says that the folder is half restored: nothing starts in it, and the next
-restore begins again.
+Until then a marker says that the folder is incomplete: nothing starts in it, and the next restore
+starts over.
 """
 
 import contextlib
@@ -30,7 +30,7 @@ def restore_backup(
     *,
     despite_damage: bool = False,
 ) -> Snapshot:
-    """Fill a new or empty folder; leaves it as it was if the backup is not sound.
+    """Fill a new or empty folder; leaves it unchanged if the backup is damaged.
 
     `despite_damage`: damaged bundles are left out, and damaged rows stay in the database.
     """
@@ -88,7 +88,7 @@ def _fill(
 
 
 def _unpacked(target: Path, path: str) -> Path | None:
-    """Where a part of the read model waits until it is known whether it is of use."""
+    """Where a part of the read model is kept until it is known to be usable."""
     folder = DataFolder(target)
     match packed_kind(path):
         case "mdb":
@@ -100,7 +100,7 @@ def _unpacked(target: Path, path: str) -> Path | None:
 
 
 def _adopt_replica(target: Path, restored: Snapshot) -> None:
-    """Let the folder have the read model, if it is whole and of this release."""
+    """Use the read model, if it is intact and of this release."""
     folder, found = DataFolder(target), restored.manifest.replica
     if found and found.format == FORMAT and not restored.replica_faults:
         for path in found.files:
@@ -126,7 +126,7 @@ def _require_empty(target: Path) -> None:
 
 
 def _clear(target: Path) -> None:
-    """Remove what a restore has put there, the mark last."""
+    """Remove what a restore has written, the marker last."""
     for path in sorted(target.iterdir(), key=lambda it: it.name == MARK):
         if path.name in _NOT_OURS:
             continue

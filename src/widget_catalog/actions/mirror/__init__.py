@@ -1,1 +1,1 @@
-"""Being a mirror: a copy of another catalog that follows its changes."""
+"""Mirrors: a copy of another catalog (the upstream) that follows its changes."""

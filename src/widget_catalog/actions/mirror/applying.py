@@ -1,4 +1,4 @@
-"""Saving what the other catalog says of a widget."""
+"""Saves a copied widget."""
 
 from collections.abc import Iterable
 
@@ -15,8 +15,9 @@ from ..save_difference import save_difference
 
 
 def save_copy(tx: Transaction, bundles: Bundles, wanted: Widget) -> bool:
-    """Make a widget what it should be; whether that changed anything. Doing it twice is doing it
-    once, so that a mirror which was killed begins again wherever it was."""
+    """Update a widget to its upstream state; returns whether that changed anything. Idempotent, so
+    that a killed mirror can resume anywhere.
+    """
     old = find_widget(tx.connection, wanted.scope, wanted.name)
     is_new = old is None
     if old is None:

@@ -1,7 +1,7 @@
-"""Mirroring: rounds that find out what has changed on the other catalog, and copy just that.
+"""Mirroring: finds out what has changed upstream, and copies just that.
 
-How far it has come is in the database, beside what it has copied: see `store/mirrors.py`. Every
-step may be repeated, so a process that is killed loses nothing.
+Its progress is in the database, next to what it has copied: see `store/mirrors.py`. Every step is
+idempotent, so a killed process loses nothing.
 """
 
 import itertools
@@ -61,14 +61,14 @@ _MOST_DETAILS = 20
 
 
 class Wanted(NamedTuple):
-    """Which widgets: of these scopes (none named: of all), and only official ones or not."""
+    """Which widgets to copy: of these scopes (empty: of all), and only official ones or not."""
 
     scopes: tuple[str, ...] = ()
     only_official: bool = False
 
 
 class Round(NamedTuple):
-    """What a round has done. Widgets with faults are tried again in the next."""
+    """The result of a run. Widgets with errors are retried in the next."""
 
     changed: int
     faults: list[str]
@@ -93,7 +93,7 @@ class Mirroring:
         self._max_bundle_bytes = max_bundle_bytes
 
     def begin(self, wanted: Wanted) -> None:
-        """Make this catalog a mirror, or make sure that it is one of the same catalog."""
+        """Make this catalog a mirror, or check that it is one of the same upstream."""
         with self._store.reading() as connection:
             before = find_mirror(connection)
         if before is not None and before.scopes != wanted.scopes:
@@ -128,8 +128,9 @@ class Mirroring:
         return False
 
     def run(self, bar: Bar = no_bar) -> Round:
-        """Bring this catalog to the state of the other. Where nothing has changed, this is one
-        request. Raises ClientError if the other catalog cannot be read."""
+        """Bring this catalog up to date with the upstream. If nothing has changed, this is one
+        request. Raises ClientError if the upstream cannot be read.
+        """
         try:
             self._note_changes()
         except FeedExpired:
@@ -150,7 +151,7 @@ class Mirroring:
 
     @property
     def seq(self) -> int:
-        """The number of the other catalog's change that was noted last."""
+        """The last change of the upstream that was processed."""
         return self._get().seq or 0
 
     def _get(self) -> Mirror:
@@ -170,7 +171,7 @@ class Mirroring:
             save_mirror(tx, mirror._replace(**changes))  # type: ignore[arg-type]
 
     def _checked_settings(self) -> Settings:
-        """Raises MirrorRefused if the other catalog is made from this one."""
+        """Raises MirrorRefused if the upstream is itself a mirror of this catalog."""
         own = self._get().mirror_id
         settings = self._catalog.settings()
         above = settings.mirror_of
@@ -189,7 +190,7 @@ class Mirroring:
         return settings
 
     def _is_itself(self, url: str, own: str) -> bool:
-        """Whether this catalog is what is found there; not so, if nobody answers."""
+        """Whether that URL is this catalog; False if there is no response."""
         try:
             with Catalog(url, retries=0, timeout_s=3) as catalog:
                 above = catalog.settings().mirror_of
@@ -198,7 +199,7 @@ class Mirroring:
         return above is not msgspec.UNSET and above.id == own
 
     def _note_changes(self) -> None:
-        """Note which widgets have changed since the last round."""
+        """Add tasks for the widgets that have changed since the last run."""
         seq = self._get().seq
         times_behind = 0
         while seq is not None:
@@ -300,7 +301,7 @@ class Mirroring:
 
 
 def require_scopes(catalog: Catalog, wanted: Wanted) -> None:
-    """Raises MirrorRefused if the other catalog does not know one of them."""
+    """Raises MirrorRefused if the upstream does not have one of them."""
     missing = [it for it in wanted.scopes if not _is_scope(catalog, it)]
     if missing:
         what = "scope" if len(missing) == 1 else "scopes"

@@ -1,4 +1,4 @@
-"""Whose mirror a catalog is, how far it has come, what the audit log says of it, and its end."""
+"""State of a mirror: its upstream, its progress, its audit entries, and its end."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -44,7 +44,7 @@ def find_status(store: Store) -> Status | None:
 
 
 def end_mirroring(store: Store) -> Mirror | None:
-    """An ordinary catalog from now on, with all that was copied."""
+    """Make it an ordinary catalog, with everything that was copied."""
     with store.publishing() as tx:
         mirror = find_mirror(tx.connection)
         remove_mirror(tx)
@@ -54,8 +54,7 @@ def end_mirroring(store: Store) -> Mirror | None:
 
 
 def require_empty(tx: Transaction) -> None:
-    """Raises MirrorRefused where something would be mixed with the copy: widgets, or scopes that
-    belong to somebody."""
+    """Raises MirrorRefused if something would be mixed with the copy: widgets, or owned scopes."""
     widgets, owned = count_widgets(tx.connection), all_owned_scopes(tx.connection)
     if widgets:
         whose = f"{widgets:,} widgets"

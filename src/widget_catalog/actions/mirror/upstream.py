@@ -1,4 +1,6 @@
-"""The catalog that is mirrored: its widgets as values of ours, their files verified and kept."""
+"""Upstream: widgets of the mirrored catalog as local values, with their files
+verified and stored.
+"""
 
 import re
 import tempfile
@@ -34,7 +36,7 @@ _CLOCK_SKEW = timedelta(days=1)
 
 
 class MirrorFault(CatalogError):
-    """What the other catalog says of a widget cannot be taken over."""
+    """A widget of the upstream cannot be copied."""
 
 
 class Head(NamedTuple):

@@ -1,4 +1,4 @@
-"""A person lets in a machine without a browser, by the code that it shows."""
+"""The device grant: a person authorizes a device without a browser, by the code it shows."""
 
 from typing import NamedTuple
 
@@ -26,7 +26,7 @@ class DeviceRequest(NamedTuple):
 def find_device_request(
     store: Store, config: OAuthConfig, visitor: Visitor, user_code: str
 ) -> DeviceRequest:
-    """Who waits with this code, or NotFound; nobody can try many."""
+    """The device with this code, or NotFound; guesses are rate limited."""
     account = require_person(visitor.actor)
     limits = {f"device {account.id}": _PER_ACCOUNT}
     count_attempt(store, limits, _TOO_OFTEN)
@@ -43,7 +43,7 @@ def find_device_request(
 def decide_device(
     store: Store, config: OAuthConfig, visitor: Visitor, user_code: str, *, is_agreed: bool
 ) -> DeviceRequest:
-    """Let the machine in, or not."""
+    """Authorize or deny the device."""
     found = find_device_request(store, config, visitor, user_code)
     decision = {"account_id": visitor.actor.account_id} if is_agreed else {"is_denied": True}
     with store.writing() as tx:
@@ -55,7 +55,7 @@ def decide_device(
 
 
 def _find(connection: Snapshot, user_code: str, now_ms: int) -> Device | None:
-    """One that still waits: what somebody has decided, nobody decides again."""
+    """A pending device: a decision is final."""
     device = find_device_by_user_code(connection, plain_code(user_code))
     if device is None or device.expires_at <= now_ms:
         return None

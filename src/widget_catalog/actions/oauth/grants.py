@@ -1,4 +1,4 @@
-"""The grants: Authlib's own, with our store behind them. Reuse of a code or token is theft."""
+"""Authlib's grants, with our store behind them. Reuse of a code or token is treated as theft."""
 
 from typing import Any
 from urllib.parse import quote
@@ -46,7 +46,7 @@ _SHOWN_CHARACTERS = 120
 
 
 class StoredCode:
-    """A code as Authlib wants to see it."""
+    """A code with Authlib's interface."""
 
     def __init__(self, code: Code, given_redirect_uri: str | None) -> None:
         self.code = code
@@ -63,7 +63,7 @@ class StoredCode:
 
 
 class StoredPair:
-    """A pair of tokens as Authlib wants to see it."""
+    """A token pair with Authlib's interface."""
 
     def __init__(self, pair: TokenPair, grant: Grant) -> None:
         self.pair = pair
@@ -77,7 +77,7 @@ class StoredPair:
 
 
 class StoredDevice:
-    """A waiting machine as Authlib wants to see it."""
+    """A pending device with Authlib's interface."""
 
     def __init__(self, device: Device, now_ms: int) -> None:
         self.device = device
@@ -97,7 +97,7 @@ class StoredDevice:
 
 
 class S256(CodeChallenge):
-    """PKCE, always, and never `plain`."""
+    """PKCE is required, and never `plain`."""
 
     SUPPORTED_CODE_CHALLENGE_METHOD = ["S256"]  # noqa: RUF012
 
@@ -166,7 +166,8 @@ class CodeGrant(grants.AuthorizationCodeGrant):
 
 class RefreshGrant(grants.RefreshTokenGrant):
     """Rotates refresh tokens. Two processes may use the same one within seconds of each other:
-    both get the same new pair. Later use means that it was stolen, and ends the sign-in."""
+    both get the same new pair. Later reuse means that it was stolen, and ends the sign-in.
+    """
 
     TOKEN_ENDPOINT_AUTH_METHODS = _NO_SECRET
     INCLUDE_NEW_REFRESH_TOKEN = True
@@ -262,7 +263,7 @@ class DeviceEndpoint(DeviceAuthorizationEndpoint):
 
 
 class Revocation(RevocationEndpoint):
-    """Either token ends the whole sign-in. One that is not the client's is not seen at all."""
+    """Either token ends the whole sign-in. Another client's token is ignored."""
 
     CLIENT_AUTH_METHODS = _NO_SECRET
 

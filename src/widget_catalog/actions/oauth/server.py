@@ -1,4 +1,4 @@
-"""Server: what Authlib's grants ask of the service around them. One lives for one request."""
+"""Server: Authlib's interface to this service. One instance per request."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -65,8 +65,7 @@ _SENTENCES = {
 
 
 class OAuthConfig(NamedTuple):
-    """Who may ask here, under which name the service answers, and how long a program stays signed
-    in, however often it renews its access."""
+    """Registered clients, the issuer URL, and the maximum lifetime of a program's sign-in."""
 
     clients: Mapping[str, OAuthClient]
     issuer: str
@@ -74,7 +73,7 @@ class OAuthConfig(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What to tell the client; `location`, if there is one, is where to send the person."""
+    """The response to the client; `location`, if set, is where to redirect the person."""
 
     status: int
     body: dict[str, Any]
@@ -82,7 +81,9 @@ class Answer(NamedTuple):
 
 
 class Client(ClientMixin):
-    """One of ours as Authlib wants to see it. None has a secret, and each may use each grant."""
+    """A registered client with Authlib's interface. All are public clients and may
+    use all grants.
+    """
 
     def __init__(self, about: OAuthClient) -> None:
         self.about = about
@@ -172,7 +173,7 @@ class Server(AuthorizationServer):
         return grant
 
     def end_grant(self, grant_id: str, reason: str) -> None:
-        """End a sign-in with everything that came from it."""
+        """End a sign-in with all its tokens."""
         grant = find_grant(self.tx.connection, grant_id)
         user = find_account_by_id(self.tx.connection, grant.account_id) if grant else None
         if grant is not None and user is not None:

@@ -1,4 +1,4 @@
-"""What the OAuth server does: agree, exchange, revoke, let a machine wait. One transaction each."""
+"""Endpoints of the OAuth server: consent, exchange, revoke, device. One transaction each."""
 
 from typing import NamedTuple
 
@@ -34,7 +34,7 @@ class Consent(NamedTuple):
 
 
 class Refused(NamedTuple):
-    """A request that cannot be answered to its client, as it is not known who that is.
+    """A request that cannot be redirected back, because its client is unknown or invalid.
 
     `is_unknown_client`: the operator has not registered it.
     """
@@ -44,7 +44,7 @@ class Refused(NamedTuple):
 
 
 def check_authorization(config: OAuthConfig, pairs: Pairs) -> Consent | Answer | Refused:
-    """What to ask the person; or where to send them at once, or what to tell them."""
+    """What to ask the person; or where to redirect them, or what error to show."""
     try:
         grant = _server(config).get_consent_grant(Parameters("GET", pairs))
     except OAuth2Error as error:
@@ -55,7 +55,7 @@ def check_authorization(config: OAuthConfig, pairs: Pairs) -> Consent | Answer |
 def authorize(
     store: Store, config: OAuthConfig, pairs: Pairs, visitor: Visitor | None
 ) -> Answer | Refused:
-    """Send the person back with a code; or, without one, with the news that they refused."""
+    """Redirect the person back with a code, or with an error if they refused."""
     account = visitor.actor.account if visitor is not None else None
     with store.writing() as tx:
         if visitor is not None:
@@ -73,8 +73,8 @@ def authorize(
 def exchange(store: Store, config: OAuthConfig, pairs: Pairs, address: str) -> Answer:
     """Tokens for a code, a refresh token or a device code.
 
-    An error is an answer like any other here, so what it has changed is kept: a code or token
-    that came twice has ended its sign-in.
+    Errors are ordinary responses here, so their changes are committed: reuse of a code or token
+    has ended its sign-in.
     """
     with store.writing() as tx:
         server = _server(config, tx, address)
@@ -90,7 +90,7 @@ def revoke(store: Store, config: OAuthConfig, pairs: Pairs, address: str) -> Ans
 
 
 def start_device(store: Store, config: OAuthConfig, pairs: Pairs, address: str) -> Answer:
-    """Let a machine wait for somebody. Each makes codes easier to guess: nobody has many."""
+    """Start the device grant. More codes are easier to guess, so each client may have few."""
     limits = {f"devices {network_of(address)}": _DEVICES_PER_ADDRESS}
     count_attempt(store, limits, "Too many machines ask to be let in from here.")
     return _at_endpoint(store, config, DeviceEndpoint.ENDPOINT_NAME, pairs, address)

@@ -1,8 +1,8 @@
-"""The answer to a refresh, kept for some seconds for a client that sends the same token again.
+"""The response to a refresh, kept for some seconds for a client that sends the same token again.
 
-Two processes of one person may refresh at the same time; both must get the same new pair. It
-is encrypted with a key that is derived from the old refresh token. Of that token the catalog
-keeps a hash alone, so only somebody who has the token can read the pair.
+Two processes of one person may refresh concurrently; both must get the same new pair. It is
+encrypted with a key derived from the old refresh token, of which the catalog stores only a hash,
+so only the holder of the token can read the pair.
 """
 
 import base64
@@ -29,7 +29,7 @@ def open_successor(refresh_token: str, sealed: str) -> dict[str, Any]:
 
 
 def forget_successors(store: Store) -> None:
-    """Remove those whose time is over. Every refresh does so, too; there may be no other."""
+    """Remove expired ones. Every refresh does so, too; but there may be no other."""
     rotated_before = store.now_ms() - GRACE_MS
     with store.reading() as connection:
         if not has_successors(connection, rotated_before):

@@ -1,6 +1,7 @@
-"""From a person at the provider to an account here: known, new, or connected.
+"""Maps a person at the provider to an account here: known, new, or connected.
 
-An e-mail address links no accounts: somebody who chooses theirs at the provider could choose yours.
+Accounts are never linked by e-mail address: somebody who can choose theirs at the provider could
+choose yours.
 """
 
 import re
@@ -110,7 +111,7 @@ def sign_in_newcomer(
 
 
 def connect_identity(store: Store, visitor: Visitor, person: Person) -> None:
-    """From now on, this person at the provider is this account."""
+    """Connect this person at the provider to this account."""
     account = require_person(visitor.actor)
     with store.writing() as tx:
         hold_session(tx, visitor)

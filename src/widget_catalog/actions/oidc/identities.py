@@ -1,4 +1,4 @@
-"""Who signs in through a provider, and what is remembered until they come back."""
+"""Identities at a provider, and the state of a sign-in in progress."""
 
 from typing import NamedTuple
 

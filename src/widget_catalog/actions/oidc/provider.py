@@ -1,7 +1,7 @@
-"""Provider: speaks with the OpenID Connect provider, and believes only what it has signed.
+"""Provider: the OpenID Connect client; trusts only what the provider has signed.
 
-Authlib writes the requests, httpx carries them, joserfc checks the token. To load them takes a
-tenth of a start, so this is imported only where a provider is configured.
+Authlib builds the requests, httpx sends them, joserfc verifies the token. Importing them takes a
+tenth of the startup time, so this is imported only if a provider is configured.
 """
 
 import hmac

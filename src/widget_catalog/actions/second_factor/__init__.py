@@ -1,4 +1,4 @@
-"""Second factors: passkeys, authenticator apps and recovery codes; added, asked for, required."""
+"""Second factors: passkeys, authenticator apps and recovery codes."""
 
 from .policy import FactorPolicy
 

@@ -1,4 +1,4 @@
-"""Codes people type: of authenticator apps (TOTP, RFC 6238), and recovery codes."""
+"""Codes typed by people: TOTP codes of authenticator apps (RFC 6238), and recovery codes."""
 
 import hmac
 import re
@@ -24,12 +24,12 @@ def new_app_secret() -> str:
 
 
 def setup_address(secret: str, username: str, service_name: str) -> str:
-    """The `otpauth:` address that an authenticator app reads from a QR code."""
+    """The `otpauth:` URI that an authenticator app reads from a QR code."""
     return pyotp.TOTP(secret).provisioning_uri(name=username, issuer_name=service_name)
 
 
 def qr_code(text: str) -> str:
-    """A QR code as the address of an image (SVG)."""
+    """A QR code as a data URL (SVG)."""
     import segno  # Takes a while to load, and few set up an app.
 
     address: str = segno.make(text, error="m").svg_data_uri(scale=5, border=3, light="#fff")
@@ -42,7 +42,7 @@ def is_app_code(code: str) -> bool:
 
 
 def find_step(secret: str, code: str, now_ms: int, after: int = -1) -> int | None:
-    """The time step that a code belongs to; None if it is wrong, or of a step that is past."""
+    """The time step that a code belongs to; None if it is wrong, or the step was used."""
     app, current = pyotp.TOTP(secret), now_ms // _STEP_MS
     given = plain_code(code).encode("utf-8", "surrogatepass")
     for step in range(current - _TOLERANCE, current + _TOLERANCE + 1):
@@ -61,7 +61,7 @@ def hash_recovery_code(code: str) -> str:
 
 
 def plain_code(code: str) -> str:
-    """As it is compared: people type blanks, hyphens and capitals as they like."""
+    """In normal form: people type spaces, hyphens and capitals as they like."""
     return "".join(it for it in code[:64] if it not in " -\t").lower()
 
 

@@ -1,4 +1,4 @@
-"""One's own second factors: listed, added, renamed, removed; new recovery codes."""
+"""A person's own second factors: list, add, rename, remove; new recovery codes."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -166,7 +166,7 @@ def remove_own_app(store: Store, policy: FactorPolicy, visitor: Visitor) -> None
 
 
 def make_recovery_codes(store: Store, visitor: Visitor) -> list[str]:
-    """New ones, in place of all former ones. They are not kept here, only their hashes."""
+    """New codes, replacing all old ones. Only their hashes are stored."""
     account = _changing(store, visitor)
     with store.writing() as tx:
         hold_session(tx, visitor)
@@ -187,7 +187,7 @@ def find_app_faults(store: Store, box: SecretBox) -> list[str]:
 
 
 def _changing(store: Store, visitor: Visitor, offered_to: int | None = None) -> Account:
-    """The account, if its person has just proved who they are."""
+    """The account, if its person has just re-authenticated."""
     account = require_person(visitor.actor)
     require_fresh(store, visitor)
     if offered_to is not None and offered_to != account.id:
@@ -211,7 +211,9 @@ def _new_codes(tx: Transaction, visitor: Visitor, account: Account) -> list[str]
 
 
 def _after_removal(tx: Transaction, policy: FactorPolicy, account: Account) -> None:
-    """Without a factor there is nothing to recover; and where one is required, one stays."""
+    """Without a factor there is nothing to recover; and if one is required, the last one must
+    stay.
+    """
     if find_factors(tx.connection, account.id).has_any:
         return
     if is_required(tx.connection, policy, account):

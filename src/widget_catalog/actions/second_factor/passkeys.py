@@ -1,7 +1,7 @@
-"""Passkeys (WebAuthn): what a browser is asked, and whether its answer holds.
+"""Passkeys (WebAuthn): options for the browser, and verification of its response.
 
-The library does the checking. It takes a quarter of a second to load, so that happens when the
-first passkey is asked for.
+The library does the verification. It takes a quarter of a second to import, so that happens on
+first use.
 """
 
 import re
@@ -32,7 +32,7 @@ NOT_ACCEPTED = "This passkey was not accepted. Try again, or use another way to 
 
 
 class NewPasskey(NamedTuple):
-    """What the browser has made, checked."""
+    """A new passkey, verified."""
 
     credential_id: str
     public_key: str
@@ -42,7 +42,7 @@ class NewPasskey(NamedTuple):
 
 
 class Used(NamedTuple):
-    """What has become of a passkey by its use."""
+    """The state of a passkey after its use."""
 
     sign_count: int
     is_backed_up: bool
@@ -53,7 +53,7 @@ def new_challenge() -> str:
 
 
 def user_handle(account: Account) -> bytes:
-    """What an authenticator knows the account by: never its name or address."""
+    """The account's identifier for authenticators: never its name or e-mail address."""
     return f"account {account.id}".encode()
 
 

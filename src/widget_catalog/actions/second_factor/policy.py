@@ -1,4 +1,4 @@
-"""What this catalog asks for, and of whom: the site of its passkeys, and who needs a factor."""
+"""The second factor policy: the relying party of passkeys, and who needs a factor."""
 
 from typing import NamedTuple
 
@@ -37,8 +37,9 @@ def is_required(connection: Snapshot, policy: FactorPolicy, account: Account) ->
 
 
 def require_second_factor(store: Store, policy: FactorPolicy, visitor: Visitor) -> None:
-    """SecondFactorMissing for an account that must have one; ConfirmationNeeded for a session
-    of it that was opened without, such as through a provider."""
+    """Raises SecondFactorMissing for an account that must have one; ConfirmationNeeded for a
+    session that was opened without it, such as through a provider.
+    """
     account = visitor.actor.account
     if policy.required_of is RequiredOf.NOBODY or account is None:
         return
@@ -57,8 +58,9 @@ def require_second_factor(store: Store, policy: FactorPolicy, visitor: Visitor) 
 
 
 def require_fresh(store: Store, visitor: Visitor) -> None:
-    """ConfirmationNeeded, unless the person has signed in or confirmed within some minutes, with
-    a second factor if they have one."""
+    """Raises ConfirmationNeeded, unless the person has signed in or re-authenticated within some
+    minutes, with a second factor if they have one.
+    """
     session = visitor.session
     if session is None or not is_fresh(store, visitor):
         raise ConfirmationNeeded("Confirm at /account/confirm that it is you, then try again.")

@@ -1,4 +1,4 @@
-"""Proving who one is with a second factor: a code or a passkey, tried a few times at most."""
+"""Verifies a second factor: a code or a passkey, with limited attempts."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -47,7 +47,7 @@ _UNREADABLE = (
 
 
 class Proof(NamedTuple):
-    """A factor that was checked. It counts when `take` has noted its use: once."""
+    """A verified factor. It counts only when `take` has recorded its use, once."""
 
     factor: Factor
     account: Account
@@ -68,9 +68,9 @@ def prove_by_code(
     *,
     session_id: str | None = None,
 ) -> Proof:
-    """By a code of the app or a recovery code; NotSignedIn or TooOften.
+    """With a code of the app or a recovery code; raises NotSignedIn or TooOften.
 
-    With a session the limit is that session's own: others cannot use it up.
+    With a session, attempts are counted for that session: others cannot use them up.
     """
     if not plain_code(code):
         raise InvalidRequest("Enter a code.")
@@ -93,7 +93,7 @@ def prove_by_code(
 
 
 def remember_network(tx: Transaction, account: Account, address: str) -> None:
-    """Somebody has signed in from here with a second factor of the account."""
+    """Record a sign-in with a second factor of the account from this network."""
     add_attempts(tx, [_known_key(account, network_of(address))], _KNOWN_FOR_MS)
 
 
@@ -126,9 +126,9 @@ def prove_by_passkey(
     account: Account | None = None,
     verifies_user: bool,
 ) -> Proof:
-    """By a passkey of this account; without one, of whichever account the passkey names.
+    """With a passkey of this account; without one, of the account that the passkey names.
 
-    A challenge is good for one try. It is remembered as tried for as long as it lasts.
+    A challenge is valid for one attempt, which is recorded for as long as it lasts.
     """
     shared = f"passkey {network_of(address)}"
     count_attempt(store, {shared: _PASSKEYS_PER_ADDRESS}, _TOO_OFTEN)

@@ -1,7 +1,7 @@
-"""SecretBox: encrypts secrets that must be readable again, with a key outside the database.
+"""SecretBox: encrypts stored secrets with a key outside the database.
 
-So a copy of the database alone does not compute anybody's codes. To lose the key is to lose
-the authenticator apps of all accounts, and nothing else: passkeys and recovery codes go on.
+So a copy of the database alone is not enough to compute codes. If the key is lost, only the
+authenticator apps are lost: passkeys and recovery codes still work.
 """
 
 import base64
@@ -30,7 +30,7 @@ class SecretBox:
             ) from None
 
     def open(self, sealed: str) -> str | None:
-        """The secret; None if the key is lost, or is another one."""
+        """The secret; None if the key is lost or differs."""
         try:
             return self._fernet().decrypt(sealed).decode()
         except (OSError, ValueError, InvalidToken):
@@ -40,7 +40,7 @@ class SecretBox:
         return Fernet(self._key_file.read_bytes().strip())
 
     def _make_key(self) -> None:
-        """Once: of two processes that try, one wins, and nobody sees half a key."""
+        """Atomic: of two concurrent processes one wins, and nobody sees a partial key."""
         if self._key_file.exists():
             return
         folder = self._key_file.parent
@@ -60,8 +60,9 @@ class SecretBox:
 
 
 class SharedSecretBox(SecretBox):
-    """That of nodes which share a database: its key is made of secrets that all are given. The
-    first one seals; what another one has sealed can be opened as well."""
+    """For nodes that share a database: the key is derived from their shared secrets. The first one
+    encrypts; values encrypted with the others can be decrypted as well.
+    """
 
     def __init__(self, secrets_given: Sequence[str]) -> None:
         self._keys = MultiFernet([Fernet(_derived(it)) for it in secrets_given])

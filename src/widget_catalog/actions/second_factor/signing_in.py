@@ -1,4 +1,6 @@
-"""Signing in with a second factor after the password, with a passkey alone, or once more."""
+"""Signs in with a second factor after the password, or with only a passkey; and re-
+authenticates.
+"""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -27,7 +29,7 @@ _BEGIN_AGAIN = "This sign-in has taken too long, or was begun elsewhere. Begin a
 
 
 class HalfSignedIn(msgspec.Struct, frozen=True):
-    """Somebody whose password was right; the browser keeps it, signed, for some minutes."""
+    """A person whose password was right; stored in the browser, signed, for some minutes."""
 
     account_id: int
     password_mark: str
@@ -36,14 +38,14 @@ class HalfSignedIn(msgspec.Struct, frozen=True):
 
 
 class PasskeyAsked(msgspec.Struct, frozen=True):
-    """A challenge that a browser was given; it keeps it, signed, and so no other can answer."""
+    """A challenge for one browser, which stores it, signed, so that no other can respond."""
 
     challenge: str
     account_id: int | None = None
 
 
 class Ways(NamedTuple):
-    """How somebody may give the second factor. `passkey_options` is JSON for the browser."""
+    """The available second factors. `passkey_options` is JSON for the browser."""
 
     passkey_options: str | None
     has_app: bool
@@ -51,7 +53,7 @@ class Ways(NamedTuple):
 
 
 class Given(NamedTuple):
-    """What somebody gives as their second factor: a code, or what the browser made."""
+    """A second factor as entered: a code, or the browser's response."""
 
     code: str = ""
     credential: Mapping[str, Any] | None = None
@@ -64,12 +66,12 @@ def half_signed_in(store: Store, needed: FactorNeeded) -> HalfSignedIn:
 
 
 def asked_again(half: HalfSignedIn) -> HalfSignedIn:
-    """For another try with a passkey. It ends no later for that."""
+    """For another attempt with a passkey. The expiry does not change."""
     return msgspec.structs.replace(half, challenge=new_challenge())
 
 
 def ways_of(store: Store, policy: FactorPolicy, half: HalfSignedIn) -> Ways:
-    """How this sign-in can go on; NotSignedIn if it cannot any more."""
+    """How this sign-in can continue; raises NotSignedIn if it has expired."""
     with store.reading() as connection:
         account = _get_half(connection, half)
         factors = find_factors(connection, account.id)
@@ -96,7 +98,7 @@ def finish_sign_in(
     *,
     browser: Browser,
 ) -> SignedIn:
-    """The session, in place of the former one, once the second factor is given too."""
+    """The session, replacing the browser's old one, once the second factor is verified."""
     with store.reading() as connection:
         account = _get_half(connection, half)
     if given.credential is not None:
@@ -129,7 +131,7 @@ def sign_in_with_passkey(
     *,
     browser: Browser,
 ) -> SignedIn:
-    """Without a password: a passkey that has made sure of the person is two factors in one."""
+    """Without a password: a passkey with user verification is two factors in one."""
     proof = prove_by_passkey(
         store, policy, credential, asked.challenge, address, verifies_user=True
     )
@@ -151,7 +153,7 @@ def confirm(
     password: str,
     address: str,
 ) -> None:
-    """Prove again who one is: by a passkey, or by the password and a code if there is a factor."""
+    """Re-authenticate: with a passkey, or with the password and a code if there is a factor."""
     account = require_person(visitor.actor)
     if visitor.session is None or asked.account_id != account.id:
         raise NotSignedIn(_BEGIN_AGAIN)
@@ -222,5 +224,5 @@ def _get_half(connection: Snapshot, half: HalfSignedIn) -> Account:
 
 
 def _password_mark(password_hash: str) -> str:
-    """Tells whether the password is still the same, and nothing else about it."""
+    """A fingerprint that shows whether the password has changed, and nothing else."""
     return hash_secret(f"password mark {password_hash}")[:32]

@@ -1,1 +1,1 @@
-"""Snapshots: the catalog as one signed file, for networks without a way to it."""
+"""Snapshots: the catalog as one signed file, for air-gapped networks."""

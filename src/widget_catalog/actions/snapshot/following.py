@@ -1,7 +1,7 @@
-"""Bringing widgets that are there to the state that their origin says they are in.
+"""Updates existing widgets to the state of their origin.
 
-Import adds, and never changes; this changes what a version or a widget is said to be: yanked,
-deprecated, revoked, listed, official, and the text. Versions are never removed.
+Import only adds; this changes states: yanked, deprecated, revoked, listed, official, and the text.
+Versions are never removed.
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ _OF_WIDGET = ("display_name", "description", "icon", "is_official", "is_listed")
 
 
 def follow_widgets(store: Store, bundles: Bundles, wanted: Mapping[Key, Widget]) -> int:
-    """Make those of these widgets that are there what they should be; how many were not."""
+    """Update those of these widgets that exist; returns how many changed."""
     with store.reading() as connection:
         stale = _stale(connection, wanted)
     if not stale:

@@ -1,4 +1,4 @@
-"""Keys that sign snapshots: Ed25519, in PEM files as OpenSSL reads and writes them."""
+"""Keys that sign snapshots: Ed25519, in PEM files compatible with OpenSSL."""
 
 import contextlib
 import hashlib
@@ -52,7 +52,7 @@ class VerifyingKey:
 
 
 def create_keys(name: Path) -> CreatedKeys:
-    """Write `NAME.key`, for its owner alone, and `NAME.pub`. Never replaces a file."""
+    """Write `NAME.key`, readable only by its owner, and `NAME.pub`. Never replaces a file."""
     private, public = name.with_name(f"{name.name}.key"), name.with_name(f"{name.name}.pub")
     for path in (private, public):
         if path.exists() or path.is_symlink():

@@ -1,8 +1,8 @@
-"""Loading a snapshot that was verified: what is missing is imported, what is there follows it.
+"""Loads a verified snapshot: imports what is missing, and updates what exists.
 
-Bundles come first, since nothing refers to them yet; then the import, which is all or nothing;
-then what has changed of widgets that were there, some at a time. If this is interrupted, loading
-the same snapshot again does the rest.
+Bundles come first, because nothing refers to them yet; then the import, which is atomic; then
+changes to existing widgets, in batches. If this is interrupted, loading the same snapshot again
+completes it.
 """
 
 from collections.abc import Callable, Iterator
@@ -48,8 +48,9 @@ def load_snapshot(
     is_alone: bool = False,
     make_index_ready: Callable[[], None] = lambda: None,
 ) -> Loaded:
-    """Load a snapshot whose bytes were verified. Raises SnapshotRefused, and has changed nothing,
-    if it does not go with what is there."""
+    """Load a verified snapshot. Raises SnapshotRefused, without changing anything, if it does not
+    match the catalog.
+    """
     header = snapshot.header
     with store.reading() as connection:
         before = find_loaded(connection)

@@ -1,4 +1,6 @@
-"""Making a snapshot: the catalog of one moment, and of a delta only what is new in it."""
+"""Creates a snapshot: a consistent copy of the catalog, or the changes since another
+one (delta).
+"""
 
 import contextlib
 import os
@@ -47,7 +49,7 @@ _ADDING = frozenset({"published", "imported"})
 
 
 class Wanted(NamedTuple):
-    """What the snapshot is to hold."""
+    """What the snapshot should contain."""
 
     base_url: str | None
     scopes: list[str] | None = None
@@ -58,7 +60,7 @@ class Wanted(NamedTuple):
 def make_snapshot(
     store: Store, bundles: Bundles, target: Path, wanted: Wanted, key: SigningKey | None, bar: Bar
 ) -> Header:
-    """Write the file as a whole, or leave what is there. The service may be running."""
+    """Write the file atomically. The service may be running."""
     partial = target.with_name(f".{target.name}.part")
     try:
         with (
@@ -150,7 +152,7 @@ class _Draft:
             yield it
 
     def _added_since(self, base: Header) -> dict[int, set[str | None]]:
-        """The widgets that have changed, each with its new versions; None: any may be new."""
+        """The changed widgets, each with its new versions; None: any may be new."""
         then = find_change(self._connection, base.seq)
         if base.origin != self._origin or then is None or position_of(then) != base.position:
             raise SnapshotRefused(
@@ -172,8 +174,9 @@ class _Draft:
 
 
 class _Files:
-    """The bundles and style sheets that are needed, each once and in order, in a temporary file:
-    there may be millions."""
+    """The required bundles and style sheets, each once and in order, in a temporary file: there
+    may be millions.
+    """
 
     def __init__(self) -> None:
         self._database = sqlite3.connect("", isolation_level=None)
@@ -261,7 +264,7 @@ def _add_bundle(
 
 
 class _Archive:
-    """Writes a tar file that depends on nothing but what is in it."""
+    """Writes a tar file that depends only on its content."""
 
     def __init__(self, output: BinaryIO) -> None:
         self.output = output

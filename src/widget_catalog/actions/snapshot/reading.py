@@ -1,7 +1,6 @@
-"""Reading a snapshot: whether it is what was signed, and every file in it, in one walk.
+"""Reads a snapshot: verifies its signature, and every file in it, in one pass.
 
-Every fault is reported with the name of the file inside that it is in. Nothing is unpacked, so
-no name in it can lead anywhere.
+Every error names the file in the archive. Nothing is unpacked, so there is no path traversal.
 """
 
 import contextlib
@@ -40,7 +39,7 @@ from .layout import (
 
 
 class Part(NamedTuple):
-    """A file in the snapshot, and where its bytes are."""
+    """A file in the snapshot, and the offset of its bytes."""
 
     path: str
     start: int
@@ -52,7 +51,7 @@ class Part(NamedTuple):
 
 
 class Snapshot:
-    """An open snapshot. Its signature and list of hashes were checked; `verify` checks the rest."""
+    """An open snapshot. Its signature and list of hashes are verified; `verify` checks the rest."""
 
     def __init__(self, file: "_File", header: Header, sums: Part) -> None:
         self.header = header
@@ -61,9 +60,9 @@ class Snapshot:
         self._sums = sums
 
     def verify(self, progress: Callable[[int], None] = lambda _files: None) -> None:
-        """Raises InvalidSnapshot with everything that is wrong with it.
+        """Raises InvalidSnapshot with all errors.
 
-        After a header that was changed nobody knows where the next file begins: that ends it.
+        After a modified header the position of the next file is unknown: that ends the check.
         """
         faults = []
         try:
@@ -119,7 +118,7 @@ class Snapshot:
 
 @contextlib.contextmanager
 def open_snapshot(path: Path, key: VerifyingKey | None) -> Iterator[Snapshot]:
-    """Check the signature, or with no key that there is none; and the list of hashes.
+    """Verify the signature or, without a key, that there is none; and the list of hashes.
 
     Raises InvalidSnapshot.
     """
@@ -134,7 +133,7 @@ def open_snapshot(path: Path, key: VerifyingKey | None) -> Iterator[Snapshot]:
 
 
 def read_header(path: Path) -> Header:
-    """What a snapshot says of itself; its signature is not checked. Raises InvalidSnapshot."""
+    """The header of a snapshot; its signature is not verified. Raises InvalidSnapshot."""
     try:
         with path.open("rb") as opened:
             file = _File(path, opened.fileno())

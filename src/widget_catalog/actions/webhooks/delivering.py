@@ -1,4 +1,4 @@
-"""Deliverer: sends webhooks in the background, in one process of all that serve the catalog."""
+"""Deliverer: sends webhooks in the background, in one process among all that serve the catalog."""
 
 import ssl
 import threading
@@ -93,7 +93,7 @@ class Deliverer:
         self._guarded(look)
 
     def _guarded(self, job: Callable[[], None]) -> None:
-        """What fails now is tried again at the next look."""
+        """Failures are retried the next time."""
         try:
             job()
         except StoreUnavailable as fault:

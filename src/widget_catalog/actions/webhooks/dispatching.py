@@ -1,9 +1,8 @@
-"""Dispatcher: one round after the other of what must be sent to webhooks.
+"""Dispatcher: decides what is sent to webhooks, in rounds.
 
-A round records what became of what was sent, queues what the feed has more, and claims what is due.
-It reads first, and writes only if there is something to write. Threads do the sending, and never
-inside a transaction. A process that is killed has claimed some deliveries, which another one sends
-again after a while, with the same ids.
+A round records results, queues new changes of the feed, and claims due deliveries. It reads first,
+and writes only if necessary. Threads do the sending, never inside a transaction. Deliveries
+claimed by a process that is killed are sent again by another one later, with the same ids.
 """
 
 import threading
@@ -97,7 +96,7 @@ class Dispatcher:
         """Deliveries by what became of them, since the start."""
 
     def run_round(self) -> bool:
-        """Whether there is more to do at once."""
+        """Returns whether there is more to do immediately."""
         is_recorded = self._record()
         has_more = self._queue()
         is_sending = self._start_sending()
@@ -112,7 +111,7 @@ class Dispatcher:
         self._record()
 
     def prune(self) -> None:
-        """Forget deliveries that are over, but for the newest of each webhook."""
+        """Remove finished deliveries, except the newest of each webhook."""
         now_ms = self._store.now_ms()
         with self._store.reading() as connection:
             outdated = list_outdated(connection, now_ms - _KEPT_FOR_MS, _KEPT_EACH, _PRUNED_AT_ONCE)
@@ -137,7 +136,7 @@ class Dispatcher:
         return True
 
     def _queue(self) -> bool:
-        """Queue what the feed has more for webhooks; whether there is still more."""
+        """Queue new changes for webhooks; returns whether there are more."""
         with self._store.reading() as connection:
             newest, oldest = latest_seq(connection), oldest_position(connection)
             if oldest is None or oldest >= newest:
@@ -239,7 +238,7 @@ def _deliveries(webhooks: list[Webhook], changes: list[NamedChange], now_ms: int
 def new_delivery(
     id_: str, webhook_id: str, seq: int | None, type_: str, body: str, now_ms: int
 ) -> Delivery:
-    """To be sent at once."""
+    """Due immediately."""
     nothing = (None, None, None)
     return Delivery(id_, webhook_id, seq, type_, body, WAITING, now_ms, 0, now_ms, *nothing)
 
@@ -276,7 +275,7 @@ def _record_batch(tx: Transaction, webhook_id: str, outcomes: list[Outcome]) -> 
 
 
 def _record_health(tx: Transaction, webhook: Webhook, outcomes: list[Outcome]) -> int:
-    """How the webhook is after these; 1 if it is disabled by it."""
+    """Update the state of the webhook after these; returns 1 if it is disabled by it."""
     sent = [it for it in outcomes if it.was_sent]
     last = sent[-1]
     if last.is_delivered:

@@ -1,4 +1,4 @@
-"""Webhooks of people who may no longer add them: they rest until an owner enables them again."""
+"""Disables webhooks of people who may no longer add them, until an owner enables them again."""
 
 from ...domain.account_events import WebhookDisabled
 from ...domain.accounts import Actor

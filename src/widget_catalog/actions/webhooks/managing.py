@@ -1,6 +1,6 @@
-"""Webhooks as people manage them: the owners of a scope its own, the operator all of them.
+"""Management of webhooks: by the owners of a scope, and by operators.
 
-What an actor may not see does not exist: the answer is the same for a webhook of others.
+Webhooks that an actor may not see do not exist: the response is the same.
 """
 
 from typing import NamedTuple
@@ -67,7 +67,7 @@ _BY_PERSON = "Disabled by {name}."
 
 
 class IssuedWebhook(NamedTuple):
-    """A webhook and its secret, which is shown this once."""
+    """A webhook and its secret, which is shown once."""
 
     webhook: Webhook
     secret: str
@@ -83,7 +83,7 @@ def create_webhook(
     scope: str | None = None,
     types: tuple[str, ...] | list[str] = (),
 ) -> IssuedWebhook:
-    """It receives what changes from now on."""
+    """It receives changes from now on."""
     _refuse_tokens(actor)
     place = None if scope is None else Scope.parse(scope)
     if place is None:
@@ -171,7 +171,7 @@ def delete_webhook(store: Store, actor: Actor, id_: str) -> Webhook:
 
 
 def rotate_secret(store: Store, actor: Actor, box: SecretBox, id_: str) -> IssuedWebhook:
-    """For a day, deliveries are signed with the former secret as well."""
+    """For a day, deliveries are signed with the old secret as well."""
     secret = new_webhook_secret()
     sealed = box.seal(secret)
     with store.writing() as tx:
@@ -187,7 +187,7 @@ def rotate_secret(store: Store, actor: Actor, box: SecretBox, id_: str) -> Issue
 
 
 def set_enabled(store: Store, actor: Actor, id_: str, *, is_enabled: bool) -> None:
-    """One that is enabled again receives what changes from then on."""
+    """An enabled webhook receives changes from then on."""
     with store.writing() as tx:
         _lock(tx, actor, _get(tx.connection, actor, id_).scope)
         webhook = _get(tx.connection, actor, id_)
@@ -212,7 +212,7 @@ def set_enabled(store: Store, actor: Actor, id_: str, *, is_enabled: bool) -> No
 
 
 def send_ping(store: Store, actor: Actor, id_: str) -> Delivery:
-    """An event for trying it out: one at a time, or a loop would fill the log and the network."""
+    """Send a test event; one at a time, so that a loop cannot flood the log and the network."""
     with store.writing() as tx:
         webhook = _get_enabled(tx, actor, id_)
         waiting = find_waiting(tx.connection, id_, PING)
@@ -230,7 +230,7 @@ def send_ping(store: Store, actor: Actor, id_: str) -> Delivery:
 
 
 def replay_delivery(store: Store, actor: Actor, id_: str, delivery_id: str) -> Delivery:
-    """Send it once more, with the same id and body."""
+    """Send it again, with the same id and body."""
     with store.writing() as tx:
         webhook = _get_enabled(tx, actor, id_)
         delivery = find_delivery(tx.connection, id_, delivery_id)
@@ -272,7 +272,7 @@ def _get(connection: Snapshot, actor: Actor, id_: str) -> Webhook:
 
 
 def _require(connection: Snapshot, actor: Actor, scope: str | None) -> None:
-    """By what the actor is now: a former owner manages nothing any more."""
+    """Checks the actor's current role: a former owner manages nothing."""
     if scope is None:
         require_operator_now(connection, actor)
     else:

@@ -1,8 +1,8 @@
-"""NameLookups: the addresses of host names, within a limit of time.
+"""NameLookups: DNS lookups with a timeout.
 
-The system's resolver has time limits of its own, and cannot be stopped. A look-up that takes too
-long is abandoned: its thread lives until the resolver gives up. So a scope may have few of them at
-a time, or names whose name server is dead would take the threads that other scopes need.
+The system's resolver has its own timeouts, and cannot be cancelled. A lookup that takes too long
+is abandoned: its thread lives until the resolver gives up. So each scope may have only few at a
+time, or dead name servers would take the threads that other scopes need.
 """
 
 import socket
@@ -18,7 +18,7 @@ Resolve = Callable[[str, int], list[str]]
 
 
 class TooManyLookups(Exception):
-    """As many as are allowed are still waiting for the resolver."""
+    """The limit of pending lookups is reached."""
 
 
 def resolve(host: str, port: int) -> list[str]:

@@ -1,8 +1,8 @@
-"""Sending events to a webhook: only to addresses that are allowed, within limits of time and size.
+"""Sends events to a webhook: only to allowed addresses, with limits on time and size.
 
-The host name is resolved once for a connection, every address that it leads to is checked, and the
-connection goes to one of those very addresses: a name that leads elsewhere a moment later changes
-nothing. Redirects are not followed. Nothing of what the receiver answers is kept but the status.
+The host name is resolved once per connection, every address is checked, and the connection goes to
+one of those addresses, which prevents DNS rebinding. Redirects are not followed. Of the response
+only the status is kept.
 """
 
 import socket
@@ -29,15 +29,15 @@ _AGENT = f"widget-catalog/{release.VERSION} (webhooks)"
 
 
 class AddressRefused(Exception):
-    """The host leads to an address that nothing may be sent to."""
+    """The host resolves to an address that is not allowed."""
 
 
 class LookupTimedOut(Exception):
-    """The resolver has not answered in time."""
+    """The resolver did not respond in time."""
 
 
 class _Limits:
-    """How long a request may still take, and how much may still be read."""
+    """The remaining time of a request, and how much may still be read."""
 
     def __init__(self) -> None:
         self.restart()
@@ -89,7 +89,7 @@ class _LimitedStream(httpcore.NetworkStream):
 
 
 class CheckedConnections(httpcore.NetworkBackend):
-    """Connects to checked addresses alone."""
+    """Connects only to checked addresses."""
 
     def __init__(
         self,
@@ -134,7 +134,7 @@ class CheckedConnections(httpcore.NetworkBackend):
 
 
 def create_tls_context() -> ssl.SSLContext:
-    """It trusts what httpx comes with, or what SSL_CERT_FILE names. To make it takes a while."""
+    """Trusts httpx's default certificates, or those in SSL_CERT_FILE. Expensive to create."""
     import httpx
 
     return httpx.create_ssl_context()
@@ -149,7 +149,7 @@ def send_all(
     lookups: NameLookups,
     now_s: int,
 ) -> list[Outcome]:
-    """One after the other, until one fails: the rest is sent another time."""
+    """In order, until one fails: the rest is sent later."""
     limits = _Limits()
     began_at = time.monotonic()
     outcomes: list[Outcome] = []

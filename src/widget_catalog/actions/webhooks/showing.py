@@ -1,4 +1,4 @@
-"""Webhooks and deliveries as programs see them: without secrets."""
+"""Webhooks and deliveries as JSON, without secrets."""
 
 from typing import Any
 
