@@ -32,7 +32,13 @@ from .commands.snapshot import keys, snapshots
 from .commands.transfer import export, import_
 from .commands.webhooks import webhooks
 from .commands.widgets import versions, widgets
-from .domain.errors import BackendDown, BundlesDown, InvalidImport, InvalidSettings
+from .domain.errors import (
+    BackendDown,
+    BundlesDown,
+    DatabaseReadOnly,
+    InvalidImport,
+    InvalidSettings,
+)
 from .settings import load_settings, passed_sockets
 
 _CATALOG = "The catalog"
@@ -335,6 +341,8 @@ def run() -> None:
         sys.exit(2)
     except BackendDown as error:
         what = "bundles" if isinstance(error, BundlesDown) else "database"
+        if isinstance(error, DatabaseReadOnly):
+            fail(f"The database takes no writes, as a standby does: {error.reason}")
         fail(f"The {what} cannot be used: {error.reason}")
     except CatalogError as error:
         fail(error.message)

@@ -22,7 +22,7 @@ _PATH_RULE = (
 _BUCKET = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[\w.-]+)*/?", re.ASCII)
 _DATABASE_RULE = (
     "must be an address that PostgreSQL's own clients understand, such as "
-    "postgresql://user:password@host/name."
+    "postgresql://user:password@host/name. In a password, write @ as %40, / as %2F and % as %25."
 )
 _SECRET_LENGTH = 32
 _SECRET_RULE = (
@@ -151,7 +151,12 @@ def _is_postgresql(text: str) -> bool:
     from psycopg.conninfo import conninfo_to_dict
 
     try:
-        conninfo_to_dict(text)
+        given = conninfo_to_dict(text)
     except psycopg.ProgrammingError:
         return False
-    return True
+    # A password that is not encoded would be taken for a host, port or name in part, and be in
+    # the sentence that these are not found.
+    authority, _, name = text.partition("://")[2].partition("?")[0].partition("/")
+    is_mistaken = "@" in name or "@" in str(given.get("host", "")) or authority.count("@") > 1
+    ports = str(given.get("port") or "").split(",")
+    return not is_mistaken and all(it.isdecimal() for it in ports if it)

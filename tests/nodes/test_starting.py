@@ -28,7 +28,9 @@ def said_by(command: str, folder: Path, url: str) -> str:
 def test_a_server_that_is_not_there(tmp_path: Path) -> None:
     url = f"postgresql://ann:{SECRET}@127.0.0.1:{free_port()}/catalog"
     for command in ("serve", "stats", "account list"):
-        assert "Connection refused" in said_by(command, tmp_path, url)
+        said = said_by(command, tmp_path, url)
+        assert said.startswith("Error: The database cannot be used: ")
+        assert "failed: Connection refused. Is the server running" in " ".join(said.split())
 
 
 def test_a_database_that_is_not_there(tmp_path: Path, postgresql_url: str) -> None:
@@ -61,7 +63,8 @@ def test_a_user_without_rights(tmp_path: Path, guarded: str) -> None:
 def test_a_standby(tmp_path: Path, database: str) -> None:
     url = sa.make_url(database).update_query_dict({"options": "-cdefault_transaction_read_only=on"})
     said = said_by("serve", tmp_path, url.render_as_string(hide_password=False))
-    assert "read-only" in said
+    assert said.startswith("Error: The database takes no writes, as a standby does: ")
+    assert said.endswith("read-only.\n")
 
 
 def test_a_secret_that_is_missing_or_short(tmp_path: Path, database: str) -> None:
@@ -73,7 +76,19 @@ def test_a_secret_that_is_missing_or_short(tmp_path: Path, database: str) -> Non
         assert SECRET not in said.err
 
 
-@pytest.mark.parametrize("url", [f"mysql://ann:{SECRET}@host/x", f"postgresql://[{SECRET}"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        f"mysql://ann:{SECRET}@host/x",
+        f"postgresql://[{SECRET}",
+        # Passwords that are not encoded: a part of them is taken for a host, a port, a name.
+        f"postgresql://ann:p@{SECRET}@127.0.0.1/x",
+        f"postgresql://ann:{SECRET}/p@127.0.0.1/x",
+        f"postgresql://ann:12/{SECRET}@127.0.0.1/x",
+        f"postgresql://ann:p?@{SECRET}@127.0.0.1/x",
+        "postgresql://ann@127.0.0.1:port/x",
+    ],
+)
 def test_an_address_that_is_none(tmp_path: Path, url: str) -> None:
     said = widget_catalog("stats", "--data", tmp_path, environment=environment_of(url))
     assert said.code == 2
@@ -106,3 +121,15 @@ def test_commands_work_on_what_nodes_share_and_leave_no_read_model(
     assert "All is well" in run("doctor")
     assert "use pg_dump or PITR" in run("backup", tmp_path / "backup", code=1)
     assert "secret_key" in run("secrets", "rotate", code=1)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        f"postgresql://ann:p%40{SECRET}@127.0.0.1:1,127.0.0.1:2/x",
+        f"postgresql://ann:p?:#{SECRET}@127.0.0.1:1/x?application_name=a@b/c",
+        f"postgresql:///x?host=127.0.0.1,127.0.0.1&port=1,2&user=ann@org&password={SECRET}",
+    ],
+)
+def test_unusual_addresses_are_taken(tmp_path: Path, url: str) -> None:
+    assert "Connection refused" in said_by("stats", tmp_path, url)

@@ -124,9 +124,11 @@ class BackendDown(StoreUnavailable):
 
     @property
     def reason(self) -> str:
-        """For operators."""
+        """For operators: every line that a server or driver says, as a sentence."""
         said = getattr(getattr(self.__cause__, "diag", None), "message_primary", None)
-        return " ".join(str(said or self.__cause__ or "it does not answer.").split())
+        text = str(said or self.__cause__ or "it does not answer.")
+        lines = [" ".join(it.split()) for it in text.splitlines()]
+        return " ".join(it if it[-1] in ".?!:" else f"{it}." for it in lines if it)
 
 
 class DatabaseDown(BackendDown):
