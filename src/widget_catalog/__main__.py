@@ -7,7 +7,7 @@ from .release import VERSION
 
 
 def run() -> None:
-    """The entry point. `--version` is answered without loading anything else."""
+    """The entry point. `--version` is handled without importing anything else."""
     if sys.argv[1:] == ["--version"]:
         try:
             sys.stdout.write(f"{VERSION}\n")

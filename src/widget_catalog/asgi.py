@@ -1,4 +1,4 @@
-"""The service for other servers, e.g. `uvicorn --factory widget_catalog.asgi:create_app`."""
+"""The service as an ASGI application, e.g. `uvicorn --factory widget_catalog.asgi:create_app`."""
 
 import os
 from functools import partial
@@ -14,7 +14,7 @@ from .worker import build_worker
 
 
 def create_app() -> AsgiApp:
-    """An ASGI application with its settings from the environment, its folder made ready."""
+    """An ASGI application with settings from the environment, and a prepared data folder."""
     os.umask(0o077)  # What we create is our user's alone, also in a folder that others can read.
     settings = load_settings()
     configure_logs(settings.log_format, settings.log_level)

@@ -1,7 +1,7 @@
-"""Work on what strangers wrote, in another process that may take so much and no more.
+"""Processes untrusted input in a child process with resource limits.
 
 Some texts make a parser take hours, or hold the interpreter in a single call that no thread can
-interrupt. Here the kernel ends the process instead, and the next question gets a new one.
+interrupt. Here the kernel ends the child process instead, and the next task gets a new one.
 `python -m` this module is such a process.
 """
 
@@ -33,10 +33,10 @@ A = TypeVar("A")
 
 
 class BoundedWork(Generic[Q, A]):
-    """Asks one question at a time; questions and answers are plain values that are marshalled."""
+    """Runs one task at a time; arguments and results are plain values that are marshalled."""
 
     def __init__(self, work: Callable[[Q], A]) -> None:
-        """`work` is a function of a module, known by its name."""
+        """`work` is a module-level function, passed by name."""
         self._work = name_of(work)
         self._process: subprocess.Popen[bytes] | None = None
         self._end_process: Callable[[], object] = bool
@@ -44,7 +44,7 @@ class BoundedWork(Generic[Q, A]):
         self._waiting = 0
 
     async def ask(self, question: Q) -> A | None:
-        """The answer, or None where it would take too much. Raises Busy if many others wait."""
+        """The result, or None if it would exceed the limits. Raises Busy if the queue is full."""
         if self._waiting >= _MOST_WAITING:
             raise Busy("Too many people ask for this at the same time. Try again soon.", 5)
         if self._thread is None:  # Only now, so that no thread is there when a process forks.
@@ -92,7 +92,7 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
 
 
 def _answer_all(work: Callable[[Any], Any]) -> None:
-    """Until nobody asks any more."""
+    """Until the parent closes the pipe."""
     resource.setrlimit(resource.RLIMIT_AS, (_MOST_MEMORY_BYTES, _MOST_MEMORY_BYTES))
     questions, answers = sys.stdin.buffer, sys.stdout.buffer
     with contextlib.suppress(EOFError, BrokenPipeError):

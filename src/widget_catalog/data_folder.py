@@ -1,13 +1,13 @@
-"""DataFolder: which file of a data folder is what."""
+"""DataFolder: paths of the files in a data folder."""
 
 from pathlib import Path
 from typing import NamedTuple
 
 
 class DataFolder(NamedTuple):
-    """What lies where. Backups need `catalog.db`, `bundles`, and `second-factor.key` in a place
-    of its own; the rest is rebuilt. The replica and the index take so long that large ones are
-    in backups as well."""
+    """Backups need `catalog.db`, `bundles`, and separately `second-factor.key`; the rest is
+    rebuilt. Rebuilding a large replica and index takes so long that backups include them as well.
+    """
 
     path: Path
 

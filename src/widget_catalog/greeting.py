@@ -1,4 +1,4 @@
-"""What the operator's command says when all is well."""
+"""Messages of the operator's command on success."""
 
 import structlog
 from rich.console import Console
@@ -8,9 +8,9 @@ from .settings import Settings
 
 
 def greet(console: Console, settings: Settings, invitation: str | None) -> None:
-    """Say where to look; to a machine in a line it can read.
+    """Print the URLs; for machines as one log line.
 
-    `invitation` is there as long as nobody has an account: it makes the operator's, once.
+    `invitation` is set while there is no account: it creates the operator's, once.
     """
     url = settings.public_url
     first = _first_account(settings, invitation) if invitation else None
@@ -30,7 +30,7 @@ def greet(console: Console, settings: Settings, invitation: str | None) -> None:
 
 
 def greet_first(console: Console, settings: Settings, invitation: str) -> None:
-    """Say how to make the first account, where it could not be said at the start."""
+    """Print how to create the first account, if that was not possible at startup."""
     first = _first_account(settings, invitation)
     if settings.log_format == "json":
         log = structlog.get_logger("widget_catalog")

@@ -1,4 +1,4 @@
-"""How the service speaks to its operator: structlog, for people or for machines."""
+"""Logging with structlog: console or JSON."""
 
 import logging
 import sys
@@ -16,7 +16,7 @@ def report_clock_jump(jump: timedelta) -> None:
 
 
 def configure_logs(log_format: str, level: str) -> None:
-    """Everything goes to standard error, so that standard output stays a program's own."""
+    """Logs go to standard error; standard output is for results."""
     shared: list[structlog.types.Processor] = [
         structlog.stdlib.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True, key="at"),

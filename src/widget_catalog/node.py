@@ -1,4 +1,4 @@
-"""Node: a data folder, opened; and what is done before it is served."""
+"""Node: an opened data folder, and what is done before it is served."""
 
 import sys
 from collections.abc import Callable
@@ -38,7 +38,7 @@ _FOLDER = Backends()
 
 
 class Node(NamedTuple):
-    """A data folder, opened: the store, its read model's shared parts, and the bundles."""
+    """An opened data folder: the store, the shared parts of its read model, and the bundles."""
 
     folder: DataFolder
     store: Store
@@ -69,11 +69,11 @@ def open_node(
     applies: bool = True,
     watch: ConnectionWatch | None = None,
 ) -> Node:
-    """Open a data folder whose database is already prepared, or `may_create` an empty one.
+    """Open a data folder whose database is prepared, or create an empty one with `may_create`.
 
-    `is_watched`: by a service, which alerts its operator to damage; a command prints it.
-    One that `applies` not has no read model, as commands that leave this to the nodes. `watch`
-    ends the waiting for a database that hangs.
+    `is_watched`: by a service, which alerts its operator to damage; a command prints it. Without
+    `applies` it has no read model, for commands that leave this to the nodes. `watch` ends waits
+    for a database that hangs.
     """
     folder = DataFolder(path)
     revision, counts = Revision(folder.revision), Counts(folder.counts)
@@ -115,7 +115,7 @@ def open_node(
 
 
 def make_index_ready(node: Node) -> None:
-    """After many changes: the next start, or a service that is running, need not wait for it."""
+    """After many changes, so that the next start, or a running service, need not wait for it."""
     if not node.replica.applies:
         return
     from .replica.search.file import keep_index
@@ -135,13 +135,13 @@ def prepare_node(
     backends: Backends = _FOLDER,
     applies: bool = True,
 ) -> Node:
-    """Make the folder if need be, bring database and replica to this release, and open it.
+    """Create the folder if necessary, migrate the database, update the replica, and open it.
 
-    Raises CatalogMissing if there must have been a database, unless it `may_begin_anew`. Waits
-    for another writer only if this changes the database; `on_wait` is then called with the holder.
-    A replica that `checks_replica` finds damaged is rebuilt, as one that is missing is. If database
-    or bundles cannot be reached, `on_outage` is called with the reason, and the node shows what it
-    has; without `on_outage`, or with nothing to show, that is raised.
+    Raises CatalogMissing if the database was lost, unless `may_begin_anew`. Waits for another
+    writer only if this changes the database; `on_wait` is then called with the holder. With
+    `checks_replica`, a damaged replica is rebuilt, like a missing one. If database or bundles are
+    unreachable, `on_outage` is called with the reason, and the node serves its last state; without
+    `on_outage`, or without any state, the error is raised.
     """
     folder = DataFolder(path)
     may_begin_anew = may_begin_anew or bool(backends.database)
@@ -201,7 +201,7 @@ def prepare_node(
 
 
 def _program() -> str:
-    """What other processes call this one: the program and its command, without what is secret."""
+    """The name that other processes see: the program and its command, without secrets."""
     name = Path(sys.argv[0]).name
     command = next((word for word in sys.argv[1:] if word.isalpha()), "")
     return f"{'widget-catalog' if name == '__main__.py' else name} {command}".strip()[:80]

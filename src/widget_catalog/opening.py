@@ -1,6 +1,6 @@
-"""A data folder before it is opened: what must be true of it, and its database to read alone.
+"""Checks a data folder before it is opened, and opens its database read-only.
 
-Apart from `wiring.py`, so that a command that only reads loads nothing of the read model.
+Separate from `wiring.py`, so that read-only commands do not import the read model.
 """
 
 import os
@@ -55,7 +55,7 @@ def open_to_read(path: Path, backends: Backends = _FOLDER) -> Store:
 
 
 def require_no_loss(folder: DataFolder) -> None:
-    """Raises CatalogMissing where there is no database but traces of one. Changes nothing."""
+    """Raises CatalogMissing if the database was lost. Changes nothing."""
     if not has_database(folder.database):
         require_whole(folder.path)
         require_no_backup(folder.path)
@@ -84,7 +84,7 @@ def uploads_in(folder: DataFolder, backends: Backends = _FOLDER) -> Uploads:
 def files_of(
     folder: DataFolder, bundles: Bundles, backends: Backends
 ) -> tuple[LocalFiles, Fetch | None]:
-    """The bundles as files of this machine, and how those come here that are not yet."""
+    """The bundles as local files, and how to fetch those that are not local yet."""
     if backends.bundles is None:
         return LocalBundles(folder.bundles), None
     folder.bundle_cache.mkdir(exist_ok=True)
@@ -93,7 +93,7 @@ def files_of(
 
 
 def check_bundles(backends: Backends) -> None:
-    """Raises BundlesUnusable, with what the store says, if they cannot be kept there."""
+    """Raises BundlesUnusable, with the store's error, if bundles cannot be stored there."""
     if backends.bundles is None:
         return
     from .bundles.s3_client import Bucket
@@ -108,7 +108,7 @@ def check_bundles(backends: Backends) -> None:
 
 
 def make_folder(folder: DataFolder) -> None:
-    """Make the folder and what belongs into it, where it is not there yet."""
+    """Create the folder and its subfolders, if they do not exist."""
     check_is_folder(folder.path)
     try:
         _make_durable(folder.path, mode=_PRIVATE)
@@ -119,7 +119,7 @@ def make_folder(folder: DataFolder) -> None:
 
 
 def _make_durable(path: Path, mode: int = 0o777) -> None:
-    """Make a folder, and those it is in; the names of all of them survive a power cut."""
+    """Create a folder and its parents; all of them survive a power failure."""
     new = [it for it in (path, *path.absolute().parents) if not it.exists()]
     path.mkdir(parents=True, exist_ok=True, mode=mode)
     for made in new:
@@ -127,14 +127,14 @@ def _make_durable(path: Path, mode: int = 0o777) -> None:
 
 
 def open_keys(folder: DataFolder, store: Store, settings: Settings) -> Keys:
-    """What this catalog signs with."""
+    """The signing keys of this catalog."""
     if settings.secrets:
         return SharedKeys(settings.secrets, store.now_ms)
     return KeyFile(folder.keys, store.now_ms)
 
 
 def open_secret_box(folder: DataFolder, settings: Settings) -> "SecretBox":
-    """What the secrets of authenticator apps are sealed in."""
+    """The encryption of authenticator secrets."""
     # Loaded only where it is used, as it takes a while.
     from .actions.second_factor.secret_box import SecretBox, SharedSecretBox
 

@@ -51,7 +51,7 @@ def name_of(function: Callable[..., Any]) -> str:
 
 @contextlib.contextmanager
 def collector_paused() -> Iterator[None]:
-    """Widgets hold no cycles: to look for some, again and again, takes a seventh of the time."""
+    """Widgets have no reference cycles: looking for them repeatedly takes a seventh of the time."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -106,7 +106,7 @@ def _map_beside(
 def _take_back(
     under_way: deque[tuple[Q, Future[A]]], work: Callable[..., A], settings: tuple[Any, ...]
 ) -> bool:
-    """Rather than wait, do a batch that no helper has begun; False if there is none."""
+    """Rather than wait, process a batch that no helper has started; False if there is none."""
     for at in reversed(range(len(under_way))):
         batch, asked = under_way[at]
         if asked.cancel():
@@ -118,7 +118,7 @@ def _take_back(
 
 
 def _cores() -> int:
-    """Those that this process may use, where the system says so."""
+    """Those that this process may use, if the system tells."""
     usable = getattr(os, "sched_getaffinity", None)
     return len(usable(0)) if usable else os.cpu_count() or 1
 

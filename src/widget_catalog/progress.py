@@ -1,4 +1,4 @@
-"""Progress of long work, shown to a person at a terminal and to nobody else."""
+"""Progress bars, shown only at a terminal."""
 
 import contextlib
 import sys
@@ -15,7 +15,7 @@ Advance = Callable[[int], None]
 
 @contextlib.contextmanager
 def counting(console: Console, what: str, total: int) -> Iterator[Advance]:
-    """A bar over a known number of things."""
+    """A bar over a known number of items."""
     columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(
         *columns, console=console, transient=True, disable=not console.is_terminal

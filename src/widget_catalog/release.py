@@ -1,4 +1,4 @@
-"""Which release this is. `/api/version`, the command line and the changelog agree on it."""
+"""The version of this release. `/api/version`, the command line and the changelog agree on it."""
 
 VERSION = "0.1.0"
 RELEASED_AT = "2026-11-15T00:00:00.000Z"

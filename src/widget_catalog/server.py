@@ -1,4 +1,4 @@
-"""Runs the service: Granian with our settings, from a free port to a clean stop."""
+"""Runs the service: Granian with our settings, from binding the port to a clean shutdown."""
 
 import asyncio
 import contextlib
@@ -47,11 +47,11 @@ _OF_THE_PARENT = ("data", "database", "host", "port", "workers", "metrics_host",
 
 
 class PortTaken(CatalogError):
-    """The address cannot be listened on."""
+    """The address cannot be bound."""
 
 
 def check_port(host: str, port: int, flag: str) -> None:
-    """Say it in a sentence if the port is taken, before anything else is started."""
+    """Fail with a message if the port is taken, before anything else is started."""
     address = resolve(host)
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     with socket.socket(family) as probe:
@@ -91,10 +91,10 @@ def serve(
     passed_sockets: Sequence[socket.socket] = (),
     finish_start: Callable[[Node], None] | None = None,
 ) -> None:
-    """Serve until SIGTERM or SIGINT; requests in flight are finished, counts are committed.
+    """Serve until SIGTERM or SIGINT; then finish requests in flight and commit counts.
 
-    SIGHUP replaces the workers by new ones with the settings of that moment. `finish_start` is
-    what every worker does in a thread of its own when it starts.
+    SIGHUP replaces the workers by new ones with the current settings. `finish_start` runs in a
+    thread of every worker when it starts.
     """
     status = WorkerStatus(settings.workers)
     server = Supervisor(
@@ -145,10 +145,10 @@ def serve(
 
 
 def _let_signals_end_a_starting_worker() -> None:
-    """Until a worker has a loop to handle signals with, they end it.
+    """Until a worker has an event loop to handle signals, they end it.
 
-    The handler that it inherits would swallow them, and its parent would never see them.
-    While it is forked they are held back, so that none falls between.
+    The inherited handler would swallow them, and its parent would never see them. They are blocked
+    during the fork, so that none is lost.
     """
 
     parent = os.getpid()
@@ -170,10 +170,10 @@ def _let_signals_end_a_starting_worker() -> None:
 
 
 def _end_with_parent(parent: int) -> None:
-    """Let the kernel end this worker when its parent dies, however that happens.
+    """Let the kernel end this worker when its parent dies for any reason.
 
-    It needs nothing of this process, which may hang; and one that went on alone would hold the
-    writer lock against the next start.
+    This needs no cooperation of this process, which may hang; a worker that survived would hold
+    the writer lock against the next start.
     """
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -182,7 +182,7 @@ def _end_with_parent(parent: int) -> None:
 
 
 def _when_it_answers(settings: Settings, on_ready: Callable[[], None]) -> None:
-    """Call back when the first answer has come: a large catalog takes a while to be read."""
+    """Call back at the first response: reading a large catalog takes a while."""
 
     def wait() -> None:
         host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)  # noqa: S104
@@ -209,7 +209,7 @@ _App = RustDrivenApp if _IS_RUST_DRIVEN else RsgiApp
 
 
 class _Application(_App):  # type: ignore[misc,valid-type]
-    """Ended by a signal to stop as long as its loop does not run: uvloop would lose the signal."""
+    """Ends on a stop signal while its loop is not running: uvloop would lose the signal."""
 
     def __init__(
         self,
@@ -253,5 +253,5 @@ def _load(
 
 
 def _kept(first: Settings, renewed: Settings) -> Settings:
-    """The settings of new workers. What belongs to the parent stays as it was at the start."""
+    """The settings of new workers. Those of the parent do not change."""
     return replace(renewed, **{name: getattr(first, name) for name in _OF_THE_PARENT})

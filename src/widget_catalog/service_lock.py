@@ -1,7 +1,7 @@
-"""One service a data folder: a lock for as long as it runs, and who has it.
+"""One service per data folder: a lock held while it runs, with its holder.
 
-The kernel releases it with the process, however that ends; a file that is left behind says
-nothing. It belongs to the parent process alone: workers do not inherit it.
+The kernel releases it when the process ends for any reason; the existence of the file means
+nothing. It belongs to the parent process only: workers do not inherit it.
 """
 
 import contextlib
@@ -17,7 +17,7 @@ from .domain.errors import FolderUnusable
 
 
 class FolderInUse(CatalogError):
-    """Another service runs on this data folder; `service` is None while it starts."""
+    """Another service is running on this data folder; `service` is None while it starts."""
 
     def __init__(self, message: str, service: "RunningService | None") -> None:
         super().__init__(message)
@@ -25,7 +25,7 @@ class FolderInUse(CatalogError):
 
 
 class RunningService(msgspec.Struct):
-    """What a service says of itself while it runs."""
+    """What a running service records about itself."""
 
     pid: int
     address: str
@@ -38,7 +38,7 @@ class ServiceLock:
         self._file = file
 
     def check(self) -> None:
-        """Raise FolderInUse if a service runs here. Leaves the folder as it is."""
+        """Raise FolderInUse if a service is running here. Changes nothing."""
         try:
             descriptor = os.open(self._file, os.O_RDWR | os.O_CLOEXEC)
         except OSError:

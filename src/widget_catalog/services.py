@@ -1,4 +1,4 @@
-"""What the handlers of a worker work with, built from the settings."""
+"""The services available to a worker's handlers, built from the settings."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -117,7 +117,7 @@ def _provider(settings: Settings) -> "Provider | None":
 
 
 def public_settings(settings: Settings) -> wire.Settings:
-    """What `/api/settings` shows: nothing secret, ever."""
+    """The content of `/api/settings`, without secrets."""
     return wire.Settings(
         service_name=settings.service_name,
         base_url=settings.public_url,
@@ -131,7 +131,7 @@ def public_settings(settings: Settings) -> wire.Settings:
 
 
 def current_settings(settings: Settings, services: Services) -> CurrentSettings:
-    """The same while the service runs."""
+    """The same while the service is running."""
     current = CurrentSettings(public_settings(settings), services.store, services.renderer)
     current.read()
     return current
@@ -145,7 +145,7 @@ def read_worker(
     receiver: "Receiver",
     store_watch: StoreWatch | None,
 ) -> Readings:
-    """What the metrics say of a worker besides its requests."""
+    """Metrics of a worker other than requests."""
     used, idle = zip(*(it.connections() for it in stores), strict=True)
     return Readings(
         catalog.cache_misses | {"cdn": cdn.fetches},

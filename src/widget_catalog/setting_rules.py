@@ -1,4 +1,4 @@
-"""What a setting may be. All faults are reported at once, each with where its value came from."""
+"""Validation of settings. All errors are reported at once, each with the source of the value."""
 
 import re
 from collections.abc import Mapping
@@ -35,7 +35,7 @@ _LOG_LEVELS = ("debug", "info", "warning", "error")
 
 
 def check_values(values: Mapping[str, Any], given: Mapping[str, tuple[Any, str]]) -> list[str]:
-    """Everything that is wrong with the values themselves; `given` says where each is from."""
+    """All errors in the values; `given` has the source of each."""
     faults = []
 
     def require(name: str, is_good: bool, sentence: str) -> None:

@@ -1,7 +1,7 @@
-"""One frozen Settings, read once from flags, environment and file; every fault at once.
+"""Settings: frozen, read once from flags, environment and file; reports all errors at once.
 
-The only place that looks at the environment. `docs/settings.md` lists the same fields, and
-a test holds the two against each other.
+The only place that reads the environment. `docs/settings.md` lists the same fields, and a test
+compares the two.
 """
 
 import os
@@ -31,7 +31,7 @@ def _setting(default: Any, about: str, *, is_secret: bool = False) -> Any:
 
 
 class ObjectStore(NamedTuple):
-    """An S3-compatible store. What is empty comes from the environment that its own tools use."""
+    """An S3-compatible store. Empty values come from the standard AWS environment."""
 
     bucket: str
     prefix: str
@@ -44,7 +44,7 @@ class ObjectStore(NamedTuple):
 
 
 class Backends(NamedTuple):
-    """Where the truth is, if not in the data folder."""
+    """Where the data is stored, if not in the data folder."""
 
     database: str = ""
     bundles: ObjectStore | None = None
@@ -208,12 +208,12 @@ class Settings:
 
     @property
     def secrets(self) -> list[str]:
-        """What nodes that share a database sign and seal with; empty if this is not one."""
+        """The secrets of nodes that share a database; empty otherwise."""
         return self.secret_key.split() if self.database else []
 
     @property
     def public_url(self) -> str:
-        """Where people reach the service, without a slash at the end."""
+        """The public URL of the service, without a trailing slash."""
         if self.base_url:
             return self.base_url.rstrip("/")
         host = "127.0.0.1" if self.host in ("0.0.0.0", "::") else self.host  # noqa: S104
@@ -221,7 +221,7 @@ class Settings:
 
     @property
     def cdn_url(self) -> str:
-        """Where bundles are fetched from, without a slash at the end."""
+        """The base URL of bundles, without a trailing slash."""
         return (self.cdn_base_url or f"{self.public_url}/cdn").rstrip("/")
 
 
@@ -232,9 +232,9 @@ def load_settings(
     environment: Mapping[str, str] | None = None,
     defaults: Mapping[str, Any] | None = None,
 ) -> Settings:
-    """Flags win over the environment, the environment over the file. None means not given.
+    """Flags override the environment, which overrides the file. None means not given.
 
-    `others` are settings given by name, with `--set`; `defaults` count where nothing else does.
+    `others` are settings given with `--set`; `defaults` apply if nothing else does.
     """
     environment = os.environ if environment is None else environment
     faults: list[str] = []
@@ -277,7 +277,7 @@ def load_settings(
 
 
 def _no_such(name: str, known: Iterable[str], write: Callable[[str], str] = lambda it: it) -> str:
-    """What to say of a name that is not a setting's: the one that may be meant."""
+    """The error for an unknown setting, with a suggestion."""
     plain = name.lower().replace("-", "_")
     close = get_close_matches(plain, known, n=1)
     return "there is no such setting" + (f"; did you mean {write(close[0])}?" if close else ".")
@@ -324,7 +324,7 @@ def _converted(value: Any, wanted: type) -> Any:
 
 
 def passed_sockets(environment: Mapping[str, str] | None = None) -> list[socket.socket]:
-    """Listening sockets that the parent opened for this process: systemd's protocol."""
+    """Listening sockets passed by the parent: systemd's socket activation protocol."""
     environment = os.environ if environment is None else environment
     if environment.get("LISTEN_PID") != str(os.getpid()):
         return []

@@ -1,8 +1,8 @@
-"""Keeps the workers of a service running: starts, replaces and stops them.
+"""Supervises the workers of a service: starts, replaces and stops them.
 
-Granian runs one worker; this decides how many there are and when. Granian's own loop does not
-fit: it ends the whole service when a worker dies twice within seconds, and a worker that it
-replaces takes the connections with it that were still waiting to be accepted.
+Granian runs one worker; this decides how many there are and when. Granian's own loop does not fit:
+it ends the whole service when a worker dies twice within seconds, and a worker that it replaces
+drops the connections that were still waiting to be accepted.
 
 The parent holds a listening socket for each worker, so no connection is refused or reset while a
 worker is replaced: the new one accepts from the same queue.
@@ -50,7 +50,7 @@ _NEARLY_ALL = 7 / 8
 
 
 class WorkerStatus:
-    """What the parent and its workers know of each other, in memory they share.
+    """Status of the parent and its workers, in shared memory.
 
     Must be created before the workers are forked.
     """
@@ -81,7 +81,7 @@ class WorkerStatus:
 
     @property
     def missing(self) -> int:
-        """How many workers have died and are not back yet."""
+        """How many workers have died and are not replaced yet."""
         return sum(word == self._DEAD for word in self._words[: self.workers])
 
     @property
@@ -95,7 +95,8 @@ class WorkerStatus:
 
 def reserve(address: str, port: int) -> socket.socket:
     """A socket that shares its port with others of the same user. It refuses connections until it
-    listens: a load balancer then asks another node, instead of waiting for a worker that starts."""
+    listens, so that a load balancer tries another node instead of waiting for a starting worker.
+    """
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     made = socket.socket(family)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -105,11 +106,11 @@ def reserve(address: str, port: int) -> socket.socket:
 
 
 def stop_accepting(listening: os.stat_result) -> None:
-    """Leave the connections that wait in the queue to the other process that has this socket.
+    """Leave queued connections to the other process that has this socket.
 
-    Granian has no such call, and its copy of the descriptor is out of reach: so all copies in
-    this process become a socket that nobody connects to. They are found by what they refer to,
-    since a descriptor that Granian has closed may be something else by now.
+    Granian has no such call, and its copy of the descriptor is out of reach: so all copies in this
+    process are replaced by a socket that nobody connects to. They are found by what they refer to,
+    because a descriptor closed by Granian may have been reused.
     """
     with socket.socket(socket.AF_UNIX) as silent:
         silent.bind("")  # A name in the kernel's own namespace, not in a folder.
@@ -122,11 +123,11 @@ def stop_accepting(listening: os.stat_result) -> None:
 
 
 def connection_limit() -> int:
-    """How many connections a worker accepts at once, so that it never runs out of descriptors.
+    """How many connections a worker accepts, so that it never runs out of file descriptors.
 
-    Each may need a second one, for a file that is sent or received. Those beyond the limit wait in
-    the queue of the listening socket; without descriptors they would be accepted and fail, again
-    and again, and bundles could not be opened.
+    Each may need a second one, for a file that is sent or received. Further connections wait in
+    the queue of the listening socket; without descriptors accepting them would fail repeatedly,
+    and bundles could not be opened.
     """
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
@@ -136,7 +137,7 @@ def connection_limit() -> int:
 
 
 class Supervisor(Granian):  # type: ignore[misc,valid-type]
-    """Granian with this module's rules for when workers are started and stopped."""
+    """Granian with this module's rules for starting and stopping workers."""
 
     def __init__(
         self,
@@ -145,7 +146,9 @@ class Supervisor(Granian):  # type: ignore[misc,valid-type]
         renew_loader: Callable[[], Callable[..., Any]],
         **options: Any,
     ) -> None:
-        """`renew_loader` gives what loads a worker's application, or raises what forbids it."""
+        """`renew_loader` returns the loader of a worker's application, or raises if that is not
+        allowed.
+        """
         super().__init__(**options)
         self._passed_sockets = passed_sockets
         self._listening: dict[int, socket.socket] = {}
@@ -263,7 +266,7 @@ class Supervisor(Granian):  # type: ignore[misc,valid-type]
             )
 
     def _warn_when_crowded(self) -> None:
-        """Say once that a worker is near the limit, and once that it no longer is."""
+        """Log once that a worker is near the limit, and once that it no longer is."""
         many = self.backpressure * _NEARLY_ALL
         is_crowded = any(_has_more_sockets(it.inner.pid, many) for it in self.wrks)
         if is_crowded and not self._is_crowded:
@@ -276,7 +279,7 @@ class Supervisor(Granian):  # type: ignore[misc,valid-type]
     # Replacing, without a connection lost
 
     def _replace_workers(self, spawn_target: Any, load: Any) -> Any:
-        """One by one, each when its successor is ready. Gives what loads workers from now on."""
+        """One by one, each when its successor is ready. Returns the loader of further workers."""
         try:
             renewed = self._renew_loader()
         except Exception as fault:
@@ -341,7 +344,7 @@ class Supervisor(Granian):  # type: ignore[misc,valid-type]
 
 
 def _drain(worker: Any) -> bool:
-    """Tell a worker to drain. False: it has ended."""
+    """Signal a worker to drain. False: it has ended."""
     try:
         os.kill(worker.inner.pid, DRAIN_SIGNAL)
     except ProcessLookupError:

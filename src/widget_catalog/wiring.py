@@ -1,6 +1,7 @@
-"""What commands build: a node, a reader of its catalog, a static site. worker.py builds the rest.
+"""Builds the objects of commands: a node, a reader of its catalog, a static site. See also
+worker.py.
 
-What few of them need is imported where it is built: the others would wait for it.
+Rarely needed modules are imported where they are used, to keep the other commands fast.
 """
 
 from collections.abc import Callable
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def open_catalog(node: Node, settings: Settings, now: Clock = clock.now) -> "Catalog":
-    """A reader of this node's catalog, with an index and caches of its own."""
+    """A reader of this node's catalog, with its own index and caches."""
     from .catalog.catalog import Catalog
     from .replica.documents import Documents
     from .replica.search.follower import IndexSource
@@ -41,7 +42,7 @@ def open_catalog(node: Node, settings: Settings, now: Clock = clock.now) -> "Cat
 
 
 def build_static_site(node: Node, settings: Settings) -> "tuple[StaticSite, Callable[[], None]]":
-    """What writes the catalog as files, and how to end it."""
+    """The writer of a static site, and a function to close it."""
     from .actions.organize import list_public_members
     from .services import public_settings
     from .web.kit.rendering import PageRenderer

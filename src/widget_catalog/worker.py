@@ -1,4 +1,4 @@
-"""Everything one worker process needs, put together.
+"""Builds the objects of a worker process.
 
 It is imported before workers are forked, so that they share the memory of its modules.
 """
@@ -88,9 +88,10 @@ def build_worker(
     status: WorkerCounts | None = None,
     finish_start: Callable[[Node], None] | None = None,
 ) -> Worker:
-    """Everything one worker process needs. `now` is the clock for what people do; `status` says
-    how the other workers are, where there are any; `finish_start` does what the start could not
-    do because another process was writing, and may wait for it."""
+    """Builds a worker. `now` is the clock for people's actions; `status` is that of the other
+    workers, if any; `finish_start` does what the start could not do because another process was
+    writing, and may wait for it.
+    """
     # Counts need to survive a killed process, not a power cut: no fsync a commit.
     backends = settings.backends
     watch = _watch_connections(settings)
@@ -249,8 +250,9 @@ def build_worker(
 
 
 def _wait_for_database(status: NodeStatus) -> None:
-    """Until the follower has heard of it: a worker that accepts connections before would refuse
-    writes that another node takes. Not for long: it may be down."""
+    """Until the follower has reached it: a worker that accepts connections earlier would refuse
+    writes that another node accepts. Not for long: it may be down.
+    """
     until = time.monotonic() + _DATABASE_PATIENCE_S
     while not status.is_database_up() and time.monotonic() < until:
         time.sleep(0.02)
@@ -263,7 +265,7 @@ def _watch_connections(settings: Settings) -> ConnectionWatch | None:
 
 
 def _follow(settings: Settings, node: Node, watch: ConnectionWatch | None) -> "Tidier | Follower":
-    """Keeps the replica beside what other processes, or other nodes, write."""
+    """Keeps the replica up to date with other processes and nodes."""
     if node.status is None or watch is None:
         return Tidier(partial(node.replica.apply, node.store), interval_s=_APPLY_EVERY_S)
     from .replica.following import Follower

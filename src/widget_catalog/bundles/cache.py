@@ -1,7 +1,7 @@
-"""BundleCache: bundles of an object store on this node's disk, by their hash, up to so many bytes.
-Each worker looks after so much more that it added a hundredth, so it may be over by as much.
+"""BundleCache: an LRU cache of an object store's bundles on this node's disk, bounded by bytes.
+Each worker checks the bound after adding a hundredth of it, so it may be exceeded by that much.
 
-All workers of a node share it. What is in it is served without the store, also while that is down.
+All workers of a node share it. Cached bundles are served without the store, also while it is down.
 """
 
 import contextlib
@@ -50,7 +50,7 @@ class BundleCache:
         return path
 
     def fetch(self, sha256_hash: str, kind: Kind) -> None:
-        """Have it on disk. Raises BundleNotFound or StoreUnavailable."""
+        """Fetch it to disk. Raises BundleNotFound or StoreUnavailable."""
         target = self._folder / sha256_hash[:2] / f"{sha256_hash[2:]}.{kind}"
         target.parent.mkdir(parents=True, exist_ok=True)
         with self._bundles.open(sha256_hash, kind) as content:
@@ -70,8 +70,7 @@ class BundleCache:
             self._make_room()
 
     def _make_room(self) -> None:
-        """Remove what was used longest ago, if there is too much, and what a fetch left behind that
-        was killed."""
+        """Evict the least recently used files, and remove leftovers of killed fetches."""
         for path in self._folder.glob(f"{_INCOMING}*"):
             with contextlib.suppress(OSError):
                 if time.time() - path.stat().st_mtime > _ABANDONED_S:
@@ -92,7 +91,9 @@ class BundleCache:
 
 
 class StoreWatch:
-    """Whether the object store answers, asked now and then in a thread: nobody waits for it."""
+    """Whether the object store responds, checked periodically in a thread, so that no request
+    waits.
+    """
 
     def __init__(self, bundles: Bundles) -> None:
         self._bundles = bundles

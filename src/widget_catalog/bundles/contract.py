@@ -1,6 +1,6 @@
-"""The contract of a place that keeps bundles. Bytes are addressed by their SHA-256.
+"""The interface of bundle storage. Files are addressed by their SHA-256.
 
-`tests/bundles/test_contract.py` holds every such place against it.
+`tests/bundles/test_contract.py` checks every implementation.
 """
 
 from collections.abc import Callable, Iterator
@@ -12,7 +12,7 @@ Kind = Literal["js", "css"]
 
 
 class Stored(NamedTuple):
-    """A file that is kept; without a hash it is what an interrupted write has left behind."""
+    """A stored file; without a hash it is a leftover of an interrupted write."""
 
     sha256_hash: str | None
     kind: Kind
@@ -24,17 +24,17 @@ class Stored(NamedTuple):
 
 
 class Bundles(Protocol):
-    """Write-once: what is under a hash has that hash, and is never replaced.
+    """Write-once: what is stored under a hash has that hash, and is never replaced.
 
-    Nothing here takes a lock of the store. Bytes are put first, then a transaction refers to
-    them. Remove them only inside `Store.publishing`; inside it, too, `stat` shows whether those
-    to refer to are still there.
+    Nothing here takes a lock of the store. Files are stored first, then a transaction refers to
+    them. Remove them only inside `Store.publishing`; use `stat` inside it, too, to check that
+    files to refer to still exist.
     """
 
     def put(self, source: BinaryIO, sha256_hash: str, kind: Kind = "js") -> bool:
-        """Keep these bytes for good; False if they were here already.
+        """Store these bytes permanently; False if they exist already.
 
-        `source` can be sought. BundleRefused, if it has another hash; then nothing is kept.
+        `source` is seekable. Raises BundleRefused if the hash differs; then nothing is stored.
         """
 
     def open(
@@ -44,43 +44,46 @@ class Bundles(Protocol):
         BundleNotFound."""
 
     def stat(self, sha256_hash: str, kind: Kind = "js") -> Stored | None:
-        """None if it is not here, or withdrawn."""
+        """None if it does not exist, or was withdrawn."""
 
     def remove(self, sha256_hash: str, kind: Kind = "js") -> None:
-        """Take back bytes that no version refers to. Does nothing if they are not here."""
+        """Remove a file that no version refers to. Does nothing if it does not exist."""
 
     def withdraw(self, sha256_hash: str, kind: Kind = "js") -> None:
-        """Keep these bytes apart, where nobody is served from. Does nothing if they are not here
-        or withdrawn already. In `Store.publishing`, as with `remove`."""
+        """Move a file out of the served folder. Does nothing if it does not exist or was withdrawn
+        already. In `Store.publishing`, as with `remove`.
+        """
 
     def restore(self, sha256_hash: str, kind: Kind = "js") -> None:
-        """Take `withdraw` back."""
+        """Undo `withdraw`."""
 
     def upload_target(
         self, upload_id: str, kind: Kind, size_bytes: int, sha256_hash: str
     ) -> str | None:
-        """An address at which this place itself takes a file that is to be published, for a
-        while; None if the service has to take it (`uploads.py`)."""
+        """A presigned URL at which the storage itself accepts a file; None if the service must
+        receive it (`uploads.py`).
+        """
 
     def check(self) -> None:
         """Raises FolderUnusable or BundlesDown if bundles cannot be read just now."""
 
     def list_stored(self) -> Iterator[Stored]:
-        """Everything that is kept, modules first."""
+        """All stored files, modules first."""
 
     def list_leftovers(self) -> Iterator[Stored]:
-        """What writes have left behind that were interrupted."""
+        """Leftovers of interrupted writes."""
 
     def remove_leftovers(self) -> None:
-        """Remove those. Writes that are under way are not disturbed."""
+        """Remove those. Writes in progress are not affected."""
 
     def set_aside(self, stored: Stored, folder: Path) -> None:
         """Move a file out of the way, into a folder of this machine."""
 
 
 class LocalFiles(Protocol):
-    """What a place can do besides if its bundles are files of this machine, which the server
-    sends without reading them."""
+    """Additional operations if bundles are local files, which the server sends without reading
+    them.
+    """
 
     def local_path(self, sha256_hash: str, kind: Kind = "js") -> Path:
         """The file may be missing or damaged."""
@@ -104,8 +107,9 @@ class Upload(Protocol):
 
 
 class Uploads(Protocol):
-    """Files that were sent and are not published. A sender may replace its file at any time,
-    so it is checked and copied when it is published."""
+    """Uploaded files that are not published yet. A client may replace its file at any time, so it
+    is verified and copied when it is published.
+    """
 
     def open(self, request_id: str, kind: Kind) -> BinaryIO:
         """What was uploaded last. Raises BundleNotFound."""

@@ -1,4 +1,4 @@
-"""The hash and the size of what is to be kept."""
+"""Hash and size of a file."""
 
 import hashlib
 from pathlib import Path

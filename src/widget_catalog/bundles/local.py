@@ -1,6 +1,6 @@
 """Bundles on local disk: `bundles/ab/cdef….js`, named by hash, read-only once written.
 
-Style sheets lie beside them, as `….css`. What is withdrawn has `.revoked` behind its name.
+Style sheets are next to them, as `….css`. Withdrawn files have the suffix `.revoked`.
 """
 
 import contextlib
@@ -27,10 +27,9 @@ class LocalBundles:
         self._folder = folder
 
     def put(self, source: BinaryIO, sha256_hash: str, kind: Kind = "js") -> bool:
-        """Copy into a hidden file, hash what was copied, then give it its name if it is free.
+        """Copy to a temporary file, hash the copy, then link it under its hash if it is free.
 
-        A reader never sees half a bundle, and two writers of the same bytes do not disturb
-        each other.
+        A reader never sees a partial bundle, and two writers of the same bytes do not conflict.
         """
         target = self.local_path(sha256_hash, kind)
         with _faults_with_path(self._folder):
@@ -191,7 +190,7 @@ def _faults_with_path(path: Path) -> Iterator[None]:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make the names in a folder durable: files and folders that were made in it."""
+    """Fsync a folder: makes new files and folders in it durable."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

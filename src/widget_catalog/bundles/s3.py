@@ -1,7 +1,7 @@
 """Bundles and uploads in an S3-compatible store.
 
-`bundles/ab/cdef….js`, as on a disk. What was uploaded is under `uploads/`, at addresses that the
-store itself takes; nobody is ever served from there.
+`bundles/ab/cdef….js`, as on disk. Uploads are under `uploads/`, with presigned URLs; they are
+never served.
 """
 
 import base64
@@ -21,8 +21,9 @@ _KINDS: tuple[Kind, ...] = ("js", "css")
 
 
 class S3Bundles:
-    """Write-once: by a conditional put where the store has it. Everywhere, what is under a hash is
-    looked for first, and only bytes with that hash are sent."""
+    """Write-once: with a conditional put where the store supports it. In any case the hash is
+    looked up first, and only bytes with that hash are sent.
+    """
 
     def __init__(self, bucket: Bucket) -> None:
         self._bucket = bucket
@@ -112,7 +113,7 @@ class S3Bundles:
 
 
 class S3Uploads:
-    """What the store has taken and is not published."""
+    """Uploads in the store that are not published yet."""
 
     def __init__(self, bucket: Bucket) -> None:
         self._bucket = bucket

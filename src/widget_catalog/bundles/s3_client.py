@@ -1,4 +1,4 @@
-"""A bucket of an S3-compatible store: objects by key, faults in our words."""
+"""A bucket of an S3-compatible store: objects by key, errors as errors of ours."""
 
 import contextlib
 import tempfile
@@ -134,8 +134,9 @@ class Bucket:
                     yield FoundObject(key, it["Size"], _seconds(it["LastModified"]))
 
     def sign_put(self, key: str, size_bytes: int, sha256_base64: str) -> str:
-        """An address that takes one object of this size and hash, for an hour. Whether the hash
-        is checked depends on the store; the size is."""
+        """A presigned URL for one object of this size and hash, valid for an hour. Whether the
+        hash is checked depends on the store; the size is.
+        """
         bound = {"ContentLength": size_bytes, "ChecksumSHA256": sha256_base64}
         with _faults_named():
             address: str = self._client.generate_presigned_url(
@@ -150,7 +151,7 @@ class Bucket:
             self._client.head_bucket(Bucket=self._place.bucket)
 
     def check_writable(self) -> None:
-        """Raises BundlesUnusable, with what is wrong in our words and in the store's."""
+        """Raises BundlesUnusable, with our description and the store's error."""
         try:
             self._client.put_object(**self._object("write-check"), Body=b"")
             self._client.delete_object(**self._object("write-check"))

@@ -1,7 +1,7 @@
-"""Uploads: files that were sent and are not published, one folder of them.
+"""Uploaded files that are not published yet, in one folder.
 
-The holder of an upload's address may replace its file at any time; it is checked and copied when
-it is published, and nobody is ever served from here.
+The holder of an upload URL may replace its file at any time; it is verified and copied when it is
+published, and never served from here.
 """
 
 import contextlib
@@ -20,10 +20,10 @@ _CHUNK_BYTES = 1 << 20
 
 
 class Upload:
-    """A file that is being received. Its methods may be called by any thread.
+    """A file that is being received. Its methods may be called from any thread.
 
-    It is locked as long as this object lives, or its process: the next receiver, and the code that
-    cleans up, can see whether it is still being written.
+    It is locked for the lifetime of this object or its process: the next receiver, and the
+    cleanup, can see whether it is still being written.
     """
 
     def __init__(self, incoming: Path, target: Path, size_bytes: int, descriptor: int) -> None:

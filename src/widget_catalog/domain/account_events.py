@@ -1,4 +1,4 @@
-"""Events in the life of accounts, organizations and the names they share."""
+"""Events of accounts, organizations and the names they share."""
 
 from .events import Event
 
@@ -276,7 +276,7 @@ class ScopeReserved(Event, frozen=True):
 
 
 class ScopeReleased(Event, frozen=True):
-    """Ends what a scope was; the next owner of its name has nothing to do with it."""
+    """Ends the history of a scope; the next owner of its name is unrelated."""
 
     kind = "scope_released"
     action = "release scope"
@@ -342,7 +342,7 @@ class WebhookDeliveryReplayed(Event, frozen=True):
 
 
 class Reported(Event, frozen=True):
-    """For the operator alone, so it is in no scope, whose log owners read."""
+    """Only for operators, so it is in no scope, whose log owners can read."""
 
     kind = "reported"
     action = "report widget"

@@ -1,4 +1,4 @@
-"""Accounts, roles, and who may do what in a scope. The one table of rights is here."""
+"""Accounts, roles, and the table of permissions."""
 
 import re
 from collections.abc import Set
@@ -32,7 +32,7 @@ RESERVED = frozenset(
 
 
 class Role(StrEnum):
-    """What an account is in a scope. The person a personal scope belongs to is its owner."""
+    """The role of an account in a scope. A person owns their personal scope."""
 
     OWNER = "owner"
     ADMIN = "admin"
@@ -40,7 +40,7 @@ class Role(StrEnum):
 
 
 class Right(StrEnum):
-    """Something that can be done in a scope."""
+    """A permission in a scope."""
 
     PUBLISH = "publish"
     YANK = "yank"
@@ -57,7 +57,7 @@ class Right(StrEnum):
 
 
 class Rule(NamedTuple):
-    """Who has a right: these roles, the operator or not, publishers of the widget or not."""
+    """Who has a permission: these roles, operators or not, publishers of the widget or not."""
 
     roles: frozenset[Role]
     operator: bool = True
@@ -99,7 +99,7 @@ class Account(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """What an access token is good for. No scope and no widget named: everywhere."""
+    """The restrictions of an access token. Without scopes and widgets: everywhere."""
 
     rights: tuple[Right, ...]
     scopes: tuple[str, ...] = ()
@@ -114,7 +114,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Via(StrEnum):
-    """How somebody has come in."""
+    """How an actor was authenticated."""
 
     SESSION = "session"
     OAUTH = "oauth"
@@ -124,7 +124,7 @@ class Via(StrEnum):
 
 
 class Actor(msgspec.Struct, frozen=True, kw_only=True):
-    """The one who does something: an account, the operator at the command line, or the service."""
+    """Who performs an action: an account, the operator at the command line, or the service."""
 
     via: Via
     account: Account | None = None
@@ -154,7 +154,7 @@ class Actor(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Stranger(msgspec.Struct, frozen=True):
-    """Somebody who was not recognised, in the audit log. No account can have this name."""
+    """An unauthenticated actor, in the audit log. No account can have this name."""
 
     name: ClassVar[str] = "-"
     via: ClassVar[Via] = Via.SESSION
@@ -170,7 +170,7 @@ SERVICE = Actor(via=Via.SERVICE)
 
 
 class Standing(NamedTuple):
-    """What an actor is in a scope, and whether it is named a publisher of the widget."""
+    """The role of an actor in a scope, and whether it is a publisher of the widget."""
 
     role: Role | None = None
     is_publisher: bool = False
@@ -179,7 +179,7 @@ class Standing(NamedTuple):
 def is_allowed(
     actor: Actor, right: Right, standing: Standing, scope: str, name: str | None = None
 ) -> bool:
-    """Whether an actor of this standing has a right in a scope, or for one widget of it."""
+    """Whether an actor of this standing has a permission in a scope, or for one widget of it."""
     if actor.limits is not None and not actor.limits.admit(right, scope, name):
         return False
     rule = RULES[right]
@@ -191,10 +191,7 @@ def is_allowed(
 
 
 def reserved_names(changes: str) -> frozenset[str]:
-    """The names nobody may take: those by default, with these; `-name` takes one out.
-
-    Raises ValueError for what could never be a name.
-    """
+    """The reserved names: the defaults and these; `-name` removes one."""
     reserved = set(RESERVED)
     for text in changes.split():
         name = text.removeprefix("-")

@@ -1,10 +1,10 @@
-"""Events: what happens in the catalog, each kind a small frozen value.
+"""Events: every kind of change in the catalog, each a small frozen value.
 
-Those of widgets are here, those of people in `account_events.py`. An event becomes a line of the
-audit log, and a row of the change feed if the public sees it: see `store/events.py`. `kind` is its
-name in both; `action` is how the audit log shows it. The fields besides scope, name and version
-are the details of its line, in this order. Kinds are kept forever: an event that no longer
-happens stays here, or old lines lose their words.
+Those of widgets are here, those of people in `account_events.py`. An event is written to the audit
+log and, if it is public, to the change feed: see `store/events.py`. `kind` is its name in both;
+`action` is its name in the audit log for people. The fields besides scope, name and version are
+the details of its entry, in this order. Kinds are permanent: an event that no longer occurs stays
+here, so that old entries can be shown.
 """
 
 from types import ModuleType
@@ -16,7 +16,7 @@ _SUBJECT = ("scope", "name", "version")
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """Something that happened, in a scope or to the catalog."""
+    """An event in a scope or of the catalog."""
 
     kind: ClassVar[str]
     action: ClassVar[str | None]
@@ -34,7 +34,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class PublicEvent(Event, frozen=True, kw_only=True):
-    """Something that happened to a widget, and that the public sees."""
+    """A public event of a widget."""
 
     scope: str
     name: str
@@ -79,7 +79,7 @@ class Undeprecated(VersionEvent, frozen=True):
 
 
 class Revoked(VersionEvent, frozen=True):
-    """By the operator: its bundle must not run any more."""
+    """By the operator: its bundle must not run."""
 
     kind = "revoked"
     action = "revoke"

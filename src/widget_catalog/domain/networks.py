@@ -1,4 +1,4 @@
-"""What a limit counts a client by: its address, or the network that its address is from."""
+"""The key by which a limit counts a client: its address, or its network."""
 
 from ipaddress import AddressValueError, IPv6Address, ip_network
 
@@ -10,10 +10,10 @@ _LOOPBACK_IPV6 = "::/64"
 
 
 def network_of(address: str) -> str:
-    """The /64 of an IPv6 address; an IPv4 address itself, also where it is written as IPv6.
+    """The /64 of an IPv6 address; an IPv4 address itself, also if it is IPv4-mapped.
 
-    Used by limits alone: logs keep the whole address. What is no address stays as it is, since
-    a proxy may send what it likes in `X-Forwarded-For`.
+    Used only by limits: logs keep the full address. Anything else is returned unchanged, because a
+    proxy may send anything in `X-Forwarded-For`.
     """
     if address.count(":") < 2:  # IPv4, perhaps with a port.
         return address.partition(":")[0][:_MOST_CHARACTERS]

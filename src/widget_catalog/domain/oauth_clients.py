@@ -1,4 +1,4 @@
-"""Which programs may ask people to sign in for them: the setting, and its rule of addresses."""
+"""Registered OAuth clients: the setting, and the rule for redirect URIs."""
 
 import re
 from typing import NamedTuple
@@ -16,14 +16,14 @@ _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
 class OAuthClient(NamedTuple):
-    """A program that has no secret, known by its id, and where people are sent back to it."""
+    """A public client with its id and its redirect URIs."""
 
     id: str
     name: str
     redirect_uris: tuple[str, ...]
 
     def is_registered(self, redirect_uri: str) -> bool:
-        """Letter by letter; but the port of a loopback address is free (RFC 8252, 7.3)."""
+        """An exact match, except for the port of a loopback address (RFC 8252, 7.3)."""
         return any(_portless(it) == _portless(redirect_uri) for it in self.redirect_uris)
 
 

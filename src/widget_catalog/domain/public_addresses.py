@@ -1,5 +1,6 @@
-"""Which network addresses are public: not of this machine, of a private network, or of a cloud's
-own services."""
+"""Which IP addresses are public: not of this machine, a private network, or a cloud's metadata
+service.
+"""
 
 from collections.abc import Sequence
 from ipaddress import (

@@ -1,4 +1,4 @@
-"""Second factors: of whom one is required, and for which site passkeys are made."""
+"""Second factors: who needs one, and the relying party of passkeys."""
 
 import ipaddress
 from enum import StrEnum
@@ -21,7 +21,7 @@ class RequiredOf(StrEnum):
 
 
 class Factor(StrEnum):
-    """A way to prove who one is, besides the password."""
+    """A second factor besides the password."""
 
     PASSKEY = "passkey"
     APP = "authenticator app"
@@ -37,7 +37,7 @@ class Site(NamedTuple):
 
     @property
     def passkey_fault(self) -> str | None:
-        """Why browsers would make no passkeys here; None where they do."""
+        """Why browsers cannot create passkeys here; None if they can."""
         if _is_address(self.host):
             return (
                 f"Passkeys need a host name, and this catalog is reached by the address "
@@ -58,7 +58,7 @@ def site_at(public_url: str, name: str) -> Site:
 
 
 def passkey_name_fault(name: str) -> str | None:
-    """What is wrong with the name that a person gives to a passkey."""
+    """What is wrong with the name of a passkey."""
     fault = name_fault(name, _MAX_NAME)
     return f"The name {fault}" if fault else None
 

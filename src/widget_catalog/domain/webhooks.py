@@ -1,4 +1,4 @@
-"""Webhooks: which events, to which addresses, how they are signed, and when they are sent again.
+"""Webhooks: events, targets, signatures, and the retry schedule.
 
 Signatures follow the Standard Webhooks specification: HMAC-SHA256 of `id.timestamp.body`.
 """
@@ -127,7 +127,7 @@ def sign(secret: str, id_: str, timestamp_s: int, body: bytes) -> str:
 
 
 def pause_ms(attempts: int, chance: Callable[[], float] = random.random) -> int:
-    """After so many failed attempts; three quarters of it are certain, the rest is chance."""
+    """The backoff after this many failed attempts, with a quarter of jitter."""
     longest: int = min(_LONGEST_PAUSE_MS, _FIRST_PAUSE_MS * 4 ** min(attempts - 1, 20))
     return round(longest * (0.75 + chance() / 4))
 
@@ -138,7 +138,7 @@ def rest_ms(failures: int) -> int:
 
 
 def parse_url(text: str, rules: WebhookRules) -> str:
-    """An address that events may be sent to, as far as can be seen without asking a resolver."""
+    """A valid target URL, as far as can be checked without resolving it."""
     text = text.strip()
     try:
         parts = urlsplit(text)
@@ -167,7 +167,7 @@ def parse_url(text: str, rules: WebhookRules) -> str:
 
 
 def parse_types(types: Sequence[str]) -> tuple[str, ...]:
-    """In the order of the feed's own list; none at all means every type."""
+    """In the order of the feed's list; empty means every type."""
     unknown = sorted(set(types) - set(TYPES))
     if unknown:
         raise InvalidRequest(f"types: must be some of {', '.join(TYPES)}.")

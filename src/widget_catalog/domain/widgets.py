@@ -28,7 +28,7 @@ class Style(msgspec.Struct, frozen=True):
 
 
 class Revocation(msgspec.Struct, frozen=True):
-    """Why and since when a version must not run."""
+    """Why and since when a version is revoked."""
 
     reason: str
     revoked_at: datetime
@@ -114,11 +114,11 @@ class Widget(msgspec.Struct, frozen=True, kw_only=True):
         return (self.display_name, self.description, self.icon)
 
     def next_instant(self, now: datetime) -> datetime:
-        """When a version that is published now counts as published: after all others.
+        """The time at which a version published now counts as published: after all others.
 
         *Newest* means published last, so a clock that was set back must not put a new version
-        behind an old one. Conflict, if the newest is dated so far ahead that either its date or
-        the clock is plainly wrong: there is no way to know which.
+        behind an old one. Raises Conflict if the newest is dated so far ahead that either its date
+        or the clock is wrong: it is unknown which.
         """
         if not self.versions:
             return now

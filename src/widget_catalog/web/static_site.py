@@ -1,7 +1,7 @@
-"""StaticSite: everything that can be read here, as files for a host that only serves files.
+"""StaticSite: the public catalog as static files.
 
-A page is `…/index.html`, an answer of the API `….json`. What depends on a query, such as a search,
-is left to the client, which has an index for it: see `clients/js/static.js`.
+A page is `…/index.html`, an API response `….json`. What depends on a query, such as a search, is
+computed by the client, which has an index for it: see `clients/js/static.js`.
 """
 
 from collections.abc import AsyncIterator, Iterator

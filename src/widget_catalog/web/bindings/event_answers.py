@@ -1,4 +1,4 @@
-"""Sends a stream of events for as long as its client listens, and reads what it is sent."""
+"""Sends an event stream while its client is connected and reads it."""
 
 import asyncio
 import contextlib
@@ -34,7 +34,7 @@ async def send_events(
 
 
 class _Reader:
-    """How far a client is behind what was sent to it."""
+    """How far a client is behind."""
 
     def __init__(self, client: str) -> None:
         self._client = client

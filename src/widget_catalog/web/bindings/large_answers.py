@@ -1,8 +1,8 @@
-"""Sends large bodies no faster than clients read them, so that unread ones take little memory.
+"""Sends large bodies with backpressure, so that unread ones take little memory.
 
-The server copies what it is given and queues it without a limit. So a worker gives it a few
-megabytes at most that the kernel has not accepted yet, for all clients together; beyond that,
-each answer gets its next piece when the one before has left.
+The server copies what it is given and queues it without a limit. So a worker gives it at most a
+few megabytes that the kernel has not accepted yet, for all clients together; beyond that, each
+response gets its next chunk when the previous one is sent.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ _LONGEST_WAIT_S = 1
 
 
 class LargeAnswers:
-    """The large answers of one worker that are being sent."""
+    """The large responses that a worker is sending."""
 
     def __init__(self) -> None:
         self._ahead_bytes = 0
@@ -50,7 +50,7 @@ class LargeAnswers:
         headers: Headers,
         pieces: AsyncIterable[bytes],
     ) -> None:
-        """The same for a body that is made while it is sent."""
+        """The same for a body that is generated while it is sent."""
         transport = protocol.response_stream(status, headers)
         with contextlib.suppress(ProtocolClosed):
             # Without a length, such a body ends when nothing more is sent.
@@ -112,7 +112,7 @@ class LargeAnswers:
 
 
 async def _ended(protocol: Any) -> None:
-    """Until the server has taken all of an answer in, or the connection has ended."""
+    """Until the server has accepted the whole response, or the connection has ended."""
     await protocol.client_disconnect()
 
 

@@ -1,4 +1,4 @@
-"""The binding that `serve` runs: RSGI, as Granian speaks it."""
+"""The binding that `serve` uses: RSGI on Granian."""
 
 import asyncio
 from collections.abc import Callable

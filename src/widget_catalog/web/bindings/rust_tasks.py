@@ -1,10 +1,9 @@
-"""Requests that have to wait, driven by asyncio where Granian's own task driver would leak.
+"""Runs requests that wait in asyncio, because Granian's own task driver would leak.
 
-That driver, written in Rust, answers a request that never waits in half the time. But it keeps
-a reference to every future that a request waits for, and with it the future's result, for as
-long as the process lives (seen in Granian 2.8.7). So a request begins with that driver, and one
-that comes to wait goes on as an ordinary asyncio task. What the driver waits for instead is a
-gate, which has no result and is used again.
+That driver, written in Rust, handles a request that never waits in half the time. But it keeps a
+reference to every future that a request awaits, and to its result, for the lifetime of the process
+(seen in Granian 2.8.7). So a request starts with that driver, and one that awaits continues as an
+ordinary asyncio task. The driver awaits a reusable gate instead, which has no result.
 """
 
 import asyncio

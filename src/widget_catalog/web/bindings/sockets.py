@@ -1,6 +1,6 @@
-"""The sockets behind requests, which the server keeps to itself: what the kernel says of them.
+"""The sockets of requests, which the server does not expose: TCP state and options.
 
-Only Linux has this; elsewhere nothing is found, and answers are sent without looking.
+Only on Linux; elsewhere none are found, and responses are sent without checking.
 """
 
 import contextlib
@@ -21,9 +21,9 @@ _UNSENT_BYTES = 1 << 17
 
 
 def limit_slow_readers(listening: socket.socket) -> None:
-    """Let the kernel end connections whose client reads nothing, and keep little for them.
+    """Let the kernel close connections whose client reads nothing, with small send buffers.
 
-    Connections take both options over from the socket that accepted them.
+    Connections inherit both options from the listening socket.
     """
     if sys.platform == "linux" and listening.family in (socket.AF_INET, socket.AF_INET6):
         listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, STALLED_MS)

@@ -1,1 +1,1 @@
-"""The internal API: what signed-in people and the authors' tool speak with the service."""
+"""The internal API: for signed-in people and the authors' tool."""

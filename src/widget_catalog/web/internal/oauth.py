@@ -1,4 +1,4 @@
-"""Handlers: what programs ask of the OAuth server. A session cookie plays no role here."""
+"""Handlers: the endpoints of the OAuth server. Session cookies are ignored here."""
 
 from ...actions.oauth import Answer, exchange, revoke, start_device
 from ...actions.oauth.server import GRANTS, SCOPES

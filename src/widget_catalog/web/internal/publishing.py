@@ -1,4 +1,4 @@
-"""Handlers: where one may publish; request, check and confirm a version."""
+"""Handlers: scopes to publish in; request, check and confirm a version."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Every address of the internal API, by who calls it. A new one without a rule fails a test."""
+"""Every route of the internal API, by who calls it. A test fails for routes without a rule."""
 
 from ...domain.accounts import Right
 from ..kit.call import OAUTH_BASE

@@ -1,4 +1,4 @@
-"""Handlers: what may be done with a widget and its versions after they were published."""
+"""Handlers: management of published widgets and versions."""
 
 import msgspec
 

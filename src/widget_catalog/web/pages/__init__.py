@@ -1,1 +1,1 @@
-"""HTML, rendered on the server: pages for everybody, and pages that depend on who asks."""
+"""HTML, rendered on the server: public pages, and pages of signed-in users."""

@@ -1,1 +1,1 @@
-"""What everybody may read without signing in: the API and the bundles."""
+"""The public API and the bundles."""

@@ -90,7 +90,7 @@ class DownloadCounter(Protocol):
 
 
 class PublicApi:
-    """Answers everything under `/api/`; what is not public it passes on."""
+    """Answers everything under `/api/`; non-public requests are passed on."""
 
     def __init__(
         self,
@@ -208,7 +208,7 @@ class PublicApi:
         )
 
     async def _event_stream(self, request: Request, since: int | None) -> Response:
-        """Without a number to begin after, only what is new is sent."""
+        """Without a starting number, only new changes are sent."""
         newest = self._catalog.newest_change()
         after = newest if since is None else since
         if self._catalog.change_events(after, 1) is None:
@@ -226,7 +226,7 @@ class PublicApi:
         return Response(200, _EVENTS, EventBody(listener, listener.end))
 
     async def _is_unheard_of(self, seq: int) -> bool:
-        """Whether there is no such change: not that this node is behind others."""
+        """Whether there is no such change, as opposed to a node that is behind."""
         try:
             return seq > await asyncio.to_thread(self._newest_stored)
         except StoreUnavailable:

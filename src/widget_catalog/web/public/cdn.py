@@ -83,7 +83,7 @@ class Cdn:
         return _send(request, FileBody(path, 0, found.size_bytes, is_whole=True), headers)
 
     async def _have(self, fetch: Fetch, path: Path, sha256_hash: str, kind: Kind) -> None:
-        """Fetch it in a thread, once for all who wait for it."""
+        """Fetch it in a thread; concurrent requests share one fetch."""
         loop = asyncio.get_running_loop()
         fetching = self._fetching.get(path)
         if fetching is None:

@@ -1,8 +1,8 @@
-"""Event streams: the clients that listen to changes of the catalog at one worker.
+"""Event streams: the clients that listen to changes at one worker.
 
-One task looks at the revision word while anybody listens, reads what is new once, and hands the
-same bytes to all. A listener that does not read ends up far behind and is let go: it comes back
-with `Last-Event-ID`, and is sent what it has missed.
+While there are listeners, one task polls the revision word, reads new changes once, and gives the
+same bytes to all. A listener that does not read falls behind and is disconnected: it reconnects
+with `Last-Event-ID`, and receives what it missed.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ _MOST_WAITING = 200
 
 
 class Listener:
-    """One stream. Pieces wait in it until the binding asks for the next."""
+    """One stream. Chunks are queued in it until the binding requests the next."""
 
     def __init__(self, streams: "EventStreams", after: int, client: str | None) -> None:
         self._streams = streams
@@ -50,7 +50,7 @@ class Listener:
             self.end()
 
     def _catch_up(self) -> None:
-        """Read what was before; from the newest change on, the streams' own task has it."""
+        """Read earlier changes; from the newest change on, the shared task takes over."""
         try:
             page = self._streams.read(self._after)
         except StoreUnavailable:
@@ -97,7 +97,7 @@ class Listener:
 
 
 class EventStreams:
-    """`client` is what a limit counts a client by; None is not counted."""
+    """`client` is the key by which a limit counts a client; None is not counted."""
 
     def __init__(self, catalog: Catalog, max_listeners: int, max_per_client: int) -> None:
         self._catalog = catalog

@@ -1,4 +1,4 @@
-"""`/api/health`: what works and what does not, for monitoring."""
+"""`/api/health`: the state of database, bundles, workers and replica, for monitoring."""
 
 from collections.abc import Callable
 

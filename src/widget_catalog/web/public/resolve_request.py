@@ -1,4 +1,4 @@
-"""The body of `resolve`: every rule of it, and all that is wrong with it at once."""
+"""The body of `resolve`: all its rules, and all its errors at once."""
 
 import math
 

@@ -1,1 +1,1 @@
-"""Signing in, and what people do with their account. The pages work without a script."""
+"""Sign-in and account pages. They work without JavaScript."""

@@ -1,4 +1,4 @@
-"""The page of one's own account: sessions, programs, access tokens, and what happened last."""
+"""The account page: sessions, programs, access tokens, and recent activity."""
 
 from ....actions.issue_token import list_own_tokens, revoke_token
 from ....actions.manage_account import (

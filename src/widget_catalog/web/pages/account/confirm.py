@@ -1,4 +1,4 @@
-"""The page to prove once more who one is, before what one signs in with can be changed."""
+"""The page to re-authenticate before sensitive changes."""
 
 from widget_contract.errors import CatalogError
 

@@ -1,4 +1,4 @@
-"""The page where a person agrees that a program signs in as them (OAuth's authorize address)."""
+"""The OAuth consent page (the authorize endpoint)."""
 
 from urllib.parse import urlsplit
 

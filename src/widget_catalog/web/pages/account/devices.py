@@ -1,4 +1,4 @@
-"""The page where a person lets in a machine without a browser, by the code that it shows."""
+"""The page to authorize a device without a browser, by the code it shows."""
 
 from ....actions.oauth import decide_device, find_device_request
 from ....domain.errors import NotFound, TooOften

@@ -1,4 +1,4 @@
-"""The page to make an account: by invitation, or by anyone if registration is open."""
+"""The registration page: by invitation, or open to anyone."""
 
 from collections.abc import Sequence
 

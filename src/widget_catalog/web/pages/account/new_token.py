@@ -1,4 +1,4 @@
-"""The page to make an access token for a machine. Its secret is shown this once."""
+"""The page to create an access token. Its secret is shown once."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""A page for somebody who is signed in: it says as whom, and its forms can be sent."""
+"""The base of pages for signed-in users: with the user's name, and CSRF tokens for forms."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The page to choose another password."""
+"""The page to change the password."""
 
 from collections.abc import Mapping
 

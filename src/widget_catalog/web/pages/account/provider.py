@@ -1,4 +1,6 @@
-"""Pages around an OpenID Connect provider: to it, back from it, and a name for newcomers."""
+"""Pages of sign-in through an OpenID Connect provider: redirect, callback, and a name for
+newcomers.
+"""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeVar

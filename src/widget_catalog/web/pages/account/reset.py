@@ -1,4 +1,4 @@
-"""The page behind a link of the operator, to choose a new password."""
+"""The page of a password reset link."""
 
 from collections.abc import Sequence
 

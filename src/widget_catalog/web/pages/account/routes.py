@@ -1,4 +1,4 @@
-"""Every page that depends on who asks. Those for everybody are in `web/pages/public/`."""
+"""Every page that depends on the user. Public ones are in `web/pages/public/`."""
 
 from ...kit.call import OAUTH_BASE
 from ...kit.routing import AuthMode, Handler, Route, Who

@@ -1,4 +1,4 @@
-"""Pages of one's own second factors: passkeys, an authenticator app, recovery codes."""
+"""Pages to manage second factors: passkeys, an authenticator app, recovery codes."""
 
 from widget_contract.errors import CatalogError
 

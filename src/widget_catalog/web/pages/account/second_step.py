@@ -1,4 +1,4 @@
-"""Pages of signing in beyond the password: the second factor, and a passkey instead of both."""
+"""Sign-in pages beyond the password: the second factor, and a passkey instead of both."""
 
 from widget_contract.errors import CatalogError
 

@@ -59,7 +59,7 @@ def post_sign_out(services: Services, call: Call) -> Response:
 def welcome(
     services: Services, signed_in: SignedIn, next_: str | None, *headers: Header
 ) -> Response:
-    """Somebody is signed in now: on to where they wanted to go."""
+    """After signing in: redirect to the original target."""
     cookie = session_cookie(services, signed_in.secret)
     return services.renderer.redirect(next_ or HOME, cookie, *headers)
 

@@ -1,1 +1,1 @@
-"""What authors look after in a browser: their widgets. The pages work without a script."""
+"""Pages for authors to manage their widgets. They work without JavaScript."""

@@ -1,4 +1,4 @@
-"""One's organizations, and one of them to look after: members, invitations, transfer."""
+"""The user's organizations, and the management page of one: members, invitations, transfer."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""What is wrong with a version that was sent by a form, beside the fields that it is about."""
+"""Errors of a version sent by a form, next to the fields they belong to."""
 
 from collections.abc import Mapping
 from typing import NamedTuple

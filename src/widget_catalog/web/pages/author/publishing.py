@@ -1,4 +1,4 @@
-"""Publishing from the browser: a form for the files, a page to look at what was sent, and done."""
+"""Publishing from the browser: the upload form, the preview, and the confirmation."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple

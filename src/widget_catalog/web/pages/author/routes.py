@@ -1,4 +1,4 @@
-"""Every page for authors, by what one looks after."""
+"""Every page for authors."""
 
 from ....domain.accounts import Right
 from ...kit.routing import AuthMode, Handler, Route, Who

@@ -1,4 +1,4 @@
-"""The page of one version, to look after it: yank, deprecate, and for operators revoke."""
+"""The management page of a version: yank, deprecate, and for operators revoke."""
 
 from collections.abc import Mapping
 

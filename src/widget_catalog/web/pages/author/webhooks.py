@@ -1,4 +1,4 @@
-"""The webhooks of one's scopes, those of the whole catalog, and one of them to look after."""
+"""Webhooks of the user's scopes or of the whole catalog, and the management page of one."""
 
 from collections.abc import Callable, Mapping
 

@@ -1,4 +1,4 @@
-"""The pages of one's own widgets: all of them, one to look after, and its audit log."""
+"""The user's widgets, the management page of one, and its audit log."""
 
 from collections.abc import Mapping
 

@@ -1,1 +1,1 @@
-"""What operators look after in a browser: the whole catalog. The pages work without a script."""
+"""Pages for operators to manage the catalog. They work without JavaScript."""

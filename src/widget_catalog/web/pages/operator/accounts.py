@@ -1,4 +1,4 @@
-"""The accounts of the catalog, and one of them with all that can act for it."""
+"""All accounts, and one of them with its sessions, programs and tokens."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""The audit log of the whole catalog: filtered, page by page, and to download."""
+"""The audit log of the whole catalog: filtered, paged, and as a download."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable

@@ -1,4 +1,4 @@
-"""The first page of the operator: how large the catalog is, how it is, and its settings."""
+"""The operator's overview: size and health of the catalog, and its settings."""
 
 import shutil
 from dataclasses import fields

@@ -1,4 +1,4 @@
-"""What visitors have reported: to look into, and to resolve or dismiss."""
+"""Reports from visitors, to resolve or dismiss."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""Every page for operators, by what they look after."""
+"""Every page for operators."""
 
 from ...kit.routing import AuthMode, Handler, Route, Who
 from ..author import webhooks

@@ -1,4 +1,4 @@
-"""The names that are taken: to keep one back, or to make it free again."""
+"""The names in use: reserve and release."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""All widgets, unlisted ones included. Each is looked after on the page that its author has."""
+"""All widgets, including unlisted ones. Each links to its management page."""
 
 from widget_contract.names import is_name
 

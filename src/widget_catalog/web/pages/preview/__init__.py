@@ -1,1 +1,1 @@
-"""Widgets that run on our pages: the preview and its files."""
+"""Sandboxed previews of widgets, and their files."""

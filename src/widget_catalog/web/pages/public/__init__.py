@@ -1,1 +1,1 @@
-"""Pages that are the same for everybody, so that caches may keep them."""
+"""Public pages, which do not depend on the user and may be cached."""

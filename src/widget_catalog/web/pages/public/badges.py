@@ -1,4 +1,4 @@
-"""Badges: small pictures for other people's pages that say something of a widget."""
+"""Badges: small SVG images about a widget, for other sites."""
 
 from typing import NamedTuple
 

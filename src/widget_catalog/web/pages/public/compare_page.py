@@ -1,4 +1,4 @@
-"""Two versions side by side: what their authors say of them, and how their bundles differ."""
+"""Comparison of two versions: their metadata, and the diff of their bundles."""
 
 import asyncio
 from collections.abc import Callable

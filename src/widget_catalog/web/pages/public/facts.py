@@ -1,4 +1,4 @@
-"""What pages say of a widget, worked out from the shapes of the API: words, drawings, snippets."""
+"""Content of widget pages, derived from the API's types: texts, drawings, snippets."""
 
 import base64
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Atom feeds: what was published lately, in the catalog, in a scope, of a widget."""
+"""Atom feeds of recent publishes: of the catalog, a scope, or a widget."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The front page: what this is, how large it is, what is new, what people install most."""
+"""The front page: introduction, statistics, new and popular widgets."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Pages of the documentation: what there is, and each part of each guide."""
+"""Pages of the documentation: the overview, and each part of each guide."""
 
 from typing import Any
 

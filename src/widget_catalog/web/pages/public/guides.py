@@ -1,4 +1,4 @@
-"""The guides: the repository's own docs as pages. A long one has a page for each of its parts."""
+"""The guides: the repository's docs as pages. A long one has a page for each of its parts."""
 
 import re
 from collections.abc import Iterator

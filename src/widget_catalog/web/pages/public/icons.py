@@ -1,8 +1,8 @@
-"""Icons: Iconify names as SVG, from sets that are installed here; nothing is asked of anybody.
+"""Icons: Iconify names as SVG, from locally installed sets; nothing is fetched.
 
-Two sets come with the service: Material Design Icons (`mdi`), whose glyphs are drawn from the
-font, and Lucide (`lucide`). An operator may add more: Iconify's JSON files in the data folder.
-A name that is in none of them gets a tile with a letter.
+Two sets are included: Material Design Icons (`mdi`), whose glyphs are rendered from the font, and
+Lucide (`lucide`). Operators may add Iconify JSON files in the data folder. An unknown name gets a
+tile with a letter.
 """
 
 import importlib.util

@@ -1,4 +1,4 @@
-"""What pages show of a manifest beside what the catalog itself understands of it."""
+"""Content of pages from parts of a manifest that the catalog itself does not use."""
 
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit

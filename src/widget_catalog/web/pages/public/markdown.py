@@ -1,4 +1,4 @@
-"""Markdown of authors as safe HTML, cut off where it would make a page too large."""
+"""Authors' Markdown as sanitized HTML, with a size limit."""
 
 import re
 
@@ -27,8 +27,9 @@ _BIDI = re.compile("[\u202a-\u202e\u2066-\u2069]")
 
 
 class MarkdownRenderer:
-    """Renders in another process, as some texts take very long, and keeps what it has rendered:
-    a page is made again with every count."""
+    """Renders in a child process, because some texts take very long, and caches the results: pages
+    are rendered again with every count.
+    """
 
     def __init__(self) -> None:
         self._rendering = BoundedWork(render_markdown)

@@ -1,4 +1,4 @@
-"""Every page that is the same for everybody, and the files that pages and browsers ask for."""
+"""All public pages, and the static files that pages and browsers request."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -94,7 +94,7 @@ class PublicRoute(NamedTuple):
 
 
 class PublicPages:
-    """Answered on the event loop: a page is ready, or rendered when it is first asked for."""
+    """Served on the event loop: a page is cached, or rendered on first request."""
 
     def __init__(
         self,

@@ -1,4 +1,6 @@
-"""The OpenAPI document as the templates of the API reference need it: references are followed."""
+"""The OpenAPI document prepared for the templates of the API reference, with resolved
+references.
+"""
 
 import json
 import re

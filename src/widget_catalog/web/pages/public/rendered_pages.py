@@ -1,4 +1,4 @@
-"""RenderedPages: pages as ready content, each kept while what it shows is the same."""
+"""RenderedPages: a cache of rendered pages, each valid while its data is the same."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -1,5 +1,6 @@
-"""The page to report a widget to the operator. It has a form, so it is apart from the widget's own
-page, which anybody may keep; nobody need be signed in for it."""
+"""The page to report a widget. It has a form, so it is separate from the widget's page, which may
+be cached; no account is needed.
+"""
 
 from ....actions.report_widget import CATEGORIES, MAX_TEXT, Said, find_reportable, report_widget
 from ....domain.errors import Conflict, InvalidRequest, TooOften

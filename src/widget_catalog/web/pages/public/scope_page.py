@@ -1,4 +1,4 @@
-"""The page of a scope: its widgets, its members where they are public, where its registry is."""
+"""The page of a scope: its widgets, its public members, and its registry."""
 
 from typing import Any, NamedTuple
 

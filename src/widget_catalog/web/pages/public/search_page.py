@@ -1,4 +1,4 @@
-"""The search page: what is asked for, the results, and links to all other pages of them."""
+"""The search page: the form, the results, and links to further pages."""
 
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlencode

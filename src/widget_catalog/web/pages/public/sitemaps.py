@@ -1,5 +1,4 @@
-"""Sitemaps: an index, a part for the pages that are always there, and parts for the widgets
-and their scopes."""
+"""Sitemaps: an index, a part for permanent pages, and parts for widgets and scopes."""
 
 from collections.abc import Callable
 from typing import Any

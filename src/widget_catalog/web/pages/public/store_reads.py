@@ -1,4 +1,4 @@
-"""StoreReads: what public pages show that only the store has, kept for some seconds."""
+"""StoreReads: a short-lived cache of data on public pages that only the store has."""
 
 import time
 from collections.abc import Awaitable, Callable

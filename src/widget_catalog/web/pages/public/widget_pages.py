@@ -1,4 +1,4 @@
-"""Pages of a widget: its own, that of all its versions, and one a version."""
+"""Pages of a widget: the widget, all its versions, and one per version."""
 
 from typing import Any
 
