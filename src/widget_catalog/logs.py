@@ -40,9 +40,10 @@ def configure_logs(log_format: str, level: str) -> None:
     handler.setFormatter(formatter)
     root = logging.getLogger()
     root.handlers[:] = [handler]
-    root.setLevel(level.upper())
-    # At debug, Authlib logs the tokens it gives out; at info, httpx every request.
-    logging.getLogger("authlib").setLevel(logging.INFO)
+    logging.getLogger("widget_catalog").setLevel(level.upper())
+    # At debug, libraries log secrets: Authlib the tokens it gives out, boto3 its session token and
+    # signatures. At info, httpx logs every request.
+    root.setLevel(max(logging.INFO, logging.getLevelNamesMapping()[level.upper()]))
     logging.getLogger("httpx").setLevel(logging.WARNING)
     structlog.configure(
         processors=[
