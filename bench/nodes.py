@@ -203,7 +203,7 @@ def bootstrap(rig: Rig, size: int, most_s: float) -> list[Outcome]:
     with running_postgresql() as server, server.copy_of(size) as database:
         began, served = time.monotonic(), server.cpu_s()
         with starting_catalog(rig, folder, settings=database.settings) as node:
-            reply = node.wait_for(request(search_target("clock")))
+            reply = node.wait_for(request(search_target("clock")), within_s=10 * most_s)
             seconds, core_s = time.monotonic() - began, whole_cpu_s(node.process.pid)
             served = server.cpu_s() - served
         shutil.rmtree(folder)

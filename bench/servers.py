@@ -66,16 +66,16 @@ class Server:
     def pids(self) -> list[int]:
         return [self.process.pid, *self.worker_pids()]
 
-    def wait_for(self, raw: bytes) -> Reply:
+    def wait_for(self, raw: bytes, within_s: float = _START_TIMEOUT_S) -> Reply:
         """The first answer it gives."""
-        deadline = time.monotonic() + _START_TIMEOUT_S
+        deadline = time.monotonic() + within_s
         while time.monotonic() < deadline:
             if self.process.poll() is not None:
                 raise BenchFault(f"A server ended at once: {self._log.read_text().strip()}")
             with contextlib.suppress(ConnectionError):
                 return self.ask(raw)
             time.sleep(0.002)
-        raise BenchFault(f"A server did not answer in {_START_TIMEOUT_S:.0f} s.")
+        raise BenchFault(f"A server did not answer in {within_s:.0f} s.")
 
     def stop(self) -> None:
         self.process.terminate()
