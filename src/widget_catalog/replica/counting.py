@@ -1,15 +1,26 @@
 """Keeps the counts in shared memory in step with the store, also if other nodes count."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ..store import downloads, widgets
 from ..store.engine import Snapshot, Store
 from ..store.postgresql import oldest_transaction
+from .ordinals import Array
 from .revision import Counts
 from .source import numbers
 
 
-def wrong_counts(counts: Counts, connection: Snapshot) -> dict[int, int]:
+class StoredCounts(NamedTuple):
+    """Widgets by number, and the count that is stored of each. Arrays, as after a restore there are
+    as many as there are widgets."""
+
+    ids: Array
+    counts: Array
+
+
+def wrong_counts(counts: Counts, connection: Snapshot) -> StoredCounts:
     """The stored counts of the widgets whose count in memory differs."""
     highest = widgets.highest_id(connection)
     counts.reserve(highest)
@@ -17,7 +28,7 @@ def wrong_counts(counts: Counts, connection: Snapshot) -> dict[int, int]:
     for ids, some in downloads.stream_counts(connection):
         stored[numbers(ids)] = numbers(some)
     wrong = np.flatnonzero(counts.array[1 : highest + 1] != stored[1:]) + 1
-    return dict(zip(wrong.tolist(), stored[wrong].tolist(), strict=True))
+    return StoredCounts(wrong, stored[wrong])
 
 
 def mend_shared_counts(counts: Counts, store: Store) -> int:
@@ -28,9 +39,9 @@ def mend_shared_counts(counts: Counts, store: Store) -> int:
     """
     with counts.locked(), store.reading() as connection:
         found = wrong_counts(counts, connection)
-        too_large = sum(count < counts.slots[number] for number, count in found.items())
-        counts.record(found.items())
-    return too_large
+        too_large = np.count_nonzero(found.counts < counts.array[found.ids])
+        counts.record_all(*found)
+    return int(too_large)
 
 
 def follow_counts(counts: Counts, store: Store, since: int) -> int:

@@ -305,7 +305,8 @@ class Replica:
             return True
         try:
             with store.writing(waits=waits) as tx:
-                tx.counts |= wrong_counts(self._counts, tx.connection)
+                # Nobody else writes meanwhile, and this changes nothing of what is stored.
+                self._counts.record_all(*wrong_counts(self._counts, tx.connection))
         except WriterBusy:
             return False
         return True
@@ -317,20 +318,20 @@ class Replica:
         corrected once the lock is available.
         """
         with store.reading() as connection:
-            self._counts.record(wrong_counts(self._counts, connection).items())
+            self._counts.record_all(*wrong_counts(self._counts, connection))
 
     def mend_counts(self, store: Store) -> int:
         """Correct counts in memory that differ from the store; returns how many did."""
         if self._is_shared:
             return mend_shared_counts(self._counts, store)
         with store.reading() as connection:
-            if not wrong_counts(self._counts, connection):
+            if not len(wrong_counts(self._counts, connection).ids):
                 return 0
         # Counted just now, and not in memory yet? Under the lock there is no such moment.
         with store.writing() as tx:
             wrong = wrong_counts(self._counts, tx.connection)
-            tx.counts |= wrong
-        return len(wrong)
+            self._counts.record_all(*wrong)
+        return len(wrong.ids)
 
     # The file and its lock
 

@@ -13,6 +13,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -77,6 +78,12 @@ class Counts:
         for widget_id, count in counts:
             slots[widget_id] = count
         slots[0] += 1
+
+    def record_all(self, ids: npt.NDArray[Any], counts: npt.NDArray[Any]) -> None:
+        """The same for arrays: a million counts take a hundredth of a second."""
+        if len(ids):
+            self.array[ids] = counts
+            self.slots[0] += 1
 
     def raise_to(self, counts: Iterable[tuple[int, int]]) -> None:
         """The same with concurrent writers, each after its commit: the larger count is the later
