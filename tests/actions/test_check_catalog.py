@@ -4,6 +4,7 @@ import os
 import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -18,6 +19,8 @@ from widget_catalog.actions.set_aside import (
     list_aside,
     set_aside,
 )
+from widget_catalog.bundles.local import LocalBundles
+from widget_catalog.domain.errors import BundlesDown
 from widget_catalog.wiring import Node, open_node
 
 BYTES = b"export default class {}"
@@ -55,6 +58,19 @@ def _untidy(node: Node) -> tuple[Path, Path]:
     for path in (unknown, half):
         _make_older(path)
     return unknown, half
+
+
+class UnreachableBundles(LocalBundles):
+    """As an object store that goes away while doctor runs."""
+
+    def open(self, *_: object) -> NoReturn:
+        raise BundlesDown
+
+
+def test_of_a_store_that_does_not_answer_nothing_is_said(node: Node) -> None:
+    gone = UnreachableBundles(node.folder.bundles)
+    with pytest.raises(BundlesDown):
+        check_catalog(node.store, gone, node.replica)
 
 
 def test_a_sound_catalog_has_no_findings(node: Node) -> None:

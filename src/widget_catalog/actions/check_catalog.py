@@ -11,7 +11,7 @@ from widget_contract.errors import CatalogError
 
 from ..bundles.contract import Bundles, Kind, Stored
 from ..bundles.hashing import hash_stream
-from ..domain.errors import DataDamaged
+from ..domain.errors import BundlesDown, DataDamaged
 from ..replica.comparison import check_replica
 from ..replica.replica import Replica
 from ..store.engine import Snapshot, Store
@@ -137,6 +137,8 @@ def _fault(bundles: Bundles, file: StoredFile) -> str | None:
     try:
         with bundles.open(*_key(file)) as content:
             found_hash, found_size = hash_stream(content)
+    except BundlesDown:
+        raise  # Of a store that does not answer nothing is known.
     except (CatalogError, OSError):
         return f"its {what} is missing or cannot be read."
     if (found_hash, found_size) != (file.sha256_hash, file.size_bytes):
