@@ -7,20 +7,27 @@ from rich.markup import escape
 from .settings import Settings
 
 
-def greet(console: Console, settings: Settings, invitation: str | None) -> None:
+def greet(
+    console: Console, settings: Settings, invitation: str | None, *, has_sockets: bool = False
+) -> None:
     """Print the URLs; for machines as one log line.
 
-    `invitation` is set while there is no account: it creates the operator's, once.
+    `invitation` is set while there is no account: it creates the operator's, once. `has_sockets`:
+    it listens on sockets of its parent, wherever these are.
     """
     url = settings.public_url
+    local_url = None if has_sockets or url == settings.local_url else settings.local_url
     first = _first_account(settings, invitation) if invitation else None
     if settings.log_format == "json":
         log = structlog.get_logger("widget_catalog")
         more = {"first_account": first} if first else {}
+        more |= {"local_url": local_url} if local_url else {}
         log.info("The service is ready.", url=url, data=str(settings.data.resolve()), **more)
         return
     name, url = escape(settings.service_name), escape(url)
     console.print(f"\n[bold]{name}[/] is at [bold cyan]{url}[/]")
+    if local_url:
+        console.print(f"  here   {escape(local_url)}, for your proxy or load balancer")
     console.print(f"  try    curl '{url}/api/v1/widgets/search?limit=3'")
     console.print(f"  read   {url}/docs/api")
     console.print(f"  data   {escape(str(settings.data.resolve()))}")

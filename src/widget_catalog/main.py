@@ -254,7 +254,7 @@ def serve(
     configure_logs(settings.log_format, settings.log_level)
     run_server(
         settings,
-        on_ready=lambda: greet(say, settings, invitation),
+        on_ready=lambda: greet(say, settings, invitation, has_sockets=bool(sockets)),
         read_settings=read_settings,
         passed_sockets=sockets,
         finish_start=work.finish if work.is_put_off else None,

@@ -214,8 +214,11 @@ class Settings:
     @property
     def public_url(self) -> str:
         """The public URL of the service, without a trailing slash."""
-        if self.base_url:
-            return self.base_url.rstrip("/")
+        return self.base_url.rstrip("/") or self.local_url
+
+    @property
+    def local_url(self) -> str:
+        """Where it listens, for this machine."""
         host = "127.0.0.1" if self.host in ("0.0.0.0", "::") else self.host  # noqa: S104
         return f"http://{f'[{host}]' if ':' in host else host}:{self.port}"
 

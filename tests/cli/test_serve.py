@@ -41,6 +41,15 @@ def _greeting(service: Service) -> str:
     return service.log
 
 
+def test_behind_a_proxy_it_says_where_it_listens(tmp_path: Path) -> None:
+    public = ("--base-url", "https://catalog.example")
+    with running_service(tmp_path / "data", *public) as service:
+        assert _greeting(service).startswith(
+            "\nWidget Catalog is at https://catalog.example\n"
+            f"  here   {service.url}, for your proxy or load balancer\n"
+        )
+
+
 def test_it_says_where_it_is_and_what_to_do_next(tmp_path: Path) -> None:
     data = tmp_path / "some [bold] folder"
     with running_service(data, "--set", "service_name=Ours [/bold]") as service:
