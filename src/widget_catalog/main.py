@@ -240,7 +240,7 @@ def serve(
     )
     warn_of_settings(settings)
     for sentence in check_start(node):
-        say.print(f"[yellow]Mended:[/] {escape(sentence)}")
+        say.print(f"[yellow]Repaired:[/] {escape(sentence)}")
     if demo and is_empty(node):
         place = escape(str(settings.data))
         try:

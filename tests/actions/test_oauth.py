@@ -144,7 +144,7 @@ def test_a_device_waits_for_a_quarter_of_an_hour(
 
     assert poll(store, begun).body == {
         "error": "expired_token",
-        "error_description": "This device code has expired. Begin again.",
+        "error_description": "This device code has expired. Start again.",
     }
     with pytest.raises(NotFound):
         decide_device(store, HOUSE, visitor(ann), begun["user_code"], is_agreed=True)

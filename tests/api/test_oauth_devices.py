@@ -209,7 +209,9 @@ def test_nobody_has_many_machines_wait_not_from_a_whole_ipv6_network(tmp_path: P
     answer = answers[-1]
 
     assert answer.status == 429
-    assert answer.json()["error"].startswith("Too many machines ask to be let in from here.")
+    assert answer.json()["error"].startswith(
+        "Too many devices from this address are waiting for authorization."
+    )
     assert 0 < int(answer.headers["retry-after"]) <= 900
 
 

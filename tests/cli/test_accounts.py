@@ -27,9 +27,9 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """With accounts of the operator and of ann, who owns what was imported to her scope."""
     clock = widget_line("ann/clock", versions=TWO, isOfficial=None)
     data = filled_folder(tmp_path_factory.mktemp("shop") / "data", clock)
-    assert create(data, "ann") == Said(0, "", "Made the account ann.\n")
+    assert create(data, "ann") == Said(0, "", "Created the account ann.\n")
     made = create(data, "olly", "--operator")
-    assert made == Said(0, "", "Made the account olly (operator).\n")
+    assert made == Said(0, "", "Created the account olly (operator).\n")
     return data
 
 
@@ -112,7 +112,7 @@ def test_a_lost_second_factor_is_reset_and_everybody_is_signed_out(tmp_path: Pat
     again = widget_catalog("account", "reset-second-factor", "ann", "--data", data)
 
     assert listed.out == "ann  ann@example.org  (second factor)\n"
-    told = "ann has no second factor any more, and is signed out everywhere.\n"
+    told = "annno longer has a second factor, and is signed out everywhere.\n"
     assert said == Said(0, "", told)
     assert again == Said(1, "", "Error: ann has no second factor.\n")
     with node.store.reading() as connection:
@@ -205,7 +205,7 @@ def test_what_the_operator_does_with_people_holds_at_once_while_the_service_runs
 
         assert is_in()
         said = widget_catalog("account", "disable", "ann", "--data", shop)
-        assert said == Said(0, "", "ann cannot sign in any more, and is signed out everywhere.\n")
+        assert said == Said(0, "", "anncan no longer sign in, and is signed out everywhere.\n")
         assert not is_in()
         assert sign_in(client, "ann").status_code == 401
         assert "(disabled)" in widget_catalog("account", "list", "--data", shop).out
@@ -292,12 +292,12 @@ def test_what_the_operator_does_with_widgets_is_shown_at_once_while_the_service_
         (revoked,) = client.get("/api/v1/widgets/revocations").json()["revocations"]
         assert (revoked["id"], revoked["reason"]) == ("ann/clock", "Malware.")
         assert run("version", "unrevoke", "ann/clock", "1.1.0") == (
-            "ann/clock 1.1.0 is not revoked any more.\n"
+            "ann/clock 1.1.0is no longer revoked.\n"
         )
         assert client.get("/api/v1/widgets/revocations").json()["revocations"] == []
 
         assert run("widget", "unlist", "ann/clock", "--reason", "Spam.") == (
-            "ann/clock is not listed any more.\n"
+            "ann/clockis no longer listed.\n"
         )
         assert client.get("/api/v1/widgets/ann/clock").status_code == 404
         assert client.get("/api/v1/widgets/search").json()["total"] == 0
@@ -354,7 +354,7 @@ def test_a_name_is_made_free_if_nothing_is_published_under_it(shop: Path) -> Non
 
     assert release("kept") == Said(0, "", "The name kept is free: anybody can take it.\n")
     assert release("empty") == Said(
-        0, "", "The organization empty has ended. The name empty is free: anybody can take it.\n"
+        0, "", "The organization empty was deleted. The name empty is free: anybody can take it.\n"
     )
     assert release("empty") == Said(1, "", "Error: The name empty is not taken.\n")
     assert release("ann").err.startswith("Error: ann is the name of an account.")
@@ -379,6 +379,6 @@ def test_a_reserved_name_is_given_out_by_the_operator_alone_and_knowingly(shop: 
         "Error: The name staff is reserved. Choose another, or give it out with "
         "--allow-reserved.\n",
     )
-    assert create("staff", "--allow-reserved").err == "Made the account staff.\n"
+    assert create("staff", "--allow-reserved").err == "Created the account staff.\n"
     assert create("megacorp", reserved_names="megacorp").code == 1
     assert create("team", reserved_names="-team").code == 0

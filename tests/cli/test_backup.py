@@ -127,7 +127,7 @@ def test_a_continuous_copy_follows_changes_and_rests_without_any(
         copying.kill()
         copying.wait()
     first, second, *_ = log.read_text().splitlines()
-    assert first == "Copying every 1 s what has changed. Stop with Ctrl-C."
+    assert first == "Copying changes every 1 s. Stop with Ctrl-C."
     assert re.fullmatch(rf".*Z  000001-.*Z: {_HELD}; 4 new bundles, \d+\.\d s", second)
     listed = widget_catalog("restore", target, "--list")
     assert [it.split()[0] for it in listed.out.splitlines()] == list_snapshots(target)

@@ -29,7 +29,7 @@ from widget_catalog.replica.file import State
 from widget_catalog.store.second_factors import put_app
 from widget_catalog.wiring import prepare_node
 
-_WELL = Said(0, "", "Looked at 61 widgets and 1 stored bundle.\nAll is well.\n")
+_WELL = Said(0, "", "Checked 61 widgets and 1 stored bundle.\nNo problems found.\n")
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +73,7 @@ def test_a_damaged_bundle_is_a_fault_of_its_version(data: Path) -> None:
 
     assert (said.code, said.out) == (1, "")
     assert "Fault: acme/clock 1.0.0: its bundle is damaged" in said.err
-    assert "All is well" not in said.err
+    assert "No problems found" not in said.err
 
 
 def test_a_missing_bundle_is_a_fault_of_its_version(data: Path) -> None:
@@ -93,7 +93,7 @@ def test_a_faulty_bundle_does_not_keep_the_read_model_from_being_checked(data: P
 
     assert said.code == 1
     assert "Fault: acme/clock 1.0.0: its bundle is missing" in said.err
-    assert "Mended: the document of acme/w1 differed in latest_version.\n" in said.err
+    assert "Repaired: the document of acme/w1 differed in latest_version.\n" in said.err
 
 
 def test_an_authenticator_app_whose_key_is_lost_is_told(data: Path) -> None:
@@ -111,7 +111,7 @@ def test_an_authenticator_app_whose_key_is_lost_is_told(data: Path) -> None:
 
     assert said.code == 1
     assert said.err == (
-        "Looked at 61 widgets and 1 stored bundle.\nFault: second factor: 2 of 2 authenticator "
+        "Checked 61 widgets and 1 stored bundle.\nFault: second factor: 2 of 2 authenticator "
         "apps cannot be used, because second-factor.key is missing or is another one.\n"
     )
 
@@ -192,7 +192,7 @@ def test_a_read_model_that_differs_is_mended_and_told_once(
     said = widget_catalog("doctor", "--data", data)
 
     assert (said.code, said.out) == (1, "")
-    assert "Mended: " in said.err
+    assert "Repaired: " in said.err
     assert widget_catalog("doctor", "--data", data) == _WELL
 
 
@@ -268,7 +268,7 @@ def test_one_damaged_row_does_not_keep_doctor_from_the_rest(data: Path) -> None:
     said = widget_catalog("doctor", "--data", data)
 
     assert said.code == 1
-    assert "Looked at 61 widgets and 1 stored bundle." in said.err
+    assert "Checked 61 widgets and 1 stored bundle." in said.err
     assert "what it holds of the widget acme/w7" in " ".join(said.err.split())
     assert "acme/clock 1.0.0: its bundle is missing" in said.err
     assert "Orphan" not in said.err

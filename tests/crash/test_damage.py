@@ -115,7 +115,7 @@ def test_damaged_documents_are_refused_and_told_and_doctor_makes_them_anew(
         assert "\nwidget_catalog_damaged 1.0\n" in metrics
         mended = widget_catalog("doctor", "--data", data)
         assert (mended.code, "Fault" in mended.err) == (1, False), mended.err
-        assert "Mended: the " in mended.err
+        assert "Repaired: the " in mended.err
         assert _assert_sound_or_refused(_answers(client), before) == 0
         assert client.get("/api/health").status_code == 200
     assert widget_catalog("doctor", "--data", data).code == 0
@@ -133,7 +133,7 @@ def test_pages_of_the_read_model_that_are_overwritten_give_no_wrong_answer(
         assert "Traceback" not in service.log
         mended = widget_catalog("doctor", "--data", data)
         assert (mended.code, "Fault" in mended.err) == (1, False), mended.err
-        assert "Mended: the " in mended.err
+        assert "Repaired: the " in mended.err
         assert _assert_sound_or_refused(_answers(client), before) == 0
         assert client.get("/api/health").status_code == 200
     assert widget_catalog("doctor", "--data", data).code == 0
@@ -172,7 +172,7 @@ def test_a_start_on_a_damaged_replica_makes_it_anew(
     with _service(data) as (service, client):
         assert _assert_sound_or_refused(_answers(client), before) == 0 or kind == "bits"
         assert "A worker died" not in service.log
-        assert ("Mended: the " in service.log) == (kind not in ("gone", "folder"))
+        assert ("Repaired: the " in service.log) == (kind not in ("gone", "folder"))
         widget_catalog("doctor", "--data", data)
         assert _assert_sound_or_refused(_answers(client), before) == 0
     assert widget_catalog("doctor", "--data", data).code == 0
@@ -217,7 +217,7 @@ def test_nothing_is_made_from_damaged_rows_of_the_truth(
         assert said.err.count("Fault: The database is damaged: what it holds of ") >= 3
         assert "the widget s5/w5 (number 6) is not what was written." in said.err
         assert "the widget s2/w9 (number 10) is not what was written." in said.err
-        assert "Mended" not in said.err
+        assert "Repaired" not in said.err
         assert said.err.endswith(
             "Error: The database is damaged. Restore it from a backup. Nothing was made from the "
             "damaged rows.\n"

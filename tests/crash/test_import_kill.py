@@ -171,6 +171,6 @@ def _assert_import_works(service: Service, file: Path) -> None:
     assert checked.returncode == 1
     assert b"Orphan: " in checked.stderr
     assert b"Fault" not in checked.stderr
-    assert b"Mended" not in checked.stderr
+    assert b"Repaired" not in checked.stderr
     assert run_command("doctor", "--clean", "--data", str(service.data)).returncode == 0
     assert run_command("doctor", "--data", str(service.data)).returncode == 0

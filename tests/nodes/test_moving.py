@@ -89,7 +89,7 @@ def test_everything_moves_there_and_back(
     said = move("--back", "--data", tmp_path / "back", environment=environment)
     assert said.code == 0, said
     assert exported(tmp_path / "back") == exported(village.folder)
-    assert "All is well" in widget_catalog("doctor", "--data", tmp_path / "back").err
+    assert "No problems found" in widget_catalog("doctor", "--data", tmp_path / "back").err
 
 
 class SlowBundles(LocalBundles):

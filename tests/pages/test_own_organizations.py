@@ -82,7 +82,7 @@ def test_somebody_is_invited_by_address_and_the_invitation_withdrawn(village: Vi
     answer = ann.submit(f"{ACME}/invitations", who="bob@example.org", role="member")
     assert answer.status == 200
     link = ann.page.one("pre").text.removeprefix("https://catalog.example")
-    assert "The link is shown this once." in ann.page.one("main").text
+    assert "The link is shown only once." in ann.page.one("main").text
     assert "Registration is closed" in ann.page.one("p", class_="notice").text
     stranger = Browsing(village.site)
     stranger.get(link)

@@ -153,7 +153,7 @@ def test_whoever_comes_too_late_begins_again(site: InProcessSite, clock: Movable
     answer = browsing.submit(STEP, code=code_now(app, clock))
 
     assert (answer.status, browsing.title) == (400, "Sign in")
-    assert "taken too long" in browsing.faults[0]
+    assert "has expired" in browsing.faults[0]
     assert "half-signed-in" not in browsing.cookies
 
 

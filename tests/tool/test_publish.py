@@ -135,7 +135,7 @@ def test_a_dry_run_asks_the_catalog_and_keeps_nothing(
     said = signed_in.run("publish", widget, "--dry-run", "--bump", "major")
     assert said.code == 0
     assert said.err.endswith(
-        "All is well. Without --dry-run, ann/clock 1.0.0 would be published.\n"
+        "All checks passed. Without --dry-run, ann/clock 1.0.0 would be published.\n"
     )
     (asked,) = catalog.of("POST", PUBLISH)
     assert asked.json()["action"] == "check"

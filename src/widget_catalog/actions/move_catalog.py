@@ -65,10 +65,10 @@ def move_tables(source: Place, target: Place, bar: Bar) -> int:
                 if digest_table(there, table) != wanted[table.name]:
                     raise CannotMove(
                         f"The table {table.name} was changed while it was copied. Stop every "
-                        "service of this catalog, empty the target and begin again."
+                        "service of this catalog, empty the target and start again."
                     )
     if export_digest(source.store) != export_digest(target.store):
-        raise CannotMove("The exports of both differ. Stop every service, and begin again.")
+        raise CannotMove("The exports of both differ. Stop every service, and start again.")
     return total
 
 

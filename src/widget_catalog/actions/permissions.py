@@ -12,9 +12,9 @@ _SENTENCES = {
     Right.PUBLISH: "You may not publish in the scope {scope}.",
     Right.VIEW: "The scope {scope} is not yours.",
     Right.READ_AUDIT: "The audit log of {scope} is for its owners.",
-    Right.MAKE_OFFICIAL: "Only the operator says what is official.",
-    Right.REVOKE: "Only the operator revokes versions.",
-    Right.MANAGE_MEMBERS: "Only owners and admins of {scope} look after its members.",
+    Right.MAKE_OFFICIAL: "Only the operator can mark widgets as official.",
+    Right.REVOKE: "Only the operator can revoke versions.",
+    Right.MANAGE_MEMBERS: "Only owners and admins of {scope} can manage its members.",
     Right.OWN: "Only an owner of {scope} can do this.",
     Right.MANAGE_WEBHOOKS: "The webhooks of {scope} are for its owners.",
 }

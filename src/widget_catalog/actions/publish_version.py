@@ -138,7 +138,7 @@ def get_request(connection: Snapshot, actor: Actor, request_id: str, now_ms: int
     if request is None or request.account_id != actor.account_id or request.expires_at <= now_ms:
         raise NotFound(
             "There is no such request to publish: it was never made by you, or it has expired. "
-            "Begin again."
+            "Start again."
         )
     return request
 

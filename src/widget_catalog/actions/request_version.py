@@ -111,7 +111,7 @@ def announced_size(store: Store, request_id: str, kind: Kind) -> int:
     if found is None or size is None:
         raise NotFound("This request has expired. Request a new one.")
     if found.confirmed_at is not None:
-        raise Conflict("This version is published: nothing can be uploaded for it any more.")
+        raise Conflict("This version is published: nothing more can be uploaded for it.")
     return size
 
 

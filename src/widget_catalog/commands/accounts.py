@@ -66,7 +66,7 @@ def create(
     account = create_account(
         node.store, name, email, password, is_operator=operator, reserved=frozenset()
     )
-    report(f"Made the account {account.username}{' (operator)' if operator else ''}.")
+    report(f"Created the account {account.username}{' (operator)' if operator else ''}.")
 
 
 @accounts.command("list")
@@ -99,7 +99,7 @@ def disable(name: Name, data: DataOption = None, config: ConfigOption = None) ->
     from ..actions.manage_account import set_disabled
 
     set_disabled(open_existing(data, config).store, name, is_disabled=True)
-    report(f"{name} cannot sign in any more, and is signed out everywhere.")
+    report(f"{name}can no longer sign in, and is signed out everywhere.")
 
 
 @accounts.command()
@@ -135,7 +135,7 @@ def reset_second_factor_(name: Name, data: DataOption = None, config: ConfigOpti
     from ..actions.manage_account import reset_second_factor
 
     reset_second_factor(open_existing(data, config).store, name)
-    report(f"{name} has no second factor any more, and is signed out everywhere.")
+    report(f"{name}no longer has a second factor, and is signed out everywhere.")
 
 
 @accounts.command("invite")
@@ -209,7 +209,7 @@ def release(
 
     settings = load_settings({"data": data}, config)
     was = release_scope(existing_node(settings).store, name)
-    ended = f"The organization {name} has ended. " if was == "organization" else ""
+    ended = f"The organization {name} was deleted. " if was == "organization" else ""
     if name in reserved_names(settings.reserved_names):
         report(f"{ended}{name} is still reserved by default; see the setting reserved_names.")
     else:

@@ -236,7 +236,7 @@ def _follow(folder: "FolderBackup", database: Path, every_s: float) -> None:
         say.print(f"{now}  [red]Error:[/] {escape(error.message)} Trying again.")
 
     with folder.locked():
-        report(f"Copying every {every_s:g} s what has changed. Stop with Ctrl-C.")
+        report(f"Copying changes every {every_s:g} s. Stop with Ctrl-C.")
         keep_copying(folder, database, every_s, is_over, on_made, on_failure)
 
 

@@ -100,7 +100,7 @@ def doctor(
     findings.faults += find_app_faults(node.store, open_secret_box(node.folder, settings))
     findings.faults += find_other_secrets(node.store, settings.secrets)
     say.print(
-        f"Looked at {counted(findings.widgets, 'widget')} and "
+        f"Checked {counted(findings.widgets, 'widget')} and "
         f"{counted(findings.bundles, 'stored bundle')}."
     )
     if (mirrored := find_status(node.store)) is not None:
@@ -122,7 +122,7 @@ def doctor(
     DamageAlarm(folder.damage).clear()
     if not findings.is_healthy:
         raise typer.Exit(1)
-    say.print("[green]All is well.[/]")
+    say.print("[green]No problems found.[/]")
 
 
 def _check_file(database: Path) -> bool:
@@ -141,10 +141,10 @@ def _check_file(database: Path) -> bool:
 def _print_mended(findings: "Findings") -> None:
     from ..greeting import counted
 
-    _print_some("[yellow]Mended:[/]", findings.mended)
+    _print_some("[yellow]Repaired:[/]", findings.mended)
     if findings.counts_mended:
         say.print(
-            f"[yellow]Mended:[/] {counted(findings.counts_mended, 'download count')} in memory "
+            f"[yellow]Repaired:[/] {counted(findings.counts_mended, 'download count')} in memory "
             "differed from the database."
         )
 

@@ -23,5 +23,5 @@ def rotate(data: DataOption = None, config: ConfigOption = None) -> None:
     rotate_secrets(node.store, open_keys(node.folder, node.store, settings), COMMAND_LINE)
     report(
         "New signing keys are in use; no restart is needed. Sign-ins under way and upload "
-        "addresses given out before must be begun again."
+        "addresses given out before must be started again."
     )

@@ -181,7 +181,7 @@ def _print_issued(issued: "IssuedWebhook", *, as_json: bool) -> None:
         shown = shown_webhook(issued.webhook) | {"secret": issued.secret}
         print(json.dumps(shown, indent=2))  # noqa: T201
         return
-    report(f"Webhook {issued.webhook.id}. Its secret is shown this once:")
+    report(f"Webhook {issued.webhook.id}. Its secret is shown only once:")
     print(issued.secret)  # noqa: T201
 
 

@@ -115,7 +115,7 @@ def invite(
         return
     say.print(f"Invited {plain(invited)} to {plain(slug)} as {role.value}.")
     if link := made.get("link"):
-        say.print("The catalog sends no mail. Pass this link on; it is shown this once:")
+        say.print("The catalog sends no mail. Pass this link on; it is shown only once:")
         out.print(plain(link))
     if note := made.get("note"):
         warn(str(note))

@@ -164,7 +164,7 @@ def _tell(plan: Plan, status: str, answer: dict[str, Any] | None = None, *, json
                 warn(f"It is yanked. To offer it again: {again}")
             out.print(plain(plan.existing.bundle_url if plan.existing else ""))
         case _:
-            say.print(f"[green]All is well.[/] Without --dry-run, {name} would be published.")
+            say.print(f"[green]All checks passed.[/] Without --dry-run, {name} would be published.")
 
 
 def register(app: typer.Typer) -> None:

@@ -13,7 +13,7 @@ PUBLISH = "/api/widgets/publish"
 CSS = b".clock { color: red; }\n"
 NO_REQUEST = {
     "error": "There is no such request to publish: it was never made by you, or it has expired. "
-    "Begin again."
+    "Start again."
 }
 
 

@@ -94,7 +94,7 @@ def test_its_people_see_what_everybody_sees_and_whether_it_is_listed(village: Vi
 def test_the_operator_alone_says_what_is_official(village: Village) -> None:
     assert told(village.ann.post(f"{CLOCK}/official", {"isOfficial": True})) == (
         403,
-        {"error": "Only the operator says what is official."},
+        {"error": "Only the operator can mark widgets as official."},
     )
     assert told(village.olly.post(f"{CLOCK}/official", {"isOfficial": True})) == DONE
     assert village.site.get(PUBLIC).json()["widget"]["isOfficial"] is True

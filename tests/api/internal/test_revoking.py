@@ -87,7 +87,7 @@ def test_taking_it_back_leaves_all_as_it_was(village: Village) -> None:
 
 
 def test_only_the_operator_revokes_and_unyanking_does_not_take_it_back(village: Village) -> None:
-    refused = (403, {"error": "Only the operator revokes versions."})
+    refused = (403, {"error": "Only the operator can revoke versions."})
     assert told(village.ann.post(f"{VERSION}/revoke", REASON)) == refused
     village.olly.post(f"{VERSION}/revoke", REASON)
     assert told(village.ann.post(f"{VERSION}/unrevoke")) == refused

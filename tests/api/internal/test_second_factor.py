@@ -160,7 +160,9 @@ def test_a_recovery_code_works_once_and_is_in_the_audit_log(house: House) -> Non
     again = house.begin()[0].post(FACTOR, {"code": code})
 
     assert again.status == 401
-    assert again.json() == {"error": "This is none of your recovery codes, or it was used before."}
+    assert again.json() == {
+        "error": "This is not one of your recovery codes, or it was used before."
+    }
     with house.site.node.store.reading() as connection:
         entries, _ = list_entries(connection, "ann", None, 1, 20)
     failed, signed_in, used, *before = entries
@@ -179,7 +181,7 @@ def test_half_a_sign_in_ends_after_five_minutes(house: House) -> None:
     answer = half.post(FACTOR, {"code": house.code})
 
     assert answer.status == 401
-    assert "taken too long" in answer.json()["error"]
+    assert "has expired" in answer.json()["error"]
 
 
 def test_half_a_sign_in_ends_with_the_password_the_factor_and_the_account(house: House) -> None:
@@ -251,7 +253,7 @@ def test_a_lost_key_makes_codes_useless_and_leaves_the_rest(house: House) -> Non
     half, _ = house.begin()
     answer = half.post(FACTOR, {"code": house.code})
     assert answer.status == 400
-    assert "cannot be checked here any more" in answer.json()["error"]
+    assert "can no longer be checked here" in answer.json()["error"]
     assert is_open(house.site, half.post(FACTOR, {"code": house.codes[0]}))
 
 

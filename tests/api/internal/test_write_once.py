@@ -77,7 +77,7 @@ def test_the_upload_address_is_worth_nothing_after_the_confirmation(village: Vil
         answer = village.ann.upload(body["uploadUrl"], content)
         assert (answer.status, answer.json()) == (
             409,
-            {"error": "This version is published: nothing can be uploaded for it any more."},
+            {"error": "This version is published: nothing more can be uploaded for it."},
         )
 
     assert village.ann.confirm(body["versionId"]).status == 200

@@ -13,7 +13,7 @@ FACTOR = f"{SIGN_IN}/second-factor"
 PASSKEY = f"{SIGN_IN}/passkey"
 WRONG = {"error": "The code is wrong, or was used before. Wait for the next one, and try again."}
 NOT_ACCEPTED = {"error": "This passkey was not accepted. Try again, or use another way to sign in."}
-TOO_LATE = "This sign-in has taken too long, or was begun elsewhere. Begin again."
+TOO_LATE = "This sign-in has expired, or was started elsewhere. Start again."
 
 
 class House:

@@ -52,7 +52,7 @@ NO_CLIENT_ID = "client_id is missing."
 _SENTENCES = {
     "access_denied": "The person has not agreed.",
     "authorization_pending": "The person has not agreed yet. Ask again later.",
-    "expired_token": "This device code has expired. Begin again.",
+    "expired_token": "This device code has expired. Start again.",
     "invalid_client": "There is no such client here.",
     "invalid_grant": "This code or token is unknown, expired, used or revoked, or what was sent "
     "along does not belong to it. Sign in again.",

@@ -92,7 +92,9 @@ def revoke(store: Store, config: OAuthConfig, pairs: Pairs, address: str) -> Ans
 def start_device(store: Store, config: OAuthConfig, pairs: Pairs, address: str) -> Answer:
     """Start the device grant. More codes are easier to guess, so each client may have few."""
     limits = {f"devices {network_of(address)}": _DEVICES_PER_ADDRESS}
-    count_attempt(store, limits, "Too many machines ask to be let in from here.")
+    count_attempt(
+        store, limits, "Too many devices from this address are waiting for authorization."
+    )
     return _at_endpoint(store, config, DeviceEndpoint.ENDPOINT_NAME, pairs, address)
 
 

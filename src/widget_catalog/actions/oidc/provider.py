@@ -86,9 +86,9 @@ class Provider:
         if "error" in query:
             raise InvalidRequest(f"{self.name} has not signed you in.")
         if not hmac.compare_digest(begun.state.encode(), query.get("state", "").encode()):
-            raise InvalidRequest("This sign-in was begun elsewhere. Begin again.")
+            raise InvalidRequest("This sign-in was started elsewhere. Start again.")
         if query.get("iss", self._issuer) != self._issuer:
-            raise InvalidRequest("Another provider has answered. Begin again.")
+            raise InvalidRequest("The response came from another provider. Start again.")
         tokens = self._exchange(query.get("code", ""), begun.verifier)
         claims = self._verified(tokens.get("id_token"), begun.nonce)
         if "email" not in claims or "preferred_username" not in claims:

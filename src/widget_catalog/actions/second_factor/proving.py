@@ -39,9 +39,9 @@ _TOO_OFTEN = "Too many failed attempts."
 _TOO_MANY_CODES = "Too many wrong codes. You can use a passkey or a recovery code instead."
 
 WRONG_CODE = "The code is wrong, or was used before. Wait for the next one, and try again."
-_WRONG_RECOVERY_CODE = "This is none of your recovery codes, or it was used before."
+_WRONG_RECOVERY_CODE = "This is not one of your recovery codes, or it was used before."
 _UNREADABLE = (
-    "Codes of authenticator apps cannot be checked here any more. Use a passkey or a recovery "
+    "Codes of authenticator apps can no longer be checked here. Use a passkey or a recovery "
     "code, or ask the operator."
 )
 

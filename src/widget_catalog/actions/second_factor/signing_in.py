@@ -25,7 +25,7 @@ from .policy import FactorPolicy
 from .proving import Proof, prove_by_code, prove_by_passkey, remember_network
 
 _HALF_SIGNED_IN_MS = 5 * 60_000
-_BEGIN_AGAIN = "This sign-in has taken too long, or was begun elsewhere. Begin again."
+_BEGIN_AGAIN = "This sign-in has expired, or was started elsewhere. Start again."
 
 
 class HalfSignedIn(msgspec.Struct, frozen=True):

@@ -76,9 +76,9 @@ def read_signing_key(path: Path) -> SigningKey:
     except TypeError:
         raise InvalidKey(f"{path} is protected by a passphrase. Give a key without one.") from None
     except (ValueError, UnsupportedAlgorithm):
-        raise InvalidKey(f"{path} is no private key. keys create makes one.") from None
+        raise InvalidKey(f"{path} is not a private key. Create one with keys create.") from None
     if not isinstance(key, Ed25519PrivateKey):
-        raise InvalidKey(f"{path} is no Ed25519 key. keys create makes one.")
+        raise InvalidKey(f"{path} is not an Ed25519 key. Create one with keys create.")
     return SigningKey(key)
 
 
@@ -89,9 +89,9 @@ def read_verifying_key(path: Path) -> VerifyingKey:
     try:
         key = load_pem_public_key(content)
     except (ValueError, UnsupportedAlgorithm):
-        raise InvalidKey(f"{path} is no public key. keys create makes one.") from None
+        raise InvalidKey(f"{path} is not a public key. Create one with keys create.") from None
     if not isinstance(key, Ed25519PublicKey):
-        raise InvalidKey(f"{path} is no Ed25519 key. keys create makes one.")
+        raise InvalidKey(f"{path} is not an Ed25519 key. Create one with keys create.")
     return VerifyingKey(key)
 
 

@@ -181,7 +181,7 @@ def _check_signature(
 
 def _check_unsigned(file: "_File", header: Header, key: VerifyingKey | None) -> None:
     if header.key is not None:
-        file.refuse(f"{SIGNATURE} is missing: the snapshot was signed, and is not any more.")
+        file.refuse(f"{SIGNATURE} is missing: the signature was removed.")
     if key is not None:
         file.refuse("It is not signed, so nobody can say who made it.")
 

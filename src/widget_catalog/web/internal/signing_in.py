@@ -30,9 +30,7 @@ from .sessions import welcome
 HALF_COOKIE = "half-signed-in"
 PASSKEY_COOKIE = "passkey-asked"
 _PASSKEY_ASKED_S = 900
-_BEGIN_AGAIN = (
-    "This sign-in has taken too long, or cookies are not kept. Begin again with the password."
-)
+_BEGIN_AGAIN = "This sign-in has expired, or cookies are blocked. Start again with the password."
 
 
 class SignInBody(msgspec.Struct):

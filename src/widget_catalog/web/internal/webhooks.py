@@ -49,7 +49,7 @@ def delete_webhook(services: Services, call: Call) -> Response:
 
 
 def post_rotate(services: Services, call: Call) -> Response:
-    """The new secret, which is shown this once."""
+    """The new secret, which is shown only once."""
     box = services.factor_policy.box
     issued = managing.rotate_secret(services.store, call.actor, box, call.params["id"])
     return reply(_with_secret(issued))

@@ -86,7 +86,7 @@ def get_organization(services: Services, call: Call) -> Response:
 
 
 def post_invitation(services: Services, call: Call) -> Response:
-    """By name: the person finds it here. By e-mail address: a link, which is shown this once."""
+    """By name: the person finds it here. By e-mail address: a link, which is shown only once."""
     fields, slug = call.form(), call.params["slug"]
     who = fields.get("who", "").strip().removeprefix("@")
     named = {"email": who} if "@" in who else {"username": who}
