@@ -6,8 +6,8 @@ from .exits import ExitCode
 
 # A sentence in the imperative, such as "Choose another." or "Try again in 60 s."
 _ADVICE = re.compile(
-    r"(?:^|[.!?:] )(?:Add|Ask|Choose|Confirm|Correct|Give|Make|Name|Publish|Raise|Remove|Set|Sign"
-    r"|Try|Use|Wait|Write)\b"
+    r"(?:^|[.!?:] )(?:Add|Ask|Change|Choose|Confirm|Correct|Give|Make|Name|Publish|Raise|Remove|Set"
+    r"|Sign|Try|Use|Wait|Write)\b|; try again\b"
 )
 
 

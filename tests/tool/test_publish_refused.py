@@ -179,3 +179,18 @@ def test_what_is_no_web_address_is_refused_whatever_a_person_agrees_to(
     said = signed_in.run("publish", widget, "--yes", "--insecure")
     assert (said.code, said.out) == (1, "")
     assert "Nothing was sent." in said.err
+
+
+@pytest.mark.parametrize(
+    ("status", "sentence"),
+    [
+        (409, "The operator has revoked this bundle: it cannot be published. Change the module."),
+        (503, "The store of the bundles cannot be reached just now. Nothing was done; try again."),
+    ],
+)
+def test_what_the_catalog_advises_is_not_contradicted(
+    signed_in: Tool, widget: Path, catalog: ScriptedServer, status: int, sentence: str
+) -> None:
+    catalog.on("POST", PUBLISH, Scripted(status, {"error": sentence}))
+    said = signed_in.run("publish", widget, "--yes")
+    assert said.err.endswith(f"Error: {sentence}\n")

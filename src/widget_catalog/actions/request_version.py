@@ -132,7 +132,10 @@ def check_gates(
                 "published version never changes: choose another number."
             )
     if is_revoked(connection, wanted.bundle.sha256_hash):
-        raise Conflict("The operator has revoked this bundle: the same bytes cannot be published.")
+        raise Conflict(
+            "The operator has revoked this bundle: the same bytes cannot be published again. "
+            "Change the module."
+        )
     widget = wanted.added_to(stored.widget if stored is not None else None, from_ms(now_ms))
     check_weight(widget, quotas)
     load = Load(wanted.size_bytes, is_new_widget=stored is None)

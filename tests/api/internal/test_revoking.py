@@ -142,7 +142,10 @@ def test_revoked_bytes_cannot_be_published_again(village: Village) -> None:
 
     assert told(answer) == (
         409,
-        {"error": "The operator has revoked this bundle: the same bytes cannot be published."},
+        {
+            "error": "The operator has revoked this bundle: the same bytes cannot be published "
+            "again. Change the module."
+        },
     )
 
 
