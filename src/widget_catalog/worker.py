@@ -21,7 +21,7 @@ from .actions.organize import list_public_members
 from .actions.prune_audit import prune_audit
 from .actions.report_widget import forget_reports
 from .actions.staged_import import watch_imports
-from .actions.tidy_uploads import Tidier, tidy_uploads
+from .actions.tidy_uploads import PeriodicJobs, tidy_uploads
 from .actions.webhooks.delivering import Deliverer
 from .bundles.cache import StoreWatch
 from .data_folder import DataFolder
@@ -46,7 +46,7 @@ from .web.kit.dispatcher import Dispatcher
 from .web.kit.hashing import HashingPool
 from .web.kit.http import Answer, Worker, WorkerCounts
 from .web.kit.metrics import open_metrics
-from .web.kit.middleware import access_logged, distant_client_of, metered, rate_limited
+from .web.kit.middleware import access_logged, metered, rate_limited, remote_client_of
 from .web.kit.receiving import Receiver
 from .web.kit.routing import Routes
 from .web.kit.worker_metrics import WorkerMetrics
@@ -142,9 +142,11 @@ def build_worker(
         partial(forget_tokens, durable),
         partial(prune_audit, durable, settings.audit_keep_days),
     ]
-    tidier = Tidier(tidy, *forget, shown.read)
+    tidier = PeriodicJobs(tidy, *forget, shown.read)
     importing = watch_imports(durable)
-    releasing = Tidier(partial(release_mapped, node.folder.replica), interval_s=_RELEASE_EVERY_S)
+    releasing = PeriodicJobs(
+        partial(release_mapped, node.folder.replica), interval_s=_RELEASE_EVERY_S
+    )
     metrics = open_metrics(node.folder.metrics) if settings.metrics_port else None
     lock_file, open_secret = node.folder.webhook_lock, services.factor_policy.box.open
     webhooks = Deliverer(durable, lock_file, open_secret, services.webhook_rules, metrics)
@@ -171,7 +173,7 @@ def build_worker(
         dispatcher.answer,
         settings.min_cli_version,
         EventStreams(catalog, settings.max_event_streams, settings.max_event_streams_per_client),
-        partial(distant_client_of, trust_forwarded_for=settings.trust_forwarded_for),
+        partial(remote_client_of, trust_forwarded_for=settings.trust_forwarded_for),
         partial(newest_change, durable),
     )
 
@@ -264,10 +266,12 @@ def _watch_connections(settings: Settings) -> ConnectionWatch | None:
     return ConnectionWatch(NodeStatus(DataFolder(settings.data).node_status).stale_before_s)
 
 
-def _follow(settings: Settings, node: Node, watch: ConnectionWatch | None) -> "Tidier | Follower":
+def _follow(
+    settings: Settings, node: Node, watch: ConnectionWatch | None
+) -> "PeriodicJobs | Follower":
     """Keeps the replica up to date with other processes and nodes."""
     if node.status is None or watch is None:
-        return Tidier(partial(node.replica.apply, node.store), interval_s=_APPLY_EVERY_S)
+        return PeriodicJobs(partial(node.replica.apply, node.store), interval_s=_APPLY_EVERY_S)
     from .replica.following import Follower
     from .store.postgresql import Listening
 

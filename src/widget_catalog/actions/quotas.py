@@ -22,7 +22,7 @@ from ..domain.events import (
     Yanked,
 )
 from ..domain.widgets import Widget
-from ..replica.rendering import weigh
+from ..replica.rendering import detail_bytes
 from ..store.audit import list_instants
 from ..store.engine import Snapshot, Transaction
 from ..store.organizations import list_memberships
@@ -100,12 +100,12 @@ def count_publication(tx: Transaction, actor: Actor, load: Load) -> None:
     add_publication(tx, actor.account_id, load.size_bytes, is_new_widget=load.is_new_widget)
 
 
-def check_weight(widget: Widget, quotas: Quotas) -> None:
+def check_document_size(widget: Widget, quotas: Quotas) -> None:
     """Raises InvalidRequest if the widget's detail would be too large: every reader downloads it,
     so this applies to operators, too.
     """
     most = quotas.document_bytes
-    if most and (size_bytes := weigh(widget)) > most:
+    if most and (size_bytes := detail_bytes(widget)) > most:
         raise InvalidRequest(
             f"With this version, the detail of {widget.scope}/{widget.name} would have "
             f"{size_bytes:,} bytes, and at most {most:,} are allowed: all its "

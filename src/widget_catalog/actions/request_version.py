@@ -23,8 +23,8 @@ from .quotas import (
     NO_QUOTAS,
     Load,
     Quotas,
+    check_document_size,
     check_may_publish,
-    check_weight,
     make_room_for_request,
 )
 from .staged_import import settle_widget
@@ -137,7 +137,7 @@ def check_gates(
             "Change the module."
         )
     widget = wanted.added_to(stored.widget if stored is not None else None, from_ms(now_ms))
-    check_weight(widget, quotas)
+    check_document_size(widget, quotas)
     load = Load(wanted.size_bytes, is_new_widget=stored is None)
     check_may_publish(connection, actor, quotas, load, now_ms)
     return Planned(stored, widget, load)

@@ -36,7 +36,7 @@ from .import_checks import Fate, ImportChecks, ImportSummary, by_fate
 from .import_faults import ImportFaults
 from .import_lines import ImportLines
 from .spool import Spool
-from .tidy_uploads import Tidier
+from .tidy_uploads import PeriodicJobs
 from .write_drafts import write_drafts
 
 # A transaction ends after so long, and others have so long to come in between.
@@ -106,12 +106,12 @@ def finish_import(store: Store, make_index_ready: Callable[[], None] = lambda: N
             _finish(store, make_index_ready)
 
 
-def watch_imports(store: Store) -> Tidier:
+def watch_imports(store: Store) -> PeriodicJobs:
     """Go on with imports whose process was killed, as long as the service runs.
 
     The search index is left to the workers, which have it built apart.
     """
-    return Tidier(partial(finish_import, store), interval_s=_WATCH_S)
+    return PeriodicJobs(partial(finish_import, store), interval_s=_WATCH_S)
 
 
 def settle_widget(tx: Transaction, scope: str, name: str) -> None:

@@ -42,7 +42,7 @@ def tidy_uploads(store: Store, bundles: Bundles, uploads: Uploads) -> None:
             uploads.remove(request_id)
 
 
-class Tidier:
+class PeriodicJobs:
     """Runs these jobs periodically, in its own thread."""
 
     def __init__(self, *jobs: Callable[[], None], interval_s: float = _INTERVAL_S) -> None:

@@ -39,7 +39,7 @@ class OwnWidget(NamedTuple):
     downloads: int
 
 
-class WidgetCare(NamedTuple):
+class ManagedWidget(NamedTuple):
     """A widget with all data of its management page."""
 
     widget: Widget
@@ -54,7 +54,7 @@ class WidgetCare(NamedTuple):
     """By day; days are numbers since 1970."""
 
 
-class OrganizationCare(NamedTuple):
+class ManagedOrganization(NamedTuple):
     """An organization with all data of its management page."""
 
     organization: Organization
@@ -92,14 +92,14 @@ def list_own_widgets(
     return [OwnWidget(it.widget, counts.get(it.id, 0)) for it in found], total
 
 
-def view_widget_care(store: Store, actor: Actor, key: str) -> WidgetCare:
+def view_managed_widget(store: Store, actor: Actor, key: str) -> ManagedWidget:
     scope, name = parse_key(key)
     today = today_of(store)
     with store.reading() as connection:
         require(connection, actor, Right.VIEW, scope, name)
         stored = get_widget(connection, scope, name)
         organization = find_organization(connection, scope)
-        return WidgetCare(
+        return ManagedWidget(
             stored.widget,
             get_counts(connection, [stored.id]).get(stored.id, 0),
             _rights(connection, actor, scope, name),
@@ -110,14 +110,14 @@ def view_widget_care(store: Store, actor: Actor, key: str) -> WidgetCare:
         )
 
 
-def view_organization_care(store: Store, actor: Actor, slug: str) -> OrganizationCare:
+def view_managed_organization(store: Store, actor: Actor, slug: str) -> ManagedOrganization:
     require_person(actor)
     with store.reading() as connection:
         require(connection, actor, Right.VIEW, slug)
         organization = get_organization(connection, slug)
         rights = _rights(connection, actor, slug, None)
         is_managing = Right.MANAGE_MEMBERS in rights
-        return OrganizationCare(
+        return ManagedOrganization(
             organization,
             rights,
             list_members(connection, organization.id),
@@ -125,12 +125,12 @@ def view_organization_care(store: Store, actor: Actor, slug: str) -> Organizatio
         )
 
 
-def view_version_care(
+def view_managed_version(
     store: Store, actor: Actor, key: str, number: str
-) -> tuple[WidgetCare, Version, list[str]]:
+) -> tuple[ManagedWidget, Version, list[str]]:
     """With the versions that have the bundle of a revoked one and are not revoked, for those who
     can revoke them, too."""
-    care = view_widget_care(store, actor, key)
+    care = view_managed_widget(store, actor, key)
     version = get_version(care.widget.versions, key, number)
     if version.revocation is None or Right.REVOKE not in care.rights:
         return care, version, []

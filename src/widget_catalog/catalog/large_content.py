@@ -34,7 +34,7 @@ class Packer:
     """One thread that compresses, with low priority: requests come first."""
 
     def __init__(self) -> None:
-        self._threads = ThreadPoolExecutor(1, "packing", initializer=give_way)
+        self._threads = ThreadPoolExecutor(1, "packing", initializer=lower_priority)
         self._pending_bytes = 0
 
     @property
@@ -64,7 +64,7 @@ class Packer:
         self._pending_bytes -= bulk.size
 
 
-def give_way() -> None:
+def lower_priority() -> None:
     """Lower the priority of this thread. Where that is not possible, it runs at normal priority."""
     if sys.platform == "linux":
         with contextlib.suppress(OSError):

@@ -158,7 +158,7 @@ def render(widget: Widget) -> Document:
     )
 
 
-def weigh(widget: Widget) -> int:
+def detail_bytes(widget: Widget) -> int:
     """The size of its detail in bytes, without what is filled in when it is read."""
     document = render(widget)
     return len(document.head) + len(document.entries)

@@ -25,7 +25,7 @@ class Uploads:
         try:
             request_id, kind = self._signed(request)
             network = network_of(client_address(self._services, request))
-            with self._receiver.one_of_few(network):
+            with self._receiver.limit_uploads(network):
                 await self._receive(request_id, kind, body)
         except TimeoutError:
             return failure(TooSlow("The file did not come in time."))
@@ -37,7 +37,7 @@ class Uploads:
     async def _receive(self, request_id: str, kind: Kind, body: Body) -> None:
         services, in_thread = self._services, self._receiver.in_thread
         size = await in_thread(announced_size, services.store, request_id, kind)
-        with self._receiver.few_bytes(size):
+        with self._receiver.limit_bytes(size):
             upload = await in_thread(services.uploads.receive, request_id, kind, size)
             try:
                 await self._receiver.pass_on(body, upload.write)

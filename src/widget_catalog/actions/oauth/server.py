@@ -223,7 +223,7 @@ class Server(AuthorizationServer):
     def _sentence_of(self, error: OAuth2Error) -> str:
         client_id = self._client_id
         if error.error != "invalid_client" or client_id in self.config.clients:
-            return sentence_of(error)
+            return message_of(error)
         if not client_id:
             return NO_CLIENT_ID
         return (
@@ -271,6 +271,6 @@ def shown_id(client_id: str) -> str:
     return f"{shown[:_SHOWN_CHARACTERS]}…{shown[-1]}"
 
 
-def sentence_of(error: OAuth2Error) -> str:
+def message_of(error: OAuth2Error) -> str:
     """Ours; only about what is wrong with a request, Authlib says more."""
     return str(_SENTENCES.get(error.error) or error.description or "This cannot be understood.")

@@ -17,7 +17,7 @@ from .server import (
     Pairs,
     Parameters,
     Server,
-    sentence_of,
+    message_of,
     shown_id,
 )
 
@@ -133,4 +133,4 @@ def _refusal(config: OAuthConfig, error: OAuth2Error, pairs: Pairs) -> Answer | 
             "the setting oauth_clients: its id, its name and its redirect address.",
             is_unknown_client=True,
         )
-    return Refused(sentence_of(error))
+    return Refused(message_of(error))

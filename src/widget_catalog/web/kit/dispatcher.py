@@ -163,9 +163,9 @@ class Dispatcher:
         kept = MAX_FILES * most
         reader = MultipartReader(boundary, folder, most, max(_MOST_FORM_BYTES, 2 * kept))
         with (
-            receiver.one_form(visitor.actor.name),
-            receiver.one_of_few(network_of(address)),
-            receiver.few_bytes(min(kept, length_of(request, kept))),
+            receiver.limit_forms(visitor.actor.name),
+            receiver.limit_uploads(network_of(address)),
+            receiver.limit_bytes(min(kept, length_of(request, kept))),
         ):
             try:
                 await receiver.pass_on(body, reader.write)

@@ -104,7 +104,7 @@ def error(status: int, message: str, *headers: tuple[str, str]) -> Response:
     return Response(status, [_JSON, NOSNIFF, *headers], body)
 
 
-def sentence_of(answer: Response) -> str:
+def message_of(answer: Response) -> str:
     """The message of such an error."""
     return msgspec.json.decode(cast(bytes, answer.body), type=Error).error
 

@@ -40,7 +40,7 @@ def client_of(request: Request, *, trust_forwarded_for: bool) -> str:
     return request.client.rpartition(":")[0]
 
 
-def distant_client_of(request: Request, *, trust_forwarded_for: bool) -> str | None:
+def remote_client_of(request: Request, *, trust_forwarded_for: bool) -> str | None:
     """The key by which a connection limit counts a client. None for a connection from this
     machine: a proxy that does not say for whom, or the operator.
     """

@@ -62,7 +62,7 @@ class Receiver:
                 await self.in_thread(write, chunk)
 
     @contextlib.contextmanager
-    def one_of_few(self, network: str) -> Iterator[None]:
+    def limit_uploads(self, network: str) -> Iterator[None]:
         """Raises TooOften if this client has reached its limit of concurrent uploads."""
         sentence = (
             f"At most {self._max_parallel:,} files can be uploaded from your address at a time."
@@ -71,14 +71,14 @@ class Receiver:
             yield
 
     @contextlib.contextmanager
-    def one_form(self, account: str) -> Iterator[None]:
+    def limit_forms(self, account: str) -> Iterator[None]:
         """Raises TooOften if this account has reached its limit of concurrent forms with files."""
         sentence = f"At most {_MOST_FORMS} forms with files can be sent by one account at a time."
         with _one_more(self._forms, account, _MOST_FORMS, sentence):
             yield
 
     @contextlib.contextmanager
-    def few_bytes(self, size: int) -> Iterator[None]:
+    def limit_bytes(self, size: int) -> Iterator[None]:
         """Raises Busy if too many bytes are being received."""
         if self._under_way_bytes and self._under_way_bytes + size > MOST_BYTES:
             raise Busy(

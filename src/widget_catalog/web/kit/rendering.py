@@ -26,7 +26,9 @@ _NO_STORE = ("cache-control", "no-store")
 Header = tuple[str, str]
 
 
-def safety(form_targets: str = "'self'", *, has_script: bool = False, more: str = "") -> Headers:
+def security_headers(
+    form_targets: str = "'self'", *, has_script: bool = False, more: str = ""
+) -> Headers:
     """Security headers: nothing is loaded from other origins, and no framing. Scripts are allowed
     only on pages that need them; `more` are additional rules of the policy for these.
     """
@@ -128,7 +130,7 @@ class PageRenderer:
         to the policy.
         """
         runs = has_script or script_rules is not None
-        policy = safety(form_targets, has_script=runs, more=script_rules or "")
+        policy = security_headers(form_targets, has_script=runs, more=script_rules or "")
         described = [HTML, _NO_STORE, *policy, *headers]
         body = self.render(template, has_script=has_script, **values)
         return Response(status, described, body)

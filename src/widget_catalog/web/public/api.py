@@ -213,7 +213,7 @@ class PublicApi:
         after = newest if since is None else since
         if self._catalog.change_events(after, 1) is None:
             return _no_longer_kept(after)
-        if after > newest and await self._is_unheard_of(after):
+        if after > newest and await self._is_beyond_feed(after):
             return _yet_to_come(after)
         if request.method == "HEAD":
             return Response(200, _EVENTS, None)
@@ -225,7 +225,7 @@ class PublicApi:
         listener = self._streams.listen(after, client)
         return Response(200, _EVENTS, EventBody(listener, listener.end))
 
-    async def _is_unheard_of(self, seq: int) -> bool:
+    async def _is_beyond_feed(self, seq: int) -> bool:
         """Whether there is no such change, as opposed to a node that is behind."""
         try:
             return seq > await asyncio.to_thread(self._newest_stored)

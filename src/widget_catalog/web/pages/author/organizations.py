@@ -13,7 +13,7 @@ from ....actions.organize import (
     transfer_organization,
 )
 from ....actions.read_audit import read_organization_audit
-from ....actions.view_own import view_organization_care
+from ....actions.view_own import view_managed_organization
 from ....domain.errors import InvalidRequest, NotFound
 from ...internal.organizations import INVITATION_NOTES
 from ...kit.call import Call, Services
@@ -42,7 +42,7 @@ def _place(call: Call) -> str:
 
 
 def _page(services: Services, call: Call, sent: SentForm) -> Response:
-    care = view_organization_care(services.store, call.actor, call.params["slug"])
+    care = view_managed_organization(services.store, call.actor, call.params["slug"])
     return own_page(
         services,
         call,
@@ -139,7 +139,7 @@ def post_members_public(services: Services, call: Call, fields: Mapping[str, str
 
 def post_leave(services: Services, call: Call) -> Response:
     def change(fields: Mapping[str, str]) -> None:
-        view_organization_care(services.store, call.actor, call.params["slug"])
+        view_managed_organization(services.store, call.actor, call.params["slug"])
         if fields.get("leave") != "yes":
             raise InvalidRequest("Use the button to leave.")
         end_membership(services.store, call.actor, call.params["slug"], call.actor.name)

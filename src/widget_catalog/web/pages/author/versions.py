@@ -9,7 +9,7 @@ from ....actions.change_version import (
     yank_version,
 )
 from ....actions.revoke_version import revoke_version, unrevoke_version
-from ....actions.view_own import view_version_care
+from ....actions.view_own import view_managed_version
 from ....domain.errors import TooOften
 from ...kit.call import Call, Services
 from ...kit.http import Response
@@ -34,7 +34,7 @@ def _place(call: Call) -> str:
 
 def _page(services: Services, call: Call, sent: SentForm) -> Response:
     number = call.params["version"]
-    care, version, sharing = view_version_care(services.store, call.actor, call.key, number)
+    care, version, sharing = view_managed_version(services.store, call.actor, call.key, number)
     return own_page(
         services,
         call,

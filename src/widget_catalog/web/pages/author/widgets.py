@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from ....actions.change_widget import list_widget, name_publishers, set_official, unlist_widget
 from ....actions.read_audit import read_widget_audit
-from ....actions.view_own import list_own_scopes, list_own_widgets, view_widget_care
+from ....actions.view_own import list_own_scopes, list_own_widgets, view_managed_widget
 from ....domain.errors import TooOften
 from ...kit.call import Call, Services
 from ...kit.http import Response
@@ -33,7 +33,7 @@ def place_of(call: Call) -> str:
 
 
 def _widget_page(services: Services, call: Call, sent: SentForm) -> Response:
-    care = view_widget_care(services.store, call.actor, call.key)
+    care = view_managed_widget(services.store, call.actor, call.key)
     page, _ = call.page()
     first = (page - 1) * _VERSIONS_PER_PAGE
     return own_page(

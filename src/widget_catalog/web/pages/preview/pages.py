@@ -10,7 +10,7 @@ from ....catalog.views import Views
 from ...kit.content_response import content_response
 from ...kit.http import NOSNIFF, Headers, Request, Response
 from ...kit.rendering import HTML, PageRenderer
-from .panel import panel_of, panel_safety
+from .panel import panel_of, panel_security_headers
 
 _PREFIX = "/preview/"
 _DASHBOARD = "/dashboard"
@@ -24,7 +24,7 @@ class PreviewPages:
         self._catalog = catalog
         self._views = Views(catalog)
         self._renderer = renderer
-        self._html: Headers = [HTML, _VARY, _REVALIDATED, *panel_safety(cdn_url)]
+        self._html: Headers = [HTML, _VARY, _REVALIDATED, *panel_security_headers(cdn_url)]
         self._files = {
             f"{renderer.preview_path}/{name}": (
                 catalog.packer.content([file.content]),

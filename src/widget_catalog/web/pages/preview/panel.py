@@ -12,7 +12,7 @@ from widget_contract.wire_running import VersionDetail
 
 from ....catalog.catalog import Catalog
 from ...kit.http import Headers
-from ...kit.rendering import safety
+from ...kit.rendering import security_headers
 
 # Of a manifest, what the panel uses: a form for the settings, what they begin with, and a size.
 _OF_MANIFEST = ("configSchema", "defaultConfig", "defaultSize")
@@ -48,8 +48,8 @@ def of_manifest(manifest: Mapping[str, Any]) -> dict[str, Any]:
     return {key: manifest[key] for key in _OF_MANIFEST if key in manifest}
 
 
-def panel_safety(cdn_url: str) -> Headers:
+def panel_security_headers(cdn_url: str) -> Headers:
     """The headers of a page with a panel: it fetches bundles, and frames nothing but our own."""
     parts = urlsplit(cdn_url)
     more = f"connect-src 'self' {parts.scheme}://{parts.netloc}; {FRAME_SOURCES}"
-    return safety(has_script=True, more=more)
+    return security_headers(has_script=True, more=more)

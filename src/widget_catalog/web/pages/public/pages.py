@@ -12,12 +12,12 @@ from ....catalog.large_content import AnyContent
 from ....catalog.views import Views
 from ....domain.errors import Busy
 from ...kit.content_response import content_response
-from ...kit.errors import cors_of, failure_page, sentence_of
+from ...kit.errors import cors_of, failure_page, message_of
 from ...kit.http import NOSNIFF, Headers, Request, Response
-from ...kit.rendering import HTML, STATIC, PageRenderer, safety
+from ...kit.rendering import HTML, STATIC, PageRenderer, security_headers
 from ...kit.routing import Routes
 from ...openapi import openapi, printed
-from ..preview.panel import panel_safety
+from ..preview.panel import panel_security_headers
 from .badges import badge
 from .compare_page import ComparePage
 from .feeds import Feeds
@@ -41,7 +41,12 @@ _REVALIDATED = ("cache-control", "no-cache")
 _A_DAY = ("cache-control", "public, max-age=86400")
 _FOR_GOOD = ("cache-control", "public, max-age=31536000, immutable")
 
-_HTML: Headers = [HTML, _VARY, _REVALIDATED, *safety(has_script=True, more="connect-src 'self'")]
+_HTML: Headers = [
+    HTML,
+    _VARY,
+    _REVALIDATED,
+    *security_headers(has_script=True, more="connect-src 'self'"),
+]
 
 _JSON = "application/json; charset=utf-8"
 _TEXT = "text/plain; charset=utf-8"
@@ -125,7 +130,7 @@ class PublicPages:
         self._reference = ReferencePages(self._pages, self._document)
         self._sitemaps = Sitemaps(self._views, self._pages, self._list_lasting)
         # Pages on which a widget can run.
-        self._with_panel: Headers = [HTML, _VARY, _REVALIDATED, *panel_safety(cdn_url)]
+        self._with_panel: Headers = [HTML, _VARY, _REVALIDATED, *panel_security_headers(cdn_url)]
         self._routes = Routes([*self._page_routes(), *self._file_routes(), *self._feed_routes()])
 
     def _page_routes(self) -> list[PublicRoute]:
@@ -284,7 +289,7 @@ class PublicPages:
             *(it for it in answer.headers if it[0] == "retry-after"),
             status=answer.status,
             title=_FAILURES[answer.status],
-            sentence=sentence_of(answer),
+            sentence=message_of(answer),
             can_be_repeated=request.method in ("GET", "HEAD"),
         )
 
