@@ -1,7 +1,7 @@
 """How often Python looks for garbage.
 
 While a command starts it makes some hundred thousand objects that stay: modules, classes, tables.
-To look through them for garbage, again and again, takes a tenth of the start.
+To look through them for garbage, repeatedly, takes a tenth of the start.
 """
 
 import gc

@@ -110,7 +110,7 @@ def serve(
         runtime_threads=1,
         loop=Loops.uvloop if sys.platform != "win32" else Loops.auto,
         task_impl=TaskImpl.rust if _IS_RUST_DRIVEN else TaskImpl.asyncio,
-        # With HTTP/2 also offered, a client that sends nothing would be waited for without end.
+        # With HTTP/2 also offered, a client that sends nothing would be waited for indefinitely.
         http=HTTPModes.http1,
         websockets=False,
         backlog=4096,

@@ -92,7 +92,7 @@ def build_worker(
     workers, if any; `finish_start` does what the start could not do because another process was
     writing, and may wait for it.
     """
-    # Counts need to survive a killed process, not a power cut: no fsync a commit.
+    # Counts need to survive a killed process, not a power failure: no fsync a commit.
     backends = settings.backends
     watch = _watch_connections(settings)
     node = open_node(

@@ -42,7 +42,7 @@ class BundleCache:
         self._added_bytes = self._step_bytes
 
     def local_path(self, sha256_hash: str, kind: Kind = "js") -> Path:
-        """The file may be missing, or incomplete after a power cut. It has just been used."""
+        """The file may be missing, or incomplete after a power failure. It has just been used."""
         path = self._folder / sha256_hash[:2] / f"{sha256_hash[2:]}.{kind}"
         with contextlib.suppress(OSError):
             if time.time() - path.stat().st_mtime > _USED_WITHIN_S:

@@ -115,7 +115,7 @@ class Uploads(Protocol):
         """What was uploaded last. Raises BundleNotFound."""
 
     def put(self, source: BinaryIO, request_id: str, kind: Kind) -> None:
-        """Keep a file that has come to the service in another way than to an upload's address.
+        """Keep a file that has reached the service in another way than to an upload's address.
         `source` can be sought."""
 
     def receive(self, request_id: str, kind: Kind, size_bytes: int) -> Upload:

@@ -24,7 +24,7 @@ def now() -> datetime:
 class JumpWatch:
     """A clock that reports when it was set: when it has gone further, or less far, than time has.
 
-    It counts time in the monotonic clock that goes on while the machine sleeps.
+    It counts time in the monotonic clock that continues while the machine sleeps.
     """
 
     def __init__(

@@ -14,7 +14,7 @@ class InvalidQuery(CatalogError, ValueError):
 
 
 class InvalidWidget(CatalogError, ValueError):
-    """A widget that breaks rules; all faults at once, each with the field it is in."""
+    """A widget that breaks rules; all errors at once, each with the field it is in."""
 
     def __init__(self, faults: list[str]) -> None:
         super().__init__(" ".join(faults))
@@ -22,7 +22,7 @@ class InvalidWidget(CatalogError, ValueError):
 
 
 class InvalidAccount(CatalogError, ValueError):
-    """A user name, e-mail address or password that cannot be taken; all faults at once."""
+    """A user name, e-mail address or password that cannot be taken; all errors at once."""
 
     def __init__(self, faults: list[str]) -> None:
         super().__init__(" ".join(faults))
@@ -94,7 +94,7 @@ class InvalidImport(CatalogError, ValueError):
 
 
 class InvalidSettings(CatalogError, ValueError):
-    """Settings that cannot be used; all faults at once."""
+    """Settings that cannot be used; all errors at once."""
 
     def __init__(self, faults: list[str]) -> None:
         super().__init__("\n".join(faults))

@@ -1,4 +1,4 @@
-"""Whether a replica's file is sound, found out in a process apart.
+"""Whether a replica's file is sound, found out in a separate process.
 
 LMDB believes its own pages: one that is damaged may end the process that reads it. So a start has
 a child walk through all of them first, and so has a worker that follows one that died.

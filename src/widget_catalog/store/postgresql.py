@@ -25,7 +25,7 @@ _DEFAULTS = {
 }
 # Said to the server once a connection is made: what a node that was lost has locked is free soon.
 _HEALTH = {"tcp_keepalives_idle": "5", "tcp_keepalives_interval": "2", "tcp_keepalives_count": "3"}
-# The same where its machine goes on, and it hangs. Commands may have reasons to be slow.
+# The same where its machine continues, and it hangs. Commands may have reasons to be slow.
 _SERVICE_HEALTH = {**_HEALTH, "idle_in_transaction_session_timeout": "60s"}
 # A worker has eight threads that read and eight that write.
 _POOL = 16

@@ -131,7 +131,7 @@ accounts = Table(
     Column("id", Number, primary_key=True),
     Column("username", Name, ForeignKey("scopes.name"), nullable=False, unique=True),
     Column("email", Text, nullable=False),
-    # The address in small letters while the account is open, with the user name behind it if
+    # The address in lower-case letters while the account is open, with the user name behind it if
     # another account has the same: addresses are not proven.
     Column("email_key", Text, nullable=False, unique=True),
     Column("password_hash", Text),

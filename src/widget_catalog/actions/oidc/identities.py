@@ -16,7 +16,7 @@ class Begun(msgspec.Struct, frozen=True):
 
 
 class Person(NamedTuple):
-    """Who the provider says has come. Only `subject` is theirs for good."""
+    """Who the provider says has come. Only `subject` is theirs permanently."""
 
     issuer: str
     subject: str

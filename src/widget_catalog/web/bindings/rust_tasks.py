@@ -37,7 +37,7 @@ class RustDrivenApp(RsgiApp):
 
 
 class _Gate:
-    """What a driver can wait for, again and again: the part of a future that it uses."""
+    """What a driver can wait for, repeatedly: the part of a future that it uses."""
 
     __slots__ = ("_asyncio_future_blocking", "_callback", "_context", "_loop")
 

@@ -79,7 +79,7 @@ class Health:
             faults.append("Not all that was changed can be shown yet; the log says why.")
         workers = self._workers
         if workers is not None and workers.missing:
-            # No fault of this answer: the others go on. But monitoring should know.
+            # No fault of this answer: the others continue. But monitoring should know.
             running = workers.workers - workers.missing
             checks["workers"] = f"{running} of {workers.workers} running"
         body: dict[str, object] = {"status": "ok", "checks": checks}

@@ -1,4 +1,4 @@
-"""`/preview/{scope}/{name}/{version}`: a version running, on a page of its own; `/dashboard`:
+"""`/preview/{scope}/{name}/{version}`: a version running, on a separate page; `/dashboard`:
 several; and the files of all previews, under an address that changes with them."""
 
 from collections.abc import Mapping

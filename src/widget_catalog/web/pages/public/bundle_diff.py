@@ -13,7 +13,7 @@ _SHOWN_CHARACTERS = 160
 _MINIFIED = 160
 _CONTEXT = 3
 
-# Strings and comments are not broken; statements and blocks are. What is never closed goes on to
+# Strings and comments are not broken; statements and blocks are. What is never closed continues to
 # the end of its line, or of the text: no character is looked at a second time.
 _TOKEN = re.compile(
     r"""("(?:\\.|[^"\\\n])*+"?|'(?:\\.|[^'\\\n])*+'?|`(?:\\.|[^`\\])*+`?"""

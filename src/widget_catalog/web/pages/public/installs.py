@@ -38,7 +38,7 @@ class Installs(NamedTuple):
 
     @property
     def bars(self) -> str:
-        """A path of bars: one a day, of which the highest fills the box."""
+        """A path of bars: one per day, of which the highest fills the box."""
         return "".join(
             f"M{3 * day} {_HEIGHT}v{-_bar(count, self.most)}h2V{_HEIGHT}z"
             for day, count in enumerate(self.counts)

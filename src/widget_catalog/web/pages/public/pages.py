@@ -319,7 +319,7 @@ def _page(content: AnyContent | None, headers: Headers = _HTML) -> Resource | No
 
 
 def _kept(content_type: str) -> Headers:
-    """Of what programs ask for again and again."""
+    """Of what programs ask for repeatedly."""
     return [("content-type", content_type), _VARY, _A_WHILE, NOSNIFF]
 
 
