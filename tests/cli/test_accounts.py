@@ -112,7 +112,7 @@ def test_a_lost_second_factor_is_reset_and_everybody_is_signed_out(tmp_path: Pat
     again = widget_catalog("account", "reset-second-factor", "ann", "--data", data)
 
     assert listed.out == "ann  ann@example.org  (second factor)\n"
-    told = "annno longer has a second factor, and is signed out everywhere.\n"
+    told = "ann no longer has a second factor, and is signed out everywhere.\n"
     assert said == Said(0, "", told)
     assert again == Said(1, "", "Error: ann has no second factor.\n")
     with node.store.reading() as connection:
@@ -205,7 +205,7 @@ def test_what_the_operator_does_with_people_holds_at_once_while_the_service_runs
 
         assert is_in()
         said = widget_catalog("account", "disable", "ann", "--data", shop)
-        assert said == Said(0, "", "anncan no longer sign in, and is signed out everywhere.\n")
+        assert said == Said(0, "", "ann can no longer sign in, and is signed out everywhere.\n")
         assert not is_in()
         assert sign_in(client, "ann").status_code == 401
         assert "(disabled)" in widget_catalog("account", "list", "--data", shop).out
@@ -292,12 +292,12 @@ def test_what_the_operator_does_with_widgets_is_shown_at_once_while_the_service_
         (revoked,) = client.get("/api/v1/widgets/revocations").json()["revocations"]
         assert (revoked["id"], revoked["reason"]) == ("ann/clock", "Malware.")
         assert run("version", "unrevoke", "ann/clock", "1.1.0") == (
-            "ann/clock 1.1.0is no longer revoked.\n"
+            "ann/clock 1.1.0 is no longer revoked.\n"
         )
         assert client.get("/api/v1/widgets/revocations").json()["revocations"] == []
 
         assert run("widget", "unlist", "ann/clock", "--reason", "Spam.") == (
-            "ann/clockis no longer listed.\n"
+            "ann/clock is no longer listed.\n"
         )
         assert client.get("/api/v1/widgets/ann/clock").status_code == 404
         assert client.get("/api/v1/widgets/search").json()["total"] == 0

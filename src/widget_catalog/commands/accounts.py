@@ -99,7 +99,7 @@ def disable(name: Name, data: DataOption = None, config: ConfigOption = None) ->
     from ..actions.manage_account import set_disabled
 
     set_disabled(open_existing(data, config).store, name, is_disabled=True)
-    report(f"{name}can no longer sign in, and is signed out everywhere.")
+    report(f"{name} can no longer sign in, and is signed out everywhere.")
 
 
 @accounts.command()
@@ -135,7 +135,7 @@ def reset_second_factor_(name: Name, data: DataOption = None, config: ConfigOpti
     from ..actions.manage_account import reset_second_factor
 
     reset_second_factor(open_existing(data, config).store, name)
-    report(f"{name}no longer has a second factor, and is signed out everywhere.")
+    report(f"{name} no longer has a second factor, and is signed out everywhere.")
 
 
 @accounts.command("invite")

@@ -43,7 +43,7 @@ def unlist(
     from ..domain.accounts import COMMAND_LINE
 
     unlist_widget(open_existing(data, config).store, COMMAND_LINE, widget, reason)
-    report(f"{widget}is no longer listed.")
+    report(f"{widget} is no longer listed.")
 
 
 @widgets.command("list")
@@ -140,4 +140,4 @@ def unrevoke(
 
     node = open_existing(data, config)
     unrevoke_version(node.store, node.bundles, COMMAND_LINE, widget, number)
-    report(f"{widget} {number}is no longer revoked.")
+    report(f"{widget} {number} is no longer revoked.")
