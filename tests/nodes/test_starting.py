@@ -33,6 +33,16 @@ def test_a_server_that_is_not_there(tmp_path: Path) -> None:
         assert "failed: Connection refused. Is the server running" in " ".join(said.split())
 
 
+def test_several_servers_that_are_not_there_are_named_once(tmp_path: Path) -> None:
+    one, two = free_port(), free_port()
+    said = said_by("stats", tmp_path, f"postgresql://ann@127.0.0.1:{one},127.0.0.1:{two}/catalog")
+    refused = 'connection to server at "127.0.0.1", port {} failed: Connection refused.'
+    for port in (one, two):
+        assert " ".join(said.split()).count(refused.format(port)) == 1
+    assert said.count("Is the server running") == 1
+    assert "Multiple connection attempts" not in said
+
+
 def test_a_database_that_is_not_there(tmp_path: Path, postgresql_url: str) -> None:
     url = sa.make_url(postgresql_url).set(database="nowhere").render_as_string(hide_password=False)
     assert 'database "nowhere" does not exist' in said_by("serve", tmp_path, url)

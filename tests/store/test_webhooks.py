@@ -7,6 +7,7 @@ import pytest
 
 from support.accounts import an_account, an_organization
 from support.at_once import outcomes
+from support.service import free_port
 from support.values import a_version, a_widget
 from widget_catalog.actions.manage_account import set_disabled
 from widget_catalog.actions.organize import end_membership
@@ -19,11 +20,12 @@ from widget_catalog.actions.webhooks.managing import (
     show_webhook,
 )
 from widget_catalog.domain.accounts import COMMAND_LINE, Actor, Via
-from widget_catalog.domain.errors import Conflict, NotAllowed
+from widget_catalog.domain.errors import Conflict, DatabaseDown, NotAllowed
 from widget_catalog.domain.events import Published
 from widget_catalog.domain.webhooks import Delivery, Outcome, Webhook, WebhookRules
 from widget_catalog.store.engine import Store
 from widget_catalog.store.leadership import Leadership
+from widget_catalog.store.postgresql import postgresql_engine
 from widget_catalog.store.webhooks import (
     add_deliveries,
     claim_delivery,
@@ -53,6 +55,17 @@ def test_of_two_one_leads_until_it_ends(store: Store, tmp_path: Path) -> None:
     first.close()
     assert second.is_held()
     second.close()
+
+
+def test_without_a_database_nobody_leads_and_the_driver_is_not_quoted(tmp_path: Path) -> None:
+    engine = postgresql_engine(f"postgresql://ann@127.0.0.1:{free_port()}/catalog")
+    leadership = Leadership(tmp_path / "lock", engine, KEY)
+    with pytest.raises(DatabaseDown) as raised:
+        leadership.is_held()
+    assert "Connection refused." in raised.value.reason
+    assert "sqlalche" not in raised.value.reason
+    leadership.close()
+    engine.dispose()
 
 
 def test_of_two_who_claim_a_delivery_one_sends_it(store: Store, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ Those of names and manifests are in `widget_contract/errors.py`, with the root o
 What status an error has on the wire is decided in `web/`, not here.
 """
 
+import re
 from typing import ClassVar
 
 from widget_contract.errors import CatalogError
@@ -113,6 +114,10 @@ class StoreUnavailable(CatalogError):
     """The catalog cannot be written (or read) just now: full disk, read-only folder, busy."""
 
 
+_SEVERAL_HOSTS = "Multiple connection attempts failed."
+_WHICH_HOST = re.compile(r"^(?:- host: .*?, hostaddr: '.*?': )?(?:connection failed: )?")
+
+
 class BackendDown(StoreUnavailable):
     """What nodes share does not answer, or refuses. Clients learn no more than that: its own
     words name hosts and users. The cause has them."""
@@ -127,8 +132,10 @@ class BackendDown(StoreUnavailable):
         """For operators: every line that a server or driver says, as a sentence."""
         said = getattr(getattr(self.__cause__, "diag", None), "message_primary", None)
         text = str(said or self.__cause__ or "it does not answer.")
-        lines = [" ".join(it.split()) for it in text.splitlines()]
-        return " ".join(it if it[-1] in ".?!:" else f"{it}." for it in lines if it)
+        # Of several hosts a driver reports each, and the last one twice.
+        lines = (_WHICH_HOST.sub("", " ".join(it.split())) for it in text.splitlines())
+        once = dict.fromkeys(it for it in lines if it and not it.startswith(_SEVERAL_HOSTS))
+        return " ".join(it if it[-1] in ".?!:" else f"{it}." for it in once)
 
 
 class DatabaseDown(BackendDown):

@@ -10,6 +10,8 @@ from pathlib import Path
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
+from .faults import faults_named
+
 _TRY = sa.text("SELECT pg_try_advisory_lock(:key)")
 _IS_THERE = sa.text("SELECT 1")
 
@@ -25,8 +27,8 @@ class Leadership:
         self._connection: Connection | None = None
 
     def is_held(self) -> bool:
-        """Whether this process is the leader; takes the lock if it is free. Raises SQLAlchemy's
-        error if the database does not respond; the lock is then lost.
+        """Whether this process is the leader; takes the lock if it is free. Raises StoreUnavailable
+        if the database does not respond; the lock is then lost.
         """
         if not self._is_first_here:
             try:
@@ -34,7 +36,8 @@ class Leadership:
             except BlockingIOError:
                 return False
             self._is_first_here = True
-        return self._engine is None or self._is_first_of_all(self._engine)
+        with faults_named():
+            return self._engine is None or self._is_first_of_all(self._engine)
 
     def _is_first_of_all(self, engine: Engine) -> bool:
         if self._connection is not None:

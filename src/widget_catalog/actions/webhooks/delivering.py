@@ -98,7 +98,7 @@ class Deliverer:
             job()
         except StoreUnavailable as fault:
             self._log_now_and_then(fault.message)
-        except Exception as fault:  # Also what the database's driver raises for its lock.
+        except Exception as fault:
             self._log_now_and_then(" ".join(str(fault).split()))
 
     def _log_now_and_then(self, fault: str) -> None:
