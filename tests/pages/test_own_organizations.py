@@ -28,7 +28,7 @@ def actions(browsing: Browsing) -> list[str]:
 def test_an_organization_is_made(village: Village) -> None:
     eve = browser_of(village.eve)
     eve.get(HERE)
-    assert "You are in none." in eve.page.one("main").text
+    assert "You are not a member of any organization." in eve.page.one("main").text
     for slug, status in (("Not a name", 400), ("acme", 409), ("eves", 303)):
         eve.get(HERE)
         answer = eve.submit(HERE, slug=slug, display_name="Eve's <b>")

@@ -119,7 +119,7 @@ def test_all_faults_are_told_at_once_beside_their_fields(ann: Browsing) -> None:
     answer = send(ann, files("A name", js=b"", css=b"", **broken), scope="ACME")
 
     assert answer.status == 400
-    assert ann.faults == ["6 things are wrong. Nothing was kept: choose the files once more."]
+    assert ann.faults == ["6 things are wrong. Nothing was stored: choose the files again."]
     (said,) = told(ann, "manifest")
     assert "version: " in said
     assert "icon: must be an Iconify name" in said
