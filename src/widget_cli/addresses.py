@@ -1,4 +1,4 @@
-"""Addresses of catalogs as people type them, and which widget they mean by `scope/name`."""
+"""Catalog URLs as people type them, and names of widgets as `scope/name`."""
 
 import ipaddress
 from typing import NamedTuple
@@ -39,7 +39,7 @@ def parse_url(text: str) -> str:
 
 
 def is_private(url: str) -> bool:
-    """Whether nobody on the way can read along: https, or this very machine."""
+    """Whether nobody on the network can read the traffic: https, or this machine."""
     parts = urlsplit(url)
     return parts.scheme == "https" or _is_loopback_host(parts.hostname)
 

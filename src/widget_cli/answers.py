@@ -1,4 +1,4 @@
-"""What an answer of the catalog means: an object, or a failure with a way out."""
+"""Interprets responses of the catalog: a JSON object, or an error with a hint."""
 
 from typing import Any, TypeVar
 
@@ -33,7 +33,7 @@ def shaped(found: object, shape: type[T], url: str) -> T:
 
 
 def refusal(reply: Reply, url: str) -> ToolError:
-    """Why the catalog did not do it, in its own sentence if it gave one."""
+    """The error for a failed request, with the catalog's message if it sent one."""
     error = _refusal(reply, url)
     error.status = reply.status
     error.suggest(error.hint)
@@ -84,7 +84,7 @@ def not_a_catalog(url: str) -> ToolError:
 
 
 def _without_a_sentence(reply: Reply, url: str) -> ToolError:
-    """Somebody between us and the catalog has answered, or something else lives there."""
+    """The response came from a proxy, or from something other than a catalog."""
     if reply.status == 429:
         return _too_often(reply, f"{url} got too many requests.")
     if wants_https(url, reply.body):
@@ -106,7 +106,7 @@ def _too_often(reply: Reply, sentence: str) -> ToolError:
 
 
 def sentence_in(reply: Reply) -> str | None:
-    """What the catalog says of a failure, if it was the catalog that answered."""
+    """The catalog's error message, if the response is from a catalog."""
     found = decoded(reply)
     message = found.get("error") if isinstance(found, dict) else None
     return message[:_LONGEST_SENTENCE] if isinstance(message, str) and message.strip() else None

@@ -1,7 +1,7 @@
-"""Reading the body of an answer, and no more of it than was agreed.
+"""Reads response bodies with a size limit.
 
-Unpacked here and not by httpx, which unpacks a whole piece at once: a few kilobytes from a hostile
-server can become gigabytes.
+Decompressed here and not by httpx, which decompresses a whole chunk at once: a few kilobytes from
+a malicious server can become gigabytes.
 """
 
 import zlib

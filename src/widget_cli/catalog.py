@@ -1,4 +1,4 @@
-"""What several commands ask the catalog: about itself, a widget, and where one may publish."""
+"""Requests shared by several commands: catalog metadata, a widget, and the scopes to publish in."""
 
 from widget_contract.addresses import CLI_VERSION, SCOPES, detail_path, style_address
 from widget_contract.semver import InvalidVersion, SemVer

@@ -1,4 +1,4 @@
-"""What time it is; tests set it."""
+"""The current time; tests set it."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""An access token needs its person's confirmation in a browser: say where, and wait for it."""
+"""Waits until the user has confirmed an access token in a browser."""
 
 import time
 from collections.abc import Callable

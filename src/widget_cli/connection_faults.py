@@ -1,4 +1,4 @@
-"""Why no answer came, in a sentence: certificates, https where http is spoken, time limits."""
+"""Connection errors as messages: certificates, https on an http port, timeouts."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING

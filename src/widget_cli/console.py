@@ -1,6 +1,6 @@
-"""How the tool speaks: results on standard output, everything else on standard error.
+"""Output of the tool: results on standard output, everything else on standard error.
 
-Whatever came from outside goes through `plain` before a terminal sees it.
+External text goes through `plain` before it is printed to a terminal.
 """
 
 import json

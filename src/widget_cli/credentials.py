@@ -1,4 +1,4 @@
-"""Who is signed in where: one file of this person's own, and the keyring for those who want it.
+"""Stored credentials: one private file, and optionally the keyring.
 
 Reading needs no lock; a change takes it, and reads again under it.
 """
@@ -110,7 +110,7 @@ class Credentials:
             ) from None
 
     def write(self, content: _Content) -> None:
-        """All or nothing, and never readable by others, not even for a moment."""
+        """Atomic, and never readable by others."""
         partial = self.folder / f".credentials-{secrets.token_hex(8)}"
         try:
             self.folder.chmod(0o700)

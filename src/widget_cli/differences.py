@@ -1,4 +1,4 @@
-"""What a version about to be published changes against the one published last."""
+"""Changes of a version compared with the last published one."""
 
 import hashlib
 from typing import Any, NamedTuple

@@ -1,7 +1,7 @@
-"""What a JavaScript engine refuses in a module whose grammar is right: its early errors.
+"""Finds early errors: what a JavaScript engine rejects in a syntactically valid module.
 
-QuickJS compiles the module, and runs nothing of it: the module gets one more import, which cannot
-be resolved, so the engine stops after compiling and before running.
+QuickJS compiles the module without running it: an additional import that cannot be resolved makes
+the engine stop after compiling.
 """
 
 import codecs

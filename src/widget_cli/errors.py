@@ -1,4 +1,4 @@
-"""The one kind of failure the tool knows: a sentence, what to do next, and an exit code."""
+"""The tool's exception: a message, a hint, and an exit code."""
 
 import re
 
@@ -12,9 +12,9 @@ _ADVICE = re.compile(
 
 
 class ToolError(Exception):
-    """Told to people as it is. `hint` says what to do next; `details` are further sentences.
+    """Shown to people as it is. `hint` says what to do next; `details` are further messages.
 
-    `status` is the catalog's, if it was the catalog that refused.
+    `status` is the HTTP status, if the catalog refused the request.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""The exit codes of the tool, for scripts to go by. `docs/publishing.md` lists them too."""
+"""The exit codes of the tool. `docs/publishing.md` lists them, too."""
 
 from enum import IntEnum
 

@@ -1,7 +1,7 @@
-"""Checks the module that is about to be published.
+"""Checks the module to be published.
 
-tree-sitter knows the grammar and says well where it is violated; a JavaScript engine knows the
-further rules of the language (`early_errors`), such as a name that is declared twice.
+tree-sitter knows the grammar and locates syntax errors well; a JavaScript engine knows the further
+rules of the language (`early_errors`), such as duplicate declarations.
 """
 
 import functools

@@ -1,4 +1,4 @@
-"""A lock between processes, on a file. It ends with the process that holds it."""
+"""A file lock between processes. It is released when the process ends."""
 
 import contextlib
 import os

@@ -1,4 +1,4 @@
-"""A tiny web server on this machine that waits for the browser to come back from sign-in."""
+"""A small local web server that receives the browser's redirect after sign-in."""
 
 import base64
 import contextlib

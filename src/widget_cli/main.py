@@ -1,4 +1,4 @@
-"""The authors' command, `widget`. What each command does lives in `commands/`."""
+"""The authors' command, `widget`. Its subcommands are in `commands/`."""
 
 import errno
 import os

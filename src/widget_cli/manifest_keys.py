@@ -1,4 +1,4 @@
-"""Keys of a manifest that are almost those that the catalog knows."""
+"""Detects misspelled keys of a manifest."""
 
 from collections.abc import Iterable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Changing one value in a manifest's text, and leaving every other character as it is."""
+"""Changes one value in a manifest's text, preserving every other character."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The OAuth endpoints: getting tokens, renewing them, giving them back."""
+"""The OAuth endpoints: obtaining, refreshing and revoking tokens."""
 
 from typing import Any
 
@@ -47,7 +47,7 @@ class DeviceCode(msgspec.Struct, frozen=True):
 
 
 class OAuth:
-    """Form-encoded posts, never sent twice: a code and a refresh token work once."""
+    """Form-encoded requests, never retried: a code and a refresh token work once."""
 
     def __init__(self, transport: Transport, url: str, client_id: str) -> None:
         self._transport = transport

@@ -1,4 +1,4 @@
-"""What is about to be published, for a person or for a script."""
+"""The publishing plan, for a person or a script."""
 
 from typing import Any
 

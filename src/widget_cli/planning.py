@@ -1,4 +1,4 @@
-"""Deciding what will be published: into which scope, and against what is there already."""
+"""Decides what will be published: into which scope, and compared with what is published."""
 
 from widget_contract.errors import InvalidName
 from widget_contract.manifests import Manifest

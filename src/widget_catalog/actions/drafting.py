@@ -1,7 +1,7 @@
-"""Drafting: lines of an import made ready to be written, in other processes if there are many.
+"""Drafting: prepares lines of an import for writing, in other processes if there are many.
 
-To decode, check and render a widget takes longer than to write it. There is one writer, but
-this much of the work can be done beside it.
+Decoding, checking and rendering a widget takes longer than writing it. There is one writer, but
+this part of the work can be done in parallel.
 """
 
 import codecs

@@ -1,7 +1,7 @@
-"""The bundle files that an import takes in: stored at once, without any lock.
+"""Stores the bundle files of an import immediately, without any lock.
 
-Nothing refers to them until the import is accepted. What is new and is not referred to in the
-end is removed again.
+Nothing refers to them until the import is accepted. New files that are not referred to in the end
+are removed.
 """
 
 from collections import defaultdict
@@ -22,7 +22,7 @@ _FILES_PER_QUERY = 500
 
 
 class BundleTaker:
-    """Takes files in by their names, and keeps account of those that are new."""
+    """Stores files by name, and tracks which are new."""
 
     def __init__(self, store: Store, bundles: Bundles) -> None:
         self.store = store
@@ -57,7 +57,7 @@ class BundleTaker:
                 )
 
     def give_back(self) -> None:
-        """Remove what is new, unless something refers to it now."""
+        """Remove new files, unless something refers to them now."""
         unused = sorted(self._new)
         for start in range(0, len(unused), _FILES_PER_QUERY):
             some = set(unused[start : start + _FILES_PER_QUERY])

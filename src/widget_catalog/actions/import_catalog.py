@@ -1,7 +1,7 @@
-"""Import: a file of widgets into the catalog, all of it or nothing.
+"""Import: adds a file of widgets to the catalog, atomically.
 
-Import adds what is missing and never changes what is there: a version that is already
-published with the same hash is skipped, with another hash it is an error.
+Import adds what is missing and never changes what exists: a version that is already published with
+the same hash is skipped, with another hash it is an error.
 """
 
 import contextlib

@@ -1,4 +1,4 @@
-"""What an import would do to the catalog as it is, and what stands against it."""
+"""Checks an import against the catalog, and counts what it will do."""
 
 from collections.abc import Callable, Collection, Sequence
 from enum import Enum, auto

@@ -1,4 +1,4 @@
-"""What is wrong with a file to import: its first faults, and how many more there are."""
+"""Errors of an import file: the first ones, and how many more there are."""
 
 from bisect import insort
 
@@ -72,7 +72,7 @@ class _OwnedScope:
 
 
 def _printable(text: str) -> str:
-    """Short, and with nothing in it that a terminal would obey: it may quote the file."""
+    """Shortened, without terminal escapes: it may quote the file."""
     if len(text) > _MOST_CHARACTERS:
         text = f"{text[:_MOST_CHARACTERS]}…"
     return "".join(it if it.isprintable() else ascii(it)[1:-1] for it in text)

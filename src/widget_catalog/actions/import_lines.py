@@ -1,4 +1,4 @@
-"""The lines of a file to import, as drafts: each is decoded and checked by itself."""
+"""The lines of an import file as drafts: each is decoded and checked separately."""
 
 import contextlib
 from collections.abc import Callable, Iterable, Iterator

@@ -1,4 +1,4 @@
-"""What is wrong with a line of an import, in words that its author understands."""
+"""Error messages for a line of an import."""
 
 import re
 from collections.abc import Iterator

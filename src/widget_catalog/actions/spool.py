@@ -1,6 +1,6 @@
-"""Spool: the drafts of a file, until all of them are known to be right.
+"""Spool: the drafts of a file, until all of them are known to be valid.
 
-It is a file without a name: whatever ends the process, nothing is left of it.
+It is an anonymous temporary file: nothing is left of it when the process ends.
 """
 
 import contextlib

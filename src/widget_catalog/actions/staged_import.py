@@ -88,7 +88,7 @@ def import_staged(started: Started, lines: ImportLines, spool: Spool) -> ImportS
 
 @contextlib.contextmanager
 def only_import(started: Started) -> Iterator[None]:
-    """Wait for an import that is under way, and go on with one that was interrupted."""
+    """Wait for a running import, and finish one that was interrupted."""
     with importing(started.store, _PATIENCE_S) as is_ours:
         if not is_ours:
             raise StoreUnavailable("Another import is still under way. Try again later.")
@@ -97,7 +97,7 @@ def only_import(started: Started) -> Iterator[None]:
 
 
 def finish_import(store: Store, make_index_ready: Callable[[], None] = lambda: None) -> None:
-    """Go on with an import whose process has ended, if there is one."""
+    """Finish an import whose process has ended, if there is one."""
     with store.reading() as connection:
         if find_import(connection) is None:
             return
@@ -107,15 +107,17 @@ def finish_import(store: Store, make_index_ready: Callable[[], None] = lambda: N
 
 
 def watch_imports(store: Store) -> PeriodicJobs:
-    """Go on with imports whose process was killed, as long as the service runs.
+    """Finish imports whose process was killed, as long as the service runs.
 
-    The search index is left to the workers, which have it built apart.
+    The search index is left to the workers, which have it built in a separate process.
     """
     return PeriodicJobs(partial(finish_import, store), interval_s=_WATCH_S)
 
 
 def settle_widget(tx: Transaction, scope: str, name: str) -> None:
-    """Write at once what an accepted import will do to this widget: what follows builds on it."""
+    """Write the pending changes of an accepted import to this widget now: what follows builds on
+    them.
+    """
     if staged := list_staged(tx, scope, name):
         write_drafts(tx, staged)
 
@@ -186,14 +188,14 @@ class Staging:
                     yield drafts[start : start + most]
 
     def _check_room(self) -> None:
-        """Once it is accepted, an import is not given up: it had better fit on the disk."""
+        """An accepted import is never given up, so it must fit on the disk."""
         folder = self._store.run_folder
         if folder and shutil.disk_usage(folder).free < _ROOM * self._spool.size_bytes:
             raise StoreUnavailable("There is not enough room on the disk. Nothing was imported.")
 
 
 def _finish(store: Store, make_index_ready: Callable[[], None]) -> None:
-    """Carry out what is accepted, or remove what was staged and never accepted."""
+    """Finish an accepted import, or remove what was staged and never accepted."""
     with store.reading() as connection:
         staged = find_import(connection)
     if staged is None:
@@ -210,7 +212,7 @@ def _finish(store: Store, make_index_ready: Callable[[], None]) -> None:
 
 
 def write_some(store: Store) -> bool:
-    """Write for a moment, one batch at least; whether there is more."""
+    """Write for a short time, at least one batch; returns whether there is more."""
     with store.publishing() as tx:
         until = time.monotonic() + _SLICE_S
         while batch := next_batch(tx):
@@ -222,7 +224,9 @@ def write_some(store: Store) -> bool:
 
 
 def _discard(store: Store) -> None:
-    """Remove what is staged, unless it was accepted after all: a commit may fail and be there."""
+    """Remove what is staged, unless it was accepted after all: a failed commit may
+    have succeeded.
+    """
     has_more = True
     while has_more:
         with store.publishing() as tx:

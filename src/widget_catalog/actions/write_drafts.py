@@ -1,6 +1,6 @@
-"""Drafts into the catalog: new widgets, and new versions of widgets that are there.
+"""Writes drafts into the catalog: new widgets, and new versions of existing widgets.
 
-What is there already is left as it is, so to write the same drafts again changes nothing.
+Existing data is not changed, so writing the same drafts again has no effect.
 """
 
 from collections.abc import Iterable, Sequence
@@ -30,7 +30,7 @@ def write_drafts(tx: Transaction, drafts: Sequence[Draft]) -> None:
 
 
 def merge_drafts(tx: Transaction, drafts: Iterable[Draft]) -> None:
-    """Add the versions that widgets which are there do not have yet."""
+    """Add missing versions to existing widgets."""
     rest = list(drafts)
     # The same widget may be in several drafts: each is then held against the one before.
     while rest:

@@ -1,4 +1,4 @@
-"""ResolveAnswers: whole answers of `resolve`, remembered until the catalog changes.
+"""ResolveAnswers: complete responses of `resolve`, cached until the catalog changes.
 
 All viewers of a dashboard send the same request.
 """

@@ -1,4 +1,4 @@
-"""Resolving: what a dashboard should do about each of its widgets, on the SDK it runs.
+"""Resolving: what a dashboard should do about each of its widgets, on its SDK.
 
 Each widget is one read of the replica, so the cost does not depend on the size of the catalog.
 """

@@ -1,7 +1,7 @@
-"""SearchPages: pages of search results as ready bytes, remembered by what they show.
+"""SearchPages: pages of search results as bytes, cached by content.
 
-A remembered answer is given again while the index would find the same widgets, in the same
-order, and their counts are those that it shows; counts of other widgets do not matter.
+A cached response is reused while the index would find the same widgets, in the same order, and
+their counts are those that it shows; counts of other widgets do not matter.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
-"""Every failure of the service, by name. The message is a sentence a person can act on.
+"""All errors of the service. The message is a sentence that a person can act on.
 
-Those of names and manifests are in `widget_contract/errors.py`, with the root of all.
-What status an error has on the wire is decided in `web/`, not here.
+Those of names and manifests are in `widget_contract/errors.py`, with the root of all. The HTTP
+status of an error is decided in `web/`, not here.
 """
 
 import re
@@ -11,11 +11,11 @@ from widget_contract.errors import CatalogError
 
 
 class InvalidQuery(CatalogError, ValueError):
-    """Search parameters that cannot be understood."""
+    """Invalid search parameters."""
 
 
 class InvalidWidget(CatalogError, ValueError):
-    """A widget that breaks rules; all errors at once, each with the field it is in."""
+    """An invalid widget; all errors at once, each with its field."""
 
     def __init__(self, faults: list[str]) -> None:
         super().__init__(" ".join(faults))
@@ -23,7 +23,7 @@ class InvalidWidget(CatalogError, ValueError):
 
 
 class InvalidAccount(CatalogError, ValueError):
-    """A user name, e-mail address or password that cannot be taken; all errors at once."""
+    """An invalid user name, e-mail address or password; all errors at once."""
 
     def __init__(self, faults: list[str]) -> None:
         super().__init__(" ".join(faults))
@@ -31,39 +31,39 @@ class InvalidAccount(CatalogError, ValueError):
 
 
 class InvalidRequest(CatalogError, ValueError):
-    """A request that cannot be understood or breaks a rule."""
+    """An invalid request."""
 
 
 class NotSignedIn(CatalogError):
-    """Nobody, or nobody any more, is behind this request."""
+    """The request is not authenticated, or no longer."""
 
 
 class NotAllowed(CatalogError):
-    """Somebody asks for what is not theirs to do."""
+    """The request is not authorized."""
 
 
 class IsMirror(NotAllowed):
-    """This catalog is a copy of another one, and only that one changes it."""
+    """This catalog is a read-only mirror."""
 
 
 class ConfirmationNeeded(NotAllowed):
-    """A session that is too old, or too weak, for what is asked: the person must confirm first."""
+    """The session is too old, or too weak, for this request: the person must re-authenticate."""
 
 
 class SecondFactorMissing(NotAllowed):
-    """An account that must have a second factor, and has none."""
+    """The account needs a second factor and has none."""
 
 
 class NotFound(CatalogError, LookupError):
-    """There is no such thing, or none for the one who asks."""
+    """It does not exist, or is not visible to this actor."""
 
 
 class Conflict(CatalogError):
-    """Not any more: the version exists, the name is taken, the last owner cannot leave."""
+    """A conflict: the version exists, the name is taken, the last owner cannot leave."""
 
 
 class TooOften(CatalogError):
-    """Tried too often; `wait_s` says when the next try is heard."""
+    """A rate limit or quota is exceeded; `wait_s` says when to retry."""
 
     def __init__(self, message: str, wait_s: int) -> None:
         super().__init__(message)
@@ -71,8 +71,7 @@ class TooOften(CatalogError):
 
 
 class Busy(CatalogError):
-    """More of this is asked for at the same time than the service does; `wait_s` says when to
-    try again."""
+    """Too many concurrent requests of this kind; `wait_s` says when to retry."""
 
     def __init__(self, message: str, wait_s: int) -> None:
         super().__init__(message)
@@ -80,11 +79,11 @@ class Busy(CatalogError):
 
 
 class ProviderFailed(CatalogError):
-    """The OpenID Connect provider cannot be asked, or answers what cannot be believed."""
+    """The OpenID Connect provider is unreachable, or its response is invalid."""
 
 
 class InvalidImport(CatalogError, ValueError):
-    """A file that cannot be imported; its first faults, and how many more there are."""
+    """A file that cannot be imported; its first errors, and how many more there are."""
 
     def __init__(self, faults: list[str], more: int = 0) -> None:
         total = len(faults) + more
@@ -95,7 +94,7 @@ class InvalidImport(CatalogError, ValueError):
 
 
 class InvalidSettings(CatalogError, ValueError):
-    """Settings that cannot be used; all errors at once."""
+    """Invalid settings; all errors at once."""
 
     def __init__(self, faults: list[str]) -> None:
         super().__init__("\n".join(faults))
@@ -107,11 +106,11 @@ class BundleNotFound(CatalogError, LookupError):
 
 
 class BundleRefused(CatalogError, ValueError):
-    """A bundle that is too large, or whose size or hash is not the one stated."""
+    """A bundle that is too large, or does not match its announced size or hash."""
 
 
 class StoreUnavailable(CatalogError):
-    """The catalog cannot be written (or read) just now: full disk, read-only folder, busy."""
+    """The catalog is temporarily not writable (or readable): full disk, read-only folder, busy."""
 
 
 _SEVERAL_HOSTS = "Multiple connection attempts failed."
@@ -119,8 +118,9 @@ _WHICH_HOST = re.compile(r"^(?:- host: .*?, hostaddr: '.*?': )?(?:connection fai
 
 
 class BackendDown(StoreUnavailable):
-    """What nodes share does not answer, or refuses. Clients learn no more than that: its own
-    words name hosts and users. The cause has them."""
+    """A shared backend does not respond, or refuses. Clients learn no more than that, because its
+    own messages name hosts and users. They are in the cause.
+    """
 
     sentence: ClassVar[str]
 
@@ -145,7 +145,7 @@ class DatabaseDown(BackendDown):
 
 
 class DatabaseReadOnly(DatabaseDown):
-    """It answers, and takes no writes: it was demoted, or its operator wants it so."""
+    """The database responds, but accepts no writes: it was demoted, or made read-only."""
 
     sentence = (
         "The catalog's database takes no writes just now. Everything can be read; try again soon."
@@ -160,19 +160,19 @@ class BundlesDown(BackendDown):
 
 
 class BundlesUnusable(CatalogError):
-    """The object store cannot be written to, and why: for the operator who starts the service."""
+    """The object store is not writable, and why: for the operator who starts the service."""
 
 
 class DataDamaged(StoreUnavailable):
-    """What was read is not what was written. It does not pass by waiting."""
+    """Stored data is damaged. Retrying does not help."""
 
 
 class WriterBusy(StoreUnavailable):
-    """Another writer has held the lock for longer than this one waits."""
+    """Another writer has held the lock for longer than the timeout."""
 
 
 class OlderRelease(StoreUnavailable):
-    """A newer release has migrated the database that this one runs with."""
+    """A newer release has migrated the database."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -182,23 +182,23 @@ class OlderRelease(StoreUnavailable):
 
 
 class MirrorRefused(CatalogError):
-    """What cannot be mirrored, or not into this catalog."""
+    """The catalog cannot be mirrored, or not into this one."""
 
 
 class NewerDatabase(CatalogError):
-    """The database was made by a newer release than this one."""
+    """The database has the schema of a newer release."""
 
 
 class OlderDatabase(CatalogError):
-    """The database was made by an older release, and what asks for it upgrades nothing."""
+    """The database has the schema of an older release, and this command does not migrate."""
 
 
 class FolderUnusable(CatalogError):
-    """The data folder cannot be made, read or written."""
+    """The data folder cannot be created, read or written."""
 
 
 class InvalidBackup(CatalogError, ValueError):
-    """A backup that is damaged, incomplete, or none at all; its first faults, and what to do."""
+    """A backup that is damaged, incomplete, or not a backup; its first errors, and what to do."""
 
     SHOWN = 20
 
@@ -211,20 +211,20 @@ class InvalidBackup(CatalogError, ValueError):
 
 
 class InvalidSnapshot(InvalidBackup):
-    """A snapshot that is damaged, changed, not signed by whom it should be, or none at all."""
+    """A snapshot that is damaged, modified, not signed with the right key, or not a snapshot."""
 
 
 class SnapshotRefused(CatalogError):
-    """A snapshot that does not go with what is there, or cannot be made of it."""
+    """A snapshot that does not match this catalog, or cannot be created from it."""
 
 
 class InvalidKey(CatalogError, ValueError):
-    """A file that is not the key that is needed."""
+    """A file that is not the required key."""
 
 
 class BackupFailed(CatalogError):
-    """A backup that cannot be made; the one before it is still there."""
+    """A backup cannot be made; the previous one is unaffected."""
 
 
 class CatalogMissing(CatalogError):
-    """A data folder without a database where there are traces of one."""
+    """A data folder whose database was lost."""

@@ -1,7 +1,7 @@
 """Documents: a reader of the replica.
 
-Everything that is read is checked: what is not what was written, or is missing although it is
-known to be there, is DataDamaged.
+Every read is verified: data that is damaged, or missing although it is known to exist, raises
+DataDamaged.
 """
 
 import struct
@@ -42,7 +42,7 @@ _LISTINGS_AT_ONCE = 5_000
 
 
 class Documents:
-    """Every call sees the newest state; inside `with snapshot()`, all see the same."""
+    """Every call sees the newest state; inside `with snapshot()`, all calls see the same."""
 
     def __init__(self, path: Path) -> None:
         """`path` is the replica's folder. Raises DataDamaged if there is none."""
@@ -153,7 +153,9 @@ class Documents:
             return False
 
     def find_scope_change(self, scope: str) -> int | None:
-        """When anything in this scope last changed, in milliseconds; None for no such scope."""
+        """When anything in this scope last changed, in milliseconds; None if there is no such
+        scope.
+        """
         with self._snapshot as reading:
             if found := self._scope(reading, scope):
                 return found[0]
@@ -187,7 +189,7 @@ class Documents:
         return self.state().is_importing
 
     def list_changes(self, after: int) -> list[ChangeRow] | None:
-        """Every change after this one, oldest first; None if so many are no longer known."""
+        """Every change after this one, oldest first; None if they are no longer retained."""
         with self._snapshot as reading, reading.cursor(self.file.changes) as cursor:
             newest = self.file.state(reading).seq
             if newest <= after:
@@ -312,7 +314,7 @@ class _Snapshot:
 
 
 def read_change(key: memoryview, value: memoryview) -> ChangeRow | None:
-    """None: it is damaged, and all must be forgotten."""
+    """None: it is damaged, and all caches must be cleared."""
     try:
         widget_id, changed_at = CHANGE.unpack_from(value)
         scope, name, kind, version = bytes(value[CHANGE.size :]).decode().split("\0")

@@ -1,7 +1,7 @@
-"""Filling a new replica with all that the store has; of many widgets, in several processes.
+"""Fills a new replica from the store; for many widgets, in several processes.
 
-One process reads the rows, all of one instant, and writes the records. To check the rows, and to
-render and encode the documents, takes twice as long, and others can do it.
+One process reads the rows, from one snapshot, and writes the records. Checking the rows and
+rendering and encoding the documents takes twice as long, and runs in other processes.
 """
 
 import contextlib

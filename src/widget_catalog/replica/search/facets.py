@@ -1,4 +1,4 @@
-"""Facets: what people filter and sort by besides words: SDK, permission, time, exact name."""
+"""Facets: other filters and sort keys than words: SDK, permission, time, exact name."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Sequence

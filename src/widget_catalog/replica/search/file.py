@@ -92,7 +92,7 @@ def load_index(documents: Documents, path: Path, most_behind: int = _FEW_BEHIND)
 def keep_index(
     replica: Path, path: Path, most_behind: int = _FEW_BEHIND, least: int = LEAST_WIDGETS
 ) -> None:
-    """See to it that the file is not too old, so that nobody has to wait for it later."""
+    """Make sure that the file is not too old, so that nobody has to wait for it later."""
     documents = Documents(replica)
     try:
         if documents.highest_id() >= least:

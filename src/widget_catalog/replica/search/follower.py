@@ -1,8 +1,9 @@
-"""IndexFollower: keeps a worker's index up to date, without keeping the worker's clients waiting.
+"""IndexFollower: keeps a worker's index up to date without blocking its clients.
 
-A few changes are taken in at once. Thousands rebuild a large index, in a process of its own;
-details and counts go on meanwhile, and searches wait for it. While an import is carried out,
-searches do not wait: they find what it has changed when it has ended, and all else at once.
+A few changes are applied at once. Thousands cause a rebuild of a large index, in a separate
+process; details and counts are served meanwhile, and searches wait for it. While an import is
+being written, searches do not wait: they find its changes when it is complete, and all others at
+once.
 """
 
 import asyncio
@@ -30,9 +31,9 @@ _log = structlog.get_logger("widget_catalog.search")
 
 
 class IndexSource(NamedTuple):
-    """The replica that an index is made from, and the file that it is kept in.
+    """The replica that an index is built from, and the file that it is stored in.
 
-    With fewer widgets than `least` there is no file, and no process apart.
+    With fewer widgets than `least` there is no file, and no separate process.
     """
 
     replica: Path

@@ -50,10 +50,10 @@ class Order(StrEnum):
 
 
 class Query(NamedTuple):
-    """What is searched for. The text is in normal form; an empty one matches all.
+    """A search query. The text is in normal form; an empty one matches all.
 
     `runs_on`: a version that is not yanked admits this SDK. `permission`: the latest version
-    asks for it.
+    requires it.
     """
 
     text: str = ""
@@ -86,7 +86,7 @@ class Totals(NamedTuple):
 
 
 class _Holders(NamedTuple):
-    """The widgets that hold a term: anywhere, in their name, at the start of a word of it."""
+    """The widgets that contain a term: anywhere, in their name, at the start of a word of it."""
 
     anywhere: BitMap
     in_name: BitMap
@@ -94,7 +94,7 @@ class _Holders(NamedTuple):
 
 
 class SearchIndex:
-    """All listed widgets, to be found by words of their names and descriptions."""
+    """All listed widgets, searchable by words of their names and descriptions."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""What the search index is made of: flat arrays and nothing else, so that a file can hold it."""
+"""The components of the search index: only flat arrays, so that they can be stored in a file."""
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
