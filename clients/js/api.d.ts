@@ -45,7 +45,7 @@ export interface SearchResults {
   widgets: WidgetSummary[];
   /** How many widgets match in all, on every page together. */
   total: number;
-  /** The page this is, as asked for. */
+  /** The number of this page, as requested. */
   page: number;
   /** The page size that was used: what was asked for, but never more than 100. */
   limit: number;
@@ -57,7 +57,7 @@ export interface WidgetSummary {
   scope: string;
   /** Its name inside the scope. */
   name: string;
-  /** Its name for people. */
+  /** Its display name. */
   displayName: string;
   /** Short description. */
   description: string | null;
@@ -94,7 +94,7 @@ export interface Widget {
   scope: string;
   /** Its name inside the scope. */
   name: string;
-  /** Its name for people. */
+  /** Its display name. */
   displayName: string;
   /** Short description. */
   description: string | null;
@@ -138,7 +138,7 @@ export interface VersionEntry {
   deprecationMessage: string | null;
   /** What is new, for users. Often Markdown. */
   releaseNotes: string | null;
-  /** Name for people, as of this version. */
+  /** Display name, as of this version. */
   displayName: string;
   /** Short description, as of this version. */
   description: string | null;
@@ -211,19 +211,19 @@ export interface RevokedState {
   at: string;
 }
 
-/** What to do about every widget that was asked for. */
+/** What to do about every requested widget. */
 export interface Resolved {
-  /** The SDK, as asked. */
+  /** The requested SDK. */
   sdk: string;
   /** Number of the newest change that this answer knows of: see `changes`. */
   revision: number;
-  /** In the order asked. */
+  /** In the order of the request. */
   results: ResolveResult[];
 }
 
 /** What to do about one widget. */
 export interface ResolveResult {
-  /** The widget, as asked. */
+  /** The requested widget. */
   id: string;
   /**
    * `current`: what is installed is what would be offered. `update`: there is another, newer
@@ -247,7 +247,7 @@ export interface ResolveResult {
   permissionsAdded: string[];
   /** What the installed version asks for and the offer does not. */
   permissionsRemoved: string[];
-  /** A sentence for a person. */
+  /** A message to show to users. */
   message: string;
 }
 

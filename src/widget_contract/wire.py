@@ -70,7 +70,7 @@ class VersionEntry(Shape, frozen=True):
     release_notes: Annotated[
         str | None, described("What is new, for users. Often Markdown.", "- New setting `face`")
     ]
-    display_name: Annotated[str, described("Name for people, as of this version.", "Clock")]
+    display_name: Annotated[str, described("Display name, as of this version.", "Clock")]
     description: Annotated[
         str | None,
         described("Short description, as of this version.", "A clock for any time zone."),
@@ -97,7 +97,7 @@ class WidgetHead(Shape, frozen=True):
 
     scope: Annotated[str, name_field("Who publishes it.", "catalog")]
     name: Annotated[str, name_field("Its name inside the scope.", "clock")]
-    display_name: Annotated[str, described("Its name for people.", "Clock")]
+    display_name: Annotated[str, described("Its display name.", "Clock")]
     description: Annotated[
         str | None, described("Short description.", "A clock for any time zone.")
     ]
@@ -163,7 +163,7 @@ class SearchResults(Shape, frozen=True):
         tuple[WidgetSummary, ...], described("The results on this page, best first.")
     ]
     total: Annotated[int, count_field("How many widgets match in all, on every page together.", 2)]
-    page: Annotated[int, count_field("The page this is, as asked for.", 1, minimum=1)]
+    page: Annotated[int, count_field("The number of this page, as requested.", 1, minimum=1)]
     limit: Annotated[
         int,
         described(
@@ -198,7 +198,7 @@ class Registry(Shape, frozen=True):
     base_url: Annotated[
         str,
         url_field(
-            "Where this service's bundles are, with a slash at the end.",
+            "Base URL of this service's bundles, with a trailing slash.",
             "https://catalog.example/cdn/",
         ),
     ]
@@ -217,7 +217,7 @@ class Error(Shape, frozen=True):
     """The body of every error, whatever its status."""
 
     error: Annotated[
-        str, described("A sentence that says what is wrong.", "There is no widget 'acme/x'.")
+        str, described("A message that says what is wrong.", "There is no widget 'acme/x'.")
     ]
 
 
@@ -253,7 +253,7 @@ class Stats(Shape, frozen=True):
 
 
 class MirrorOf(Shape, frozen=True):
-    """Whose mirror a catalog is."""
+    """The upstream of a mirror."""
 
     url: Annotated[str, url_field("The catalog that it copies.", "https://catalog.example")]
     id: Annotated[str, described("The id of this mirror.", "5f0c2d9e8b7a6c41")]
@@ -280,7 +280,7 @@ class Settings(Shape, frozen=True):
     api_versions: _ApiVersions
     mirror_of: Annotated[
         MirrorOf | UnsetType,
-        described("Only there if this is a mirror: widgets are published elsewhere."),
+        described("Only present if this is a mirror: widgets are published elsewhere."),
     ] = UNSET
 
 

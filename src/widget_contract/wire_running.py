@@ -205,7 +205,7 @@ ResolveStatus = Literal[
 class ResolveResult(Shape, frozen=True):
     """What to do about one widget."""
 
-    id: Annotated[str, described("The widget, as asked.", "catalog/clock", pattern=WIDGET_ID)]
+    id: Annotated[str, described("The requested widget.", "catalog/clock", pattern=WIDGET_ID)]
     status: Annotated[
         ResolveStatus,
         described(
@@ -242,16 +242,18 @@ class ResolveResult(Shape, frozen=True):
     ]
     message: Annotated[
         str,
-        described("A sentence for a person.", "catalog/clock can be updated from 1.2.0 to 2.0.0."),
+        described(
+            "A message to show to users.", "catalog/clock can be updated from 1.2.0 to 2.0.0."
+        ),
     ]
 
 
 class Resolved(Shape, frozen=True):
-    """What to do about every widget that was asked for."""
+    """What to do about every requested widget."""
 
-    sdk: Annotated[str, version_field("The SDK, as asked.", "2.1.0")]
+    sdk: Annotated[str, version_field("The requested SDK.", "2.1.0")]
     revision: Annotated[
         int,
         count_field("Number of the newest change that this answer knows of: see `changes`.", 4711),
     ]
-    results: Annotated[tuple[ResolveResult, ...], described("In the order asked.")]
+    results: Annotated[tuple[ResolveResult, ...], described("In the order of the request.")]

@@ -79,7 +79,7 @@ def test_every_operation_is_told_in_full(
         )
     for status in operation["responses"]:
         assert status in told
-    assert ("Example answer" in told) or ("?q=clock" in told)
+    assert ("Example response" in told) or ("?q=clock" in told)
 
 
 def test_the_overview_leads_to_every_operation(overview: Html) -> None:

@@ -29,16 +29,16 @@ def headers() -> dict[str, Answer]:
         "Access-Control-Allow-Origin": _header("Pages of every origin may read this.", "*"),
         "Last-Modified": _header("When this last changed.", "Mon, 09 Feb 2026 09:15:00 GMT"),
         "Retry-After": {
-            "description": "How many seconds to wait before you try again.",
+            "description": "How many seconds to wait before a retry.",
             "required": True,
             "schema": {"type": "integer", "minimum": 0},
             "example": 5,
         },
-        "Allow": _header("The methods this address has.", "GET, HEAD, OPTIONS"),
+        "Allow": _header("The supported methods.", "GET, HEAD, OPTIONS"),
         "Cache-Control": _header(
             "A published bundle never changes: keep it.", "public, max-age=31536000, immutable"
         ),
-        "Accept-Ranges": _header("Parts may be asked for with `Range`.", "bytes"),
+        "Accept-Ranges": _header("`Range` requests are supported.", "bytes"),
         "Content-Range": _header("Which bytes these are, of how many.", "bytes 0-1023/5515"),
         "Cross-Origin-Resource-Policy": _header("Every page may load it.", "cross-origin"),
     }
@@ -53,7 +53,7 @@ def errors() -> dict[str, Answer]:
             "headers": sent("ETag"),
         },
         "InvalidQuery": _error(
-            "A query parameter breaks its rule; the sentence says which and how.",
+            "A query parameter is invalid; the message says which, and why.",
             "compatSdk must be a semantic version with all three numbers, such as 1.2.0.",
             _OPEN,
         ),
@@ -68,7 +68,7 @@ def errors() -> dict[str, Answer]:
             _OPEN,
         ),
         "InvalidBody": _error(
-            "The body breaks its rules; every fault is named.",
+            "The body is invalid; the message lists all errors.",
             "sdk: must be a semantic version, such as 1.2.0.",
             _OPEN,
         ),
@@ -84,12 +84,13 @@ def errors() -> dict[str, Answer]:
             _OPEN,
         ),
         "NotKept": _error(
-            "`since` is older than what is kept: start over from the registries or a snapshot.",
+            "`since` is older than the retained changes: start over from the registries or a "
+            "snapshot.",
             "Not all changes after 1 are kept any more. Start over from the registries.",
             _OPEN,
         ),
         "MethodNotAllowed": _error(
-            "The address does not have the method you used. `Allow` names those it has.",
+            "The method is not supported. `Allow` lists those that are.",
             "DELETE is not possible here; use GET, HEAD, OPTIONS.",
             "Allow",
         ),
@@ -111,18 +112,18 @@ def errors() -> dict[str, Answer]:
             "Retry-After",
         ),
         "InternalFault": _error(
-            "A fault of the service, logged for its operator.",
+            "An internal error, logged for the operator.",
             "Something went wrong on our side. It has been logged.",
         ),
         "NotWritable": _error(
-            "The download could not be counted just now; try again after `Retry-After`. If the "
-            "catalog was only busy, this one may still be counted.",
+            "The download could not be counted at the moment; try again after `Retry-After`. If "
+            "the catalog was only busy, this one may still be counted.",
             "The catalog is busy with a long write. Try again soon.",
             "Retry-After",
             _OPEN,
         ),
         "Unreadable": _error(
-            "The catalog cannot be read just now; try again after `Retry-After`.",
+            "The catalog cannot be read at the moment; try again after `Retry-After`.",
             "The catalog cannot be read just now. Try again soon.",
             "Retry-After",
         ),
@@ -145,7 +146,7 @@ def shared(name: str) -> Answer:
 
 def json_answer(about: str, schema: str, example: object, *names: str) -> Answer:
     """A JSON answer with one example and these headers."""
-    return json_answers(about, schema, {"answer": ("Example answer", example)}, *names)
+    return json_answers(about, schema, {"answer": ("Example response", example)}, *names)
 
 
 def json_answers(

@@ -162,7 +162,7 @@ def _bundle(base_url: str) -> Answer:
                 "content": script,
             },
             "206": {
-                "description": "The part of it that `Range` asks for.",
+                "description": "The requested range.",
                 "headers": sent(*kept, *open_to_all, "Content-Range"),
                 "content": script,
             },
@@ -182,8 +182,10 @@ def _operational_paths(base_url: str) -> dict[str, object]:
         "checks": {"database": "ok", "bundles": "failing"},
         "error": "The folder of the bundles cannot be read.",
     }
-    is_healthy = json_answer("All is well.", "Health", ok, *_CLOSED)
-    is_not = json_answer("A check fails; which, and why.", "HealthFault", failing, *_CLOSED)
+    is_healthy = json_answer("All checks pass.", "Health", ok, *_CLOSED)
+    is_not = json_answer(
+        "A check fails; the body says which, and why.", "HealthFault", failing, *_CLOSED
+    )
     release_example = {
         "version": release.VERSION,
         "releasedAt": release.RELEASED_AT,
@@ -239,7 +241,7 @@ def _operational_paths(base_url: str) -> dict[str, object]:
             "How large the catalog is. Only listed widgets are counted, and what belongs to them.",
             {
                 "200": json_answer(
-                    "The numbers.",
+                    "The statistics.",
                     "Stats",
                     {**stats, "generatedAt": "2026-02-09T09:15:00.000Z"},
                     *_CLOSED,

@@ -102,11 +102,11 @@ def _or_null(schema: Schema) -> Schema:
 def _health() -> Schema:
     ok = {"type": "string", "const": "ok", "examples": ["ok"]}
     return exact(
-        "All is well.",
+        "All checks pass.",
         {
             "status": {**ok, "description": "`ok`: the service works."},
             "checks": exact(
-                "What was looked at.",
+                "The individual checks.",
                 {
                     "database": {**ok, "description": "The catalog can be read."},
                     "bundles": {**ok, "description": "The bundles' folder can be used."},
@@ -119,13 +119,13 @@ def _health() -> Schema:
 
 
 def _missing_workers() -> Schema:
-    return text("Only there while some are missing: how many run.", "1 of 2 running")
+    return text("Only present while some are missing: how many are running.", "1 of 2 running")
 
 
 def _health_fault() -> Schema:
     check = {"type": "string", "enum": ["ok", "failing"], "examples": ["failing"]}
     return exact(
-        "Something is wrong, and what.",
+        "At least one check fails.",
         {
             "status": {
                 "type": "string",
@@ -134,7 +134,7 @@ def _health_fault() -> Schema:
                 "examples": ["unavailable"],
             },
             "checks": exact(
-                "What was looked at; a check that fails says `failing`.",
+                "The individual checks; one that fails says `failing`.",
                 {
                     "database": {
                         **check,
@@ -145,13 +145,13 @@ def _health_fault() -> Schema:
                     "writing": {
                         "type": "string",
                         "const": "failing",
-                        "description": "Only there while another process keeps all from writing.",
+                        "description": "Only present while another process blocks all writes.",
                         "examples": ["failing"],
                     },
                     "replica": {
                         "type": "string",
                         "const": "behind",
-                        "description": "Only there while something changed cannot be shown yet.",
+                        "description": "Only present while changes cannot be shown yet.",
                         "examples": ["behind"],
                     },
                     "workers": _missing_workers(),
