@@ -7,9 +7,12 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 import yaml  # type: ignore[import-untyped]
 
+from support.nginx import nginx_before
+from support.service import free_port
 from widget_catalog.settings import load_settings
 
 ROOT = Path(__file__).parents[2]
@@ -45,6 +48,19 @@ def test_the_settings_in_them_are_settings_that_the_service_takes(file: str) -> 
     if "WIDGET_CATALOG_SECRET_KEY" in environment:
         environment["WIDGET_CATALOG_SECRET_KEY"] = "x" * 64
     load_settings(environment=environment)
+
+
+def test_nginx_says_in_the_form_of_the_api_that_no_node_answers(tmp_path: Path) -> None:
+    path = "/api/v1/widgets/search"
+    with nginx_before([free_port(), free_port()], tmp_path / "nginx") as port:
+        for ask in (httpx.get, httpx.post):
+            answer = ask(f"http://127.0.0.1:{port}{path}", timeout=60)
+            assert answer.status_code == 502
+            assert answer.json() == {"error": "The catalog does not respond. Try again soon."}
+            headers = answer.headers
+            assert headers["content-type"] == "application/json"
+            assert headers["access-control-allow-origin"] == "*"
+            assert (headers["retry-after"], headers["cache-control"]) == ("5", "no-store")
 
 
 def test_nginx_takes_the_configuration_and_asks_the_nodes_of_the_compose_file(
