@@ -197,7 +197,7 @@ class _Reader:
                 for example in media.get("examples", {}).values()
             ]
             if "example" in media:
-                summary = f"Example response as {kind}" if examples else "Example answer"
+                summary = f"Example response as {kind}" if examples else "Example response"
                 examples.append(Example(summary, _shown(media["example"])))
         headers = list(it.get("headers", {}))
         return Answer(status, self._inline(it["description"]), schema, headers, examples)
