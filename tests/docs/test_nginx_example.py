@@ -22,7 +22,14 @@ def test_every_answer_over_https_asks_browsers_to_stay_there() -> None:
 
 
 def test_the_load_balancer_s_lines_for_tls_ask_browsers_to_stay_there() -> None:
-    lines = [it.strip() for it in _DEPLOYED.read_text(encoding="utf-8").splitlines()]
+    """It is a comment beside those lines, and in every location that has headers of its own."""
+    text = _DEPLOYED.read_text(encoding="utf-8")
+    lines = [it.strip() for it in text.splitlines()]
+    own, *locations = re.split(r"^ +location ", text, flags=re.MULTILINE)
 
     assert lines.index("# listen 443 ssl;") < lines.index(f"# {_HSTS}")
-    assert [it for it in lines if it.startswith("add_header")] == []
+    assert f"# {_HSTS}" in own
+    assert "add_header" not in own.replace(f"# {_HSTS}", "")
+    assert _HSTS not in lines
+    for location in locations:
+        assert "add_header" not in location or f"# {_HSTS}" in location, location
