@@ -1,100 +1,99 @@
-// The shapes of the public API. Generated from its OpenAPI document; do not edit.
+// Types of the public API. Generated from its OpenAPI document; do not edit.
 // ./dev run python -m widget_catalog.web.openapi.typescript > clients/js/api.d.ts
 
 /** What to search for; `Catalog.search` takes it. */
 export interface SearchQuery {
   /**
-   * Text to look for. It is split at white space, and every term must occur in `displayName` or
-   * `description`: anywhere in a word, upper or lower case alike. `scope` and `name` are not
-   * searched. `%`, `*`, quotes and the like are ordinary characters. Over 256 characters is
-   * `400`; an empty text is the same as none.
+   * Search terms, separated by white space. Every term must occur in `displayName` or
+   * `description`, as a case-insensitive substring. `scope` and `name` are not searched. There
+   * are no wildcards: `%`, `*` and quotes are ordinary characters. More than 256 characters:
+   * `400`. An empty value is ignored.
    */
   q?: string;
   /**
-   * Version of your dashboard's SDK: a full semantic version, no range, no `v`. It filters
-   * nothing: each result gets `latestCompatibleVersion`, which is `null` where no version fits.
-   * Prereleases count: `1.0.0-rc.1` is admitted by `^1.0.0`. Anything that is not a version,
-   * the empty text too, is `400`.
+   * Version of your dashboard's SDK: a full semantic version, without `v`, not a range. Results
+   * are not filtered: each one has a `latestCompatibleVersion`, which is `null` if no version
+   * is compatible. Prereleases are included: `1.0.0-rc.1` satisfies `^1.0.0`. An empty or
+   * invalid value: `400`.
    */
   compatSdk?: string;
   /**
-   * Only widgets of this scope, written exactly. A scope that does not exist, or could not, has
-   * no widgets; that is no error.
+   * Only widgets of this scope (exact match). An unknown or invalid scope returns no results,
+   * not an error.
    */
   scope?: string;
   /**
-   * `true`: only official widgets. `false`: only the others, those with `isOfficial: null`
-   * among them. Upper or lower case alike; anything else is `400`.
+   * `true`: only official widgets. `false`: only others, including those with `isOfficial:
+   * null`. Case-insensitive. Any other value: `400`.
    */
   official?: boolean;
   /**
-   * Which page, a whole number from 1. A page past the end is empty; anything that is not such
-   * a number is `400`.
+   * Page number, starting with 1. A page after the last one is empty. Any other value: `400`.
    */
   page?: number;
   /**
-   * How many results a page has, a whole number from 1. More than 100 is taken as 100, and the
-   * answer's `limit` says so; it is not an error. Anything that is not such a number is `400`.
+   * Results per page. Values above 100 are treated as 100, which the `limit` in the response
+   * shows. Values that are not whole numbers of at least 1: `400`.
    */
   limit?: number;
 }
 
 /** One page of search results. */
 export interface SearchResults {
-  /** The results on this page, best first. */
+  /** The results on this page, best match first. */
   widgets: WidgetSummary[];
-  /** How many widgets match in all, on every page together. */
+  /** Total number of matches on all pages. */
   total: number;
-  /** The number of this page, as requested. */
+  /** The requested page. */
   page: number;
-  /** The page size that was used: what was asked for, but never more than 100. */
+  /** The page size used: the requested one, but at most 100. */
   limit: number;
 }
 
-/** A widget as search shows it. */
+/** A widget in search results. */
 export interface WidgetSummary {
-  /** Who publishes it. */
+  /** Publishing scope. */
   scope: string;
-  /** Its name inside the scope. */
+  /** Name, unique within the scope. */
   name: string;
-  /** Its display name. */
+  /** Human-readable name. */
   displayName: string;
   /** Short description. */
   description: string | null;
   /** Iconify identifier. */
   icon: string | null;
-  /** Whether the operator of this service maintains it; `null` counts as `false`. */
+  /** Whether the operator of this service maintains it; `null` means `false`. */
   isOfficial: boolean | null;
-  /** Installs so far, all versions together. */
+  /** Total installs of all versions. */
   downloadCount: number | null;
   /**
-   * The newest version that is not yanked; `null` if there is none. *Newest* is the one
-   * published last, not the one with the highest number.
+   * The newest version that is not yanked; `null` if there is none. *Newest* means published
+   * last, not the highest number.
    */
   latestVersion: VersionEntry | null;
   /**
-   * Only there when the request has `compatSdk`: the newest version, not yanked, whose
-   * `sdkVersion` range admits that SDK; `null` if none does.
+   * Only present if the request has `compatSdk`: the newest version that is not yanked and
+   * whose `sdkVersion` range includes that SDK; `null` if there is none.
    */
   latestCompatibleVersion?: VersionEntry | null;
 }
 
-/** A widget with all of its versions. */
+/** A widget with all its versions. */
 export interface WidgetDetail {
   widget: Widget;
-  /** Every published version, newest first. Yanked ones are among them, marked. */
+  /** All published versions, newest first, including yanked versions. */
   versions: VersionEntry[];
-  /** Number of the newest version that is not yanked; `null` if there is none. */
+  /** The newest version that is not yanked; `null` if there is none. */
   latestVersion: string | null;
 }
 
-/** A widget as its detail shows it. */
+/** A widget in its detail. */
 export interface Widget {
-  /** Who publishes it. */
+  /** Publishing scope. */
   scope: string;
-  /** Its name inside the scope. */
+  /** Name, unique within the scope. */
   name: string;
-  /** Its display name. */
+  /** Human-readable name. */
   displayName: string;
   /** Short description. */
   description: string | null;
@@ -102,59 +101,59 @@ export interface Widget {
   icon: string | null;
   /** Whether the operator of this service maintains it. */
   isOfficial: boolean;
-  /** Installs so far, all versions together. */
+  /** Total installs of all versions. */
   downloadCount: number;
-  /** When the widget was created. */
+  /** Time of creation. */
   createdAt: string;
 }
 
 /**
- * A published version. It never changes, except that it may be yanked or deprecated (and back
- * again).
+ * A published version. It is immutable, except that it may be yanked or deprecated, which can
+ * be undone.
  */
 export interface VersionEntry {
   /** Same as the widget's. */
   scope: string;
   /** Same as the widget's. */
   name: string;
-  /** Version number, by Semantic Versioning 2.0.0. */
+  /** Version number (Semantic Versioning 2.0.0). */
   version: string;
-  /** Where the JavaScript bundle is. Load this address; do not build your own. */
+  /** URL of the JavaScript bundle. Use this URL; do not construct it yourself. */
   bundleUrl: string;
-  /** Size of the bundle in bytes, not compressed. */
+  /** Size of the bundle in bytes, uncompressed. */
   bundleSize: number;
-  /** SHA-256 of the bundle, in hexadecimal: check what you have loaded against it. */
+  /** SHA-256 of the bundle, in hexadecimal. Verify the bundle with it. */
   sha256Hash: string;
-  /** When the version was published. */
+  /** Time of publication. */
   publishedAt: string;
   /**
-   * Whether the version was withdrawn. A yanked version is never offered as the latest; its
-   * bundle stays where it is, so that running dashboards do not break.
+   * Whether the version is yanked. A yanked version is never offered as the latest; its bundle
+   * remains available, so that running dashboards do not break.
    */
   yanked: boolean;
-  /** Why it was yanked, for people. */
+  /** Human-readable reason, if yanked. */
   yankedReason: string | null;
-  /** A warning to show to those who use this version. */
+  /** A warning to show to users of this version. */
   deprecationMessage: string | null;
-  /** What is new, for users. Often Markdown. */
+  /** Release notes for users, often in Markdown. */
   releaseNotes: string | null;
-  /** Display name, as of this version. */
+  /** Human-readable name, as of this version. */
   displayName: string;
   /** Short description, as of this version. */
   description: string | null;
   /** Iconify identifier, as of this version. */
   icon: string | null;
-  /** Smallest size on the dashboard's grid. */
+  /** Minimum size on the dashboard's grid. */
   minSize: Size;
-  /** Largest size on the dashboard's grid. */
+  /** Maximum size on the dashboard's grid. */
   maxSize: Size;
-  /** Range of SDK versions the bundle works with, in npm's grammar. */
+  /** Range of compatible SDK versions, in npm syntax. */
   sdkVersion: string;
   /** Version of the widget's settings, for migrations. */
   configVersion: number | null;
-  /** What the widget asks to be allowed to do. */
+  /** Permissions that the widget requests. */
   permissions: string[];
-  /** License identifier, usually an SPDX one. */
+  /** License identifier, usually from SPDX. */
   license: string | null;
 }
 
@@ -166,139 +165,139 @@ export interface Size {
   h: number;
 }
 
-/** Everything about one version. */
+/** A version in full. */
 export interface VersionDetail {
   widget: Widget;
   version: VersionEntry;
   /**
-   * The manifest as it was published, with keys that this catalog does not know. `null` for
-   * versions that were imported without one.
+   * The manifest as published, including unknown keys. `null` for versions that were imported
+   * without one.
    */
   manifest: Record<string, unknown> | null;
   /** The bundle, and the style sheet if there is one. */
   files: PublishedFile[];
-  /** What it asks for and `previousVersion` did not. */
+  /** Permissions that `previousVersion` did not request. */
   permissionsAdded: string[];
-  /** What `previousVersion` asked for and this does not. */
+  /** Permissions that only `previousVersion` requested. */
   permissionsRemoved: string[];
-  /** The version published before it that is not yanked, if any. */
+  /** The previous version that is not yanked, if any. */
   previousVersion: string | null;
-  /** Set if the bundle must not run; `null` otherwise. */
+  /** Set if the version is revoked; `null` otherwise. */
   revoked: RevokedState | null;
 }
 
 /** A file of a version. */
 export interface PublishedFile {
-  /** Its name. */
+  /** File name. */
   path: string;
-  /** Where it is. */
+  /** URL of the file. */
   url: string;
-  /** Its size in bytes, not compressed. */
+  /** Size in bytes, uncompressed. */
   size: number;
-  /** Its SHA-256, in hexadecimal. */
+  /** SHA-256, in hexadecimal. */
   sha256Hash: string;
-  /** The same for an `integrity` attribute. */
+  /** The hash as the value of an `integrity` attribute. */
   integrity: string;
-  /** Its media type. */
+  /** Media type. */
   contentType: string;
 }
 
-/** Why and when a version was revoked: its bundle must not run. */
+/** The revocation of a version: its bundle must not run. */
 export interface RevokedState {
-  /** Why, for people. */
+  /** Human-readable reason. */
   reason: string;
-  /** When. */
+  /** Time of the revocation. */
   at: string;
 }
 
-/** What to do about every requested widget. */
+/** The results for all requested widgets. */
 export interface Resolved {
-  /** The requested SDK. */
+  /** The SDK, as requested. */
   sdk: string;
-  /** Number of the newest change that this answer knows of: see `changes`. */
+  /** Number of the newest change that this response includes: see `changes`. */
   revision: number;
-  /** In the order of the request. */
+  /** The results, in the order of the request. */
   results: ResolveResult[];
 }
 
-/** What to do about one widget. */
+/** The result for one widget. */
 export interface ResolveResult {
-  /** The requested widget. */
+  /** The widget, as requested. */
   id: string;
   /**
-   * `current`: what is installed is what would be offered. `update`: there is another, newer
-   * one to go to. `install`: nothing is installed, and there is an offer. `incompatible`:
-   * neither what is installed nor anything newer fits the SDK and the range; if an older
-   * version does, it is the offer. `yanked`: what is installed was taken back. `revoked`: what
-   * is installed must not run; unload it. `unlisted`: the widget is no longer listed.
-   * `unknown`: there is no such widget.
+   * `current`: the installed version is up to date. `update`: a newer version is offered.
+   * `install`: nothing is installed, and a version is offered. `incompatible`: neither the
+   * installed version nor a newer one is compatible with the SDK and in the range; if an older
+   * version is, it is offered. `yanked`: the installed version was yanked. `revoked`: the
+   * installed version must not run; unload it. `unlisted`: the widget is no longer listed.
+   * `unknown`: the widget does not exist.
    */
   status: "current" | "update" | "install" | "incompatible" | "yanked" | "revoked" | "unlisted" | "unknown";
-  /** What is installed, if the catalog knows it. */
+  /** The installed version, if the catalog has it. */
   installed: VersionEntry | null;
   /**
-   * The newest version that fits: compatible, neither yanked nor revoked, in the range, old
+   * The newest version that is compatible, neither yanked nor revoked, in the range, and old
    * enough.
    */
   offer: VersionEntry | null;
-  /** Number of the newest version that is not yanked, whether it fits or not. */
+  /** The newest version that is not yanked, whether compatible or not. */
   latestVersion: string | null;
-  /** What the offer asks for and the installed version does not. */
+  /** Permissions that the offer requests and the installed version does not. */
   permissionsAdded: string[];
-  /** What the installed version asks for and the offer does not. */
+  /** Permissions that the installed version requests and the offer does not. */
   permissionsRemoved: string[];
-  /** A message to show to users. */
+  /** A human-readable message. */
   message: string;
 }
 
 /** A page of the feed, oldest first. */
 export interface Changes {
-  /** What happened after `since`. */
+  /** The changes after `since`. */
   changes: Change[];
-  /** Ask with this as `since` for what comes after. */
+  /** The value of `since` for the next request. */
   next: number;
-  /** Number of the newest change: where `next` is less, there is more. */
+  /** Number of the newest change. If `next` is less, there are more. */
   newest: number;
 }
 
-/** Something that happened to a widget. Of one that is not listed, only its id is given. */
+/** A change of a widget. If the widget is not listed, only its id is given. */
 export interface Change {
-  /** Its number. There are no gaps. */
+  /** Sequence number, without gaps. */
   seq: number;
-  /** When it happened. */
+  /** Time of the change. */
   at: string;
   /**
-   * `published`: a version, or several by an import. `unyanked`: also if a revocation was taken
-   * back. `text`: the name, description or icon of the widget is another one.
+   * `published`: a version, or several by an import. `unyanked`: also if a revocation was
+   * undone. `text`: the display name, description or icon of the widget has changed.
    */
   type: "published" | "yanked" | "unyanked" | "deprecated" | "undeprecated" | "listed" | "unlisted" | "official" | "unofficial" | "revoked" | "text";
   /** The widget, as `scope/name`. */
   id: string;
-  /** The version that it happened to; `null`: to the widget, or to several. */
+  /** The changed version; `null` if the change affects the widget, or several versions. */
   version: string | null;
-  /** Whether the widget is listed now. */
+  /** Whether the widget is currently listed. */
   listed: boolean;
 }
 
 /** All bundles that must not run, of listed and unlisted widgets. */
 export interface Revocations {
-  /** Number of the newest change that this answer knows of: see `changes`. */
+  /** Number of the newest change that this response includes: see `changes`. */
   revision: number;
-  /** The newest first. */
+  /** The revocations, newest first. */
   revocations: Revocation[];
 }
 
 /** A bundle that must not run. */
 export interface Revocation {
-  /** SHA-256 of the bundle, in hexadecimal. Do not run what has it, wherever it is from. */
+  /** SHA-256 of the bundle, in hexadecimal. Do not run it, whatever its source. */
   sha256Hash: string;
   /** The widget, as `scope/name`. */
   id: string;
-  /** The version that was revoked. */
+  /** The revoked version. */
   version: string;
-  /** Why, for people. */
+  /** Human-readable reason. */
   reason: string;
-  /** When it was revoked. */
+  /** Time of the revocation. */
   at: string;
 }
 
@@ -308,22 +307,22 @@ export interface Counted {
   success: true;
 }
 
-/** What a dashboard runs, and what it has. Other keys are ignored. */
+/** The SDK and the widgets of a dashboard. Unknown keys are ignored. */
 export interface ResolveRequest {
-  /** Version of the SDK: the one that runs, or one to upgrade to. */
+  /** Version of the SDK: the current one, or one to upgrade to. */
   sdk: string;
-  /** At most 500. */
+  /** The widgets, at most 500. */
   widgets: InstalledWidget[];
-  /** Offer no version that was published within so many days. What is installed stays. */
+  /** Do not offer versions newer than this many days. Installed versions are kept. */
   minAgeDays?: number | null;
 }
 
-/** A widget that a dashboard has, or wants. */
+/** A widget that is installed, or to be installed. */
 export interface InstalledWidget {
   /** The widget, as `scope/name`. */
   id: string;
-  /** The version that is installed, if any. */
+  /** The installed version, if any. */
   installed?: string | null;
-  /** Only versions in this range, in npm's grammar. */
+  /** Only versions in this range, in npm syntax. */
   range?: string | null;
 }

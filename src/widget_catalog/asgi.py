@@ -29,4 +29,4 @@ def _prepare(node: Node) -> None:
         node.replica.state_counts(node.store, waits=True)
     except StoreUnavailable as fault:
         log = structlog.get_logger("widget_catalog.start")
-        log.error("The start could not be finished.", fault=fault.message)
+        log.error("The startup could not be completed.", fault=fault.message)

@@ -25,7 +25,7 @@ def greet(
         log.info("The service is ready.", url=url, data=str(settings.data.resolve()), **more)
         return
     name, url = escape(settings.service_name), escape(url)
-    console.print(f"\n[bold]{name}[/] is at [bold cyan]{url}[/]")
+    console.print(f"\n[bold]{name}[/] is running at [bold cyan]{url}[/]")
     if local_url:
         console.print(f"  here   {escape(local_url)}, for your proxy or load balancer")
     console.print(f"  try    curl '{url}/api/v1/widgets/search?limit=3'")
@@ -41,7 +41,7 @@ def greet_first(console: Console, settings: Settings, invitation: str) -> None:
     first = _first_account(settings, invitation)
     if settings.log_format == "json":
         log = structlog.get_logger("widget_catalog")
-        log.info("The first account can be made.", first_account=first)
+        log.info("The first account can be created.", first_account=first)
     else:
         _print_first(console, first)
 
@@ -51,7 +51,7 @@ def _first_account(settings: Settings, invitation: str) -> str:
 
 
 def _print_first(console: Console, first: str) -> None:
-    console.print("  first  create the operator's account, once, at")
+    console.print("  first  create the operator's account at")
     console.print(f"         {escape(first)}")
 
 

@@ -41,8 +41,8 @@ from .domain.errors import (
 )
 from .settings import load_settings, passed_sockets
 
-_CATALOG = "The catalog"
-_MANAGING = "People and widgets"
+_CATALOG = "Catalog data"
+_MANAGING = "Accounts and widgets"
 _ADDRESSES = "Addresses"
 _RUNNING = "Workers, logs and metrics"
 
@@ -51,8 +51,8 @@ _DEMO_FOLDER = Path("data-demo")
 app = typer.Typer(
     name="widget-catalog",
     help="Run and manage a Widget Catalog: a catalog of dashboard widgets.",
-    epilog="Settings can also be given in the environment (WIDGET_CATALOG_PORT=9000) or in a TOML "
-    "file (--config).\n\nExit codes: 0 all well, 1 something is wrong, 2 wrong usage.",
+    epilog="Settings can also be set in the environment (WIDGET_CATALOG_PORT=9000) or in a TOML "
+    "file (--config).\n\nExit codes: 0 success, 1 failure or problems found, 2 usage error.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -71,7 +71,7 @@ def about(
     _version: Annotated[
         bool,
         typer.Option(
-            "--version", help="Print which release this is.", is_eager=True, callback=_print_version
+            "--version", help="Print the version.", is_eager=True, callback=_print_version
         ),
     ] = False,
 ) -> None:
@@ -91,15 +91,15 @@ def serve(
         bool,
         typer.Option(
             "--demo",
-            help="Fill the folder with example widgets if it is empty; data-demo if "
-            "--data is not given.",
+            help="Add example widgets if the data folder is empty. The default of --data "
+            "is then data-demo.",
         ),
     ] = False,
     new_database: Annotated[
         bool,
         typer.Option(
             "--new-database",
-            help="Begin with an empty catalog although the folder has bundles of a lost one.",
+            help="Start with an empty catalog although the folder has bundles but no database.",
         ),
     ] = False,
     data: DataOption = None,
@@ -109,7 +109,7 @@ def serve(
         typer.Option(
             "--set",
             metavar="NAME=VALUE",
-            help="Any other setting (see docs/settings.md); may be repeated.",
+            help="Any other setting (see docs/settings.md); repeatable.",
             rich_help_panel=WHERE,
         ),
     ] = None,
@@ -134,14 +134,14 @@ def serve(
     base_url: Annotated[
         str | None,
         typer.Option(
-            metavar="URL", help="Public address, if behind a proxy.", rich_help_panel=_ADDRESSES
+            metavar="URL", help="Public URL, if behind a proxy.", rich_help_panel=_ADDRESSES
         ),
     ] = None,
     cdn_base_url: Annotated[
         str | None,
         typer.Option(
             metavar="URL",
-            help="Where bundles are fetched from, if a CDN serves them.",
+            help="Base URL of bundles, if a CDN serves them.",
             rich_help_panel=_ADDRESSES,
         ),
     ] = None,
@@ -167,7 +167,7 @@ def serve(
         str | None,
         typer.Option(
             metavar="console|json",
-            help="For people or for machines.",
+            help="Log format: text or JSON.",
             show_default="console",
             rich_help_panel=_RUNNING,
         ),
@@ -190,8 +190,8 @@ def serve(
 ) -> None:
     """Run the service. The first start creates the folder and the database.
 
-    Stop it with Ctrl-C or SIGTERM: running requests are finished, and no count is lost. SIGHUP
-    replaces the workers one by one, with the settings of that moment; no request is refused.
+    Stop it with Ctrl-C or SIGTERM: requests in flight are finished, and no download count is lost.
+    SIGHUP replaces the workers one by one with the current settings, without downtime.
     """
     from .commands.start_check import check_start
     from .commands.start_work import StartWork, warn_of_outage, warn_of_settings
@@ -228,7 +228,7 @@ def serve(
     make_folder(folder)
     # Before the database is touched: another release may be using it.
     lock.take(settings.public_url, iso(clock.now()))
-    bar = partial(counting, say, "Making the read model")
+    bar = partial(counting, say, "Building the read model")
     node = prepare_node(
         settings.data,
         backends=settings.backends,
@@ -246,8 +246,8 @@ def serve(
         try:
             summary = add_examples(node, settings)
         except InvalidImport as error:
-            fail(f"The example widgets cannot be added to {place}. {error.message}")
-        say.print(f"Put {summary.widgets_added} example widgets into {place}.")
+            fail(f"Cannot add the example widgets to {place}. {error.message}")
+        say.print(f"Added {summary.widgets_added} example widgets to {place}.")
     work = StartWork(settings)
     invitation = work.do(node)
     node.store.close()
@@ -312,7 +312,7 @@ app.command(rich_help_panel=_CATALOG)(doctor)
 
 @app.command(rich_help_panel=_CATALOG)
 def stats(data: DataOption = None, config: ConfigOption = None) -> None:
-    """Print the catalog's numbers as JSON, the same as /api/stats. Changes nothing."""
+    """Print statistics of the catalog as JSON, like /api/stats."""
     from .actions.count_catalog import count_catalog
     from .opening import open_to_read
 
@@ -331,7 +331,7 @@ app.command(rich_help_panel=_MANAGING)(audit)
 
 
 def run() -> None:
-    """The entry point: errors that are ours are one sentence, not a stack trace."""
+    """The entry point: expected errors are printed as one sentence, without a stack trace."""
     os.umask(0o077)  # What we create is our user's alone, also in a folder that others can read.
     try:
         build_command(app)()
@@ -342,12 +342,12 @@ def run() -> None:
     except BackendDown as error:
         what = "bundles" if isinstance(error, BundlesDown) else "database"
         if isinstance(error, DatabaseReadOnly):
-            fail(f"The database takes no writes, as a standby does: {error.reason}")
+            fail(f"The database is read-only, like a standby: {error.reason}")
         fail(f"The {what} cannot be used: {error.reason}")
     except CatalogError as error:
         fail(error.message)
     except sqlite3.Error as error:
-        fail(f"The catalog's database cannot be read ({error}). Run doctor.")
+        fail(f"Cannot read the catalog's database ({error}). Run: widget-catalog doctor")
     except BrokenPipeError:
         _leave_quietly()
     finally:

@@ -150,7 +150,7 @@ def require_no_traces_of(folder: DataFolder, *, is_opened: bool) -> None:
 
 def check_is_folder(path: Path) -> None:
     if path.is_file():
-        raise FolderUnusable(f"{path} is a file. Name a folder with --data.")
+        raise FolderUnusable(f"{path} is a file. Pass a folder with --data.")
 
 
 def unusable(path: Path, error: OSError) -> FolderUnusable:

@@ -65,12 +65,12 @@ def check_port(host: str, port: int, flag: str) -> None:
 def _why_not(error: OSError, host: str, port: int, flag: str) -> str:
     reason, choose = error.strerror, f"Choose another port with {flag}."
     if error.errno == errno.EADDRNOTAVAIL:
-        reason = "this machine has no such address"
+        reason = "this machine does not have this address"
         setting = "--host" if flag == "--port" else "--set metrics_host=…"
         choose = f"Choose one of its own with {setting}, or 0.0.0.0 for all."
     elif error.errno == errno.EACCES:
-        reason = "you have no right to use this port"
-        choose = f"Choose one from 1024 on with {flag}, and put a proxy in front."
+        reason = "you do not have permission to use this port"
+        choose = f"Choose 1024 or higher with {flag}, and use a reverse proxy."
     return f"Cannot listen on {host} port {port}: {reason}. {choose}"
 
 

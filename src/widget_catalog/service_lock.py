@@ -71,5 +71,7 @@ class ServiceLock:
         with contextlib.suppress(msgspec.DecodeError):  # It has just begun.
             found = msgspec.json.decode(os.pread(descriptor, 4096, 0), type=RunningService)
             who += f" (process {found.pid}, at {found.address}, since {found.since})"
-        sentence = f"{who} runs on the data folder {self._folder}. Stop it, or choose another "
+        sentence = (
+            f"{who} is already using the data folder {self._folder}. Stop it, or choose another "
+        )
         return FolderInUse(f"{sentence}--data.", found)

@@ -12,7 +12,7 @@ from .domain.oauth_clients import parse_clients
 from .domain.public_addresses import parse_networks
 from .domain.second_factor import RequiredOf
 
-_URL_RULE = "must be an http(s) address without query, fragment or user name."
+_URL_RULE = "must be an http(s) URL without query, fragment or user name."
 _HOST_AND_PORT = re.compile(r"(\w[\w.-]*|\[[0-9A-Fa-f:.]+\])(:[0-9]*)?", re.ASCII)
 _PATH_RULE = (
     "must have no path, because every page on that host could act with the sessions of people "
@@ -21,13 +21,13 @@ _PATH_RULE = (
 )
 _BUCKET = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[\w.-]+)*/?", re.ASCII)
 _DATABASE_RULE = (
-    "must be an address that PostgreSQL's own clients understand, such as "
-    "postgresql://user:password@host/name. In a password, write @ as %40, / as %2F and % as %25."
+    "must be a PostgreSQL connection URI, such as postgresql://user:password@host/name. "
+    "In a password, write @ as %40, / as %2F and % as %25."
 )
 _SECRET_LENGTH = 32
 _SECRET_RULE = (
-    f"must have {_SECRET_LENGTH} characters or more where there is a database, without spaces, and "
-    "be the same on every node. Make one with: openssl rand -hex 32"
+    f"must have {_SECRET_LENGTH} characters or more if database is set, without spaces, and be "
+    "the same on every node. Create one with: openssl rand -hex 32"
 )
 _LOG_FORMATS = ("console", "json")
 _REGISTRATION = ("closed", "invitation", "open")
@@ -90,7 +90,7 @@ def check_values(values: Mapping[str, Any], given: Mapping[str, tuple[Any, str]]
         f"must be one of {', '.join(RequiredOf)}.",
     )
     has_id = bool(values["oidc_client_id"]) or not values["oidc_issuer"]
-    require("oidc_client_id", has_id, "is needed with oidc_issuer.")
+    require("oidc_client_id", has_id, "is required with oidc_issuer.")
     require("oidc_name", bool(values["oidc_name"].strip()), "must not be empty.")
     try:
         parse_clients(values["oauth_clients"])
@@ -112,9 +112,9 @@ def check_values(values: Mapping[str, Any], given: Mapping[str, tuple[Any, str]]
     is_bucket = not values["bundles"] or _BUCKET.fullmatch(values["bundles"]) is not None
     require("bundles", is_bucket, "must be like s3://bucket or s3://bucket/prefix.")
     has_both = bool(values["s3_access_key_id"]) == bool(values["s3_secret_access_key"])
-    require("s3_access_key_id", has_both, "is needed with s3_secret_access_key, and that with it.")
+    require("s3_access_key_id", has_both, "must be set together with s3_secret_access_key.")
     has_key = bool(values["s3_access_key_id"]) or not values["s3_session_token"]
-    require("s3_session_token", has_key, "belongs to an s3_access_key_id, which is missing.")
+    require("s3_session_token", has_key, "requires s3_access_key_id.")
     if values["database"]:
         require("database", _is_postgresql(values["database"]), _DATABASE_RULE)
         secrets = values["secret_key"].split()

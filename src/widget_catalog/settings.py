@@ -21,7 +21,7 @@ from .setting_rules import check_values
 
 _DATA = Path("data")
 PREFIX = "WIDGET_CATALOG_"
-# What else begins so: which file to read, and where the authors' tool finds its catalog.
+# Other variables with this prefix: the settings file, and the catalog of the authors' tool.
 _OF_OTHERS = ("config", "url")
 _FIRST_PASSED = 3
 
@@ -53,49 +53,49 @@ class Backends(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    data: Path = _setting(_DATA, "The folder that holds everything: database and bundles.")
+    data: Path = _setting(_DATA, "The data folder: database and bundles.")
     database: str = _setting(
         "",
-        "The PostgreSQL that nodes share, `postgresql://…`; empty: SQLite in the folder.",
+        "The PostgreSQL database that nodes share, `postgresql://…`; empty: SQLite.",
         is_secret=True,
     )
     secret_key: str = _setting(
         "",
-        "With `database`: a secret of 32 characters or more, the same on every node; former ones "
-        "behind it.",
+        "With `database`: a secret of at least 32 characters, the same on every node. Old "
+        "secrets may follow.",
         is_secret=True,
     )
-    bundles: str = _setting("", "Where bundles are kept: `s3://bucket/prefix`; empty: the folder.")
-    s3_endpoint: str = _setting("", "The address of an S3-compatible store; empty: Amazon's.")
+    bundles: str = _setting("", "Where bundles are stored: `s3://bucket/prefix`; empty: on disk.")
+    s3_endpoint: str = _setting("", "The endpoint of an S3-compatible store; empty: Amazon S3.")
     s3_region: str = _setting("", "Its region; empty: from `AWS_REGION`.")
     s3_path_style: bool = _setting(
-        False, "Put the bucket into the path of addresses, not into the host name."
+        False, "Use path-style URLs: the bucket in the path, not in the host name."
     )
     s3_access_key_id: str = _setting(
-        "", "The key to sign in with; empty: as Amazon's own tools find it."
+        "", "The access key; empty: the standard AWS credential chain."
     )
     s3_secret_access_key: str = _setting("", "The secret of that key.", is_secret=True)
     s3_session_token: str = _setting(
-        "", "The session token that belongs to a key for some hours.", is_secret=True
+        "", "The session token of temporary credentials.", is_secret=True
     )
     bundle_cache_mb: int = _setting(
-        1024, "With `bundles`: how much of them a node keeps on its own disk, in MB."
+        1024, "With `bundles`: size of a node's disk cache of bundles, in MB."
     )
     host: str = _setting("127.0.0.1", "The address to listen on; `0.0.0.0` for all.")
     port: int = _setting(8080, "The port to listen on.")
-    workers: int = _setting(1, "How many processes answer requests.")
-    base_url: str = _setting("", "The address people reach the service at; default: host and port.")
+    workers: int = _setting(1, "Number of worker processes.")
+    base_url: str = _setting("", "The public URL of the service; default: from host and port.")
     shares_origin: bool = _setting(
         False, "Allow a `base_url` with a path: everything on that host can use people's sessions."
     )
     cdn_base_url: str = _setting("", "Where bundles are fetched from; default: `{base_url}/cdn`.")
     service_name: str = _setting("Widget Catalog", "The name shown to people.")
     dashboard: bool = _setting(
-        False, "Offer `/dashboard`, where visitors try widgets together; on with `--demo`."
+        False, "Enable `/dashboard`, where visitors try widgets; enabled by `--demo`."
     )
-    max_bundle_bytes: int = _setting(2_097_152, "The largest bundle that is taken in.")
+    max_bundle_bytes: int = _setting(2_097_152, "Maximum size of a bundle.")
     max_document_bytes: int = _setting(
-        2_097_152, "What a widget's detail may weigh with one more version; 0: no limit."
+        2_097_152, "Maximum size of a widget's detail with all versions; 0: no limit."
     )
     max_organizations: int = _setting(10, "Organizations an account may own; 0: no limit.")
     max_new_widgets_per_day: int = _setting(
@@ -111,21 +111,21 @@ class Settings:
         1000, "Changes an account may make to widgets in an hour, such as yanks; 0: no limit."
     )
     max_open_requests: int = _setting(
-        50, "Requests to publish an account may have open; 0: no limit."
+        50, "Unconfirmed publish requests an account may have; 0: no limit."
     )
     max_parallel_uploads: int = _setting(
-        8, "Uploads at a time from one address, per worker; 0: no limit."
+        8, "Concurrent uploads from one address, per worker; 0: no limit."
     )
     max_webhooks: int = _setting(10, "Webhooks a scope may have; 0: no limit.")
-    webhook_http: bool = _setting(False, "Allow webhooks to `http` addresses, without TLS.")
+    webhook_http: bool = _setting(False, "Allow webhooks to `http` URLs, without TLS.")
     webhook_networks: str = _setting(
-        "", "Private networks that webhooks may reach, e.g. `10.1.0.0/16`; spaces between them."
+        "", "Private networks that webhooks may reach, e.g. `10.1.0.0/16`, separated by spaces."
     )
     max_reports: int = _setting(
-        5, "Reports of widgets from one address in 15 minutes; 0: visitors cannot report any."
+        5, "Reports of widgets from one address in 15 minutes; 0: reports are disabled."
     )
     reserved_names: str = _setting(
-        "", "Further names that cannot be taken, separated by spaces; `-name` allows one."
+        "", "Additional reserved names, separated by spaces; `-name` allows one."
     )
     min_cli_version: str = _setting(
         "0.0.0", "The oldest release of the authors' tool that may publish; `0.0.0`: any."
@@ -133,10 +133,10 @@ class Settings:
     registration: str = _setting(
         "closed", "Who may create an account: `closed` (the operator), `invitation` or `open`."
     )
-    session_idle_hours: int = _setting(336, "How long a session lasts unused.")
-    session_max_days: int = _setting(90, "How long a session lasts at all.")
+    session_idle_hours: int = _setting(336, "Idle timeout of a session, in hours.")
+    session_max_days: int = _setting(90, "Maximum lifetime of a session, in days.")
     oauth_max_days: int = _setting(
-        180, "How long a program stays signed in at all, however often it renews its access."
+        180, "Maximum lifetime of a program's sign-in, in days, however often it is refreshed."
     )
     audit_keep_days: int = _setting(
         0, "How long entries of the audit log are kept, in days; 0: forever."
@@ -147,42 +147,42 @@ class Settings:
         "operators) or `everybody`.",
     )
     oauth_clients: str = _setting(
-        OWN_CLIENTS, "Programs that may sign people in: id, name and addresses; `;` between them."
+        OWN_CLIENTS, "OAuth clients: id, name and redirect URIs of each, separated by `;`."
     )
     oidc_issuer: str = _setting("", "The OpenID Connect provider people may sign in through.")
-    oidc_client_id: str = _setting("", "What the provider knows this catalog by.")
+    oidc_client_id: str = _setting("", "The client id of this catalog at the provider.")
     oidc_client_secret: str = _setting(
-        "", "The secret the provider gave for it, if any.", is_secret=True
+        "", "The client secret, if the provider issued one.", is_secret=True
     )
-    oidc_name: str = _setting("OpenID Connect", "What the provider is called: `Sign in with …`.")
+    oidc_name: str = _setting(
+        "OpenID Connect", "The display name of the provider: `Sign in with …`."
+    )
     oidc_creates_accounts: bool = _setting(
         True,
-        "People who come through the provider may create an account, whatever `registration` is.",
+        "People who sign in through the provider may create an account, despite `registration`.",
     )
-    cache_mb: int = _setting(80, "Memory a worker may use for ready answers, in MB.")
+    cache_mb: int = _setting(80, "Memory for cached responses per worker, in MB.")
     rate_limit: str = _setting(
         "", "Requests a client may make, e.g. `300/minute`; empty: no limit."
     )
-    max_event_streams: int = _setting(
-        1000, "Clients that may follow the changes as event streams, for each worker."
-    )
+    max_event_streams: int = _setting(1000, "Open event streams per worker.")
     max_event_streams_per_client: int = _setting(
-        100, "Those that one address may open, for each worker; 0: no limit."
+        100, "Open event streams per client address and worker; 0: no limit."
     )
     max_lag_s: int = _setting(
-        60, "Seconds that changes may wait to be shown before `/healthz/ready` answers `503`."
+        60, "Seconds that changes may wait to be applied before `/healthz/ready` returns `503`."
     )
     max_silence_s: int = _setting(
         0,
-        "With `database`: seconds that it may be silent before `/healthz/ready` answers `503`; 0: "
-        "no limit.",
+        "With `database`: seconds without a response from it before `/healthz/ready` returns "
+        "`503`; 0: no limit.",
     )
     trust_forwarded_for: bool = _setting(
-        False, "Behind a proxy: take the client from `X-Forwarded-For` (its last entry)."
+        False, "Behind a proxy: take the client's address from `X-Forwarded-For` (its last entry)."
     )
     log_format: str = _setting("console", "`console` for people, `json` for machines.")
     log_level: str = _setting("info", "`debug`, `info`, `warning` or `error`.")
-    access_log: bool = _setting(False, "Log a line a request; it costs about half the speed.")
+    access_log: bool = _setting(False, "Log every request. It halves the throughput.")
     metrics_host: str = _setting("127.0.0.1", "The address of the metrics port.")
     metrics_port: int = _setting(0, "The port of `/metrics` for Prometheus; 0: off.")
 
@@ -295,13 +295,13 @@ def _from_file(file: Path | None, faults: list[str]) -> dict[str, tuple[Any, str
         faults.append(f"{file}: cannot be read ({error.strerror}).")
         return {}
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        faults.append(f"{file}: is not TOML ({error}).")
+        faults.append(f"{file}: is not valid TOML ({error}).")
         return {}
     return {name: (value, f"{file}: {name}") for name, value in content.items()}
 
 
 def _converted(value: Any, wanted: type) -> Any:
-    """A value of the setting's own type, from a flag, a TOML value or a text."""
+    """Convert a flag, TOML value or string to the type of the setting."""
     if issubclass(wanted, Path):
         if isinstance(value, str | Path) and str(value):
             return Path(value)
@@ -322,7 +322,7 @@ def _converted(value: Any, wanted: type) -> Any:
         except ValueError:
             raise ValueError(f"must be a whole number, not {value!r}.") from None
     if not isinstance(value, str):
-        raise ValueError(f"must be a text, not {value!r}.")
+        raise ValueError(f"must be a string, not {value!r}.")
     return value
 
 

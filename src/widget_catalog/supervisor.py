@@ -250,7 +250,7 @@ class Supervisor(Granian):  # type: ignore[misc,valid-type]
             self._was_ready = self._was_ready or self._status.is_any_ready
             self._status.set_dead(index, dead.inner.exitcode)
             if failures >= _START_ATTEMPTS and not self._was_ready:
-                _log.error("No worker starts. The service stops.", attempts=failures)
+                _log.error("No worker could start. The service stops.", attempts=failures)
                 self._is_start_failed = True
                 return
             delay_s = _BACKOFF_S[min(failures, len(_BACKOFF_S)) - 1]
@@ -259,7 +259,7 @@ class Supervisor(Granian):  # type: ignore[misc,valid-type]
                 # New connections go to the other workers, instead of waiting for this one.
                 self._listening.pop(index).close()
             _log.error(
-                "A worker died. Another is started.",
+                "A worker died and is being restarted.",
                 worker=index + 1,
                 exit_code=dead.inner.exitcode,
                 in_seconds=delay_s,
@@ -271,7 +271,7 @@ class Supervisor(Granian):  # type: ignore[misc,valid-type]
         is_crowded = any(_has_more_sockets(it.inner.pid, many) for it in self.wrks)
         if is_crowded and not self._is_crowded:
             _log.warning(
-                "A worker has as many connections open as it may; more have to wait.",
+                "A worker has reached its connection limit; new connections have to wait.",
                 limit=self.backpressure,
             )
         self._is_crowded = is_crowded
@@ -283,7 +283,7 @@ class Supervisor(Granian):  # type: ignore[misc,valid-type]
         try:
             renewed = self._renew_loader()
         except Exception as fault:
-            _log.error("The workers are not replaced: the settings have faults.", faults=str(fault))
+            _log.error("The workers are not replaced: the settings are invalid.", faults=str(fault))
             return load
         for index in range(self.workers):
             if index in self._due:
@@ -295,7 +295,9 @@ class Supervisor(Granian):  # type: ignore[misc,valid-type]
             if not self._wait_until_ready(index, successor):
                 successor.kill()
                 successor.join()
-                _log.error("A new worker did not start; the former ones go on.", worker=index + 1)
+                _log.error(
+                    "A new worker did not start; the old workers keep running.", worker=index + 1
+                )
                 return load
             self.wrks[index] = successor
             successor.interrupt_by_parent = False
@@ -303,7 +305,7 @@ class Supervisor(Granian):  # type: ignore[misc,valid-type]
                 self.interrupt_children.append(index)
                 self.main_loop_interrupt.set()
             self._retire(former)
-        _log.info("All workers are replaced.", workers=self.workers)
+        _log.info("All workers were replaced.", workers=self.workers)
         return renewed
 
     def _wait_until_ready(self, index: int, worker: Any) -> bool:

@@ -1,4 +1,4 @@
-"""AsyncCatalog: the client for asyncio. It does the same as `Catalog`."""
+"""AsyncCatalog: the client for asyncio, with the same methods as `Catalog`."""
 
 import asyncio
 import contextlib
@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 
 class AsyncCatalog:
-    """A catalog by its address. See `Catalog` for the parameters and for every method."""
+    """A catalog by its URL. See `Catalog` for the parameters and methods."""
 
     def __init__(
         self,
@@ -161,7 +161,7 @@ class AsyncCatalog:
 
 
 class _Stream:
-    """The steps of watching, of which one stream is open at a time."""
+    """Runs the steps of watching, with at most one open stream."""
 
     def __init__(self, catalog: AsyncCatalog, stack: contextlib.AsyncExitStack) -> None:
         self._catalog = catalog

@@ -1,4 +1,4 @@
-"""What can be asked of a catalog: each a request value, and how its answer is read. No I/O."""
+"""The requests to a catalog as values, and how their responses are parsed. No I/O."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -33,7 +33,7 @@ T = TypeVar("T")
 
 USER_AGENT = "widget-catalog-client/0.1.0"
 CHANGES = f"{WIDGETS}changes"
-# Answers that cannot be large, and those that grow with the catalog.
+# Size limits of small responses, and of those that grow with the catalog.
 _SMALL_BYTES = 8 << 20
 _LARGE_BYTES = 256 << 20
 _ANSWER_WITHIN_S = 60.0
@@ -51,7 +51,7 @@ class Request(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """`headers` have lower-case names. `body` is unpacked."""
+    """`headers` have lower-case names. `body` is decompressed."""
 
     status: int
     headers: Mapping[str, str]
@@ -65,7 +65,7 @@ class Call(NamedTuple, Generic[T]):
 
 
 class Calls:
-    """The calls of one catalog, by its address."""
+    """The calls of one catalog, by its URL."""
 
     def __init__(self, url: str) -> None:
         if not _is_address(url):
@@ -125,7 +125,7 @@ class Calls:
         return Call(request, _reader(Resolved))
 
     def events(self, since: int) -> Request:
-        """The changes after this one as server-sent events. They are not packed."""
+        """The changes after this one as server-sent events, uncompressed."""
         headers = {
             "accept": "text/event-stream",
             "accept-encoding": "identity",
@@ -158,7 +158,7 @@ def _is_address(url: str) -> bool:
 
 
 def file_request(url: str, size_bytes: int, within_s: float) -> Request:
-    """A published file, wherever it is. `size_bytes` is what the catalog says of it."""
+    """A published file by its URL. `size_bytes` is the size that the catalog states."""
     if not url.startswith(("http://", "https://")):
         raise InvalidRequest(f"{url[:200]!r} is not the address of a file.")
     headers = {"accept-encoding": "identity", "user-agent": USER_AGENT}
@@ -166,7 +166,7 @@ def file_request(url: str, size_bytes: int, within_s: float) -> Request:
 
 
 def fault_of(answer: Answer, url: str) -> ClientError:
-    """What an answer that is no success means."""
+    """The error for a response that is not successful."""
     said = _sentence(answer) or f"{url} answers with status {answer.status}."
     match answer.status:
         case 404:

@@ -1,4 +1,4 @@
-"""Catalog: the client for programs that wait for answers."""
+"""Catalog: the synchronous client."""
 
 import contextlib
 import time
@@ -29,11 +29,11 @@ T = TypeVar("T")
 
 
 class Catalog:
-    """A catalog by its address, such as `https://catalog.example`. May be used by many threads.
+    """A catalog by its URL, such as `https://catalog.example`. Thread-safe.
 
-    `timeout_s` holds for connecting, and for every wait for the next bytes. An answer of `503`
-    or `429`, or none at all, is tried again `retries` times. `http` is a client of yours, with
-    proxies or certificates; it is not closed.
+    `timeout_s` is the timeout for connecting and for reading. Requests that fail, or return `503`
+    or `429`, are retried `retries` times. `http` is your own httpx client, with proxies or
+    certificates; it is not closed.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class Catalog:
         return self._call(self._calls.detail(widget_id))
 
     def version(self, widget_id: str, number: str) -> VersionDetail:
-        """Everything about one version: manifest, files, changes of permissions."""
+        """One version in full: manifest, files, changes of permissions."""
         return self._call(self._calls.version(widget_id, number))
 
     def registry(self, scope: str) -> Registry:
@@ -88,11 +88,11 @@ class Catalog:
         *,
         min_age_days: float | None = None,
     ) -> Resolved:
-        """What to do about these widgets with this SDK. A text stands for one to be installed."""
+        """What to do about these widgets with this SDK. A string is a widget to be installed."""
         return self._call(self._calls.resolve(sdk, widgets, min_age_days))
 
     def changes(self, since: int = 0, *, limit: int = 100) -> Changes:
-        """A page of what has changed after this number."""
+        """A page of the changes after this number."""
         return self._call(self._calls.changes(since, limit))
 
     def revocations(self) -> Revocations:
@@ -100,21 +100,21 @@ class Catalog:
         return self._call(self._calls.revocations())
 
     def settings(self) -> Settings:
-        """What the catalog says of itself."""
+        """The public settings of the catalog."""
         return self._call(self._calls.settings())
 
     def download_bundle(self, file: VersionEntry | PublishedFile, to: BinaryIO) -> None:
-        """Write a bundle, or a style sheet, to a file that can be sought, and verify its size and
-        SHA-256. If this raises, nothing of it is left there."""
+        """Write a bundle or style sheet to a seekable file, and verify its size and SHA-256. If
+        this raises, the file is empty."""
         self._run(downloaded(file, to, self._retries))
 
     def watch(
         self, since: int | None = None, *, poll_s: float = 15, streams: bool = True
     ) -> Iterator[Change]:
-        """Every change after `since` as it happens, each once; without it, those from now on.
+        """Every change after `since` as it happens, exactly once; without `since`, new changes.
 
-        An event stream, which goes on after a cut; polling where there is none. Close the
-        iterator to stop it. Raises FeedExpired if changes are missed.
+        Uses an event stream, which is reopened after a disconnect, or polling. Close the iterator
+        to stop it. Raises FeedExpired if changes are missed.
         """
         flow = watched(self._calls, since, WatchOptions(poll_s, streams))
         with contextlib.ExitStack() as stack:
@@ -182,7 +182,7 @@ class Catalog:
 
 
 class _Stream:
-    """The steps of watching, of which one stream is open at a time."""
+    """Runs the steps of watching, with at most one open stream."""
 
     def __init__(self, catalog: Catalog, stack: contextlib.ExitStack) -> None:
         self._catalog = catalog

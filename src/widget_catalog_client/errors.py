@@ -1,14 +1,14 @@
-"""Every failure of the client, by name. The message is a sentence for a person."""
+"""All errors of the client. The message is human-readable."""
 
 from widget_contract.errors import CatalogError
 
 
 class ClientError(CatalogError):
-    """The root of all failures of this package."""
+    """The base class of all errors of this package."""
 
 
 class InvalidRequest(ClientError, ValueError):
-    """What was asked for breaks a rule. `faults` are its faults, one by one."""
+    """The request is invalid. `faults` are the errors, one by one."""
 
     def __init__(self, message: str, faults: tuple[str, ...] = ()) -> None:
         super().__init__(message)
@@ -16,19 +16,19 @@ class InvalidRequest(ClientError, ValueError):
 
 
 class NotFound(ClientError, LookupError):
-    """There is no such widget, version, scope or file, or it is unlisted."""
+    """The widget, version, scope or file does not exist, or is unlisted."""
 
 
 class FeedExpired(ClientError):
-    """The catalog does not keep the changes after this number. Read everything again."""
+    """The catalog no longer has the changes after this number. Read everything again."""
 
 
 class Revoked(ClientError):
-    """The file belongs to a version that must not run, and is not served."""
+    """The file belongs to a revoked version, and is not served."""
 
 
 class CatalogUnavailable(ClientError):
-    """No answer, or one that says to try later. `retry_after` is in seconds, if it was given."""
+    """No response, or one that asks to retry later. `retry_after` is in seconds, if given."""
 
     def __init__(self, message: str, retry_after: float | None = None) -> None:
         super().__init__(message)
@@ -36,7 +36,7 @@ class CatalogUnavailable(ClientError):
 
 
 class UnexpectedAnswer(ClientError):
-    """An answer that no catalog gives: another shape, too large, packed in an unknown way."""
+    """A response that is not a catalog's: malformed, too large, or with an unknown encoding."""
 
 
 class IntegrityError(ClientError):

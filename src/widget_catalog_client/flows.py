@@ -1,6 +1,6 @@
-"""What the client does, step by step: generators that ask for I/O and are sent its result.
+"""The client's logic as sans-I/O generators, which yield I/O requests and receive the results.
 
-`Catalog` and `AsyncCatalog` do the steps; everything that is decided is decided here.
+`Catalog` and `AsyncCatalog` perform the I/O; all decisions are made here.
 """
 
 import hashlib
@@ -25,17 +25,17 @@ from .errors import (
 T = TypeVar("T")
 
 _FIRST_WAIT_S = 0.5
-# A catalog that asks for more patience than this is not waited for.
+# The longest accepted Retry-After.
 _LONGEST_WAIT_S = 30.0
 _GZIP = 16 + zlib.MAX_WBITS
 _ERROR_BYTES = 1 << 20
-# A file may take so long, and as much longer as a slow connection needs.
+# Timeout of a download, plus the time that a slow connection needs.
 _FILE_WITHIN_S = 60.0
 _SLOWEST_BYTES_PER_S = 20_000
 
 
 class Fetch(NamedTuple):
-    """Send the request and give what comes to the receiver. The result is its answer."""
+    """Send the request and pass the response to the receiver. The result is its answer."""
 
     request: Request
     into: "VerifiedFile | None" = None
@@ -67,7 +67,7 @@ Flow: TypeAlias = Generator[Step, Any, T]
 
 
 class Receiver:
-    """Collects an answer piece by piece, unpacks it, and takes no more than was agreed."""
+    """Collects a response in chunks and decompresses it, up to a limit."""
 
     def __init__(self, step: Fetch, status: int, headers: Mapping[str, str]) -> None:
         self._request = step.request
@@ -112,7 +112,7 @@ class Receiver:
 
 
 class VerifiedFile:
-    """Writes a file as it comes, and makes sure that it is what the catalog says."""
+    """Writes a file in chunks, and verifies its size and hash."""
 
     def __init__(self, file: VersionEntry | PublishedFile, to: BinaryIO) -> None:
         if isinstance(file, VersionEntry):
@@ -125,7 +125,7 @@ class VerifiedFile:
         self.restart()
 
     def restart(self) -> None:
-        """Nothing of an attempt that failed stays."""
+        """Discard the bytes of a failed attempt."""
         self._to.seek(self._start)
         self._to.truncate()
         self._taken = 0
@@ -151,8 +151,8 @@ class VerifiedFile:
 
 
 def fetched(call: Call[T], retries: int) -> Flow[T]:
-    """The answer to a call. It is asked again if the catalog says so, or did not answer: no call
-    of this client changes anything."""
+    """The response to a call, with retries if the catalog asks for it or does not respond: all
+    calls of this client are read-only."""
     for attempt in range(retries + 1):
         try:
             answer: Answer = yield Fetch(call.request)
@@ -168,7 +168,7 @@ def fetched(call: Call[T], retries: int) -> Flow[T]:
 
 
 def downloaded(file: VersionEntry | PublishedFile, to: BinaryIO, retries: int) -> Flow[None]:
-    """A published file, verified. If this fails, nothing of it is left in `to`."""
+    """A published file, verified. If this fails, `to` is empty."""
     into = VerifiedFile(file, to)
     within_s = _FILE_WITHIN_S + into.size_bytes / _SLOWEST_BYTES_PER_S
     request = file_request(into.url, into.size_bytes, within_s)
@@ -196,5 +196,5 @@ def downloaded(file: VersionEntry | PublishedFile, to: BinaryIO, retries: int) -
 def _wait_s(fault: CatalogUnavailable, attempt: int) -> float:
     if fault.retry_after is not None:
         return fault.retry_after
-    # Many clients of a catalog that was away must not come back at the same moment.
+    # Jitter, so that clients do not reconnect at the same moment after an outage.
     return _FIRST_WAIT_S * 2.0**attempt * random.uniform(0.75, 1.25)  # noqa: S311

@@ -1,4 +1,4 @@
-"""What both clients ask of httpx, and its failures in our words."""
+"""Options for httpx that both clients use, and its errors as ours."""
 
 import contextlib
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ def http_options(timeout_s: float) -> dict[str, Any]:
 
 
 def stream_timeout(usual: httpx.Timeout, idle_s: float) -> httpx.Timeout:
-    """A stream may be silent for longer than an answer may take."""
+    """The timeouts of a stream, which may be idle for longer than a request may take."""
     return httpx.Timeout(idle_s, connect=usual.connect, write=usual.write, pool=usual.pool)
 
 

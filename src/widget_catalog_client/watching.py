@@ -1,4 +1,4 @@
-"""Following the changes of a catalog: an event stream where there is one, polling elsewhere."""
+"""Follows the changes of a catalog, with an event stream or by polling."""
 
 from typing import NamedTuple
 
@@ -14,11 +14,11 @@ _PAGE = 1000
 # A catalog sends a comment every 15 seconds.
 _IDLE_S = 45.0
 _MOST_PENDING_BYTES = 1 << 20
-# So often is asked before a stream is tried again that was refused, or that sent nothing.
+# Number of polls before a stream that was rejected, or sent nothing, is tried again.
 _POLLS = 20
 _LONGEST_WAIT_S = 30.0
 _FAR = 10**17
-# Of several nodes one may be behind the others: it is asked so often before it is believed.
+# A node may lag behind others, so its response must be repeated this often to be accepted.
 MOST_BEHIND, BEHIND_S = 5, 1.0
 
 _decode = msgspec.json.Decoder(Change).decode
@@ -31,7 +31,7 @@ class WatchOptions(NamedTuple):
 
 
 class EventParser:
-    """Server-sent events from pieces of a stream: the data of each."""
+    """Parses chunks of a stream into the data of server-sent events."""
 
     def __init__(self) -> None:
         self._pending = b""
@@ -57,10 +57,10 @@ class _Position:
 
 
 def watched(calls: Calls, since: int | None, options: WatchOptions) -> Flow[None]:
-    """Emits every change after `since`, in order, each once; without it, those from now on.
+    """Emits every change after `since`, in order, exactly once; without `since`, new changes.
 
-    Goes on for as long as the catalog cannot be reached. Raises FeedExpired if what comes
-    after the last change seen is not kept.
+    Keeps trying while the catalog cannot be reached. Raises FeedExpired if the changes after the
+    last one seen are no longer available.
     """
     if since is None:
         page = yield from fetched(calls.changes(_FAR, 1), retries=2)
@@ -84,8 +84,8 @@ def watched(calls: Calls, since: int | None, options: WatchOptions) -> Flow[None
 
 
 def _catch_up(calls: Calls, at: _Position) -> Flow[None]:
-    """Emit what has happened meanwhile. Every stream begins so: it also finds a catalog that was
-    restored from an old backup, where a stream would stay silent."""
+    """Emit missed changes. This precedes every stream: it also detects a catalog that was restored
+    from an old backup, where a stream would stay silent."""
     times_behind = 0
     while True:
         page: Changes = yield from fetched(calls.changes(at.since, _PAGE), retries=0)
@@ -105,7 +105,7 @@ def _catch_up(calls: Calls, at: _Position) -> Flow[None]:
 
 
 def _follow_stream(calls: Calls, at: _Position) -> Flow[bool]:
-    """Until the stream ends. Whether it was one that sends something."""
+    """Follow the stream until it ends; returns whether it sent anything."""
     answer: Answer = yield Listen(calls.events(at.since), _IDLE_S)
     if answer.status != 200:
         fault = fault_of(answer, calls.url)

@@ -6,13 +6,13 @@ from .release import VERSION
 
 
 def run() -> None:
-    """The entry point. `--version` is answered without loading anything else."""
+    """The entry point. `--version` loads nothing else."""
     if sys.argv[1:] == ["--version"]:
         try:
             sys.stdout.write(f"{VERSION}\n")
             sys.stdout.flush()
         except (OSError, AttributeError):
-            pass  # Nobody can read it: what to say then is known in main.
+            pass  # Standard output is unusable: main.py handles that.
         else:
             return
     from .main import run as run_command

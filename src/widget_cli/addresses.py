@@ -1,4 +1,4 @@
-"""Catalog URLs as people type them, and names of widgets as `scope/name`."""
+"""Parses catalog URLs and widget names from the command line."""
 
 import ipaddress
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from .errors import ToolError, wrong_usage
 
 
 class WidgetKey(NamedTuple):
-    """A widget, named as `scope/name`."""
+    """A widget: `scope/name`."""
 
     scope: Scope
     name: WidgetName
@@ -21,7 +21,7 @@ class WidgetKey(NamedTuple):
 
 
 def parse_url(text: str) -> str:
-    """The catalog's address in one form: `catalog.example/` is `https://catalog.example`."""
+    """The normalized URL of a catalog: `catalog.example/` is `https://catalog.example`."""
     given = text.strip()
     if "://" not in given:
         guess = urlsplit(f"//{given}")
@@ -39,18 +39,18 @@ def parse_url(text: str) -> str:
 
 
 def is_private(url: str) -> bool:
-    """Whether nobody on the network can read the traffic: https, or this machine."""
+    """Whether the connection cannot be read by others: https, or loopback."""
     parts = urlsplit(url)
     return parts.scheme == "https" or _is_loopback_host(parts.hostname)
 
 
 def is_same_origin(one: str, other: str) -> bool:
-    """Whether both are the same server. All names of this very machine are one."""
+    """Whether both are the same server. All loopback names are equal."""
     return _origin(one) == _origin(other)
 
 
 def parse_key(text: str) -> WidgetKey:
-    """`scope/name`, or `@scope/name` as it stands in addresses."""
+    """Parse `scope/name`, or `@scope/name` as in URLs."""
     scope, slash, name = text.removeprefix("@").partition("/")
     if not slash:
         raise wrong_usage(
@@ -63,7 +63,7 @@ def parse_key(text: str) -> WidgetKey:
 
 
 def parse_scope(text: str) -> Scope:
-    """`scope`, or `@scope`."""
+    """Parse `scope`, or `@scope`."""
     try:
         return Scope.parse(text.removeprefix("@"))
     except InvalidName as error:
@@ -71,7 +71,7 @@ def parse_scope(text: str) -> Scope:
 
 
 def path_part(text: str) -> str:
-    """A text of a person's as one part of a path."""
+    """User input as one segment of a path."""
     return quote(text, safe="")
 
 
@@ -96,5 +96,5 @@ def _is_loopback_host(host: str | None) -> bool:
 
 def _not_an_address(text: str) -> ToolError:
     return wrong_usage(
-        f"{text!r} is not the address of a catalog.", "Write it like https://catalog.example."
+        f"{text!r} is not a valid catalog URL.", "Write it like https://catalog.example."
     )

@@ -1,4 +1,4 @@
-"""Interprets responses of the catalog: a JSON object, or an error with a hint."""
+"""Responses of the catalog as objects, or as errors with a hint."""
 
 from typing import Any, TypeVar
 
@@ -15,7 +15,7 @@ _LONGEST_SENTENCE = 4_000
 
 
 def object_in(reply: Reply, url: str) -> dict[str, Any]:
-    """The JSON object of a good answer; anything else raises."""
+    """The JSON object of a successful response; raises otherwise."""
     if reply.status >= 300:
         raise refusal(reply, url)
     found = decoded(reply)
@@ -25,7 +25,7 @@ def object_in(reply: Reply, url: str) -> dict[str, Any]:
 
 
 def shaped(found: object, shape: type[T], url: str) -> T:
-    """The same as a value of ours."""
+    """Convert it to a typed value."""
     try:
         return msgspec.convert(found, shape)
     except msgspec.ValidationError:
@@ -33,7 +33,7 @@ def shaped(found: object, shape: type[T], url: str) -> T:
 
 
 def refusal(reply: Reply, url: str) -> ToolError:
-    """The error for a failed request, with the catalog's message if it sent one."""
+    """The error of a failed request, with the catalog's message if there is one."""
     error = _refusal(reply, url)
     error.status = reply.status
     error.suggest(error.hint)
@@ -55,12 +55,12 @@ def _refusal(reply: Reply, url: str) -> ToolError:
         case 401:
             return sign_in_ended(url)
         case 403:
-            hint = "Sign in with an account that has the right to do this: widget login"
+            hint = "Sign in with an account that has permission: widget login"
             return ToolError(sentence, hint, ExitCode.NOT_ALLOWED)
         case 404:
             return ToolError(sentence, "Check the spelling.", ExitCode.NOT_FOUND)
         case 409:
-            # The sentence says what is in the way; the ways out are as many.
+            # The message says what the conflict is; solutions vary.
             return ToolError(sentence, "Nothing was changed.", ExitCode.CONFLICT)
         case 413:
             return ToolError(sentence, "Make it smaller.", ExitCode.INVALID_WIDGET)
@@ -70,23 +70,23 @@ def _refusal(reply: Reply, url: str) -> ToolError:
             return ToolError(sentence, "Try again in a minute.", ExitCode.UNREACHABLE)
         case status if status >= 500:
             return ToolError(
-                sentence, "Try again later; if it persists, tell the catalog's operator."
+                sentence, "Try again later; if it persists, contact the catalog's operator."
             )
     return ToolError(sentence, "Correct that, then try again.")
 
 
 def not_a_catalog(url: str) -> ToolError:
     return ToolError(
-        f"{url} does not answer like a Widget Catalog.",
-        "Check the address; a proxy or a sign-in page of your network may be in between.",
+        f"{url} does not respond like a Widget Catalog.",
+        "Check the URL. A proxy or a sign-in page of your network may have responded instead.",
         ExitCode.UNREACHABLE,
     )
 
 
 def _without_a_sentence(reply: Reply, url: str) -> ToolError:
-    """The response came from a proxy, or from something other than a catalog."""
+    """The response of a proxy, or of a server that is not a catalog."""
     if reply.status == 429:
-        return _too_often(reply, f"{url} got too many requests.")
+        return _too_often(reply, f"{url} received too many requests.")
     if wants_https(url, reply.body):
         return speaks_https(url)
     if reply.status < 500:
@@ -94,7 +94,7 @@ def _without_a_sentence(reply: Reply, url: str) -> ToolError:
     passes = reply.status in (502, 503, 504)
     return ToolError(
         f"{url} has an internal error (status {reply.status}).",
-        "Try again later; if it persists, tell the catalog's operator.",
+        "Try again later; if it persists, contact the catalog's operator.",
         ExitCode.UNREACHABLE if passes else ExitCode.FAILED,
     )
 
@@ -106,14 +106,14 @@ def _too_often(reply: Reply, sentence: str) -> ToolError:
 
 
 def sentence_in(reply: Reply) -> str | None:
-    """The catalog's error message, if the response is from a catalog."""
+    """The error message of the catalog, if the response has one."""
     found = decoded(reply)
     message = found.get("error") if isinstance(found, dict) else None
     return message[:_LONGEST_SENTENCE] if isinstance(message, str) and message.strip() else None
 
 
 def decoded(reply: Reply) -> Any:
-    """What an answer holds; None for what is no JSON, or nested without end."""
+    """The decoded body; None if it is not JSON, or nested too deeply."""
     try:
         return msgspec.json.decode(reply.body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

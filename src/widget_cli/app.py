@@ -1,7 +1,7 @@
-"""Groups of commands, and help that shows what people need.
+"""Groups of commands, with readable help.
 
-Typer shows the Python type of every parameter, such as `<bool>` for a flag. Here a value that is to
-be typed shows its name, and nothing else shows a type.
+Typer shows the Python type of every parameter, such as `<bool>` for a flag. Here, parameters with a
+value show its name instead.
 """
 
 import re
@@ -15,7 +15,7 @@ from .values import convert_plainly
 
 
 class App(typer.Typer):
-    """A group of commands. Alone it shows its help."""
+    """A group of commands. Without a command it prints its help."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(
@@ -30,7 +30,7 @@ class App(typer.Typer):
 
 
 class _Readable:
-    """A command whose parameters are shown as people would write them."""
+    """A command with readable parameters in its help."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         return [_readable(it) for it in super().get_params(ctx)]  # type: ignore[misc]
@@ -54,7 +54,7 @@ def _readable(parameter: Any) -> Any:
         parameter.display_type_rich = lambda ctx: ""  # noqa: ARG005
     elif parameter.is_flag:
         parameter.metavar = ""
-    # What is allowed is said in words.
+    # The help text states the allowed range.
     parameter._get_number_range_help_str = lambda: None  # noqa: SLF001
     if isinstance(parameter.show_default, str):  # Typer puts it in parentheses inside brackets.
         parameter.help = f"{parameter.help} Default: {parameter.show_default}."

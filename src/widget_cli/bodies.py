@@ -1,7 +1,7 @@
-"""Reads response bodies with a size limit.
+"""Reads response bodies up to a size limit.
 
-Decompressed here and not by httpx, which decompresses a whole chunk at once: a few kilobytes from
-a malicious server can become gigabytes.
+Bodies are decompressed here and not by httpx, which decompresses a whole chunk at once: a few
+kilobytes from a malicious server can become gigabytes.
 """
 
 import zlib
@@ -14,15 +14,15 @@ _GZIP = 16 + zlib.MAX_WBITS
 
 
 class TooLarge(Exception):
-    """There is more than was agreed."""
+    """The body exceeds the limit."""
 
 
 class UnknownEncoding(Exception):
-    """It is packed in a way that was not asked for, or not as it says."""
+    """The content encoding is unsupported, or the body does not match it."""
 
 
 def read_body(answer: "httpx.Response", max_bytes: int) -> bytes:
-    """The body, unpacked. `max_bytes` holds for what comes in as well as for what comes out."""
+    """The decompressed body. `max_bytes` limits both the compressed and the decompressed size."""
     encoding = answer.headers.get("content-encoding", "").strip().lower()
     if encoding not in ("", "identity", "gzip"):
         raise UnknownEncoding

@@ -1,4 +1,4 @@
-"""Requests shared by several commands: catalog metadata, a widget, and the scopes to publish in."""
+"""Requests that several commands share: settings, widgets, scopes."""
 
 from widget_contract.addresses import CLI_VERSION, SCOPES, detail_path, style_address
 from widget_contract.semver import InvalidVersion, SemVer
@@ -15,7 +15,7 @@ from .transport import FILE_BYTES, SMALL_BYTES
 
 
 def check_cli_version(session: Session) -> SemVer | None:
-    """Stop if this tool is too old for the catalog. Gives a newer release, if there is one."""
+    """Raise if this tool is too old for the catalog. Returns a newer release, if there is one."""
     found = shaped(_about_itself(session, CLI_VERSION), CliVersion, session.url)
     try:
         wanted, latest = SemVer.parse(found.min_supported), SemVer.parse(found.latest)
@@ -24,7 +24,7 @@ def check_cli_version(session: Session) -> SemVer | None:
     own = SemVer.parse(VERSION)
     if own < wanted:
         raise ToolError(
-            f"This is widget {VERSION}, and {session.url} wants at least {wanted}.",
+            f"This is widget {VERSION}, but {session.url} requires at least {wanted}.",
             f"Install a newer release of widget-cli (the latest is {latest}), then try again.",
             ExitCode.TOO_OLD,
         )
@@ -40,13 +40,13 @@ def _about_itself(session: Session, path: str) -> dict[str, object]:
 
 
 def find_detail(session: Session, key: WidgetKey) -> Detail | None:
-    """The widget as everybody sees it; an unlisted one if it is one's own."""
+    """The widget's public detail; for its owners also if it is unlisted."""
     found = find_detail_object(session, key)
     return None if found is None else shaped(found, Detail, session.url)
 
 
 def find_detail_object(session: Session, key: WidgetKey) -> dict[str, object] | None:
-    """The same as it came, for a script."""
+    """The same as the unmodified JSON object."""
     try:
         return session.ask_openly(detail_path(key.scope, key.name))
     except ToolError as error:
@@ -57,7 +57,7 @@ def find_detail_object(session: Session, key: WidgetKey) -> dict[str, object] | 
     try:
         return session.get(f"/api/widgets/{key}")
     except ToolError as error:
-        # To a stranger all of a scope is forbidden, whether it exists or not.
+        # Other accounts get 403 for every widget of a scope, whether it exists or not.
         if error.exit_code in (ExitCode.NOT_FOUND, ExitCode.NOT_ALLOWED, ExitCode.NOT_SIGNED_IN):
             return None
         raise
@@ -68,14 +68,14 @@ def get_detail_object(session: Session, key: WidgetKey) -> dict[str, object]:
     if found is None:
         raise ToolError(
             f"There is no widget {key} at {session.url}.",
-            f"Look for it: widget search {key.name}",
+            f"Search for it: widget search {key.name}",
             ExitCode.NOT_FOUND,
         )
     return found
 
 
 def find_style(session: Session, entry: VersionEntry) -> bytes | None:
-    """The style sheet of a published version. No entry names it: it lies beside the bundle."""
+    """The style sheet of a published version. Its URL is derived from the bundle's."""
     address = style_address(entry.bundle_url)
     reply = session.transport.send("GET", address, is_repeatable=True, max_bytes=FILE_BYTES)
     if reply.status == 404:
@@ -86,15 +86,15 @@ def find_style(session: Session, entry: VersionEntry) -> bytes | None:
 
 
 def require_scopes(session: Session, wanted: list[str]) -> None:
-    """Stop if one of these is not a scope that this account may publish to."""
+    """Raise if the account may not publish to one of these scopes."""
     if not wanted:
         return
     names = [it.name for it in list_scopes(session)]
     foreign = [it for it in wanted if it not in names]
     if foreign:
         raise ToolError(
-            f"You may not publish in the scope {foreign[0]}.",
-            f"Choose among yours ({', '.join(names)}), or ask an owner of {foreign[0]}.",
+            f"You may not publish to the scope {foreign[0]}.",
+            f"Choose one of your scopes ({', '.join(names)}), or ask an owner of {foreign[0]}.",
             ExitCode.NOT_ALLOWED,
         )
 

@@ -1,4 +1,4 @@
-"""The current time; tests set it."""
+"""The current time; tests replace it."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""Waits until the user has confirmed an access token in a browser."""
+"""Waits until a person has confirmed an access token in a browser."""
 
 import time
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from .signing_in import LONGEST_WAIT_S, open_browser, pause_between
 
 
 class TokenRequest(msgspec.Struct, frozen=True, rename="camel"):
-    """What the catalog answers instead of a token."""
+    """The response of the catalog if the token must be confirmed."""
 
     request_id: str
     user_code: str
@@ -33,16 +33,16 @@ def wait_for_confirmation(
     pause: Callable[[float], None] = time.sleep,
     clock_s: Callable[[], float] = time.monotonic,
 ) -> dict[str, Any]:
-    """The token, when the person has confirmed it."""
+    """Wait for the confirmation; returns the token."""
     complete = request.confirm_url_complete or request.confirm_url
-    # The address comes from the catalog; a browser opens other things than web pages, too.
+    # The URL comes from the catalog, and browsers open more than web pages.
     is_page = complete.startswith(("https://", "http://"))
     is_opened = opens_browser and is_page and open_browser(complete)
     where = "in your browser, which should open now" if is_opened else "in any browser"
     say.print(f"Confirm the token {where}. It must show the same code:\n")
     say.print(f"  [cyan]{plain(complete)}[/]")
     say.print(f"  code [bold]{plain(request.user_code)}[/]\n")
-    say.print("[dim]Waiting for you … Ctrl-C stops.[/]")
+    say.print("[dim]Waiting for confirmation … Press Ctrl-C to cancel.[/]")
     path = f"/api/tokens/requests/{path_part(request.request_id)}"
     deadline_s = clock_s() + min(request.expires_in_seconds, LONGEST_WAIT_S)
     while clock_s() < deadline_s:
@@ -51,7 +51,7 @@ def wait_for_confirmation(
             answer = session.post(path)
         except ToolError as error:
             match error.exit_code:
-                case ExitCode.UNREACHABLE | ExitCode.LIMITED:  # It may pass.
+                case ExitCode.UNREACHABLE | ExitCode.LIMITED:  # Possibly temporary.
                     continue
                 case ExitCode.NOT_FOUND:
                     break
@@ -61,7 +61,7 @@ def wait_for_confirmation(
         if "token" in answer:
             return answer
     raise ToolError(
-        "The request for the token has ended before anybody confirmed it.",
+        "The token request expired before it was confirmed.",
         "Try again: widget tokens create",
         ExitCode.NOT_ALLOWED,
     )

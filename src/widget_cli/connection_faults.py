@@ -1,4 +1,4 @@
-"""Connection errors as messages: certificates, https on an http port, timeouts."""
+"""Connection errors as messages: certificates, http instead of https, timeouts."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -10,11 +10,11 @@ from .exits import ExitCode
 if TYPE_CHECKING:
     import httpx
 
-# What OpenSSL makes of an answer that is not TLS.
+# OpenSSL's errors for a response that is not TLS.
 _NOT_TLS = frozenset({"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE",
                       "PACKET_LENGTH_TOO_LONG", "UNKNOWN_PROTOCOL"})  # fmt: skip
 _PROBE_S = 3
-# What servers answer to http at a port for https: nginx, Apache, Go, Node.
+# Responses of servers to http on an https port: nginx, Apache, Go, Node.
 _WANTS_TLS = (b"HTTP request was sent to HTTPS port", b"plain HTTP to an SSL-enabled server port",
               b"HTTP request to an HTTPS server")  # fmt: skip
 
@@ -25,25 +25,25 @@ def unreachable(address: str, error: "httpx.TransportError") -> ToolError:
     host = host_of(address)
     if _is_untrusted(error):
         return ToolError(
-            f"{host} cannot prove who it is: its certificate is not trusted here.",
-            "Check the address; for a certificate of your own, set SSL_CERT_FILE.",
+            f"{host} has a TLS certificate that this machine does not trust.",
+            "Check the URL. For a private certificate authority, set SSL_CERT_FILE.",
             ExitCode.UNREACHABLE,
         )
     if _is_http_only(error):
         return ToolError(
-            f"{host} speaks http there, not https.",
-            f"If that is what you want, write the address as http://{host}.",
+            f"{host} uses http on this port, not https.",
+            f"If you trust this network, use http://{host}.",
             ExitCode.UNREACHABLE,
         )
     if isinstance(error, httpx.TimeoutException):
-        reason = "it does not answer in time"
+        reason = "the request timed out"
     elif isinstance(error, httpx.ConnectError):
         is_refused = any(isinstance(it, ConnectionRefusedError) for it in _causes(error))
         reason = "connection refused" if is_refused else "the connection failed"
     elif _accepts_tls(address):
         return speaks_https(address)
     else:
-        reason = "the connection broke off"
+        reason = "the connection was closed"
     return ToolError(
         f"{host} cannot be reached: {reason}.",
         "Check the address and your network, then try again.",
@@ -52,21 +52,21 @@ def unreachable(address: str, error: "httpx.TransportError") -> ToolError:
 
 
 def is_lasting(error: BaseException) -> bool:
-    """Whether the next attempt would end in the same way."""
+    """Whether a retry would fail in the same way."""
     return _is_untrusted(error) or _is_http_only(error)
 
 
 def speaks_https(address: str) -> ToolError:
     host = host_of(address)
     return ToolError(
-        f"{host} speaks https there, not http.",
-        f"Write the address as https://{host}.",
+        f"{host} uses https on this port, not http.",
+        f"Use https://{host}.",
         ExitCode.UNREACHABLE,
     )
 
 
 def wants_https(address: str, body: bytes) -> bool:
-    """Whether a server that wants https has answered to http."""
+    """Whether a server that requires https has responded to http."""
     return address.startswith("http://") and any(it in body for it in _WANTS_TLS)
 
 
@@ -75,7 +75,7 @@ def host_of(address: str) -> str:
 
 
 def _accepts_tls(address: str) -> bool:
-    """Whether a server that breaks off at http shakes hands for https. Nothing else is sent."""
+    """Whether a server that closes http connections accepts a TLS handshake."""
     import socket
     import ssl
 
@@ -84,7 +84,7 @@ def _accepts_tls(address: str) -> bool:
         return False
     context = ssl.create_default_context()
     context.check_hostname = False
-    context.verify_mode = ssl.CERT_NONE  # Who it is does not matter for a hint.
+    context.verify_mode = ssl.CERT_NONE  # A hint needs no verified identity.
     try:
         with (
             socket.create_connection((parts.hostname, parts.port or 80), _PROBE_S) as connection,

@@ -1,6 +1,6 @@
-"""Output of the tool: results on standard output, everything else on standard error.
+"""Output: results on standard output, everything else on standard error.
 
-External text goes through `plain` before it is printed to a terminal.
+External text goes through `plain` before it is printed.
 """
 
 import json
@@ -25,7 +25,7 @@ _UNSAFE = re.compile(
 
 
 class _Mode:
-    """Whether a script reads along. Set once, by the option --json."""
+    """Whether to print JSON. Set once, by --json."""
 
     is_json = False
 
@@ -34,32 +34,32 @@ mode = _Mode()
 
 
 def plain(text: object) -> str:
-    """A text from outside, for a line of ours: no control characters, no markup."""
+    """External text without control characters and markup, for one line."""
     return escape(_UNSAFE.sub("\ufffd", str(text)))
 
 
 def plain_lines(text: str) -> list[str]:
-    """The same for a text of several lines, such as release notes."""
+    """The same for text with several lines, such as release notes."""
     return [plain(line.replace("\t", "    ")) for line in re.split(r"\r?\n", text)]
 
 
 def show_json(document: object) -> None:
-    """The one document a script reads. ASCII only, so any terminal and any pipe can take it."""
+    """Print the document of --json. ASCII only, so that it works with every encoding."""
     sys.stdout.write(json.dumps(document, indent=2) + "\n")
     sys.stdout.flush()
 
 
 def show_table(headings: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    """Columns for a person; in a pipe a line a row, with tabs, and nothing cut off."""
+    """Print aligned columns; in a pipe, tab-separated rows without truncation."""
     if not rows:
-        return  # Headings over nothing are noise.
+        return  # No headings for an empty table.
     if not out.is_terminal:
         for row in rows:
             sys.stdout.write("\t".join(_UNSAFE.sub("\ufffd", str(cell)) for cell in row) + "\n")
         return
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     for at, heading in enumerate(headings):
-        # Names and numbers stay whole; the last column takes what is left.
+        # Only the last column is wrapped.
         table.add_column(heading, no_wrap=at < len(headings) - 1, overflow="fold")
     for row in rows:
         table.add_row(*(f"{cell:,}" if isinstance(cell, int) else plain(cell) for cell in row))
@@ -71,7 +71,7 @@ def warn(sentence: str) -> None:
 
 
 def show_error(error: ToolError) -> None:
-    """For people on standard error; with --json also as a document on standard output."""
+    """Print an error on standard error; with --json also as a document on standard output."""
     say.print(f"[red]Error:[/] {plain(error.sentence)}")
     for detail in error.details:
         first, *more = detail.split("\n")
@@ -85,18 +85,18 @@ def show_error(error: ToolError) -> None:
         show_json({**document, "details": error.details} if error.details else document)
 
 
-def require_person(hint: str = "Or pass --yes to confirm without a question.") -> None:
-    """Stop unless a terminal is attached."""
+def require_person(hint: str = "Or pass --yes to skip the question.") -> None:
+    """Raise unless a terminal is attached."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise wrong_usage("This command asks a question: run it in a terminal.", hint)
+        raise wrong_usage("This command asks for input: run it in a terminal.", hint)
 
 
 def ask(question: str, *, is_agreed: bool) -> bool:
-    """Yes or no, from a person. `is_agreed`: they have said --yes beforehand."""
+    """Ask for confirmation, unless `is_agreed` (--yes)."""
     if is_agreed:
         return True
     require_person()
-    # Not typer.confirm: it puts a blank on standard output, where only the result belongs.
+    # Not typer.confirm: it prints a space to standard output.
     while True:
         say.print(f"{plain(question)} \\[y/N] ", end="")
         answer = sys.stdin.readline().strip().lower()
@@ -113,7 +113,7 @@ def ask_line(question: str) -> str:
 
 
 def ask_secret(question: str) -> str:
-    """What a person types without it being shown."""
+    """Read a secret without echo."""
     require_person(hint="")
     from getpass import getpass
 

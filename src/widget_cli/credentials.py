@@ -1,6 +1,6 @@
-"""Stored credentials: one private file, and optionally the keyring.
+"""Stored sign-ins: a private file, and optionally the system's keyring.
 
-Reading needs no lock; a change takes it, and reads again under it.
+Reading needs no lock; a writer takes it and reads again.
 """
 
 import contextlib
@@ -18,9 +18,9 @@ from .locking import locked
 
 
 class SignIn(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """A sign-in to one catalog. With `is_in_keyring` the file holds no secret of it.
+    """A sign-in to one catalog. With `is_in_keyring` the file does not contain its secrets.
 
-    `is_insecure`: its person has agreed that it goes to the catalog without https.
+    `is_insecure`: the user has allowed plain http.
     """
 
     username: str
@@ -39,7 +39,7 @@ class _Content(msgspec.Struct, rename="camel"):
 
 
 class CredentialsWriter:
-    """What may be changed, by the one who holds the lock."""
+    """Changes the file; used with the lock held."""
 
     def __init__(self, credentials: "Credentials") -> None:
         self._credentials = credentials
@@ -65,7 +65,7 @@ class CredentialsWriter:
 
 
 class Credentials:
-    """The file `credentials.json` in the place the platform has for settings."""
+    """The file `credentials.json` in the platform's configuration folder."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder or Path(platformdirs.user_config_dir("widget-cli", appauthor=False))
@@ -110,7 +110,7 @@ class Credentials:
             ) from None
 
     def write(self, content: _Content) -> None:
-        """Atomic, and never readable by others."""
+        """Write atomically, and never readable by others."""
         partial = self.folder / f".credentials-{secrets.token_hex(8)}"
         try:
             self.folder.chmod(0o700)
@@ -128,5 +128,5 @@ class Credentials:
     def _unusable(self, done: str, error: OSError) -> ToolError:
         return ToolError(
             f"{self.file} cannot be {done}: {error.strerror}.",
-            "See to the rights of that folder; machines set WIDGET_TOKEN instead.",
+            "Check the permissions of that folder, or set WIDGET_TOKEN instead.",
         )

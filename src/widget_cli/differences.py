@@ -1,4 +1,4 @@
-"""Changes of a version compared with the last published one."""
+"""The differences between a new version and the last published one."""
 
 import hashlib
 from typing import Any, NamedTuple
@@ -12,12 +12,12 @@ from widget_contract.wire import Size
 from .shapes import UNKNOWN_SIZE, VersionEntry
 from .widget_folder import LocalWidget
 
-# Release notes are new each time; the others have places of their own.
+# Release notes always differ; the others are shown separately.
 _SHOWN_APART = ("release_notes", "sdk_version", "permissions")
 
 
 class Change(NamedTuple):
-    """One field, by its name on the wire."""
+    """One field, by its JSON name."""
 
     field: str
     before: Any
@@ -25,7 +25,7 @@ class Change(NamedTuple):
 
 
 def changes(local: LocalWidget, last: VersionEntry) -> list[Change]:
-    """Every field that differs, permissions apart: those are `new_permissions` and `dropped_…`."""
+    """Every field that differs, except permissions: see `new_permissions` and `dropped_…`."""
     manifest = local.manifest
     pairs = [
         Change("sha256Hash", last.sha256_hash, local.bundle.sha256_hash),
@@ -40,7 +40,7 @@ def changes(local: LocalWidget, last: VersionEntry) -> list[Change]:
 
 
 def style_change(local: LocalWidget, last_style: bytes | None) -> Change | None:
-    """Whether the style sheet is another one, by its hash; None is none."""
+    """The change of the style sheet by its hash, if any; None means no style sheet."""
     before = None if last_style is None else hashlib.sha256(last_style).hexdigest()
     after = local.style.sha256_hash if local.style else None
     return None if before == after else Change("cssSha256Hash", before, after)
@@ -56,7 +56,7 @@ def dropped_permissions(local: LocalWidget, last: VersionEntry | None) -> list[s
 
 
 def differing_fields(local: LocalWidget, published: VersionEntry) -> list[str]:
-    """The names of all that differs, permissions too."""
+    """The names of all fields that differ, including permissions."""
     fields = [it.field for it in changes(local, published)]
     if set(local.manifest.permissions) != set(published.permissions):
         fields.append("permissions")
@@ -64,7 +64,7 @@ def differing_fields(local: LocalWidget, published: VersionEntry) -> list[str]:
 
 
 def find_version(versions: tuple[VersionEntry, ...], wanted: SemVer) -> VersionEntry | None:
-    """The published version of this number; build metadata makes no other one of it."""
+    """The published version with this number; build metadata is ignored."""
     for entry in versions:
         try:
             if SemVer.parse(entry.version) == wanted:

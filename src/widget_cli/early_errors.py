@@ -1,7 +1,7 @@
-"""Finds early errors: what a JavaScript engine rejects in a syntactically valid module.
+"""Early errors: what a JavaScript engine rejects in a module whose grammar is valid.
 
-QuickJS compiles the module without running it: an additional import that cannot be resolved makes
-the engine stop after compiling.
+QuickJS compiles the module without running it: an unresolvable import is appended, so that the
+engine stops after compiling.
 """
 
 import codecs
@@ -20,14 +20,14 @@ _OWN_LIMIT = "too many "
 
 
 class EarlyError(NamedTuple):
-    """`offset` is in bytes, and often that of the token after the wrong one."""
+    """`offset` is in bytes, often that of the token after the wrong one."""
 
     message: str
     offset: int | None
 
 
 def find_early_error(content: bytes) -> EarlyError | None:
-    """The first early error of a module; None also if the engine cannot say."""
+    """The first early error of a module; None also if the engine is not available."""
     source = content.removeprefix(codecs.BOM_UTF8)  # As browsers do.
     found = _REPORT.match(_compile(source.decode() + _UNRESOLVABLE))
     if not found or found["message"].startswith(_OWN_LIMIT):
@@ -39,13 +39,13 @@ def find_early_error(content: bytes) -> EarlyError | None:
 
 
 def is_compiled(content: bytes) -> bool:
-    """Whether the engine compiles the module; False also if it cannot say."""
+    """Whether the engine compiles the module; False also if it is not available."""
     source = content.removeprefix(codecs.BOM_UTF8).decode()
     return _NEVER in _compile(source + _UNRESOLVABLE).partition("\n")[0]
 
 
 def _compile(source: str) -> str:
-    """What the engine says; empty if it is not installed or takes too long."""
+    """The engine's report; empty if it is not installed or takes too long."""
     try:
         import quickjs
     except ImportError:  # There is no wheel for some platforms, such as macOS on Intel.

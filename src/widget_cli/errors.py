@@ -1,4 +1,4 @@
-"""The tool's exception: a message, a hint, and an exit code."""
+"""The tool's exception class: a message, a hint, and an exit code."""
 
 import re
 
@@ -6,15 +6,15 @@ from .exits import ExitCode
 
 # A sentence in the imperative, such as "Choose another." or "Try again in 60 s."
 _ADVICE = re.compile(
-    r"(?:^|[.!?:] )(?:Add|Ask|Change|Choose|Confirm|Correct|Give|Make|Name|Publish|Raise|Remove|Set"
-    r"|Sign|Try|Use|Wait|Write)\b|; try again\b"
+    r"(?:^|[.!?:] )(?:Add|Ask|Change|Choose|Confirm|Correct|Give|Increase|Make|Name|Publish|Raise"
+    r"|Remove|Set|Sign|Try|Use|Wait|Write)\b|; try again\b"
 )
 
 
 class ToolError(Exception):
-    """Shown to people as it is. `hint` says what to do next; `details` are further messages.
+    """Shown to users unchanged. `hint` says what to do next; `details` are further messages.
 
-    `status` is the HTTP status, if the catalog refused the request.
+    `status` is that of the catalog's response, if any.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class ToolError(Exception):
         self.status = status
 
     def suggest(self, hint: str) -> None:
-        """Set the hint, unless both it and the sentence say what to do."""
+        """Set the hint, unless the message already says what to do."""
         self.hint = "" if _ADVICE.search(self.sentence) and _ADVICE.search(hint) else hint
 
 
@@ -48,14 +48,14 @@ def invalid_widget(sentence: str, hint: str, faults: list[str] | None = None) ->
 def not_signed_in(url: str) -> ToolError:
     return ToolError(
         f"You are not signed in to {url}.",
-        f"Sign in: widget login {url} (machines set WIDGET_TOKEN).",
+        f"Sign in: widget login {url} (or set WIDGET_TOKEN).",
         ExitCode.NOT_SIGNED_IN,
     )
 
 
 def sign_in_ended(url: str) -> ToolError:
     return ToolError(
-        f"Your sign-in to {url} has ended.",
+        f"Your session at {url} has expired.",
         f"Sign in again: widget login {url}",
         ExitCode.NOT_SIGNED_IN,
     )
@@ -63,7 +63,7 @@ def sign_in_ended(url: str) -> ToolError:
 
 def token_refused(url: str) -> ToolError:
     return ToolError(
-        f"{url} does not accept the token in WIDGET_TOKEN: it is wrong, expired or revoked.",
+        f"{url} rejected the token in WIDGET_TOKEN: it is invalid, expired or revoked.",
         "Create a new one with: widget tokens create NAME",
         ExitCode.NOT_SIGNED_IN,
     )
@@ -71,7 +71,7 @@ def token_refused(url: str) -> ToolError:
 
 def not_private(url: str, what: str, way_out: str) -> ToolError:
     return ToolError(
-        f"{url} is not https: others on the network could read {what}.",
-        f"Use the catalog's https address; if you know this network, {way_out}.",
+        f"{url} does not use https: others on the network could read {what}.",
+        f"Use the catalog's https URL. If you trust this network, {way_out}.",
         ExitCode.NOT_SIGNED_IN,
     )

@@ -1,10 +1,10 @@
-"""The exit codes of the tool. `docs/publishing.md` lists them, too."""
+"""The exit codes of the tool, for scripts. `docs/publishing.md` lists them, too."""
 
 from enum import IntEnum
 
 
 class ExitCode(IntEnum):
-    """What the number means is its `meaning`."""
+    """An exit code with its `meaning`."""
 
     meaning: str
 
@@ -16,7 +16,7 @@ class ExitCode(IntEnum):
 
     DONE = 0, "done"
     FAILED = 1, "refused or failed"
-    USAGE = 2, "wrong usage"
+    USAGE = 2, "usage error"
     NOT_SIGNED_IN = 3, "not signed in"
     NOT_ALLOWED = 4, "not allowed"
     INVALID_WIDGET = 5, "invalid widget"

@@ -1,6 +1,6 @@
 """Checks the module to be published.
 
-tree-sitter knows the grammar and locates syntax errors well; a JavaScript engine knows the further
+tree-sitter checks the grammar, with good error positions; a JavaScript engine checks the other
 rules of the language (`early_errors`), such as duplicate declarations.
 """
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from .early_errors import EarlyError, find_early_error, is_compiled
 from .syntax_faults import early_fault, place_of, syntax_fault, text_of
 
-if TYPE_CHECKING:  # It is loaded where it is used: most commands parse nothing.
+if TYPE_CHECKING:  # Loaded when needed: most commands parse nothing.
     from tree_sitter import Language, Node
 
 MOUNT = "mount"
@@ -25,7 +25,7 @@ _COMMON_JS = "(assignment_expression left: (member_expression) @target)"
 
 
 class ModuleCheck(Enum):
-    """How closely a module is looked at."""
+    """How strictly a module is checked."""
 
     FULL = "it must parse and export mount"
     SYNTAX = "it must parse"
@@ -33,7 +33,7 @@ class ModuleCheck(Enum):
 
 
 class ModuleFindings(NamedTuple):
-    """`faults` keep a module from being published, `warnings` do not."""
+    """`faults` prevent publishing, `warnings` do not."""
 
     faults: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -47,26 +47,26 @@ class _Exports(NamedTuple):
 
 @functools.lru_cache(maxsize=2)  # `widget publish` reads the widget twice.
 def check_module(name: str, content: bytes, check: ModuleCheck) -> ModuleFindings:
-    """What is wrong with the module in the file of this name. It is UTF-8."""
+    """Check the module in the file of this name, which is UTF-8."""
     if check is ModuleCheck.NONE:
         return ModuleFindings()
     import tree_sitter_javascript
     from tree_sitter import Language
 
-    # Strings may hold a NUL, which neither the parser nor the engine takes.
+    # Strings may contain NUL, which neither the parser nor the engine accepts.
     content = content.replace(b"\0", b"\1")
     language = Language(tree_sitter_javascript.language())
     root = _parse(language, content)
     if root is None:
         return _refused(
             f"{name} could not be parsed within {_MAX_PARSE_S:.0f} seconds. "
-            "If it is a JavaScript module all the same, pass --no-check."
+            "If it is a valid JavaScript module, pass --no-check."
         )
     if root.has_error:
         if is_compiled(content):
             return _check_unknown_syntax(name, content, check, root)
         return _refused(syntax_fault(name, content, root, find_early_error(content)))
-    # A search of the tree costs as much as a third of the parsing, and most modules have neither.
+    # Searching the tree takes a third of the parsing time, and most modules have neither.
     if (b"/>" in content or b"</" in content) and (found := _captured(language, _JSX, root)):
         where = place_of(content, found[0].start_byte)
         return _refused(
@@ -84,10 +84,10 @@ def check_module(name: str, content: bytes, check: ModuleCheck) -> ModuleFinding
 def _check_unknown_syntax(
     name: str, content: bytes, check: ModuleCheck, root: "Node"
 ) -> ModuleFindings:
-    """The engine has the last word where the grammar lags behind the language."""
+    """The engine decides if the grammar does not support newer syntax."""
     if check is not ModuleCheck.FULL or MOUNT in _exports_of(content, root).names:
         return ModuleFindings()
-    warning = f"{name} has syntax that is too new to check whether it exports {MOUNT}."
+    warning = f"{name} uses syntax that is too new to check whether it exports {MOUNT}."
     return ModuleFindings(warnings=(warning,))
 
 
@@ -98,7 +98,7 @@ def _check_exports(name: str, content: bytes, language: "Language", root: "Node"
     if exports.passes_others_on:
         warning = (
             f'{name} has "export * from", so whether it exports {MOUNT} cannot be checked. '
-            f"Export {MOUNT} by its name."
+            f"Export {MOUNT} by name."
         )
         return ModuleFindings(warnings=(warning,))
     if exports.has_default:
@@ -106,21 +106,21 @@ def _check_exports(name: str, content: bytes, language: "Language", root: "Node"
     elif not exports.names and _is_common_js(content, language, root):
         reason = "It looks like CommonJS: build it as an ES module."
     else:
-        reason = "If it is for a host that calls something else, pass --any-module."
+        reason = "If your host calls a different export, pass --any-module."
     return _refused(
         f"{name} does not export {MOUNT}(element, context), which dashboards call. {reason}"
     )
 
 
 def _parse(language: "Language", content: bytes) -> "Node | None":
-    """The root of the tree; None if it took too long, as for most that is not JavaScript at all.
+    """The root of the tree; None on timeout, as for most files that are not JavaScript.
 
-    Recovering from very many errors takes quadratic time. The parser asks for its text piece by
-    piece, and a text that ends early ends it.
+    Recovering from very many errors takes quadratic time. The parser reads its text in chunks;
+    ending the text early stops it.
     """
     from tree_sitter import Parser
 
-    deadline_s = time.process_time() + _MAX_PARSE_S  # Not the clock's: the machine may be busy.
+    deadline_s = time.process_time() + _MAX_PARSE_S  # CPU time, as the machine may be busy.
     is_cut = False
 
     def read(offset: int, _: object) -> bytes:
@@ -133,7 +133,7 @@ def _parse(language: "Language", content: bytes) -> "Node | None":
 
 
 def _clash_with_import(content: bytes, root: "Node") -> EarlyError | None:
-    """A name that is both imported and declared, which the engine does not mind."""
+    """Finds a name that is both imported and declared, which the engine does not report."""
     imported: set[str] = set()
     declared: list[Node] = []
     for statement in root.named_children:
@@ -165,7 +165,7 @@ def _imported(statement: "Node") -> Iterator["Node"]:
 
 
 def _lost_files(content: bytes, language: "Language", root: "Node") -> Iterator[str]:
-    """A warning for what the module imports from files that are not published with it."""
+    """A warning about imports of files that are not published with the module."""
     sources = [it.child_by_field_name("source") for it in root.named_children]
     if b"import(" in content:
         sources += _captured(language, _IMPORT_CALL, root)
@@ -191,7 +191,7 @@ def _exports_of(content: bytes, root: "Node") -> _Exports:
 
 
 def _exported(statement: "Node") -> Iterator["Node"]:
-    """Every node that is the name of an export."""
+    """Every node that names an export."""
     for child in statement.named_children:
         match child.type:
             case "export_clause":

@@ -41,7 +41,7 @@ def _keyring() -> Any:
     return keyring
 
 
-# Each system's keyring fails in its own way, and some only when they are used.
+# The exceptions depend on the system's keyring, and some occur only when it is used.
 def _unusable(error: Exception) -> ToolError:
     if isinstance(error, ToolError):
         return error

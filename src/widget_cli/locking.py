@@ -1,4 +1,4 @@
-"""A file lock between processes. It is released when the process ends."""
+"""A file lock between processes. It is released when its holder exits."""
 
 import contextlib
 import os
@@ -21,7 +21,7 @@ else:
 
 @contextlib.contextmanager
 def locked(file: Path) -> Iterator[None]:
-    """Wait for the lock, and hold it. The file stays, for to remove it would race."""
+    """Acquire the lock. The file is never removed, which would be a race."""
     descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         _lock(descriptor)

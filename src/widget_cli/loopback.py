@@ -1,4 +1,4 @@
-"""A small local web server that receives the browser's redirect after sign-in."""
+"""A local web server that receives the browser's redirect after sign-in."""
 
 import base64
 import contextlib
@@ -22,7 +22,7 @@ _SIGNS = {"good": "M4.5 12.5l5 5 10-11", "bad": "M6 6l12 12M18 6L6 18"}
 
 
 class Page(NamedTuple):
-    """What the browser is shown."""
+    """The page shown in the browser."""
 
     status: int
     title: str
@@ -36,7 +36,7 @@ class Page(NamedTuple):
 
 
 class Callback:
-    """A code, or why there is none. `state` proves that it answers our own request."""
+    """The result of the redirect: a code, or an error. `state` must match our request."""
 
     def __init__(self, state: str) -> None:
         self._state = state
@@ -45,13 +45,15 @@ class Callback:
 
     @contextlib.contextmanager
     def answering(self, query: str) -> Iterator[Page]:
-        """The page for what a browser brings; `wait` returns after the page was sent.
+        """The page for a redirect; `wait` returns after the page was sent.
 
-        The program may end as soon as `wait` returns, and an unsent page would end with it.
+        The program may exit as soon as `wait` returns, so the page must be sent before.
         """
         fields = {name: values[0] for name, values in parse_qs(query).items()}
         if fields.get("state") != self._state:
-            yield Page(400, "This is another sign-in", "It is not the one that widget waits for.")
+            yield Page(
+                400, "This is a different sign-in", "It is not the one that widget is waiting for."
+            )
             return
         try:
             yield self._page(fields)
@@ -60,27 +62,29 @@ class Callback:
 
     def _page(self, fields: dict[str, str]) -> Page:
         if "code" in fields:
-            able = "The command widget on this machine is completing the sign-in."
+            able = "widget is completing the sign-in on this machine."
             return Page(200, "Sign-in approved", able)
         if fields.get("error") == _DENIED:
-            return Page(403, "You are not signed in", "You refused it. Nothing was changed.")
-        reason = fields.get("error_description") or "The sign-in was refused or failed."
+            return Page(
+                403, "You are not signed in", "You denied the request. Nothing was changed."
+            )
+        reason = fields.get("error_description") or "The sign-in was denied or failed."
         return Page(403, "You are not signed in", f"{reason} Nothing was changed.")
 
     def wait(self, timeout_s: float, command: str = "widget login") -> str:
-        """The code, when it comes. `command` begins the sign-in again."""
+        """Wait for the code. `command` restarts the sign-in, for the hint."""
         try:
             fields = self._results.get(timeout=timeout_s)
         except queue.Empty:
             raise ToolError(
-                f"Nobody signed in within {timeout_s / 60:.0f} minutes.",
-                f"Try again; without a browser on this machine, use: {command} --device",
+                f"The sign-in was not completed within {timeout_s / 60:.0f} minutes.",
+                f"Try again. If this machine has no browser, use: {command} --device",
                 ExitCode.NOT_SIGNED_IN,
             ) from None
         if "code" not in fields:
             reason = fields.get("error_description") or fields.get("error") or "no reason was given"
             if fields.get("error") == _DENIED:
-                reason = "you refused it in the browser."
+                reason = "you denied it in the browser."
             raise ToolError(
                 f"The sign-in was not completed: {reason}",
                 f"Try again: {command}",
@@ -103,7 +107,7 @@ def waiting_for_browser(state: str) -> Iterator[Callback]:
                 with callback.answering(parts.query) as page:
                     self._show(page)
             else:
-                self._show(Page(404, "There is nothing here", "widget waits at another address."))
+                self._show(Page(404, "Page not found", "widget is waiting at a different address."))
 
         def _show(self, page: Page) -> None:
             body = page.html().encode()
@@ -119,9 +123,9 @@ def waiting_for_browser(state: str) -> Iterator[Callback]:
             self.wfile.write(body)
 
         def log_message(self, *_: object) -> None:
-            """Say nothing: the address holds the code."""
+            """No log: the URL contains the code."""
 
-    # Browsers open connections ahead of need and send nothing on them, so one thread would hang.
+    # Browsers preconnect without sending a request, which would block a single thread.
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         callback.redirect_uri = f"http://127.0.0.1:{server.server_address[1]}/callback"
         Thread(target=server.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True).start()
@@ -137,7 +141,7 @@ def _template() -> str:
 
 
 def _policy() -> str:
-    """Nothing is loaded, and the one style sheet is the one that is written there."""
+    """Nothing may be loaded; only the inline style sheet is allowed."""
     style = _template().partition("<style>")[2].partition("</style>")[0]
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     return (

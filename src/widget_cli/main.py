@@ -1,4 +1,4 @@
-"""The authors' command, `widget`. Its subcommands are in `commands/`."""
+"""The authors' command, `widget`. The commands are in `commands/`."""
 
 import errno
 import os
@@ -31,11 +31,9 @@ _OUTPUT_ERRORS = frozenset({errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG
 
 app = App(
     name="widget",
-    help="Make, check and publish dashboard widgets.",
-    epilog="For machines: WIDGET_CATALOG_URL names the catalog, WIDGET_TOKEN signs in, and --json "
-    "prints a document. Exit codes: "
-    + ", ".join(f"{it.value} {it.meaning}" for it in ExitCode)
-    + ".",
+    help="Create, check and publish dashboard widgets.",
+    epilog="In scripts, set WIDGET_CATALOG_URL and WIDGET_TOKEN, and use --json to print a JSON "
+    "document. Exit codes: " + ", ".join(f"{it.value} {it.meaning}" for it in ExitCode) + ".",
     add_completion=False,
     pretty_exceptions_enable=False,
 )
@@ -72,21 +70,21 @@ app.add_typer(webhooks.app, name="webhooks", rich_help_panel="Account")
 
 
 def run() -> None:
-    """The entry point: every failure is a sentence and an exit code, never a stack trace."""
-    if sys.stdout is None:  # It was closed: nobody wants the result.
+    """The entry point: every error is a message and an exit code, never a stack trace."""
+    if sys.stdout is None:  # Closed by the caller: discard the result.
         sys.stdout = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
     for stream in (sys.stdout, sys.stderr):
-        # A terminal that cannot show a character shows a question mark, and nothing breaks.
+        # Characters that the terminal cannot encode are replaced with question marks.
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
     try:
         code = _run_app()
-        sys.stdout.flush()  # Here, where a failure can still be reported.
+        sys.stdout.flush()  # Here, so that an error can still be reported.
     except OSError as error:
         if not _is_of_output(error):
             raise
         code = ExitCode.FAILED
-        # Python must not complain of it at its end, either.
+        # Avoid another error when Python flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if error.errno != errno.EPIPE:  # A reader that closes the pipe has read enough.
             sentence = f"Cannot write to standard output: {error.strerror}."
@@ -95,7 +93,7 @@ def run() -> None:
 
 
 def _run_app() -> int:
-    """Run the command; gives its exit code. Only what output raises is left to others."""
+    """Run the command and return its exit code. Output errors are raised."""
     try:
         app()
     except SystemExit as done:
@@ -109,11 +107,11 @@ def _run_app() -> int:
         if os.environ.get("WIDGET_DEBUG") or _is_of_output(error):
             raise
         sentence = f"Internal error: {type(error).__name__}: {error}"
-        hint = "Please report it with what you did; WIDGET_DEBUG=1 shows where it is."
+        hint = "Please report it with the command you ran. WIDGET_DEBUG=1 prints a stack trace."
         show_error(ToolError(sentence, hint))
     return ExitCode.FAILED
 
 
 def _is_of_output(error: Exception) -> bool:
-    """Whether a result could not be written. A file that could not was reported by then."""
+    """Whether writing the result failed. Errors of other files are already reported."""
     return isinstance(error, OSError) and error.errno in _OUTPUT_ERRORS

@@ -1,4 +1,4 @@
-"""Detects misspelled keys of a manifest."""
+"""Misspelled keys of a manifest."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -13,10 +13,10 @@ _OTHERS = ("configSchema", "defaultConfig", "defaultSize")
 
 
 def misspelled_keys(text: str) -> list[str]:
-    """A sentence for each key that is probably meant to be another.
+    """A message for each key that is probably misspelled.
 
-    Manifests may hold keys of any other program: what merely resembles a known key in part, as
-    `longDescription` does, is left alone, and so is `icons` where `icon` is given.
+    Manifests may have keys of other programs: a key that only partly resembles a known one, such
+    as `longDescription`, is ignored, and so is `icons` if `icon` is given.
     """
     try:
         given = msgspec.json.decode(text, type=dict[str, Any])
@@ -32,7 +32,7 @@ def misspelled_keys(text: str) -> list[str]:
 
 
 def _is_other_number(key: str, known: str, given: Iterable[str]) -> bool:
-    """Whether both are given and one is the plural of the other."""
+    """Whether both are present and one is the plural of the other."""
     return known in given and key.removesuffix("s") == known.removesuffix("s")
 
 

@@ -1,4 +1,4 @@
-"""Changes one value in a manifest's text, preserving every other character."""
+"""Changes one value in the text of a manifest, preserving all other characters."""
 
 import json
 import re
@@ -11,7 +11,7 @@ _BLANKS = re.compile(r"[ \t\r\n]*")
 
 
 class Bump(StrEnum):
-    """Which number of a version is raised."""
+    """Which part of a version is incremented."""
 
     PATCH = "patch"
     MINOR = "minor"
@@ -20,11 +20,11 @@ class Bump(StrEnum):
 
 
 def with_value(text: str, key: str, value: object) -> str:
-    """The object's text with this value. The text must be a JSON object that can be read."""
+    """The text with this value. It must be a valid JSON object."""
     written = json.dumps(value, ensure_ascii=False)
     spans = [(start, end) for found, start, end in _members(text) if found == key]
     if spans:
-        start, end = spans[-1]  # Of a key that is there twice, the last one counts.
+        start, end = spans[-1]  # The last one of duplicate keys wins.
         return text[:start] + written + text[end:]
     before = text.rstrip()[:-1].rstrip()
     after = text[len(before) :]
@@ -33,7 +33,7 @@ def with_value(text: str, key: str, value: object) -> str:
 
 
 def bumped(version: SemVer, bump: Bump) -> SemVer:
-    """The next version as npm counts: a prerelease goes to the release that it leads to."""
+    """The next version, as `npm version` increments it: a prerelease becomes its release."""
     major, minor, patch = version.major, version.minor, version.patch
     leads_up = bool(version.prerelease)
     match bump:
@@ -49,7 +49,7 @@ def bumped(version: SemVer, bump: Bump) -> SemVer:
 
 
 def _members(text: str) -> Iterator[tuple[str, int, int]]:
-    """Every key of the object, with where its value begins and ends."""
+    """Every key of the object, with the start and end of its value."""
     decoder = json.JSONDecoder(strict=False)
     at = _skip(text, text.index("{") + 1)
     while text[at] != "}":
@@ -69,7 +69,7 @@ def _skip(text: str, at: int) -> int:
 
 
 def _gap(text: str) -> str:
-    """What stands before the object's first key: its line break and indentation, if any."""
+    """The white space before the first key: line break and indentation, if any."""
     start = text.index("{") + 1
     gap = text[start : _skip(text, start)]
     return gap or " "

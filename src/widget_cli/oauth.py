@@ -1,4 +1,4 @@
-"""The OAuth endpoints: obtaining, refreshing and revoking tokens."""
+"""The OAuth endpoints: obtains, refreshes and revokes tokens."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code"
 
 
 class OAuthError(Exception):
-    """An error in OAuth's own words: `code` is for programs, `sentence` for people."""
+    """An OAuth error: `code` for programs, `sentence` for people."""
 
     def __init__(self, code: str, sentence: str) -> None:
         super().__init__(sentence)
@@ -47,7 +47,7 @@ class DeviceCode(msgspec.Struct, frozen=True):
 
 
 class OAuth:
-    """Form-encoded requests, never retried: a code and a refresh token work once."""
+    """Form-encoded POST requests, never retried: codes and refresh tokens are single-use."""
 
     def __init__(self, transport: Transport, url: str, client_id: str) -> None:
         self._transport = transport

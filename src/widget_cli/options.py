@@ -18,30 +18,30 @@ CatalogOption = Annotated[
     typer.Option(
         "--catalog",
         metavar="URL",
-        help="The catalog. Default: $WIDGET_CATALOG_URL, else the last sign-in.",
+        help="URL of the catalog. Default: $WIDGET_CATALOG_URL, or the last one signed in to.",
         show_default=False,
     ),
 ]
-# Eager: faults of the other options are then reported to a script, too.
+# Eager: errors of other options are then printed as JSON, too.
 JsonOption = Annotated[
     bool,
-    typer.Option("--json", help="Print one JSON document.", callback=_speak_json, is_eager=True),
+    typer.Option("--json", help="Print a JSON document.", callback=_speak_json, is_eager=True),
 ]
 InsecureOption = Annotated[
     bool,
-    typer.Option("--insecure", help="Send your token, sign-in and files without https."),
+    typer.Option("--insecure", help="Allow plain http for tokens, sign-in and uploads."),
 ]
-YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Go ahead without a question.")]
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 WidgetArgument = Annotated[
     str, typer.Argument(metavar="SCOPE/NAME", help="The widget, such as ann/clock.")
 ]
 VersionArgument = Annotated[
-    str, typer.Argument(metavar="VERSION", help="One of its versions, such as 1.0.0.")
+    str, typer.Argument(metavar="VERSION", help="A version of it, such as 1.0.0.")
 ]
-NoCheckOption = Annotated[bool, typer.Option("--no-check", help="Skip the checks of the module.")]
+NoCheckOption = Annotated[bool, typer.Option("--no-check", help="Do not check the module.")]
 AnyModuleOption = Annotated[
     bool,
-    typer.Option("--any-module", help="Do not require the export mount."),
+    typer.Option("--any-module", help="Do not require the module to export mount."),
 ]
 
 

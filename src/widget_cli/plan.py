@@ -1,4 +1,4 @@
-"""The publishing plan, for a person or a script."""
+"""The publishing plan, for people and for scripts."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ _LONGEST_VALUE = 60
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """`last` is what was published last; `existing` is this very version, if it is published."""
+    """`last` is the last published version; `existing` is this version, if it is published."""
 
     url: str
     key: WidgetKey
@@ -45,7 +45,7 @@ class Plan(msgspec.Struct, frozen=True):
         return self.existing is not None
 
     def changes(self) -> list[Change]:
-        """Every field that differs from what was published last, permissions apart."""
+        """Every field that differs from the last published version, except permissions."""
         if self.last is None:
             return []
         style = style_change(self.local, self.last_style)
@@ -53,7 +53,7 @@ class Plan(msgspec.Struct, frozen=True):
 
 
 def show_plan(plan: Plan) -> None:
-    """On standard error: it is talk on the way to the result."""
+    """Print the plan on standard error."""
     local, manifest = plan.local, plan.local.manifest
     say.print(f"\n[bold]{plain(plan.key)} {plain(manifest.version)}[/] to {plain(plan.url)}")
     _line("name", manifest.display_name)
@@ -64,15 +64,15 @@ def show_plan(plan: Plan) -> None:
     _line("SDK", manifest.sdk_version)
     _line("permissions", ", ".join(manifest.permissions) or "none")
     if plan.last is None:
-        say.print("\nThis is its first version.\n")
+        say.print("\nThis is the first version.\n")
         return
-    say.print(f"\nAgainst {plain(plan.last.version)}, the last one:")
+    say.print(f"\nChanges since {plain(plan.last.version)}, the last version:")
     differing = plan.changes()
     for change in differing:
         if change.field != "sha256Hash":
             _line(_LABELS.get(change.field, change.field), _shown(change))
     if all(change.field != "sha256Hash" for change in differing):
-        _line("module", "the same, byte for byte")
+        _line("module", "unchanged")
     for dropped in dropped_permissions(local, plan.last):
         _line("permission", f"no longer {dropped}")
     for added in new_permissions(local, plan.last):

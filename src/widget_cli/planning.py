@@ -1,4 +1,4 @@
-"""Decides what will be published: into which scope, and compared with what is published."""
+"""Determines the scope, and compares with the published versions."""
 
 from widget_contract.errors import InvalidName
 from widget_contract.manifests import Manifest
@@ -15,14 +15,14 @@ from .session import Session
 from .shapes import VersionEntry
 from .widget_folder import MANIFEST, LocalWidget
 
-# What a dashboard decides by: that these were changed must not go unnoticed.
+# Fields that dashboards depend on: a changed value is an error.
 _SERIOUS = ("sdkVersion", "permissions")
 
 
 def choose_scope(session: Session, given: str | None, manifest: Manifest) -> Scope:
-    """What was said, else what the manifest says, else the only one, else one's own.
+    """The scope of --scope, or of the manifest, or the only one, or the personal one.
 
-    One that is not ours is refused here, before anything is said of what is published there.
+    A scope without permission is rejected before anything published there is shown.
     """
     try:
         named = manifest.scope if given is None else Scope.parse(given.removeprefix("@"))
@@ -33,16 +33,15 @@ def choose_scope(session: Session, given: str | None, manifest: Manifest) -> Sco
     who = "The token in WIDGET_TOKEN" if session.is_machine else "You"
     if not places:
         raise ToolError(
-            f"{who} may publish nowhere.",
+            f"{who} may not publish to any scope.",
             "Use a token that may publish, or ask the catalog's operator.",
             ExitCode.NOT_ALLOWED,
         )
     if named is not None:
         if all(it.name != named for it in places):
             raise ToolError(
-                f"{who} may not publish in the scope {named}.",
-                f"Choose a scope of yours with --scope (you have {names}), or ask an owner of "
-                f"{named}.",
+                f"{who} may not publish to the scope {named}.",
+                f"Choose one of your scopes with --scope ({names}), or ask an owner of {named}.",
                 ExitCode.NOT_ALLOWED,
             )
         return named
@@ -50,14 +49,14 @@ def choose_scope(session: Session, given: str | None, manifest: Manifest) -> Sco
     chosen = places if len(places) == 1 else personal
     if not chosen:
         raise wrong_usage(
-            f"Where to? You may publish to {names}.",
-            "Name one with --scope, or as scope in widget.json.",
+            f"No scope given. You may publish to {names}.",
+            "Choose one with --scope, or set scope in widget.json.",
         )
     return Scope.parse(chosen[0].name)
 
 
 def make_plan(session: Session, key: WidgetKey, local: LocalWidget) -> Plan:
-    """Hold it against what is published. The same number with other bytes is refused here."""
+    """Compare with the published versions. The same number with other content is rejected."""
     detail = find_detail(session, key)
     wanted = local.manifest.version
     existing = find_version(detail.versions, wanted) if detail else None
@@ -76,10 +75,13 @@ def make_plan(session: Session, key: WidgetKey, local: LocalWidget) -> Plan:
             ExitCode.CONFLICT,
         )
     if fields:
-        warn(f"{MANIFEST} says otherwise than published ({', '.join(fields)}); raise the version.")
+        warn(
+            f"{MANIFEST} differs from the published version ({', '.join(fields)}); "
+            "increase the version."
+        )
     last = detail.newest if detail else None
     if existing is None and last is not None and is_step_back(wanted, last):
-        warn(f"{wanted} is below {last.version}, and as the newest becomes the latest version.")
+        warn(f"{wanted} is lower than {last.version}, but will be the latest version.")
     for warning in local.warnings:
         warn(warning)
     last_style = find_style(session, last) if last is not None and existing is None else None
@@ -87,7 +89,7 @@ def make_plan(session: Session, key: WidgetKey, local: LocalWidget) -> Plan:
 
 
 def _is_same_content(session: Session, local: LocalWidget, existing: VersionEntry) -> bool:
-    """Whether the published version has these very bytes."""
+    """Whether the published version has the same content."""
     if existing.sha256_hash.lower() != local.bundle.sha256_hash:
         return False
     return find_style(session, existing) == (local.style.content if local.style else None)

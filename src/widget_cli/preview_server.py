@@ -1,7 +1,7 @@
-"""A web server on this machine that shows a widget on trial, and says when it has changed.
+"""The local server of `widget dev`, which shows a widget and reports changes.
 
-It listens on the loopback address alone. Another site that makes a browser ask it, by a name that
-leads here or from a page of its own, gets nothing.
+It listens only on the loopback address. Requests of other sites, through DNS rebinding or from
+their pages, are rejected.
 """
 
 import contextlib
@@ -66,10 +66,10 @@ class _Handler(BaseHTTPRequestHandler):
         elif (published := self._published(path)) is not None:
             self._send(_type_of(path), published)
         else:
-            self._send("text/plain", b"There is nothing here.\n", status=404)
+            self._send("text/plain", b"Not found.\n", status=404)
 
     def _is_from_here(self, path: str) -> bool:
-        """By the address that the tool has printed, and from our own page or typed by a person."""
+        """Whether the host is the printed one, and the origin is our page or none."""
         names = {f"{_HOST}:{self.server.port}", f"localhost:{self.server.port}"}
         if self.headers.get("Host") not in names:
             return False
@@ -115,7 +115,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(body)
 
     def log_message(self, *_: object) -> None:
-        """Say nothing: the terminal is for what the author has to know."""
+        """No request log."""
 
 
 def _type_of(name: str) -> str:
@@ -124,7 +124,7 @@ def _type_of(name: str) -> str:
 
 @contextlib.contextmanager
 def showing(trial: Trial, port: int) -> Iterator[str]:
-    """Serve until the block ends; gives the address. Port 0: any that is free."""
+    """Serve until the block ends; yields the URL. Port 0: any free port."""
     try:
         server = _Server(port, trial)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""The steps of publishing on the wire: ask for a place, put the bytes there, confirm."""
+"""The publishing protocol: request, upload, confirm."""
 
 import contextlib
 from collections.abc import Callable, Iterator
@@ -26,7 +26,7 @@ _PIECE_BYTES = 65_536
 
 
 def check(session: Session, key: WidgetKey, local: LocalWidget) -> dict[str, Any]:
-    """Every gate of the catalog, and nothing kept."""
+    """Run all checks of the catalog, without publishing."""
     with _asking(key):
         return session.post(PUBLISH, _request("check", key, local), is_repeatable=True)
 
@@ -34,7 +34,7 @@ def check(session: Session, key: WidgetKey, local: LocalWidget) -> dict[str, Any
 def publish(
     session: Session, key: WidgetKey, local: LocalWidget, advance: Advance
 ) -> dict[str, Any]:
-    """Publish it. `advance` is called with the bytes that were sent."""
+    """Publish it. `advance` is called with the number of bytes sent."""
     with _asking(key):
         answer = session.post(PUBLISH, _request("request", key, local))
         upload = shaped(answer, Upload, session.url)
@@ -43,13 +43,13 @@ def publish(
         if not isinstance(upload.css_upload_url, str):
             raise not_a_catalog(session.url)
         sendings.append((local.style, upload.css_upload_url, "text/css"))
-    # Both addresses are looked at before a byte goes to either.
+    # Both URLs are checked before anything is sent.
     sendings = [(file, _target(session, address), kind) for file, address, kind in sendings]
     with _bringing():
         for file, target, kind in sendings:
             _send(session, target, file, kind, advance)
         confirmation = {"action": "confirm", "versionId": upload.version_id}
-        # Safe to repeat: what was confirmed once is answered in the same way again.
+        # Idempotent: a repeated confirmation gets the same response.
         return session.post(PUBLISH, confirmation, is_repeatable=True)
 
 
@@ -83,8 +83,8 @@ def _or_unset(text: str | None) -> str | UnsetType:
 
 
 def _target(session: Session, address: str) -> str:
-    """Where the catalog wants a file: over https, or at the catalog's own origin; over http to an
-    object store beside it if a person has agreed to that."""
+    """The URL to upload a file to: with https, or with the catalog's own origin; plain http to an
+    object store only if the user has allowed it."""
     try:
         target = urljoin(f"{session.url}/", address)
         scheme = urlsplit(target).scheme
@@ -93,12 +93,12 @@ def _target(session: Session, address: str) -> str:
         raise not_a_catalog(session.url) from None
     if is_allowed or (scheme == "http" and session.is_insecure()):
         return target
-    advice = "Nothing was sent. Tell the catalog's operator, who sets its base_url and s3_endpoint."
+    advice = "Nothing was sent. Ask the catalog's operator to check base_url and s3_endpoint."
     if scheme == "http":
-        advice += " If you know that network, add --insecure."
+        advice += " If you trust that network, add --insecure."
     raise ToolError(
-        f"The catalog asks to upload to {target.partition('?')[0]}, "
-        f"which is neither https nor {session.url} itself.",
+        f"The catalog requested an upload to {target.partition('?')[0]}, "
+        f"which neither uses https nor is {session.url} itself.",
         advice,
     )
 
@@ -106,12 +106,12 @@ def _target(session: Session, address: str) -> str:
 def _send(
     session: Session, target: str, file: SourceFile, content_type: str, advance: Advance
 ) -> None:
-    """PUT the bytes. The address is its own permission: our token does not go along."""
+    """PUT the bytes. The URL is signed: no token is sent."""
     sent = 0
 
     def pieces() -> Iterator[bytes]:
         nonlocal sent
-        advance(-sent)  # A new attempt begins at the beginning.
+        advance(-sent)  # A retry starts from the beginning.
         sent = 0
         for start in range(0, file.size_bytes, _PIECE_BYTES):
             piece = file.content[start : start + _PIECE_BYTES]
@@ -124,14 +124,14 @@ def _send(
         "PUT", target, is_repeatable=True, content=pieces, headers=headers, max_bytes=SMALL_BYTES
     )
     if reply.status >= 300:
-        # A store of objects answers in a way of its own.
-        message = sentence_in(reply) or f"The upload was refused with status {reply.status}."
+        # Object stores have their own error format.
+        message = sentence_in(reply) or f"The upload failed with status {reply.status}."
         raise ToolError(message, "Try again later.", status=reply.status)
 
 
 @contextlib.contextmanager
 def _asking(key: WidgetKey) -> Iterator[None]:
-    """Where the catalog says whether it takes the widget: what to do if it does not."""
+    """Hints for the errors of a publish request."""
     try:
         yield
     except ToolError as error:
@@ -141,17 +141,17 @@ def _asking(key: WidgetKey) -> Iterator[None]:
                 error.exit_code = ExitCode.INVALID_WIDGET
             case 403:
                 error.suggest(
-                    "Choose a scope of yours with --scope (widget whoami lists them), or ask an "
+                    "Choose one of your scopes with --scope (widget whoami lists them), or ask an "
                     f"owner of {key.scope}."
                 )
             case 409:
-                error.suggest("Raise the version: publish with --bump patch.")
+                error.suggest("Increase the version: publish with --bump patch.")
         raise
 
 
 @contextlib.contextmanager
 def _bringing() -> Iterator[None]:
-    """Once it is taken, what goes wrong is the way there, not the widget."""
+    """Hints for errors of the upload, after the request was accepted."""
     try:
         yield
     except ToolError as error:

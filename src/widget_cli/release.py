@@ -1,3 +1,3 @@
-"""Which release of the tool this is; `cli/pyproject.toml` reads it from here."""
+"""The release of the tool; `cli/pyproject.toml` reads it from here."""
 
 VERSION = "0.1.0"

@@ -1,4 +1,4 @@
-"""Beginning a widget from a template: files that work as they are."""
+"""Creates a widget from a template."""
 
 import json
 import re
@@ -19,23 +19,23 @@ _MAX_NAME = 64
 
 
 class Template(StrEnum):
-    """What a widget can begin as. The files of each are in `template/`."""
+    """The templates of new widgets. Their files are in `template/`."""
 
     BARE = "bare"
     PROGRESS = "progress"
 
 
-# What each file is for, in the order they are printed.
+# The purpose of each file, in the order of the output.
 _FILES = {
-    MANIFEST: "what the catalog knows of it",
-    BUNDLE: "what a dashboard runs",
-    "README.md": "what its users and you should know",
-    "widget.d.ts": "types of the contract, for your editor",
+    MANIFEST: "the manifest, for the catalog",
+    BUNDLE: "the module that dashboards run",
+    "README.md": "documentation for users and developers",
+    "widget.d.ts": "types for your editor",
 }
 
 
 class Begun(NamedTuple):
-    """A new widget, and its files with what each is for."""
+    """A new widget, and its files with their purpose."""
 
     name: WidgetName
     files: dict[str, str]
@@ -44,7 +44,7 @@ class Begun(NamedTuple):
 def begin_widget(
     folder: Path, name: str | None, scope: str | None, template: Template = Template.BARE
 ) -> Begun:
-    """Write the files of a template. What is there already is never touched."""
+    """Write the files of a template. Existing files are never changed."""
     try:
         chosen = WidgetName.parse(name) if name else _name_from(folder)
         home = Scope.parse(scope) if scope else None
@@ -56,7 +56,7 @@ def begin_widget(
         are = "is" if len(in_the_way) == 1 else "are"
         raise ToolError(
             f"{' and '.join(in_the_way)} {are} already in {named(folder)}; nothing was written.",
-            "Name another folder: widget init FOLDER",
+            "Choose another folder: widget init FOLDER",
             ExitCode.CONFLICT,
         )
     try:
@@ -67,7 +67,7 @@ def begin_widget(
     except OSError as error:
         raise ToolError(
             f"{error.filename or folder} cannot be written: {error.strerror}.",
-            "Name a folder of yours: widget init FOLDER",
+            "Choose a folder you can write to: widget init FOLDER",
         ) from None
     return Begun(chosen, {file: _FILES[file] for file in texts})
 
@@ -79,7 +79,7 @@ def _name_from(folder: Path) -> WidgetName:
 
 
 def _texts(template: Template, name: WidgetName, scope: Scope | None) -> dict[str, str]:
-    """The files of a template, with the names in place."""
+    """The files of a template, with names filled in."""
     source = resources.files(__package__) / "template" / template
     found = {it: source / it for it in _FILES if (source / it).is_file()}
     texts = {file: path.read_text(encoding="utf-8") for file, path in found.items()}

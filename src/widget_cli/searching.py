@@ -1,7 +1,7 @@
-"""Searching beyond the catalog's own search, which looks at texts and never at names.
+"""Extends the catalog's search, which does not match names.
 
-A widget's exact name is looked up, and near misses are found among widgets whose texts hold a
-piece of the word. Both ask the catalog a few more times, never more than `_MOST_REQUESTS`.
+The exact name of a widget is looked up, and similar names are found among widgets whose texts
+contain a part of the word. This takes a few more requests, at most `_MOST_REQUESTS`.
 """
 
 import difflib
@@ -31,7 +31,7 @@ Summary = dict[str, Any]
 
 
 class Query(NamedTuple):
-    """What somebody looks for."""
+    """A search query."""
 
     text: str = ""
     scope: str | None = None
@@ -51,21 +51,21 @@ class Query(NamedTuple):
 
 
 def find_page(session: Session, query: Query, page: int = 1, limit: int = _MOST_A_PAGE) -> Summary:
-    """A page of results, as the catalog gives it."""
+    """A page of results, as the catalog returns it."""
     return session.ask_openly(SEARCH, query.parameters(page, limit))
 
 
 def find_by_name(session: Session, query: Query, found: Summary) -> list[Summary]:
-    """The widgets that are called exactly so: `scope/name`, `@scope/name`, or a name alone.
+    """The widgets with exactly this name: `scope/name`, `@scope/name`, or a name alone.
 
-    The catalog finds a name alone only through texts that hold its words, so another scope's
-    widget may be missed; a known scope's is not. `found` is the first page for this query.
+    The catalog finds a name alone only through texts that contain its words, so widgets of unknown
+    scopes may be missed. `found` is the first page of this query.
     """
     key, name = _find_key(query), _find_name(query.text)
     if key is not None:
         return _looked_up(session, query, key) if query.scope in (None, key.scope) else []
     if name is None:
-        return []  # It is a text.
+        return []  # Not a name.
     by_words = query._replace(text=name.replace("-", " "))
     is_known = by_words == query and found["total"] <= len(found["widgets"])
     page = found if is_known else find_page(session, by_words)
@@ -77,7 +77,7 @@ def find_by_name(session: Session, query: Query, found: Summary) -> list[Summary
 
 
 def find_similar(session: Session, query: Query) -> list[str]:
-    """Widgets whose name or display name is almost what was typed."""
+    """Widgets with a similar name or display name."""
     wanted = _plain(query.text)
     scope, slash, _ = query.text.casefold().removeprefix("@").partition("/")
     queries = [query._replace(text=it) for it in _pieces(wanted) if it != query.text]
@@ -118,7 +118,7 @@ def _looked_up(session: Session, query: Query, key: WidgetKey) -> list[Summary]:
 
 
 def _find_key(query: Query) -> WidgetKey | None:
-    """The widget, if its scope is given: with its name, or as the scope to search in."""
+    """The widget, if its scope is given, in the name or as an option."""
     text = query.text if "/" in query.text else f"{query.scope}/{query.text}"
     try:
         return parse_key(text) if "/" in query.text or query.scope else None
@@ -134,7 +134,7 @@ def _find_name(text: str) -> WidgetName | None:
 
 
 def _own_key(session: Session, name: WidgetName) -> WidgetKey | None:
-    """A signed-in person has a scope; its widgets are known by their names."""
+    """The widget in the scope of the signed-in account."""
     kept = session.credentials.find(session.url)
     try:
         return None if kept is None else WidgetKey(Scope.parse(kept.username), name)
@@ -148,7 +148,7 @@ def _widgets(page: Summary, session: Session) -> list[Summary]:
 
 
 def _pieces(wanted: str) -> list[str]:
-    """Beginnings and ends of its words: wherever the slip is, one of them is likely to be right."""
+    """Prefixes and suffixes of its words: one of them is probably spelled correctly."""
     words = re.findall(r"\w+", wanted)[:_MOST_REQUESTS]
     starts, ends = [it[:_PIECE] for it in words], [it[-_PIECE:] for it in words]
     both = itertools.chain.from_iterable(zip(starts, ends, strict=True))
@@ -156,7 +156,7 @@ def _pieces(wanted: str) -> list[str]:
 
 
 class _Likeness(NamedTuple):
-    """`is_by_name`: what is alike is the name itself, not the one for people."""
+    """`is_by_name`: the name is similar, not the display name."""
 
     ratio: float
     is_by_name: bool

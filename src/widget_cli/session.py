@@ -1,4 +1,4 @@
-"""A catalog and who we are to it: finds the token, renews it, and asks with it."""
+"""An authenticated connection to a catalog: finds and refreshes the token."""
 
 import contextlib
 import os
@@ -21,11 +21,11 @@ from .exits import ExitCode
 from .oauth import OAuth, OAuthError
 from .transport import DOCUMENT_BYTES, Reply, Transport
 
-_EARLY_S = 30  # Renewed this long before it ends, so that it does not end on the way.
+_EARLY_S = 30  # Refreshed this long before it expires.
 
 
 class Session:
-    """Asks one catalog. Paths begin with a slash; answers are JSON objects."""
+    """Sends requests to one catalog. Paths start with a slash; responses are JSON objects."""
 
     def __init__(
         self,
@@ -46,18 +46,18 @@ class Session:
 
     @property
     def is_machine(self) -> bool:
-        """Whether WIDGET_TOKEN signs in here."""
+        """Whether WIDGET_TOKEN is used."""
         return self._machine_token is not None
 
     @property
     def is_signed_in(self) -> bool:
-        """Whether there is a token at all; the catalog may see it otherwise."""
+        """Whether there is a token, which the catalog may still reject."""
         return self.is_machine or self.credentials.find(self.url) is not None
 
     def ask_openly(
         self, path: str, params: Mapping[str, Any] | None = None, max_bytes: int = DOCUMENT_BYTES
     ) -> dict[str, Any]:
-        """A GET that anybody may send. No token goes along."""
+        """A GET request without a token."""
         address = f"{self.url}{path}"
         reply = self.transport.send(
             "GET", address, is_repeatable=True, params=params, max_bytes=max_bytes
@@ -79,7 +79,7 @@ class Session:
         return self._ask("DELETE", path, is_repeatable=False)
 
     def forget(self) -> None:
-        """Keep no sign-in to this catalog: it has ended there."""
+        """Remove the stored sign-in, which has ended."""
         with self.credentials.writing() as writer:
             writer.remove(self.url)
 
@@ -106,7 +106,7 @@ class Session:
         return object_in(reply, self.url)
 
     def is_insecure(self) -> bool:
-        """Whether a person has agreed, now or when signing in, that things go without https."""
+        """Whether the user has allowed plain http, now or when signing in."""
         kept = None if self._machine_token is not None else self.credentials.find(self.url)
         return self._is_insecure or (kept is not None and kept.is_insecure)
 
@@ -115,17 +115,17 @@ class Session:
         if kept is None:
             raise not_signed_in(self.url)
         if not (self._is_insecure or kept.is_insecure or is_private(self.url)):
-            again = f"sign in once more with: widget login {self.url} --insecure"
+            again = f"sign in again with: widget login {self.url} --insecure"
             raise not_private(self.url, "your sign-in", again)
         if kept.expires_at_s - _EARLY_S > self._clock().timestamp():
             return kept.access_token
         return self._renewed(kept.access_token).access_token
 
     def _renewed(self, old: str) -> SignIn:
-        """A sign-in whose access token is not `old`.
+        """A sign-in with an access token other than `old`.
 
-        A refresh token works once, and using it twice ends the whole sign-in. So only one process
-        at a time does it, and after a wait one looks first whether another has done it.
+        A refresh token is single-use, and using it twice revokes the sign-in. So only one process
+        refreshes at a time, and after waiting checks first whether another one has refreshed.
         """
         with self.credentials.writing() as writer:
             kept = self.credentials.find(self.url)
@@ -145,19 +145,19 @@ class Session:
 
 
 def _as_machine(reply: Reply, url: str) -> dict[str, Any]:
-    """What a machine may not do, another token may, or a person."""
+    """The response to a token, with a hint about other tokens on 403."""
     try:
         return object_in(reply, url)
     except ToolError as error:
         if error.exit_code is ExitCode.NOT_ALLOWED:
             error.suggest(
-                "Use a token with the right to do this, or unset WIDGET_TOKEN and run: widget login"
+                "Use a token that has permission, or unset WIDGET_TOKEN and run: widget login"
             )
         raise
 
 
 def _placed_as(old: SignIn, new: SignIn) -> SignIn:
-    """The new sign-in, kept where the old one was."""
+    """The new sign-in, stored like the old one."""
     return SignIn(
         username=new.username,
         client_id=new.client_id,
@@ -173,15 +173,15 @@ def _placed_as(old: SignIn, new: SignIn) -> SignIn:
 def opened(
     catalog: str | None, *, transport: Transport | None = None, is_insecure: bool = False
 ) -> Iterator[Session]:
-    """The catalog that is meant: --catalog, WIDGET_CATALOG_URL, or the last one signed in to.
+    """The catalog to use: --catalog, WIDGET_CATALOG_URL, or the last one signed in to.
 
-    `is_insecure`: a person has agreed that secrets go to it without https.
+    `is_insecure`: the user has allowed plain http.
     """
     credentials = Credentials()
     url = find_url(catalog, credentials)
     if url is None:
         raise wrong_usage(
-            "Which catalog? None is known here yet.",
+            "No catalog is configured.",
             "Sign in with: widget login URL (or pass --catalog URL, or set WIDGET_CATALOG_URL).",
         )
     with transport or Transport() as open_transport:
@@ -199,8 +199,8 @@ def machine_token() -> str | None:
         return None
     if not (token.isascii() and token.isprintable()) or " " in token:
         raise ToolError(
-            "WIDGET_TOKEN holds characters that no token has.",
-            "Set it to the token alone, without quotes or line breaks.",
+            "WIDGET_TOKEN contains characters that are not valid in a token.",
+            "Set it to the token only, without quotes or line breaks.",
             ExitCode.NOT_SIGNED_IN,
         )
     return token

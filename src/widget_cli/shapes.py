@@ -1,7 +1,7 @@
-"""What the catalog's answers hold: the shapes of the contract, read with leniency.
+"""Types of the catalog's responses: the shapes of the contract, decoded leniently.
 
-What a catalog of another release, or another program, may leave out has a default here. What it
-has besides passes unread. A field that is new in the contract needs no line here.
+Fields that other releases or programs may omit have a default here; unknown fields are ignored.
+New fields of the contract need no change here.
 """
 
 import msgspec
@@ -37,7 +37,7 @@ class WidgetHead(wire.WidgetHead, frozen=True, kw_only=True):
 
 
 class Detail(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """A widget with its versions, newest first; to its own people also one that is unlisted."""
+    """A widget with its versions, newest first; for its owners also if unlisted."""
 
     widget: WidgetHead
     versions: tuple[VersionEntry, ...] = ()
@@ -46,7 +46,7 @@ class Detail(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
     @property
     def newest(self) -> VersionEntry | None:
-        """What was published last, yanked versions only if there are no others."""
+        """The last published version; a yanked one only if there are no others."""
         standing = (it for it in self.versions if not it.yanked)
         return next(standing, next(iter(self.versions), None))
 
@@ -63,7 +63,7 @@ class SearchPage(wire.SearchResults, frozen=True, kw_only=True):
 
 
 class Account(msgspec.Struct, frozen=True, rename="camel"):
-    """Who the catalog takes us for."""
+    """The signed-in account."""
 
     username: str
     email: str | None = None
@@ -72,7 +72,7 @@ class Account(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Settings(msgspec.Struct, frozen=True, rename="camel"):
-    """What a catalog says of itself to everybody, as far as it matters here."""
+    """The public settings of a catalog that are used here."""
 
     cli_client_id: str = "widget-cli"
     max_bundle_bytes: int = 2_097_152
@@ -80,7 +80,7 @@ class Settings(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Upload(wire.UploadTargets, frozen=True, kw_only=True):
-    """The answer to a request to publish."""
+    """The response to a publish request."""
 
     cdn_url: str = ""
     widget_id: str = ""

@@ -17,10 +17,10 @@ from .loopback import waiting_for_browser
 from .oauth import DEVICE_GRANT, SCOPE, OAuth, OAuthError, Tokens
 
 BROWSER_TIMEOUT_S = 300.0
-# Whatever a catalog says, nobody waits longer for a person, or between two questions.
+# Upper limits for the total wait and for the polling interval, whatever the catalog says.
 LONGEST_WAIT_S = 3_600
 _LONGEST_PAUSE_S = 60
-_SLOWER_S = 5  # By how much RFC 8628 wants a client to slow down when asked to.
+_SLOWER_S = 5  # The increment for slow_down, from RFC 8628.
 
 
 def sign_in_with_browser(
@@ -43,7 +43,10 @@ def sign_in_with_browser(
         is_opened = opens_browser and open_browser(address)
         say.print("Sign in with your browser" + (", which should open now:" if is_opened else ":"))
         say.print(f"\n  [cyan]{plain(address)}[/]\n")
-        say.print("[dim]Waiting for you … Ctrl-C stops. No browser here? widget login --device[/]")
+        say.print(
+            "[dim]Waiting for confirmation … Press Ctrl-C to cancel. "
+            "No browser? Use: widget login --device[/]"
+        )
         code = callback.wait(timeout_s, f"widget login {url}")
         try:
             return oauth.tokens(
@@ -65,12 +68,15 @@ def sign_in_with_device(
         device = oauth.device_code()
     except OAuthError as error:
         raise _refused(error, oauth.url) from None
-    say.print("On any device, open this address and type the code:\n")
+    say.print("On any device, open this page and enter the code:\n")
     say.print(f"  [cyan]{plain(device.verification_uri)}[/]")
     say.print(f"  code [bold]{plain(device.user_code)}[/]\n")
     if device.verification_uri_complete:
-        say.print(f"[dim]With the code in it: {plain(device.verification_uri_complete)}[/]")
-    say.print("[dim]Waiting for you … Ctrl-C stops.[/]")
+        say.print(
+            "[dim]Or open this link, which includes the code: "
+            f"{plain(device.verification_uri_complete)}[/]"
+        )
+    say.print("[dim]Waiting for confirmation … Press Ctrl-C to cancel.[/]")
     interval_s = pause_between(device.interval)
     deadline_s = clock_s() + min(device.expires_in, LONGEST_WAIT_S)
     while clock_s() < deadline_s:
@@ -90,23 +96,23 @@ def sign_in_with_device(
         except ToolError as error:
             if error.exit_code not in (ExitCode.UNREACHABLE, ExitCode.LIMITED):
                 raise
-            interval_s += _SLOWER_S  # The catalog was away for a moment; the code is still good.
+            interval_s += _SLOWER_S  # A temporary failure; the code is still valid.
     raise ToolError(
-        "The code has expired before anybody typed it.",
+        "The code expired before it was entered.",
         f"Try again: widget login {oauth.url} --device",
         ExitCode.NOT_SIGNED_IN,
     )
 
 
 def pause_between(seconds: int) -> int:
-    """How long to wait between two questions, by what the catalog says."""
+    """The polling interval, from the catalog's response."""
     return min(max(1, seconds), _LONGEST_PAUSE_S)
 
 
 def open_browser(address: str) -> bool:
-    """Open it beside us, in a process whose output we do not see; False where no screen is.
+    """Open a browser in a separate process, without its output; False without a display.
 
-    Without a screen, Python would choose a browser that takes the terminal over.
+    Without a display, Python would choose a browser that runs in the terminal.
     """
     has_screen = sys.platform in ("win32", "darwin") or any(
         os.environ.get(it) for it in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER", "WSL_DISTRO_NAME")
@@ -124,7 +130,7 @@ def open_browser(address: str) -> bool:
 
 def _refused(error: OAuthError, url: str) -> ToolError:
     if error.code == "access_denied":
-        sentence = "The sign-in was refused in the browser."
+        sentence = "The sign-in was denied in the browser."
     else:
         sentence = f"The catalog did not accept the sign-in: {error.sentence}"
     return ToolError(sentence, f"Try again: widget login {url}", ExitCode.NOT_SIGNED_IN)

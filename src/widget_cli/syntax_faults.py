@@ -1,4 +1,4 @@
-"""What is wrong with a module, in words, and where: line, column and the line itself."""
+"""Syntax errors as messages, with line, column and an excerpt."""
 
 import itertools
 import re
@@ -9,19 +9,19 @@ from rich.cells import cell_len
 
 from .early_errors import EarlyError, find_early_error
 
-if TYPE_CHECKING:  # It is loaded where it is used: most commands parse nothing.
+if TYPE_CHECKING:  # Loaded when needed: most commands parse nothing.
     from tree_sitter import Node
 
 _SHOWN_BEFORE, _SHOWN_AFTER = 50, 25  # Characters of a line; a minified module is one long line.
 _MOST_REGEXES = 1_000
-# What the engine says of something whose end it does not find; its place is the beginning.
+# The engine's errors for unterminated constructs; the position is their start.
 _UNCLOSED = {
     "unexpected end of string": "this string",
     "unexpected end of comment": "this comment",
     "unexpected line terminator in regexp": "this regular expression",
     "unexpected end of regexp": "this regular expression",
 }
-# What it says of the token at the place that it gives, not of one before.
+# Errors about the token at the reported position, not before it.
 _NAMES_TOKEN = ("unexpected token in expression: ", "variable name expected")
 _TYPESCRIPT = re.compile(
     r"^\s*(?:export\s+)?(?:declare\s+)?(?:interface|type|enum|namespace|abstract\s+class)\s+\w"
@@ -33,7 +33,7 @@ _TYPESCRIPT = re.compile(
 
 
 def _first_error(root: "Node") -> "Node":
-    """The first place that the grammar does not allow. Not recursive: modules nest deeply."""
+    """The first syntax error. Not recursive, because modules may be nested deeply."""
     node = root
     while not (node.is_error or node.is_missing):
         node = next(it for it in node.children if it.has_error)
@@ -41,7 +41,7 @@ def _first_error(root: "Node") -> "Node":
 
 
 def syntax_fault(name: str, content: bytes, root: "Node", engine: EarlyError | None) -> str:
-    """What the grammar does not allow in a module; `engine` is what the engine says of it."""
+    """The message for a syntax error; `engine` is the engine's error."""
     node = _first_error(root)
     offset = node.start_byte
     if engine is not None and engine.message in _UNCLOSED and engine.offset is not None:
@@ -50,7 +50,7 @@ def syntax_fault(name: str, content: bytes, root: "Node", engine: EarlyError | N
         what = "a name or value" if node.is_named else f'"{node.type}"'
         fault = f"{what} is missing."
     else:
-        # An error that begins before the place where the text stops making sense.
+        # An error node that starts before the actual error.
         if (
             engine is not None
             and engine.offset is not None
@@ -66,8 +66,8 @@ def syntax_fault(name: str, content: bytes, root: "Node", engine: EarlyError | N
 
 
 def _follows(content: bytes, node: "Node", engine: EarlyError) -> bool:
-    """Whether the engine names the very token after this node, as in `const x = ;`: the grammar
-    takes the "=" for the error, because no value follows it."""
+    """Whether the engine reports the token after this node, as in `const x = ;`: the grammar
+    reports the "=", because no value follows it."""
     if engine.offset is None or not engine.message.startswith(_NAMES_TOKEN):
         return False
     return not content[node.end_byte : engine.offset].strip()
@@ -80,7 +80,7 @@ def _unexpected(content: bytes, offset: int) -> str:
 
 
 def early_fault(name: str, content: bytes, root: "Node", error: EarlyError) -> str:
-    """What is wrong with a module whose grammar is right."""
+    """The message for an early error."""
     message, offset = error
     subject = re.search(r"'(.+)'", message)
     if "redefinition" in message or "duplicate import" in message:
@@ -110,7 +110,7 @@ def early_fault(name: str, content: bytes, root: "Node", error: EarlyError) -> s
 
 
 def _name_before(root: "Node", content: bytes, offset: int | None) -> "Node | None":
-    """The name whose declaration ends at this place, blanks apart."""
+    """The name whose declaration ends at this position, ignoring white space."""
     if offset is None:
         return None
     end = len(content[:offset].rstrip())
@@ -134,7 +134,7 @@ def _find_export(content: bytes, root: "Node", name: str) -> int | None:
 
 
 def _find_private(content: bytes, root: "Node", name: str) -> int | None:
-    """Where a private name is used outside of all classes that declare it."""
+    """The position where a private name is used outside all classes that declare it."""
     for node in _all_of(root, "private_property_identifier"):
         if text_of(content, node) == name and not _is_declared_around(content, node, name):
             return node.start_byte
@@ -157,7 +157,7 @@ def _is_declared_around(content: bytes, node: "Node", name: str) -> bool:
 
 
 def _find_wrong_regex(content: bytes, root: "Node") -> "Node | None":
-    """The first regular expression that the engine refuses; it does not say where one is."""
+    """The first regular expression that the engine rejects; it does not report the position."""
     for node in itertools.islice(_all_of(root, "regex"), _MOST_REGEXES):
         if find_early_error(content[node.start_byte : node.end_byte]) is not None:
             return node
@@ -165,7 +165,7 @@ def _find_wrong_regex(content: bytes, root: "Node") -> "Node | None":
 
 
 def _all_of(root: "Node", kind: str) -> Iterator["Node"]:
-    """Every node of a kind, in the order of the text."""
+    """Every node of a kind, in source order."""
     waiting = [root]
     while waiting:
         node = waiting.pop()
@@ -179,8 +179,8 @@ def text_of(content: bytes, node: "Node") -> str:
 
 
 class Place(NamedTuple):
-    """A place in the source. `near` is its line, or as much of it as matters; `excerpt` is for
-    people, with a mark below the place."""
+    """A position in the source. `near` is its line, or a part of it; `excerpt` has a marker below
+    the position."""
 
     row: int
     column: int

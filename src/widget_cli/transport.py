@@ -1,4 +1,4 @@
-"""HTTP as the tool speaks it: limits of time and size, and retries where they can do no harm."""
+"""HTTP with timeouts, size limits, and retries of idempotent requests."""
 
 import random
 import time
@@ -17,20 +17,19 @@ Pause = Callable[[float], None]
 _ATTEMPTS = 4
 _FIRST_PAUSE_S = 0.5
 _LONGEST_PAUSE_S = 30
-# A gateway that has lost its service, a service that cannot write just now: these pass.
+# Temporary failures of a gateway or of the service.
 _PASSING = frozenset({502, 503, 504})
 _TOO_MANY = 429
 
-# The most that an answer may hold, unpacked. A page of search results with release notes, and a
-# widget with hundreds of versions, are the largest documents; a published file may have any size
-# that the operator allows.
+# Maximum size of a decompressed response. The largest documents are pages of search results with
+# release notes, and widgets with hundreds of versions; the operator limits the size of files.
 SMALL_BYTES = 1 << 20
 DOCUMENT_BYTES = 32 << 20
 FILE_BYTES = 64 << 20
 
 
 class Reply(NamedTuple):
-    """An answer, whatever its status."""
+    """A response with any status."""
 
     status: int
     headers: Mapping[str, str]
@@ -43,7 +42,7 @@ class Reply(NamedTuple):
 
 
 class Transport:
-    """Sends requests to anybody. What a status means is for others to say."""
+    """Sends requests. Callers interpret the status."""
 
     def __init__(
         self,
@@ -52,7 +51,7 @@ class Transport:
         timeout_s: float | None = None,
         pause: Pause = time.sleep,
     ) -> None:
-        import httpx  # Here: it takes half the start of the tool, and many commands send nothing.
+        import httpx  # Here: it takes half the startup time, and many commands need no HTTP.
 
         self._attempts = attempts
         self._pause = pause
@@ -61,7 +60,7 @@ class Transport:
         headers = {
             "User-Agent": f"widget-cli/{VERSION}",
             "Accept": "application/json",
-            "Accept-Encoding": "gzip",  # What `bodies` unpacks.
+            "Accept-Encoding": "gzip",  # The encoding that `bodies` supports.
         }
         self._client = httpx.Client(timeout=timeout, headers=headers)
 
@@ -83,12 +82,12 @@ class Transport:
         max_bytes: int = DOCUMENT_BYTES,
         **options: Any,
     ) -> Reply:
-        """Send it until it is answered, at most a few times.
+        """Send a request, with a few retries.
 
-        What may not be done twice (`is_repeatable` is false) is sent again only if it cannot have
-        arrived: no connection came about, or the answer was that there are too many requests.
-        `content` is called for each attempt; `options` are httpx's `json`, `data` and `params`.
-        An answer of more than `max_bytes` is not read to its end.
+        If `is_repeatable` is false, it is retried only if it cannot have been processed: the
+        connection failed, or the response was 429. `content` is called for each attempt; `options`
+        are httpx's `json`, `data` and `params`. A response larger than `max_bytes` is not read to
+        its end.
         """
         import httpx
 
@@ -123,7 +122,7 @@ class Transport:
                 if is_last or not is_passing or pause_s > _LONGEST_PAUSE_S:
                     return reply
             if say.is_terminal:
-                say.print(f"[dim]{plain(host_of(address))} does not answer; trying again …[/]")
+                say.print(f"[dim]{plain(host_of(address))} does not respond; retrying …[/]")
             self._pause(pause_s)
         raise AssertionError("The last attempt returns or raises.")
 
@@ -132,26 +131,28 @@ class Transport:
             try:
                 body = read_body(answer, max_bytes)
             except TooLarge:
-                sentence = f"{host_of(address)} answers with more than {sized(max_bytes)}."
+                sentence = f"{host_of(address)} sent a response larger than {sized(max_bytes)}."
                 raise _strange(sentence) from None
             except UnknownEncoding:
-                sentence = f"{host_of(address)} answers in an encoding that was not asked for."
+                sentence = (
+                    f"{host_of(address)} sent a response with an unsupported content encoding."
+                )
                 raise _strange(sentence) from None
             return Reply(answer.status_code, answer.headers, body)
 
 
 def _growing(attempt: int) -> float:
-    """Twice as long each time, and never quite alike, so that many clients do not march in step."""
+    """Exponential backoff with jitter."""
     return float(_FIRST_PAUSE_S * 2 ** (attempt - 1) * random.uniform(0.8, 1.2))  # noqa: S311
 
 
 def _strange(sentence: str) -> ToolError:
-    hint = "Check the address, and whether a proxy is in between."
+    hint = "Check the URL, and whether a proxy responded instead."
     return ToolError(sentence, hint, ExitCode.UNREACHABLE)
 
 
 def _no_address(address: str) -> ToolError:
     return wrong_usage(
-        f"{address!r} is not an address that can be asked.",
-        "Write the catalog's address like https://catalog.example.",
+        f"{address!r} is not a valid URL.",
+        "Write the catalog's URL like https://catalog.example.",
     )

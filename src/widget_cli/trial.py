@@ -1,4 +1,4 @@
-"""A widget on trial: what a folder holds right now, looked at again whenever a file changes."""
+"""A widget under development: the content of a folder, read again after every change."""
 
 import json
 import threading
@@ -13,14 +13,14 @@ from .widget_folder import MANIFEST, LocalWidget, read_manifest_text, read_widge
 
 LOOK_EVERY_S = 0.3
 _KEPT_FILES = 10
-# Of a manifest, what the preview uses besides the catalog's own keys.
+# Keys of a manifest that only the preview uses.
 _SHOWN_KEYS = ("configSchema", "defaultConfig", "defaultSize")
 
 Fingerprint = tuple[tuple[str, int, int], ...]
 
 
 class State(NamedTuple):
-    """`revision` grows with every change. `widget` is the last one without faults, if any."""
+    """`revision` increases with every change. `widget` is the last valid one, if any."""
 
     revision: int
     widget: LocalWidget | None
@@ -45,7 +45,7 @@ class Trial:
         self._files: dict[str, bytes] = {}
 
     def find_file(self, sha256_hash: str) -> bytes | None:
-        """What a page was sent the address of is still there a few changes later."""
+        """Files remain available for a few changes, for pages that refer to them."""
         return self._files.get(sha256_hash)
 
     def state(self) -> State:
@@ -79,7 +79,7 @@ class Trial:
         return tuple(found)
 
     def _named_files(self) -> list[str]:
-        """The files that the manifest names, whatever else is wrong with it."""
+        """The files that the manifest names, even if it is invalid."""
         try:
             manifest = msgspec.json.decode(read_manifest_text(self._folder))
         except (ToolError, msgspec.MsgspecError, RecursionError):

@@ -1,4 +1,4 @@
-"""A widget as it lies in its author's folder: `widget.json` and the files it names."""
+"""A widget in its folder: `widget.json` and the files it names."""
 
 import errno
 import hashlib
@@ -19,14 +19,14 @@ from .javascript import ModuleCheck, check_module
 from .manifest_keys import misspelled_keys
 
 MANIFEST = "widget.json"
-MAX_BUNDLE_BYTES = 2_097_152  # What a catalog takes unless its operator says otherwise.
+MAX_BUNDLE_BYTES = 2_097_152  # The default limit of a catalog.
 PLACEHOLDER_DESCRIPTION = "Says in one sentence what the widget shows."
 
-_HAS_PLACEHOLDER = "description: it is still the one that widget init wrote."
-# A catalog takes much less, and says so.
+_HAS_PLACEHOLDER = "description: it is still the placeholder that widget init wrote."
+# Catalogs have a much lower limit, with their own message.
 _MOST_READ_OF_MANIFEST = 16 * MAX_MANIFEST_BYTES
-_LEADS_OUT = "is a link that leads out of the widget's folder"
-_COPY = "Copy the file there."
+_LEADS_OUT = "is a symbolic link to a file outside the widget's folder"
+_COPY = "Copy the file into the folder."
 
 
 class SourceFile(msgspec.Struct, frozen=True):
@@ -45,7 +45,7 @@ class SourceFile(msgspec.Struct, frozen=True):
 
 
 class LocalWidget(msgspec.Struct, frozen=True):
-    """Everything read and checked. `warnings` are what may be meant so."""
+    """A widget that was read and checked. `warnings` do not prevent publishing."""
 
     folder: Path
     manifest: Manifest
@@ -55,12 +55,12 @@ class LocalWidget(msgspec.Struct, frozen=True):
 
 
 def command_for(folder: Path, command: str) -> str:
-    """A command of the tool for this folder, to copy."""
+    """A command for this folder, to copy and paste."""
     return command if folder == Path() else f"{command} {shlex.quote(str(folder))}"
 
 
 def named(folder: Path) -> str:
-    """A folder for a sentence."""
+    """The name of a folder in messages."""
     return "this folder" if folder == Path() else str(folder)
 
 
@@ -71,26 +71,26 @@ def read_manifest_text(folder: Path) -> str:
     try:
         size, content = read_file(file, _MOST_READ_OF_MANIFEST)
         if size > _MOST_READ_OF_MANIFEST:
-            raise invalid_widget(f"{file} is too large: {sized(size)}.", "Leave something out.")
+            raise invalid_widget(f"{file} is too large: {sized(size)}.", "Make it smaller.")
         return content.decode()
     except FileNotFoundError:
         raise invalid_widget(
             f"There is no {MANIFEST} in {named(folder)}.",
-            "Name the widget's folder, or begin one with: widget init",
+            "Pass the widget's folder, or create one with: widget init",
         ) from None
     except NotADirectoryError:
-        raise invalid_widget(f"{folder} is not a folder.", "Name the widget's folder.") from None
+        raise invalid_widget(f"{folder} is not a folder.", "Pass the widget's folder.") from None
     except OSError as error:
-        hint = "Name a folder that can be read."
+        hint = "Check the permissions of the folder."
         raise invalid_widget(f"{file} cannot be read: {error.strerror}.", hint) from None
     except UnicodeDecodeError:
         raise invalid_widget(f"{file} is not UTF-8 text.", "Save it as UTF-8.") from None
 
 
 def read_file(path: Path, max_bytes: int) -> tuple[int, bytes]:
-    """The size of a file, and what is in it unless that is more than `max_bytes`.
+    """The size of a file, and its content unless it exceeds `max_bytes`.
 
-    OSError for what is no file: to read a pipe might wait without end.
+    Raises OSError if it is not a regular file: reading a pipe might block forever.
     """
     with open(path, "rb", opener=_open_at_once) as file:
         found = os.fstat(file.fileno())
@@ -101,7 +101,7 @@ def read_file(path: Path, max_bytes: int) -> tuple[int, bytes]:
 
 
 def _open_at_once(path: str, flags: int) -> int:
-    """Not only when somebody writes to the pipe, if it is one."""
+    """Open without blocking, in case it is a pipe."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
@@ -111,9 +111,9 @@ def read_widget(
     max_bundle_bytes: int = MAX_BUNDLE_BYTES,
     check: ModuleCheck = ModuleCheck.FULL,
 ) -> LocalWidget:
-    """The widget in this folder, or all its faults at once.
+    """Read the widget in this folder, or raise with all errors.
 
-    `text` stands in for what the manifest's file holds.
+    `text` replaces the content of the manifest.
     """
     faults: list[str] = []
     text = read_manifest_text(folder) if text is None else text
@@ -128,7 +128,7 @@ def read_widget(
         style = _read(folder, "style", manifest.style, max_bundle_bytes, faults)
     warnings = list(remarks)
     if manifest.description == PLACEHOLDER_DESCRIPTION:
-        warnings.append(f"{_HAS_PLACEHOLDER} widget publish refuses it.")
+        warnings.append(f"{_HAS_PLACEHOLDER} widget publish rejects it.")
     if bundle is not None:
         found = check_module(manifest.main, bundle.content, check)
         faults += [f"main: {it}" for it in found.faults]
@@ -139,9 +139,9 @@ def read_widget(
 
 
 def require_own_description(local: LocalWidget) -> None:
-    """Stop if the widget still describes itself with the words of the template."""
+    """Raise if the description is still the template's."""
     if local.manifest.description == PLACEHOLDER_DESCRIPTION:
-        fault = f"{_HAS_PLACEHOLDER} Say in a sentence what the widget shows, or leave it out."
+        fault = f"{_HAS_PLACEHOLDER} Describe in a sentence what the widget shows, or remove it."
         hint = f"Change it in {MANIFEST}, then run: {command_for(local.folder, 'widget publish')}"
         raise invalid_widget(_has(local.folder, [fault]), hint, [fault])
 
@@ -156,7 +156,7 @@ def _read(
     try:
         size, content = read_file(path, max_bytes)
     except FileNotFoundError:
-        faults.append(f"{key}: there is no file {name} beside {MANIFEST}.")
+        faults.append(f"{key}: there is no file {name} next to {MANIFEST}.")
         return None
     except OSError as error:
         faults.append(f"{key}: {name} cannot be read: {error.strerror}.")
@@ -166,8 +166,8 @@ def _read(
         faults.append(f"{key}: {name} is empty.")
     if size > max_bytes:
         faults.append(
-            f"{key}: {name} is too large: {sized(size)}, and at most {sized(max_bytes)} are taken. "
-            "Minify it, or leave something out."
+            f"{key}: {name} is too large: {sized(size)}; the limit is {sized(max_bytes)}. "
+            "Minify it, or remove something."
         )
     try:
         content.decode()
@@ -177,12 +177,12 @@ def _read(
 
 
 def _leads_out(folder: Path, path: Path) -> bool:
-    """Whether a link would publish a file from elsewhere. Links in a circle lead nowhere."""
+    """Whether a symbolic link points outside the folder."""
     return not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
 
 
 def _faulty(folder: Path, faults: list[str], remarks: Sequence[str] = ()) -> ToolError:
-    """`remarks` are printed as well: they may be the reason."""
+    """`remarks` are printed, too: they may be the cause."""
     return invalid_widget(
         _has(folder, faults, remarks),
         f"Correct {MANIFEST} or the files it names, then run: "
@@ -192,7 +192,7 @@ def _faulty(folder: Path, faults: list[str], remarks: Sequence[str] = ()) -> Too
 
 
 def _has(folder: Path, faults: list[str], remarks: Sequence[str] = ()) -> str:
-    what = "a fault" if len(faults) == 1 else f"{len(faults)} faults"
+    what = "an error" if len(faults) == 1 else f"{len(faults)} errors"
     if remarks:
         what += " and a note" if len(remarks) == 1 else f" and {len(remarks)} notes"
     return f"The widget in {named(folder)} has {what}."

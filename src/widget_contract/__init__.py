@@ -1,1 +1,1 @@
-"""What the catalog, the authors' tool and every other client must agree on. It does no I/O."""
+"""Rules shared by the catalog, the authors' tool and other clients. No I/O."""

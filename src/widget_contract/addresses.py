@@ -1,4 +1,4 @@
-"""The addresses of a catalog: where its widgets are, and the files of their versions."""
+"""URLs of a catalog: its widgets, and the files of their versions."""
 
 from typing import Literal, NamedTuple
 from urllib.parse import urljoin
@@ -26,12 +26,12 @@ def detail_path(scope: str, name: str) -> str:
 
 
 def file_path(scope: str, name: str, version: str, kind: FileKind) -> str:
-    """Where a published file is, below the address of the CDN."""
+    """The path of a published file below the CDN's base URL."""
     return f"/@{scope}/{name}/{version}/index.{kind}"
 
 
 def parse_file_path(path: str) -> PublishedFile | None:
-    """The file that a path below the address of the CDN names, if it is such a path."""
+    """The file for a path below the CDN's base URL, if the path is valid."""
     match path.split("/"):
         case ["", scope, name, version, "index.js"] if scope.startswith("@"):
             return PublishedFile(scope[1:], name, version, "js")
@@ -41,5 +41,5 @@ def parse_file_path(path: str) -> PublishedFile | None:
 
 
 def style_address(bundle_address: str) -> str:
-    """The style sheet of a version lies beside its bundle, wherever that is."""
+    """The URL of a version's style sheet, which is next to its bundle."""
     return urljoin(bundle_address, "index.css")

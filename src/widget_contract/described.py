@@ -1,7 +1,7 @@
-"""How a field is documented for clients: a sentence, an example, and the rules of its values.
+"""How a field is documented for clients: description, example and constraints.
 
-The rules go into the OpenAPI document. Decoding checks types and no rules, so that a client
-reads what a catalog of another release sends.
+The constraints are part of the OpenAPI document. Decoding checks only types, so that a client can
+decode responses of other releases.
 """
 
 from msgspec import Meta

@@ -1,8 +1,8 @@
-"""The failures of the rules in this package. The message is a sentence a person can act on."""
+"""The errors of this package. The message is a sentence that a person can act on."""
 
 
 class CatalogError(Exception):
-    """The root of all errors whose message is shown to people as it is."""
+    """The base class of errors whose message is shown to people unchanged."""
 
     @property
     def message(self) -> str:
@@ -10,11 +10,11 @@ class CatalogError(Exception):
 
 
 class InvalidName(CatalogError, ValueError):
-    """A text that is not a scope or a widget name."""
+    """Not a valid scope or widget name."""
 
 
 class InvalidManifest(CatalogError, ValueError):
-    """A manifest that breaks rules; all faults at once, numbered if there are several."""
+    """An invalid manifest, with all errors, numbered if there are several."""
 
     def __init__(self, faults: list[str]) -> None:
         numbered = [f"({i}) {fault}" for i, fault in enumerate(faults, 1)]

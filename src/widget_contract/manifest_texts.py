@@ -1,7 +1,7 @@
-"""Which characters the texts inside a manifest may contain: those that people see in one line.
+"""Which characters are allowed in the texts of a manifest.
 
-Keys and texts called `title`, `label` and the like are names for people, a `description` is running
-text. Everything else is the widget's own data, in any language and with any mark that it needs.
+Keys, and texts named `title`, `label` and the like, are display names; a `description` is running
+text. Everything else is the widget's own data, with any characters.
 """
 
 from collections.abc import Callable, Iterator
@@ -13,15 +13,14 @@ from .texts import clean_name, clean_text, joined_lines, name_unwanted, printabl
 
 _NAMES = frozenset({"author", "displayName", "keywords", "label", "name", "title"})
 _DESCRIPTION = "description"
-# What these hold is data: values of settings, whatever they are called.
+# Their content is data: values of settings, whatever their keys.
 _DATA = frozenset({"const", "default", "defaultConfig", "enum", "examples"})
 _MOST_FAULTS = 5
 _MOST_SHOWN = 80
 
 
 class _Place(NamedTuple):
-    """Where something is in a manifest. It is put into words only if there is a fault: nesting
-    may be deep."""
+    """A position in a manifest. It is formatted only for an error, because nesting may be deep."""
 
     around: "_Place | None"
     part: str | int
@@ -37,7 +36,7 @@ class _Place(NamedTuple):
 
 
 def manifest_text_faults(manifest: dict[str, Any]) -> list[str]:
-    """What is wrong with the texts in a manifest: the first faults, each with its place."""
+    """The first errors in the texts of a manifest, each with its position."""
     faults: list[str] = []
     for place, text, unwanted in _texts(manifest):
         if sentence := unwanted(text):
@@ -48,13 +47,13 @@ def manifest_text_faults(manifest: dict[str, Any]) -> list[str]:
 
 
 def is_plain_manifest(text: str) -> bool:
-    """Whether nothing in a manifest can be wrong, at a glance: an import asks this for each."""
+    """Whether a manifest certainly has no errors: a fast check, for imports."""
     return text.isascii() and "\\" not in text and "\x7f" not in text
 
 
 def clean_manifest(text: str) -> str:
-    """The manifest without the characters that are refused; as it is, if there are none or it
-    cannot be read."""
+    """The manifest without forbidden characters; unchanged if there are none or it cannot be
+    parsed."""
     try:
         manifest = msgspec.json.decode(text)
         if not isinstance(manifest, dict) or not manifest_text_faults(manifest):
@@ -67,7 +66,7 @@ def clean_manifest(text: str) -> str:
 def _texts(
     manifest: dict[str, Any],
 ) -> Iterator[tuple[_Place, str, Callable[[str], str | None]]]:
-    """Every text that is checked, in order, and how. Without recursion."""
+    """Every text to be checked, in order, with its check. Not recursive."""
     left: list[tuple[_Place | None, str | None, object, bool]] = [(None, None, manifest, False)]
     while left:
         place, key, value, is_data = left.pop()

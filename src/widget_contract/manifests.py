@@ -1,7 +1,6 @@
-"""A manifest: what an author says of a version, and everything that can be wrong with it.
+"""A manifest, which describes a version, and its validation.
 
-The service and the authors' tool read manifests with this one module, so they cannot
-disagree.
+The service and the authors' tool share this module, so that they cannot disagree.
 """
 
 import json
@@ -36,10 +35,10 @@ _FILE = re.compile(r"(?!\.\.?(?:/|\Z))[^/\\\x00-\x1f]+(?:/(?!\.\.?(?:/|\Z))[^/\\
 
 
 class Declared(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What the author of a version says of it, and the catalog shows: the last fields of
+    """What the manifest declares, and the catalog shows: the last fields of
     `wire.VersionEntry`, in its order.
 
-    In the catalog, None for a text that the widget has, too, means the widget's own.
+    In the catalog, None means the widget's own value, for texts that the widget also has.
     """
 
     release_notes: str | None = None
@@ -54,20 +53,20 @@ class Declared(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     license: str | None = None
 
 
-# In order, and as fast as it gets: an import reads millions.
+# In order, and fast: an import reads millions.
 declared_values: Callable[[Declared], tuple[Any, ...]] = attrgetter(*Declared.__struct_fields__)
-# What they are called in JSON.
+# Their JSON names.
 DECLARED_KEYS = tuple(it.encode_name for it in msgspec.structs.fields(Declared))
 
 
 def declared(of: Declared) -> dict[str, Any]:
-    """What a manifest or version declares, by the names of the fields."""
-    # Not strict, which takes half as long again: both come from the same tuple.
+    """The declared fields of a manifest or version, by name."""
+    # Not strict, which would take 50% longer: both come from the same tuple.
     return dict(zip(Declared.__struct_fields__, declared_values(of), strict=False))
 
 
 class Manifest(Declared, frozen=True, kw_only=True):
-    """All that the catalog understands of a manifest. Its text keeps the rest."""
+    """The fields of a manifest that the catalog uses. Its text has the rest."""
 
     text: str
     name: WidgetName
@@ -79,11 +78,11 @@ class Manifest(Declared, frozen=True, kw_only=True):
 
 
 def parse_manifest(text: str, request: Mapping[str, object] | None = None) -> Manifest:
-    """The manifest in this text, or InvalidManifest with all its faults.
+    """Parse a manifest; raises InvalidManifest with all errors.
 
-    `request` holds the fields of a publish request. They take precedence, and the manifest
-    fills in what the request leaves out; about `version` and `sdkVersion` the two must agree.
-    The manifest's `name` may be a name for people then: the slug is the request's.
+    `request` has the fields of a publish request. They take precedence over the manifest, but
+    `version` and `sdkVersion` must agree. The manifest's `name` may then be a display name: the
+    slug is the request's.
     """
     found = _read_object(text)
     manifest, requested = _said(found), _said(request or {})
@@ -108,7 +107,7 @@ def parse_manifest(text: str, request: Mapping[str, object] | None = None) -> Ma
         "release_notes": reader.text("releaseNotes", MAX_RELEASE_NOTES),
         "config_version": reader.whole_number("configVersion"),
     }
-    if request is None:  # The names of the files matter only where the files are.
+    if request is None:  # File names matter only in the folder.
         fields["main"] = reader.matching("main", _FILE, _FILE_RULE) or "index.js"
         fields["style"] = reader.matching("style", _FILE, _FILE_RULE)
     smallest, largest = fields["min_size"], fields["max_size"]
@@ -128,7 +127,7 @@ _FILE_RULE = "must be a file below the manifest's folder, such as index.js."
 
 
 def _said(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The values without those that mean "absent": null, and an empty optional text."""
+    """The values without absent ones: null, and empty optional texts."""
     said = {key: value for key, value in values.items() if value is not None}
     for key in _OPTIONAL_TEXTS:
         value = said.get(key)
@@ -138,7 +137,7 @@ def _said(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _is_breaks(text: str) -> bool:
-    """Whether a text is nothing but line breaks, which become nothing."""
+    """Whether a text consists only of line breaks."""
     return not joined_lines(text)
 
 
@@ -162,8 +161,8 @@ def _read_object(text: str) -> dict[str, Any]:
 
 
 def _where(text: str) -> str:
-    """What to look at in a text that is not JSON: the place where the standard library stumbles,
-    as it reports line and column; it is more lenient about a few things."""
+    """The position of a JSON syntax error. The standard library reports line and column, but is
+    more lenient in a few cases."""
     try:
         json.loads(text)
     except json.JSONDecodeError as error:
@@ -180,7 +179,7 @@ def _sdk_range(text: str) -> str:
 
 
 class _Reader:
-    """Reads keys one by one and collects what is wrong with them."""
+    """Reads keys one by one and collects their errors."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         self._values = values
@@ -192,7 +191,7 @@ class _Reader:
     def complain(self, key: str, sentence: str) -> None:
         self.faults.append(f"{key}: {sentence}")
 
-    # What is read wrongly is None, which never leaves here: there is a fault then.
+    # Invalid values are None, which is never returned: an error is raised.
     def parsed(self, key: str, parse: Callable[[str], T]) -> T | Any:
         text = self._string(key, is_required=True)
         if text is None:
@@ -285,6 +284,6 @@ def _is_cells(number: int) -> bool:
 
 
 def _shown(value: object) -> str:
-    """A value for a message: short, and with nothing that a terminal minds."""
+    """A value for a message: shortened, without control characters."""
     shown = ascii(value)
     return shown if len(shown) <= 80 else f"{shown[:80]}…"

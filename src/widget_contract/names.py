@@ -1,4 +1,4 @@
-"""Scope and WidgetName: identifiers are types, parsed once at the edge."""
+"""Scope and WidgetName: types of identifiers, parsed once at the boundary."""
 
 import re
 from typing import Self
@@ -26,24 +26,24 @@ class _Name(str):
 
 
 class Scope(_Name):
-    """Where widgets are published: a person's or an organization's own namespace."""
+    """The namespace of a person or an organization, in which widgets are published."""
 
     __slots__ = ()
     _what = "scope"
 
 
 class WidgetName(_Name):
-    """A widget's name inside its scope."""
+    """A widget's name within its scope."""
 
     __slots__ = ()
     _what = "widget name"
 
 
 def is_name(text: str) -> bool:
-    """Whether a text could be a scope or a widget name at all."""
+    """Whether a text is a valid scope or widget name."""
     return _NAME.match(text) is not None
 
 
 def is_widget_key(text: str) -> bool:
-    """Whether a text could be `scope/name`."""
+    """Whether a text is a valid `scope/name`."""
     return _KEY.match(text) is not None

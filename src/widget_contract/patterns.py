@@ -1,5 +1,5 @@
-"""Patterns of the API documentation, in the dialect of JSON Schema. `names.py` and `semver.py` are
-what decides."""
+"""Patterns in the OpenAPI document, in the syntax of JSON Schema. `names.py` and `semver.py` are
+authoritative."""
 
 NAME = r"^[a-z0-9][a-z0-9-]*$"
 NAME_MAX_LENGTH = 64

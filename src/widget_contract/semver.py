@@ -1,6 +1,6 @@
-"""Semantic versions, npm's version ranges, and which SDKs a range admits.
+"""Semantic versions, npm's version ranges, and SDK compatibility.
 
-Which version is newest, and what a yank means, is decided by the catalog.
+The catalog decides which version is newest, and what a yank means.
 """
 
 import re
@@ -12,7 +12,7 @@ from operator import itemgetter
 from typing import TypeAlias
 
 MAX_VERSION_LENGTH = 256
-MAX_RANGE_LENGTH = 1_024  # Ours: npm has no limit, but nobody needs more, and it bounds the work.
+MAX_RANGE_LENGTH = 1_024  # Our limit, to bound the work; npm has none.
 MAX_NUMBER = 2**53 - 1  # The largest integer that JavaScript, and so npm, counts exactly.
 
 # Major, minor, patch, then `_RELEASE` or one (rank, value) per prerelease identifier. Comparing
@@ -28,7 +28,7 @@ _BOTTOM: SortKey = (0, 0, 0, _NUMERIC, 0)
 _TOP: SortKey = (MAX_NUMBER + 1, 0, 0, _NUMERIC, 0)
 _start_of = itemgetter(0)
 
-# The repetition bounds are npm's: they decide which absurdly long texts it refuses.
+# The repetition bounds are npm's: they determine which overlong texts it rejects.
 _NUMBER = r"(?:0|[1-9][0-9]{0,256})"
 _IDENTIFIER = rf"(?:[0-9]{{0,256}}[a-zA-Z-][0-9a-zA-Z-]{{0,250}}|{_NUMBER})"
 _PRERELEASE = rf"{_IDENTIFIER}(?:\.{_IDENTIFIER})*"
@@ -55,16 +55,16 @@ _NUMBER_AFTER_WILDCARD = re.compile(r"[^-]*[xX*]\.[0-9]")
 
 
 class InvalidVersion(ValueError):
-    """The text is not a version by Semantic Versioning 2.0.0."""
+    """Not a valid version (Semantic Versioning 2.0.0)."""
 
 
 class InvalidRange(ValueError):
-    """The text is not a range in npm's grammar."""
+    """Not a valid range in npm's grammar."""
 
 
 @dataclass(frozen=True, slots=True, order=True, repr=False)
 class SemVer:
-    """A semantic version, made by `parse`. Build metadata is kept and shown, but never compared."""
+    """A semantic version, created by `parse`. Build metadata is kept, but never compared."""
 
     sort_key: SortKey
     text: str = field(compare=False)
@@ -132,7 +132,7 @@ class Range:
 
 
 def is_compatible(range_text: str, sdk: SemVer) -> bool:
-    """Whether what was made for `range_text` runs on `sdk`; an unreadable range admits none.
+    """Whether `sdk` satisfies `range_text`; an invalid range admits none.
 
     A prerelease SDK is also tried as its release: ^1.0.0 admits 1.0.0-rc.1.
     """
@@ -189,8 +189,8 @@ def _read_version(text: str) -> SemVer:
     return SemVer((major, minor, patch, *ranked), text)
 
 
-# A catalog repeats few versions, ranges and SDKs, and a known one costs a tenth. Only short ones
-# are remembered, and not too many: with what they ask for, nobody can fill the memory.
+# A catalog has few distinct versions, ranges and SDKs, and a cached one costs a tenth. Only short
+# ones are cached, and a limited number, so that requests cannot fill the memory.
 _SHORT = 40
 _known_version = lru_cache(maxsize=16_384)(_read_version)
 _known_range = lru_cache(maxsize=8_192)(_read_range)
@@ -209,7 +209,7 @@ def _united(intervals: list[_Interval]) -> tuple[_Interval, ...]:
 
 
 def _read_alternative(text: str) -> _Interval:
-    """What every comparator of `text` admits. Its blanks must be single spaces."""
+    """The versions that all comparators of `text` admit. It must have single spaces only."""
     text = _BUILD_SUFFIX.sub("", text.strip(" "))
     if hyphen_range := _HYPHEN_RANGE.fullmatch(text):
         return _read_hyphen_range(*hyphen_range.groups())
@@ -301,6 +301,6 @@ def _full_version(text: str) -> SemVer:
 
 
 def _quoted(text: str) -> str:
-    """`text` for a message: shortened, and with nothing that a terminal or an encoder minds."""
+    """`text` for a message: shortened, without control characters and surrogates."""
     shown = text if len(text) <= 80 else text[:80] + "…"
     return f'"{repr(shown)[1:-1]}"'

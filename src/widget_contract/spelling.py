@@ -1,4 +1,4 @@
-"""Which known key an unknown one is probably meant to be."""
+"""Suggestions for misspelled keys."""
 
 import difflib
 import re
@@ -10,9 +10,9 @@ _LENGTHS_DIFFER_BY = 2
 
 
 def find_similar(key: str, known: Iterable[str]) -> str | None:
-    """The one of these keys that this one is a misspelling of, if any.
+    """The known key that this one is a misspelling of, if any.
 
-    It must be very similar: what merely resembles a known key in part may be a key of its own.
+    It must be very similar: a key that only partly resembles a known one may be intended.
     """
     bare = _bare(key)
     if len(bare) < _SHORTEST or len(key) > 100:  # It takes quadratic time.

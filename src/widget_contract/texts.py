@@ -1,7 +1,7 @@
-"""Which characters a text from outside may contain, and how long it may be.
+"""Which characters external text may contain, and how long it may be.
 
-There are three kinds of text: a *name* identifies something to people, so nothing in it may
-be invisible; a *line* is running text without line breaks; a *text* has several lines.
+There are three kinds of text: a *name* identifies something to people, so it may not contain
+invisible characters; a *line* is running text without line breaks; a *text* has several lines.
 """
 
 import re
@@ -26,7 +26,7 @@ _SELECTORS = f"{_MONGOLIAN_SELECTORS}\ufe00-\ufe0f\U000e0100-\U000e01ef"
 # Letters and symbols by their category, yet blank on the screen: fillers, an empty pattern.
 _BLANK = "\u115f\u1160\u2800\u3164\uffa0"
 # The rest of what Unicode calls default ignorable: the soft hyphen, zero-width space and the
-# like. In running text they say where a line may break; in a name they only deceive.
+# like. In running text they mark line breaks; in a name they only deceive.
 _HINTS = "\u00ad\u034f\u17b4\u17b5\u200b\u2060"
 _EMOJI = (
     "\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u27bf\u2900-\u297f\u2b00-\u2bff"
@@ -51,7 +51,7 @@ _IN_TEXT = _unwanted(f"\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f{_ALWAYS_UNWANTED}")
 _IN_NAME = re.compile(
     f"[{_CONTROL}{_LINE_SEPARATORS}{_ALWAYS_UNWANTED}{_BLANK}{_HINTS}{_JOINERS}{_SELECTORS}]"
 )
-# Where a joiner or selector is part of the writing; anywhere else in a name it is refused.
+# Where a joiner or selector is part of the writing; elsewhere in a name it is rejected.
 _EMOJI_JOINER = re.compile(f"(?:(?<=[{_EMOJI}])|(?<=[{_EMOJI}]\ufe0f))\u200d(?=[{_EMOJI}])")
 _EMOJI_SELECTOR = re.compile(f"(?<=[{_EMOJI}])[\ufe0e\ufe0f]|(?<=[0-9#*])\ufe0f(?=\u20e3)")
 _ARABIC_JOINER = re.compile(f"(?<=[\u0620-\u08ff])[{_JOINERS}](?=[\u0620-\u08ff])")
@@ -63,12 +63,12 @@ _BREAK = re.compile(f"[{_WHITE_SPACE}]+")
 
 
 def name_fault(text: str, max_length: int) -> str | None:
-    """What is wrong with a name for people: of a widget, an organization, a token."""
+    """The error in a display name: of a widget, an organization, a token."""
     return _empty_fault(text, max_length) or _length_fault(text, max_length) or name_unwanted(text)
 
 
 def joined_lines(text: str) -> str:
-    """The text in one line: line breaks, and blanks around them, become one space."""
+    """The text in one line: line breaks, with the spaces around them, become one space."""
     first, *others = _LINE_BREAK.split(text)
     if not others:
         return text
@@ -77,17 +77,17 @@ def joined_lines(text: str) -> str:
 
 
 def line_fault(text: str, max_length: int) -> str | None:
-    """What is wrong with running text in one line: a description, a reason."""
+    """The error in running text of one line: a description, a reason."""
     return _empty_fault(text, max_length) or _length_fault(text, max_length) or line_unwanted(text)
 
 
 def text_fault(text: str, max_length: int) -> str | None:
-    """What is wrong with a text of several lines, such as release notes."""
+    """The error in a text with several lines, such as release notes."""
     return _length_fault(text, max_length) or text_unwanted(text)
 
 
 def name_unwanted(text: str) -> str | None:
-    """Which character of a name is refused, in a sentence; None if there is none."""
+    """A message about the first forbidden character of a name; None if there is none."""
     return _character_fault(text, _unwanted_in_name)
 
 
@@ -102,17 +102,17 @@ def text_unwanted(text: str) -> str | None:
 
 
 def clean_name(text: str) -> str:
-    """The name without the characters that `name_fault` refuses; line breaks become spaces."""
+    """The name without the characters that `name_fault` rejects; line breaks become spaces."""
     return _cleaned(_BREAK.sub(" ", text), _unwanted_in_name)
 
 
 def clean_line(text: str) -> str:
-    """The line without the characters that `line_fault` refuses; line breaks become spaces."""
+    """The line without the characters that `line_fault` rejects; line breaks become spaces."""
     return _cleaned(_BREAK.sub(" ", text), _unwanted_in_line)
 
 
 def clean_text(text: str) -> str:
-    """The text without the characters that `text_fault` refuses."""
+    """The text without the characters that `text_fault` rejects."""
     return _cleaned(text, _unwanted_in_text)
 
 

@@ -1,5 +1,5 @@
-"""Shapes of the wire for those who run widgets: one version in full, what to do about many, what
-has changed, what must not run. The rules of `wire.py` hold."""
+"""JSON objects for dashboards that run widgets: one version in full, resolve, changes, revocations.
+The rules of `wire.py` apply."""
 
 from typing import Annotated, Any, Literal
 
@@ -25,15 +25,15 @@ ChangeType = Literal[
 
 
 class Change(Shape, frozen=True):
-    """Something that happened to a widget. Of one that is not listed, only its id is given."""
+    """A change of a widget. If the widget is not listed, only its id is given."""
 
-    seq: Annotated[int, count_field("Its number. There are no gaps.", 4711, minimum=1)]
-    at: Annotated[str, time_field("When it happened.")]
+    seq: Annotated[int, count_field("Sequence number, without gaps.", 4711, minimum=1)]
+    at: Annotated[str, time_field("Time of the change.")]
     type: Annotated[
         ChangeType,
         described(
             "`published`: a version, or several by an import. `unyanked`: also if a revocation was "
-            "taken back. `text`: the name, description or icon of the widget is another one.",
+            "undone. `text`: the display name, description or icon of the widget has changed.",
             "published",
         ),
     ]
@@ -42,18 +42,20 @@ class Change(Shape, frozen=True):
     ]
     version: Annotated[
         str | None,
-        version_field("The version that it happened to; `null`: to the widget, or to several."),
+        version_field(
+            "The changed version; `null` if the change affects the widget, or several versions."
+        ),
     ]
-    listed: Annotated[bool, described("Whether the widget is listed now.", True)]
+    listed: Annotated[bool, described("Whether the widget is currently listed.", True)]
 
 
 class Changes(Shape, frozen=True):
     """A page of the feed, oldest first."""
 
-    changes: Annotated[tuple[Change, ...], described("What happened after `since`.")]
-    next: Annotated[int, count_field("Ask with this as `since` for what comes after.", 4711)]
+    changes: Annotated[tuple[Change, ...], described("The changes after `since`.")]
+    next: Annotated[int, count_field("The value of `since` for the next request.", 4711)]
     newest: Annotated[
-        int, count_field("Number of the newest change: where `next` is less, there is more.", 4711)
+        int, count_field("Number of the newest change. If `next` is less, there are more.", 4711)
     ]
 
 
@@ -63,7 +65,7 @@ class Revocation(Shape, frozen=True):
     sha256_hash: Annotated[
         str,
         described(
-            "SHA-256 of the bundle, in hexadecimal. Do not run what has it, wherever it is from.",
+            "SHA-256 of the bundle, in hexadecimal. Do not run it, whatever its source.",
             "c81c2bd9832ca040af0ae060b25d15fbfefc843b84375ce8b45f5eae30e71174",
             pattern=SHA256,
         ),
@@ -71,9 +73,9 @@ class Revocation(Shape, frozen=True):
     id: Annotated[
         str, described("The widget, as `scope/name`.", "catalog/clock", pattern=WIDGET_ID)
     ]
-    version: Annotated[str, version_field("The version that was revoked.")]
-    reason: Annotated[str, described("Why, for people.", "It sends settings to a stranger.")]
-    at: Annotated[str, time_field("When it was revoked.")]
+    version: Annotated[str, version_field("The revoked version.")]
+    reason: Annotated[str, described("Human-readable reason.", "It sends settings to a stranger.")]
+    at: Annotated[str, time_field("Time of the revocation.")]
 
 
 class Revocations(Shape, frozen=True):
@@ -81,24 +83,26 @@ class Revocations(Shape, frozen=True):
 
     revision: Annotated[
         int,
-        count_field("Number of the newest change that this answer knows of: see `changes`.", 4711),
+        count_field(
+            "Number of the newest change that this response includes: see `changes`.", 4711
+        ),
     ]
-    revocations: Annotated[tuple[Revocation, ...], described("The newest first.")]
+    revocations: Annotated[tuple[Revocation, ...], described("The revocations, newest first.")]
 
 
 class PublishedFile(Shape, frozen=True):
     """A file of a version."""
 
-    path: Annotated[str, described("Its name.", "index.js")]
+    path: Annotated[str, described("File name.", "index.js")]
     url: Annotated[
         str,
-        url_field("Where it is.", "https://catalog.example/cdn/@catalog/clock/2.0.0/index.js"),
+        url_field("URL of the file.", "https://catalog.example/cdn/@catalog/clock/2.0.0/index.js"),
     ]
-    size: Annotated[int, count_field("Its size in bytes, not compressed.", 5515)]
+    size: Annotated[int, count_field("Size in bytes, uncompressed.", 5515)]
     sha256_hash: Annotated[
         str,
         described(
-            "Its SHA-256, in hexadecimal.",
+            "SHA-256, in hexadecimal.",
             "c81c2bd9832ca040af0ae060b25d15fbfefc843b84375ce8b45f5eae30e71174",
             pattern=SHA256,
         ),
@@ -106,31 +110,31 @@ class PublishedFile(Shape, frozen=True):
     integrity: Annotated[
         str,
         described(
-            "The same for an `integrity` attribute.",
+            "The hash as the value of an `integrity` attribute.",
             "sha256-yBwr2YMsoECvCuBgsl0V+/78hDuEN1zotF9erjDnEXQ=",
             pattern=INTEGRITY,
         ),
     ]
-    content_type: Annotated[str, described("Its media type.", "text/javascript")]
+    content_type: Annotated[str, described("Media type.", "text/javascript")]
 
 
 class RevokedState(Shape, frozen=True):
-    """Why and when a version was revoked: its bundle must not run."""
+    """The revocation of a version: its bundle must not run."""
 
-    reason: Annotated[str, described("Why, for people.", "It sends settings to a stranger.")]
-    at: Annotated[str, time_field("When.")]
+    reason: Annotated[str, described("Human-readable reason.", "It sends settings to a stranger.")]
+    at: Annotated[str, time_field("Time of the revocation.")]
 
 
 class VersionDetail(Shape, frozen=True):
-    """Everything about one version."""
+    """A version in full."""
 
     widget: Widget
     version: VersionEntry
     manifest: Annotated[
         dict[str, Any] | None,
         described(
-            "The manifest as it was published, with keys that this catalog does not know. `null` "
-            "for versions that were imported without one.",
+            "The manifest as published, including unknown keys. `null` for versions that were "
+            "imported without one.",
         ),
     ]
     files: Annotated[
@@ -138,22 +142,22 @@ class VersionDetail(Shape, frozen=True):
     ]
     permissions_added: Annotated[
         tuple[str, ...],
-        described("What it asks for and `previousVersion` did not.", ["network"]),
+        described("Permissions that `previousVersion` did not request.", ["network"]),
     ]
     permissions_removed: Annotated[
-        tuple[str, ...], described("What `previousVersion` asked for and this does not.", [])
+        tuple[str, ...], described("Permissions that only `previousVersion` requested.", [])
     ]
     previous_version: Annotated[
         str | None,
-        version_field("The version published before it that is not yanked, if any.", "1.1.0"),
+        version_field("The previous version that is not yanked, if any.", "1.1.0"),
     ]
     revoked: Annotated[
-        RevokedState | None, described("Set if the bundle must not run; `null` otherwise.")
+        RevokedState | None, described("Set if the version is revoked; `null` otherwise.")
     ]
 
 
 class InstalledWidget(Shape, frozen=True):
-    """A widget that a dashboard has, or wants."""
+    """A widget that is installed, or to be installed."""
 
     id: Annotated[
         str, described("The widget, as `scope/name`.", "catalog/clock", pattern=WIDGET_ID)
@@ -161,7 +165,7 @@ class InstalledWidget(Shape, frozen=True):
     installed: Annotated[
         str | UnsetType | None,
         described(
-            "The version that is installed, if any.",
+            "The installed version, if any.",
             "1.2.0",
             pattern=COMPAT_SDK,
             maxLength=SEMVER_MAX_LENGTH,
@@ -169,27 +173,29 @@ class InstalledWidget(Shape, frozen=True):
     ] = UNSET
     range: Annotated[
         str | UnsetType | None,
-        described("Only versions in this range, in npm's grammar.", "^1.0.0", maxLength=1024),
+        described("Only versions in this range, in npm syntax.", "^1.0.0", maxLength=1024),
     ] = UNSET
 
 
 class ResolveRequest(Shape, frozen=True):
-    """What a dashboard runs, and what it has. Other keys are ignored."""
+    """The SDK and the widgets of a dashboard. Unknown keys are ignored."""
 
     sdk: Annotated[
         str,
         described(
-            "Version of the SDK: the one that runs, or one to upgrade to.",
+            "Version of the SDK: the current one, or one to upgrade to.",
             "2.1.0",
             pattern=COMPAT_SDK,
             maxLength=SEMVER_MAX_LENGTH,
         ),
     ]
-    widgets: Annotated[tuple[InstalledWidget, ...], described("At most 500.", maxItems=500)]
+    widgets: Annotated[
+        tuple[InstalledWidget, ...], described("The widgets, at most 500.", maxItems=500)
+    ]
     min_age_days: Annotated[
         float | UnsetType | None,
         described(
-            "Offer no version that was published within so many days. What is installed stays.",
+            "Do not offer versions newer than this many days. Installed versions are kept.",
             3,
             minimum=0,
             maximum=36500,
@@ -203,57 +209,61 @@ ResolveStatus = Literal[
 
 
 class ResolveResult(Shape, frozen=True):
-    """What to do about one widget."""
+    """The result for one widget."""
 
-    id: Annotated[str, described("The requested widget.", "catalog/clock", pattern=WIDGET_ID)]
+    id: Annotated[str, described("The widget, as requested.", "catalog/clock", pattern=WIDGET_ID)]
     status: Annotated[
         ResolveStatus,
         described(
-            "`current`: what is installed is what would be offered. `update`: there is another, "
-            "newer one to go to. `install`: nothing is installed, and there is an offer. "
-            "`incompatible`: neither what is installed nor anything newer fits the SDK and the "
-            "range; if an older version does, it is the offer. `yanked`: what is installed was "
-            "taken back. `revoked`: what is installed must not run; unload it. `unlisted`: the "
-            "widget is no longer listed. `unknown`: there is no such widget.",
+            "`current`: the installed version is up to date. `update`: a newer version is offered. "
+            "`install`: nothing is installed, and a version is offered. `incompatible`: neither "
+            "the installed version nor a newer one is compatible with the SDK and in the range; "
+            "if an older version is, it is offered. `yanked`: the installed version was yanked. "
+            "`revoked`: the installed version must not run; unload it. `unlisted`: the widget is "
+            "no longer listed. `unknown`: the widget does not exist.",
             "update",
         ),
     ]
     installed: Annotated[
-        VersionEntry | None, described("What is installed, if the catalog knows it.")
+        VersionEntry | None, described("The installed version, if the catalog has it.")
     ]
     offer: Annotated[
         VersionEntry | None,
         described(
-            "The newest version that fits: compatible, neither yanked nor revoked, in the range, "
+            "The newest version that is compatible, neither yanked nor revoked, in the range, and "
             "old enough."
         ),
     ]
     latest_version: Annotated[
         str | None,
-        version_field("Number of the newest version that is not yanked, whether it fits or not."),
+        version_field("The newest version that is not yanked, whether compatible or not."),
     ]
     permissions_added: Annotated[
         tuple[str, ...],
-        described("What the offer asks for and the installed version does not.", ["network"]),
+        described(
+            "Permissions that the offer requests and the installed version does not.", ["network"]
+        ),
     ]
     permissions_removed: Annotated[
         tuple[str, ...],
-        described("What the installed version asks for and the offer does not.", []),
+        described("Permissions that the installed version requests and the offer does not.", []),
     ]
     message: Annotated[
         str,
-        described(
-            "A message to show to users.", "catalog/clock can be updated from 1.2.0 to 2.0.0."
-        ),
+        described("A human-readable message.", "catalog/clock can be updated from 1.2.0 to 2.0.0."),
     ]
 
 
 class Resolved(Shape, frozen=True):
-    """What to do about every requested widget."""
+    """The results for all requested widgets."""
 
-    sdk: Annotated[str, version_field("The requested SDK.", "2.1.0")]
+    sdk: Annotated[str, version_field("The SDK, as requested.", "2.1.0")]
     revision: Annotated[
         int,
-        count_field("Number of the newest change that this answer knows of: see `changes`.", 4711),
+        count_field(
+            "Number of the newest change that this response includes: see `changes`.", 4711
+        ),
     ]
-    results: Annotated[tuple[ResolveResult, ...], described("In the order of the request.")]
+    results: Annotated[
+        tuple[ResolveResult, ...], described("The results, in the order of the request.")
+    ]

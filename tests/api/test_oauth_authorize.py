@@ -11,7 +11,7 @@ from support.site import InProcessSite
 from widget_catalog.actions.create_account import create_account
 
 ISSUER = "https://catalog.example"
-STRANGE = "This program's request is wrong"
+STRANGE = "Invalid request from this program"
 UNKNOWN = "This program is not registered"
 
 
@@ -41,12 +41,12 @@ def test_who_is_signed_in_is_asked(ann: Browsing) -> None:
     assert buttons == [
         ("Continue", "continue"),
         ("Cancel", "cancel"),
-        ("Sign in as somebody else", None),
+        ("Use another account", None),
     ]
 
 
 def test_an_operator_reads_what_else_the_program_can_do(ann: Browsing) -> None:
-    powers = "You are an operator, so it can also do what operators do: "
+    powers = "You are an operator, so it also has operator permissions: "
     ann.get(authorize_address())
     assert powers not in ann.page.one("main").text
     store = ann.site.node.store

@@ -83,7 +83,7 @@ def test_as_long_as_nobody_has_decided_it_waits(house: InProcessSite) -> None:
 def test_the_page_asks_for_the_code_then_whether_to_let_it_in(ann: Browsing) -> None:
     begun = begin(ann.site)
     ann.get(f"/device?user_code={begun['user_code']}")
-    assert ann.title == "Let a machine in"
+    assert ann.title == "Sign in a device"
     assert ann.page.one("input", id="user_code").attributes["value"] == begun["user_code"]
 
     typed = f" {begun['user_code'].replace('-', '').lower()} "
@@ -100,7 +100,7 @@ def test_continue_lets_it_in_once(ann: Browsing) -> None:
 
     assert decide(ann, begun, "continue").status == 200
 
-    assert ann.title == "It is signed in"
+    assert ann.title == "Device signed in"
     answer = poll(ann.site, begun)
     assert answer.status == 200
     assert is_good(ann.site, answer.json()["access_token"])
@@ -115,7 +115,7 @@ def test_cancel_does_not(ann: Browsing, decision: str) -> None:
 
     assert decide(ann, begun, decision).status == 200
 
-    assert ann.title == "Nothing was let in"
+    assert ann.title == "Sign-in denied"
     answer = poll(ann.site, begun)
     assert (answer.status, answer.json()) == (
         400,

@@ -124,7 +124,7 @@ def test_nothing_serious_on_pages_of_authors_and_the_operator(
 ) -> None:
     page = context.new_page()
     page.goto(f"{village_service.url}/sign-in")
-    page.get_by_label("User name").fill("olly")
+    page.get_by_label("Username").fill("olly")
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in", exact=True).click()
     found: list[str] = []

@@ -63,7 +63,7 @@ def visiting(
     page.on("console", lambda message: said.append(message.text))
     page.on("request", lambda request: asked.append(request.url))
     page.goto(f"{village_service.url}/sign-in?next=/account/widgets")
-    page.get_by_label("User name").fill(name)
+    page.get_by_label("Username").fill(name)
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in", exact=True).click()
     yield page
@@ -78,7 +78,7 @@ def test_every_page_fits_and_can_be_read(
 ) -> None:
     with visiting(browser, village_service, "olly", width, scheme) as page:
         page.goto(f"{village_service.url}/account/webhooks")
-        page.get_by_label("Address").fill(f"https://hooks.invalid/{'a' * 90}/{width}")
+        page.get_by_label("URL").fill(f"https://hooks.invalid/{'a' * 90}/{width}")
         page.get_by_role("button", name="Add", exact=True).click()
         page.goto(f"{village_service.url}/account/webhooks")
         page.get_by_role("link", name=f"{width}").click()
@@ -98,9 +98,9 @@ def test_an_author_yanks_and_the_operator_revokes(
         expect(page.get_by_role("heading", level=1)).to_have_text("Your widgets")
         page.locator("a", has_text="Clock").first.click()
         page.get_by_role("link", name="1.0.0", exact=True).click()
-        page.get_by_label("Reason, which everybody can read").fill("Shows the wrong day.")
+        page.get_by_label("Reason (public)").fill("Shows the wrong day.")
         page.get_by_role("button", name="Yank 1.0.0").click()
-        expect(page.get_by_role("status")).to_contain_text("The version is yanked")
+        expect(page.get_by_role("status")).to_contain_text("The version was yanked")
         page.reload()  # Sends nothing again.
         page.get_by_role("button", name="Unyank").click()
         expect(page.get_by_role("status")).to_have_text("The version is offered again.")
@@ -113,11 +113,11 @@ def test_an_author_yanks_and_the_operator_revokes(
         page.get_by_role("link", name="Operate").click()
         page.get_by_role("navigation", name="Operate").get_by_role("link", name="Widgets").click()
         page.get_by_label("Scope, or scope/name").fill("acme/clock")
-        page.get_by_role("button", name="Find").click()
+        page.get_by_role("button", name="Search", exact=True).click()
         page.get_by_role("link", name="1.0.0", exact=True).click()
-        page.get_by_label("Reason, which everybody can read").last.fill("Steals passwords.")
+        page.get_by_label("Reason (public)").last.fill("Steals passwords.")
         page.get_by_role("button", name="Revoke 1.0.0").click()
-        expect(page.get_by_role("status")).to_contain_text("The version is revoked")
+        expect(page.get_by_role("status")).to_contain_text("The version was revoked")
         bundle = page.request.get(f"{village_service.url}/cdn/@acme/clock/1.0.0/index.js")
         assert bundle.status == 410
         page.goto(public)
@@ -141,7 +141,7 @@ def test_an_owner_makes_the_members_public_and_private_again(
     with visiting(browser, village_service, "ann", PHONE) as page:
         page.goto(f"{village_service.url}/account/organizations/acme")
         page.get_by_role("button", name="Make the list public").click()
-        expect(page.get_by_role("status")).to_have_text("The setting is saved.")
+        expect(page.get_by_role("status")).to_have_text("The setting was saved.")
         wait_for(lambda: len(shown()) == 4)
         visitor.get_by_role("link", name="ann", exact=True).click()
         expect(visitor.get_by_role("heading", level=1)).to_have_text("ann")
@@ -164,8 +164,8 @@ def test_a_visitor_reports_and_the_operator_dismisses(
     visitor.goto(f"{village_service.url}/widgets/ann/clock")
     visitor.get_by_role("link", name="Report this widget").click()
     visitor.get_by_label("It does something harmful").check()
-    visitor.get_by_label("What you have seen").fill("It asks for my password.")
-    visitor.get_by_role("button", name="Send the report").click()
+    visitor.get_by_label("Details").fill("It asks for my password.")
+    visitor.get_by_role("button", name="Send report").click()
     expect(visitor.get_by_role("heading", level=1)).to_have_text("Thank you")
     visitor.context.close()
     with visiting(browser, village_service, "olly", DESKTOP) as page:
@@ -175,8 +175,8 @@ def test_a_visitor_reports_and_the_operator_dismisses(
         expect(page.locator("main li")).to_contain_text("It asks for my password.")
         page.get_by_label("Note, for operators").fill("It does not.")
         page.get_by_role("button", name="Dismiss").click()
-        expect(page.get_by_role("status")).to_have_text("The report is dismissed.")
-        expect(page.locator("main")).to_contain_text("There are none.")
+        expect(page.get_by_role("status")).to_have_text("The report was dismissed.")
+        expect(page.locator("main")).to_contain_text("No reports.")
 
 
 def test_a_token_is_made_copied_and_used(browser: Browser, village_service: Service) -> None:

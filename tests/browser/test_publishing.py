@@ -41,7 +41,7 @@ def signed_in(
     context.set_default_timeout(PATIENCE_MS)
     page = context.new_page()
     page.goto(f"{service.url}/sign-in?next={next_}")
-    page.get_by_label("User name").fill(name)
+    page.get_by_label("Username").fill(name)
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in", exact=True).click()
     return page
@@ -91,7 +91,7 @@ def test_a_folder_is_dropped_runs_in_the_preview_and_is_published(
     expect(shown).to_have_text("Ready")
     expect(shown).to_have_css("color", "rgb(255, 0, 0)")
     page.get_by_role("button", name="Publish 1.0.0").click()
-    expect(page.get_by_role("status")).to_contain_text("The version is published")
+    expect(page.get_by_role("status")).to_contain_text("The version was published")
     published = page.request.get(f"{village_service.url}/cdn/@eve/timer/1.0.0/index.js")
     assert published.text() == BUNDLE
     assert (said, elsewhere) == ([], [])
@@ -108,7 +108,7 @@ def test_faults_are_shown_beside_the_fields_and_the_files_stay_chosen(
 
     page.get_by_role("button", name="Check and preview").click()
 
-    expect(page.get_by_role("alert")).to_contain_text("2 things are wrong.")
+    expect(page.get_by_role("alert")).to_contain_text("There are 2 errors.")
     expect(page.get_by_role("alert")).to_be_focused()
     expect(page.locator("#faults-manifest p")).to_have_text(
         [
@@ -136,22 +136,22 @@ def test_without_javascript_a_widget_is_published_yanked_and_revoked(
     page.get_by_role("button", name="Check and preview").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Clock 1.0.0")
     page.get_by_role("button", name="Publish 1.0.0").click()
-    expect(page.get_by_role("status")).to_contain_text("The version is published")
+    expect(page.get_by_role("status")).to_contain_text("The version was published")
     assert page.request.get(f"{village_service.url}/api/v1/widgets/eve/alarm").status == 200
 
     version = "/account/widgets/eve/alarm/versions/1.0.0"
     page.goto(village_service.url + version)
-    page.get_by_label("Reason, which everybody can read").fill("It never rings.")
+    page.get_by_label("Reason (public)").fill("It never rings.")
     page.get_by_role("button", name="Yank 1.0.0").click()
-    expect(page.get_by_role("status")).to_contain_text("The version is yanked")
+    expect(page.get_by_role("status")).to_contain_text("The version was yanked")
     page.goto(f"{village_service.url}/widgets/eve/alarm/1.0.0")
     expect(page.locator("main")).to_contain_text("It never rings.")
     page.context.close()
 
     page = signed_in(browser, village_service, version, name="olly", scripts=False)
-    page.get_by_label("Reason, which everybody can read").last.fill("It listens.")
+    page.get_by_label("Reason (public)").last.fill("It listens.")
     page.get_by_role("button", name="Revoke 1.0.0").click()
-    expect(page.get_by_role("status")).to_contain_text("The version is revoked")
+    expect(page.get_by_role("status")).to_contain_text("The version was revoked")
     page.goto(f"{village_service.url}/widgets/eve/alarm/1.0.0")
     expect(page.get_by_text("it must not run")).to_be_visible()
     expect(page.locator("main")).to_contain_text("It listens.")

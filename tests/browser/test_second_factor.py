@@ -95,7 +95,7 @@ def press(page: Page, name: str) -> None:
 
 def give_password(page: Page, place: Place, username: str, path: str = "/sign-in") -> None:
     page.goto(place.url + path)
-    page.get_by_label("User name").fill(username)
+    page.get_by_label("Username").fill(username)
     page.get_by_label("Password").fill(PASSWORD)
     press(page, "Sign in")
 
@@ -140,12 +140,12 @@ def test_a_passkey_is_a_second_factor_and_signs_in_alone(browser: Browser, place
         give_password(page, place, "ann", "/sign-in?next=/device")
         heading(page, "Two-factor sign-in")
         press(page, "Use a passkey")
-        heading(page, "Let a machine in")
+        heading(page, "Sign in a device")
 
         sign_out(page, place)
         page.goto(f"{place.url}/sign-in?next=/device")
         page.get_by_role("link", name="Sign in with a passkey").click()
-        heading(page, "Let a machine in")
+        heading(page, "Sign in a device")
 
         page.goto(f"{place.url}/account/confirm?next={HERE}")
         page.get_by_label("Password").fill(PASSWORD)
@@ -194,7 +194,7 @@ def test_an_app_works_without_a_script(browser: Browser, place: Place) -> None:
 
         page.get_by_text("Use a recovery code").click()
         page.get_by_label("Recovery code").fill(codes[0])
-        press(page, "Sign in with it")
+        press(page, "Sign in with a recovery code")
         heading(page, "@bob")
         page.goto(place.url + HERE)
         expect(page.get_by_text("9 of 10 are left.")).to_be_visible()
@@ -203,7 +203,7 @@ def test_an_app_works_without_a_script(browser: Browser, place: Place) -> None:
         give_password(page, place, "bob")
         page.get_by_text("Use a recovery code").click()
         page.get_by_label("Recovery code").fill(codes[0])
-        press(page, "Sign in with it")
+        press(page, "Sign in with a recovery code")
         expect(page.get_by_role("alert")).to_contain_text("was used before")
 
 
@@ -212,7 +212,7 @@ def test_an_operator_must_set_one_up_first(browser: Browser, place: Place) -> No
         with_authenticator(page)
         give_password(page, place, "olly", "/sign-in?next=/device")
         heading(page, "Two-factor sign-in")
-        expect(page.get_by_role("status")).to_contain_text("requires a second factor of you")
+        expect(page.get_by_role("status")).to_contain_text("requires you to have a second factor")
         page.goto(f"{place.url}/account")
         heading(page, "Two-factor sign-in")
         assert page.url == f"{place.url}{HERE}?next=%2Faccount"
@@ -224,7 +224,7 @@ def test_an_operator_must_set_one_up_first(browser: Browser, place: Place) -> No
         heading(page, "@olly")
         page.goto(place.url + HERE)
         press(page, "Remove Key")
-        expect(page.get_by_role("alert")).to_contain_text("requires a second factor of you")
+        expect(page.get_by_role("alert")).to_contain_text("requires you to have a second factor")
 
 
 def test_reached_by_another_address_a_page_says_where_passkeys_work(

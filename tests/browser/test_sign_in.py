@@ -91,7 +91,7 @@ def listening(address: str = "127.0.0.1") -> Iterator[tuple[int, list[str]]]:
 
 
 def sign_in(page: Page, username: str = "ann") -> None:
-    page.get_by_label("User name").fill(username)
+    page.get_by_label("Username").fill(username)
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()
 
@@ -170,7 +170,7 @@ def test_somebody_else_can_agree(browser: Browser, open_service: Service) -> Non
     with visiting(browser) as page:
         page.goto(open_service.url + authorize_address())
         sign_in(page)
-        press(page, "Sign in as somebody else")
+        press(page, "Use another account")
         expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
 
 
@@ -184,7 +184,7 @@ def test_a_machine_is_let_in(browser: Browser, open_service: Service) -> None:
         press(page, "Next")
         expect(page.get_by_text(begun["user_code"])).to_be_visible()
         press(page, "Continue")
-        expect(page.get_by_role("heading", level=1)).to_have_text("It is signed in")
+        expect(page.get_by_role("heading", level=1)).to_have_text("Device signed in")
 
     fields = {"grant_type": DEVICE_GRANT, "client_id": "widget-cli"}
     answer = httpx.post(
@@ -198,7 +198,7 @@ def test_the_operator_joins_by_the_link(
 ) -> None:
     with visiting(browser, PHONE) as page:
         page.goto(open_service.url + first_link[1])
-        page.get_by_label("User name").fill("ann")
+        page.get_by_label("Username").fill("ann")
         page.get_by_label("E-mail address").fill("olly@example.org")
         page.get_by_label("Password").fill(PASSWORD)
         press(page, "Create account")
@@ -206,7 +206,7 @@ def test_the_operator_joins_by_the_link(
         expect(page.get_by_label("E-mail address")).to_have_value("olly@example.org")
         expect(page.get_by_label("Password")).to_have_value("")
 
-        page.get_by_label("User name").fill("olly")
+        page.get_by_label("Username").fill("olly")
         page.get_by_label("Password").fill(PASSWORD)
         press(page, "Create account")
 
@@ -229,7 +229,7 @@ def test_somebody_comes_through_the_provider(
         expect(page).to_have_url(f"{open_service.url}/account")
         expect(page.get_by_role("heading", level=1)).to_have_text("@bob-smith")
         press(page, "Connect Example")
-        page.get_by_role("link", name="Go on to Example").click()
+        page.get_by_role("link", name="Continue to Example").click()
         page.get_by_role("button", name="1", exact=True).click()
         expect(page).to_have_url(f"{open_service.url}/account")
 

@@ -86,9 +86,9 @@ def _count_failures(
 
 def _replace_workers(stage: NodeStage, index: int) -> None:
     node = stage.nodes[index]
-    said = node.log.count("All workers are replaced")
+    said = node.log.count("All workers were replaced")
     node.process.send_signal(signal.SIGHUP)
-    wait_for(lambda: node.log.count("All workers are replaced") > said, 120)
+    wait_for(lambda: node.log.count("All workers were replaced") > said, 120)
 
 
 def _restart(stage: NodeStage, index: int) -> None:

@@ -47,7 +47,7 @@ def _replace_workers(data: Path, times: int) -> ReadingLoad:
 
 
 def _said(read_log: Callable[[], str], times: int) -> Callable[[], bool]:
-    return lambda: read_log().count("All workers are replaced") == times
+    return lambda: read_log().count("All workers were replaced") == times
 
 
 def _restart(data: Path, times: int) -> ReadingLoad:

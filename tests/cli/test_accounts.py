@@ -127,7 +127,7 @@ def test_a_password_is_never_waited_for_where_nobody_is(shop: Path) -> None:
     for command in (["create", "zoe", "--email", "z@example.org"], ["reset-password", "ann"]):
         said = widget_catalog("account", *command, "--data", shop)
         assert said == Said(
-            1, "", "Error: Give the password on standard input, with --password-stdin.\n"
+            1, "", "Error: Pass the password on standard input, with --password-stdin.\n"
         )
 
 
@@ -137,7 +137,7 @@ def test_a_password_that_is_no_text_is_refused_in_a_sentence(shop: Path) -> None
         stdin=b"\xff\xfe long enough to be one\n",
     )  # fmt: skip
 
-    assert said == Said(1, "", "Error: The password must be text in UTF-8.\n")
+    assert said == Said(1, "", "Error: The password must be UTF-8 text.\n")
 
 
 def test_a_password_may_hold_anything_but_the_end_of_the_line(tmp_path: Path) -> None:
@@ -205,7 +205,7 @@ def test_what_the_operator_does_with_people_holds_at_once_while_the_service_runs
 
         assert is_in()
         said = widget_catalog("account", "disable", "ann", "--data", shop)
-        assert said == Said(0, "", "ann can no longer sign in, and is signed out everywhere.\n")
+        assert said == Said(0, "", "ann is blocked, and signed out everywhere.\n")
         assert not is_in()
         assert sign_in(client, "ann").status_code == 401
         assert "(disabled)" in widget_catalog("account", "list", "--data", shop).out
@@ -234,15 +234,14 @@ def test_what_the_operator_does_with_people_holds_at_once_while_the_service_runs
             0,
             (
                 f"The link assumes that people reach the service at {service.url} (the running "
-                f"service, process {service.process.pid}). If that is not so, set base_url as for "
-                "serve (WIDGET_CATALOG_BASE_URL, or --config), or replace the beginning of the "
-                "link.\n"
+                f"service, process {service.process.pid}). If it is another URL, set base_url as "
+                "for serve (WIDGET_CATALOG_BASE_URL, or --config), or edit the link.\n"
             ),
         )
         closed = widget_catalog("account", "invite", "--data", shop)
         assert closed.err.startswith(
-            "Note: with the settings of this command, registration is closed. The link works only "
-            "while the service runs with registration set to invitation or open.\n"
+            "Note: registration is closed in the settings of this command. The link works only "
+            "if the service runs with registration set to invitation or open.\n"
         )
         place, _, secret = link.out.strip().partition("?invitation=")
         assert place == f"{service.url}/join"
@@ -352,9 +351,9 @@ def test_a_name_is_made_free_if_nothing_is_published_under_it(shop: Path) -> Non
         made = client.post("/api/organizations", json=body, headers={"x-csrf-token": token})
         assert made.status_code == 201
 
-    assert release("kept") == Said(0, "", "The name kept is free: anybody can take it.\n")
+    assert release("kept") == Said(0, "", "The name kept is now available to everyone.\n")
     assert release("empty") == Said(
-        0, "", "The organization empty was deleted. The name empty is free: anybody can take it.\n"
+        0, "", "The organization empty was removed. The name empty is now available to everyone.\n"
     )
     assert release("empty") == Said(1, "", "Error: The name empty is not taken.\n")
     assert release("ann").err.startswith("Error: ann is the name of an account.")
@@ -376,8 +375,7 @@ def test_a_reserved_name_is_given_out_by_the_operator_alone_and_knowingly(shop: 
     assert create("staff") == Said(
         1,
         "",
-        "Error: The name staff is reserved. Choose another, or give it out with "
-        "--allow-reserved.\n",
+        "Error: The name staff is reserved. Choose another, or use --allow-reserved.\n",
     )
     assert create("staff", "--allow-reserved").err == "Created the account staff.\n"
     assert create("megacorp", reserved_names="megacorp").code == 1

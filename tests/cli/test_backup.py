@@ -56,19 +56,19 @@ def test_a_backup_says_what_is_in_it_and_what_is_not(data: Path, tmp_path: Path,
     assert re.fullmatch(rf"Backed up {_HELD} to {re.escape(str(target))}.*\.", first)
     assert others[-1] == (
         "Note: 1 account uses an authenticator app. The key of these apps is not in the backup. "
-        f"Keep a copy of {data}/second-factor.key in another place; it does not change."
+        f"Keep a copy of {data}/second-factor.key elsewhere; it does not change."
     )
-    assert ("Copied 4 bundles that it did not have yet." in others) == (name == "backup")
+    assert ("Copied 4 bundles that were not in the folder yet." in others) == (name == "backup")
     assert readable_by_others(place) == []
     checked = widget_catalog("restore", target, "--check")
-    assert re.fullmatch(rf"The snapshot 000001-.*Z is whole: {_HELD}\.\n", checked.err), checked
+    assert re.fullmatch(rf"The snapshot 000001-.*Z is intact: {_HELD}\.\n", checked.err), checked
 
     said = widget_catalog("restore", target, "--data", restored, before=carelessly)
 
     assert said.code == 0
     first, second, third = said.err.splitlines()
     assert re.fullmatch(rf"Restored {_HELD} to {re.escape(str(restored))}\.", first)
-    assert re.fullmatch(r"The backup was made at 20\d\d-.*Z by release \d+\.\d+\.\d+\.", second)
+    assert re.fullmatch(r"The backup was created at 20\d\d-.*Z by release \d+\.\d+\.\d+\.", second)
     assert third.endswith(
         f"Copy your second-factor.key to {restored}/second-factor.key before you start the service."
     )
@@ -118,7 +118,7 @@ def test_a_continuous_copy_follows_changes_and_rests_without_any(
         wait_for(lambda: len(list_snapshots(target)) == 2)
         # What fails is told, and tried again.
         (target / "snapshots").rename(target / "away")
-        wait_for(lambda: "Trying again" in log.read_text())
+        wait_for(lambda: "Retrying" in log.read_text())
         (target / "away").rename(target / "snapshots")
 
         copying.send_signal(signal.SIGTERM)
@@ -127,7 +127,7 @@ def test_a_continuous_copy_follows_changes_and_rests_without_any(
         copying.kill()
         copying.wait()
     first, second, *_ = log.read_text().splitlines()
-    assert first == "Copying changes every 1 s. Stop with Ctrl-C."
+    assert first == "Copying changes every 1 s. Press Ctrl-C to stop."
     assert re.fullmatch(rf".*Z  000001-.*Z: {_HELD}; 4 new bundles, \d+\.\d s", second)
     listed = widget_catalog("restore", target, "--list")
     assert [it.split()[0] for it in listed.out.splitlines()] == list_snapshots(target)
@@ -144,22 +144,22 @@ def test_what_cannot_be_done_is_said_in_a_sentence(data: Path, tmp_path: Path) -
 
     target = tmp_path / "backup"
     assert said("backup", file, "--data", data) == (
-        f"Error: {file} is a file. Name a folder, or a file whose name ends in .tar.zst.\n"
+        f"Error: {file} is a file. Pass a folder, or a file with the suffix .tar.zst.\n"
     )
     for name in ("foo.zip", "foo.tar.gz", "foo.ZST"):
         assert said("backup", tmp_path / name, "--data", data) == (
-            f"Error: {tmp_path}/{name}: a backup is a folder, or a file whose name ends in "
-            ".tar.zst. To get a folder of this name, create it first.\n"
+            f"Error: {tmp_path}/{name}: a backup is a folder, or a file with the suffix "
+            ".tar.zst. To back up to a folder with this name, create it first.\n"
         )
         assert not (tmp_path / name).exists()
     assert said("backup", target, "--data", tmp_path / "nowhere") == (
         f"Error: There is no data folder {tmp_path}/nowhere.\n"
     )
     assert said("backup", target, "--every", "30", "--data", data) == (
-        "Error: --every 30: write a number with s, m or h behind it, such as 30s.\n"
+        "Error: --every 30: write a number followed by s, m or h, such as 30s.\n"
     )
     assert said("backup", tmp_path / "x.tar.zst", "--every", "1h", "--data", data) == (
-        "Error: --every needs a folder: a file would be rewritten each time.\n"
+        "Error: --every requires a folder: a file would be rewritten each time.\n"
     )
     locked = tmp_path / "locked"
     locked.mkdir(mode=0o500)
@@ -246,7 +246,7 @@ def test_a_full_disk_is_said_and_leaves_the_last_backup(
 
     assert (filled.code, [it[:7] for it in filled.snapshots]) == (1, ["000001-"]), filled
     assert reason in filled.said
-    assert "is whole" in filled.checked
+    assert "is intact" in filled.checked
 
 
 def test_a_database_of_an_older_release_is_backed_up_as_it_is(data: Path, tmp_path: Path) -> None:
@@ -304,7 +304,7 @@ def test_what_is_whole_of_a_damaged_backup_can_be_restored(data: Path, tmp_path:
 
     again = widget_catalog("backup", target, "--data", data)
     assert again.code == 0
-    assert "Copied 1 bundle that it did not have yet." in again.err
+    assert "Copied 1 bundle that were not in the folder yet." in again.err
 
 
 def _make_folders_read_only(commands: list[list[str]], *folders: Path) -> tuple[list[int], str]:

@@ -285,9 +285,9 @@ def test_where_nearly_all_files_are_orphans_the_database_is_suspected(data: Path
     dry = widget_catalog("doctor", "--clean", "--dry-run", "--data", data)
 
     said = " ".join(plain.err.split())
-    assert "The database may be the wrong one" in said
+    assert "The database may be an old one" in said
     assert "An interrupted import leaves" not in said
-    assert "--clean would refuse that without --force" in " ".join(dry.err.split())
+    assert "--clean refuses this without --force" in " ".join(dry.err.split())
 
 
 def test_a_damaged_page_is_told_without_sqlites_headings(data: Path) -> None:
@@ -310,5 +310,5 @@ def test_redating_a_widget_that_needs_none_says_so(data: Path) -> None:
     said = widget_catalog("version", "redate", "acme/clock", "--data", data)
 
     assert said == Said(
-        0, "", "No version of acme/clock is dated in the future. Nothing was changed.\n"
+        0, "", "No version of acme/clock has a date in the future. Nothing was changed.\n"
     )

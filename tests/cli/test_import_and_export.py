@@ -190,7 +190,7 @@ def test_what_a_file_from_somebody_else_brings_is_told_or_refused(tmp_path: Path
         "",
         "Added 2 widgets and 2 versions (0 bundles stored); 0 versions already there.\n"
         "The file marks 1 new widget as official.\n"
-        "Removed unwanted characters from 1 text.\n",
+        "Removed control and invisible characters from 1 text.\n",
     )
 
 
@@ -310,8 +310,8 @@ def test_an_export_that_cannot_be_written_is_one_sentence(
         closed / "x.ndjson": "cannot be written: Permission denied.",
         tmp_path / "missing" / "x.ndjson": "cannot be written: No such file or directory.",
         tmp_path / "file" / "x.ndjson": "cannot be written: Not a directory.",
-        tmp_path: "is a folder; name a file in it.",
-        Path(): "is a folder; name a file in it.",
+        tmp_path: "is a folder; pass a file name.",
+        Path(): "is a folder; pass a file name.",
     }
     for target, reason in reasons.items():
         said = widget_catalog(

@@ -29,7 +29,10 @@ def said(*arguments: str) -> tuple[int, str]:
 
 def test_copies_then_only_looks_and_says_how_it_is(tmp_path: Path, origin: Service) -> None:
     data = ("--data", str(tmp_path / "data"))
-    assert said(*data) == (1, "Error: Say which catalog to copy: widget-catalog mirror URL.")
+    assert said(*data) == (
+        1,
+        "Error: Pass the URL of the catalog to copy: widget-catalog mirror URL",
+    )
     assert said("--status", *data) == (1, "Error: This catalog is not a mirror.")
     wrong = f"Error: {origin.url} has no scope nosuch."
     assert said(origin.url, "--scope", "acme", "--scope", "nosuch", *data) == (1, wrong)
@@ -55,8 +58,11 @@ def test_copies_then_only_looks_and_says_how_it_is(tmp_path: Path, origin: Servi
         (["http://127.0.0.1:9"], "Error: http://127.0.0.1:9/api/settings cannot be reached: "),
         (["catalog.example"], "Error: 'catalog.example' is not the address of a catalog: "),
         (["http://x", "--scope", "A b"], "Error: 'A b' is not a scope: "),
-        (["http://x", "--every", "soon"], "Error: --every soon: write a number with s, m or h"),
-        (["http://x", "--every", "5m", "--follow"], "Error: Give --every or --follow, not both."),
+        (
+            ["http://x", "--every", "soon"],
+            "Error: --every soon: write a number followed by s, m or h",
+        ),
+        (["http://x", "--every", "5m", "--follow"], "Error: Use --every or --follow, not both."),
     ],
 )
 def test_what_cannot_be_done_is_one_sentence(

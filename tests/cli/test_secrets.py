@@ -26,5 +26,8 @@ def test_help_says_what_it_ends() -> None:
     helped = run_command("secrets", "rotate", "--help", environment={"COLUMNS": "200"})
 
     assert helped.returncode == 0
-    for said in (b"sign-ins that are under way", b"Sessions, access tokens and passwords stay"):
+    for said in (
+        b"sign-ins in progress",
+        b"Sessions, access tokens and passwords are not affected",
+    ):
         assert said in helped.stdout

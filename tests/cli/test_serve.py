@@ -21,7 +21,7 @@ from widget_catalog.commands.start_work import warn_of_settings
 from widget_catalog.release import CLI_LATEST
 from widget_catalog.settings import load_settings
 
-_URL_RULE = "must be an http(s) address without query, fragment or user name."
+_URL_RULE = "must be an http(s) URL without query, fragment or user name."
 
 
 @contextlib.contextmanager
@@ -45,7 +45,7 @@ def test_behind_a_proxy_it_says_where_it_listens(tmp_path: Path) -> None:
     public = ("--base-url", "https://catalog.example")
     with running_service(tmp_path / "data", *public) as service:
         assert _greeting(service).startswith(
-            "\nWidget Catalog is at https://catalog.example\n"
+            "\nWidget Catalog is running at https://catalog.example\n"
             f"  here   {service.url}, for your proxy or load balancer\n"
         )
 
@@ -57,11 +57,11 @@ def test_it_says_where_it_is_and_what_to_do_next(tmp_path: Path) -> None:
         link = re.search(r"\S+/join\?invitation=wci_\S+", greeting)
         assert link is not None
         assert greeting == (
-            f"\nOurs [/bold] is at {service.url}\n"
+            f"\nOurs [/bold] is running at {service.url}\n"
             f"  try    curl '{service.url}/api/v1/widgets/search?limit=3'\n"
             f"  read   {service.url}/docs/api\n"
             f"  data   {data}\n"
-            "  first  create the operator's account, once, at\n"
+            "  first  create the operator's account at\n"
             f"         {link.group()}\n"
             "  stop   Ctrl-C\n\n"
         )
@@ -76,7 +76,7 @@ def test_a_demo_fills_an_empty_folder_and_only_an_empty_one(tmp_path: Path) -> N
     with running_service(data, "--demo") as service, service.client() as client:
         total = client.get("/api/stats").json()["widgets"]
         assert total > 10
-        assert f" example widgets into {data}.\n" in service.log
+        assert f" example widgets to {data}.\n" in service.log
         assert client.post("/api/v1/widgets/catalog/clock").status_code == 200
         before = client.get("/api/stats").json()["downloads"]
     with running_service(data, "--demo") as service, service.client() as client:
@@ -128,8 +128,8 @@ def test_an_address_that_is_not_this_machines_is_one_sentence(tmp_path: Path) ->
     assert (said.code, said.err.count("\n")) == (1, 1)
     assert said.err.startswith("Error: Cannot listen on 192.0.2.1 port ")
     assert said.err.endswith(
-        ": this machine has no such address. Choose one of its own with --host, or 0.0.0.0 for "
-        "all.\n"
+        ": this machine does not have this address. Choose one of its own with --host, or 0.0.0.0 "
+        "for all.\n"
     )
 
 
@@ -158,7 +158,7 @@ def test_a_file_in_place_of_the_folder_is_called_a_file(tmp_path: Path) -> None:
     for command in (["serve", "--port", str(free_port())], ["stats"], ["doctor"]):
         said = widget_catalog(*command, "--data", file)
 
-        assert said == Said(1, "", f"Error: {file} is a file. Name a folder with --data.\n")
+        assert said == Said(1, "", f"Error: {file} is a file. Pass a folder with --data.\n")
 
 
 def test_a_second_service_on_the_same_folder_names_the_first(tmp_path: Path) -> None:
@@ -172,7 +172,7 @@ def test_a_second_service_on_the_same_folder_names_the_first(tmp_path: Path) -> 
             who = f"process {service.process.pid}, at {service.url}, since 20"
             assert said.err.startswith(f"Error: Another service ({who}")
             assert said.err.endswith(
-                f") runs on the data folder {data}. Stop it, or choose another --data.\n"
+                f") is already using the data folder {data}. Stop it, or choose another --data.\n"
             )
         assert widget_catalog("stats", "--data", data).code == 0
         service.kill()
@@ -268,5 +268,5 @@ def test_it_warns_of_a_setting_that_refuses_every_release_of_the_tool(
 
     assert capsys.readouterr().err == (
         "Warning: min_cli_version is 99.0.0, and the newest release of the authors' tool is "
-        f"{CLI_LATEST}: nobody can publish with any release of it.\n"
+        f"{CLI_LATEST}: no release of it can publish.\n"
     )

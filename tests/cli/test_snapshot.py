@@ -50,8 +50,8 @@ def test_keys_are_made_once_and_the_private_one_is_private(place: Path) -> None:
 def test_a_snapshot_is_verified_and_loaded_elsewhere(place: Path, tmp_path: Path) -> None:
     verified = _run(place, "snapshot", "verify", "c.snapshot", "--key", "snapshot.pub")
     assert verified.code == 0
-    assert "c.snapshot is whole, and signed with" in verified.err
-    assert "It is of a catalog without a base_url, as it was after change 1 at " in verified.err
+    assert "c.snapshot is intact and signed with" in verified.err
+    assert "It is a snapshot of a catalog without a base_url after change 1 at " in verified.err
     loading = ("snapshot", "load", "c.snapshot", "--key", "snapshot.pub", "--data", tmp_path / "d")
 
     loaded = _run(place, *loading)
@@ -70,7 +70,7 @@ def test_a_snapshot_is_verified_and_loaded_elsewhere(place: Path, tmp_path: Path
     )
     assert delta.err.startswith("Wrote a delta since change 1: 0 widgets, 0 versions and 0 ")
     verified = _run(place, "snapshot", "verify", "d.snapshot", "--key", "snapshot.pub")
-    assert "It is of https://catalog.example, as it was after change 1 at " in verified.err
+    assert "It is a snapshot of https://catalog.example after change 1 at " in verified.err
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_a_snapshot_is_verified_and_loaded_elsewhere(place: Path, tmp_path: Path
         (("verify", "c.snapshot", "--key", "snapshot.key"), "is a private key"),
         (("verify", "c.snapshot", "--key", "a.js"), "is not a public key"),
         (("verify", "c.snapshot", "--key", "nowhere"), "cannot be read"),
-        (("verify", "c.snapshot"), "Give the public key with --key"),
+        (("verify", "c.snapshot"), "Pass the public key with --key"),
         (("verify", "c.snapshot", "--unsigned"), "It is signed"),
         (("create", "x", "--key", "snapshot.pub"), "is not a private key"),
         (("create", "x", "--scope", "No"), "No"),

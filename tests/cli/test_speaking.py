@@ -41,7 +41,7 @@ def test_help_names_every_command_and_the_exit_codes() -> None:
     assert (said.code, said.err) == (0, "")
     for command in _COMMANDS:
         assert re.search(rf"\b{command}\b", said.out), command
-    assert "Exit codes: 0 all well, 1 something is wrong, 2 wrong usage." in said.out
+    assert "Exit codes: 0 success, 1 failure or problems found, 2 usage error." in said.out
 
 
 def test_the_help_of_every_command_is_for_people() -> None:

@@ -219,8 +219,8 @@ def test_nothing_is_made_from_damaged_rows_of_the_truth(
         assert "the widget s2/w9 (number 10) is not what was written." in said.err
         assert "Repaired" not in said.err
         assert said.err.endswith(
-            "Error: The database is damaged. Restore it from a backup. Nothing was made from the "
-            "damaged rows.\n"
+            "Error: The database is damaged. Restore it from a backup. The damaged "
+            "rows were not used.\n"
         )
         # The documents are right, and stay.
         assert _assert_sound_or_refused(_answers(client), before) == 0

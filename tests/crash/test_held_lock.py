@@ -121,7 +121,7 @@ def test_a_start_with_the_lock_held_serves_reads_and_does_the_rest_later(data: P
         assert client.get("/sign-in").status_code == 200
         said = " ".join(service.log.split())
         assert f"Process {holder.pid} (" in said
-        assert "Everything can be read; changes are possible when it has ended." in said
+        assert "Reads work; changes have to wait until it has finished." in said
         assert "join?invitation=" not in said
         holder.kill()
         wait_for(lambda: "join?invitation=" in service.log)

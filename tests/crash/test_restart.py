@@ -25,7 +25,7 @@ def test_no_request_fails_while_sighup_replaces_the_workers(data: Path) -> None:
         before = set(service.worker_pids())
         with ReadingLoad(service.port, _CLOCK) as load:
             service.process.send_signal(signal.SIGHUP)
-            wait_for(lambda: "All workers are replaced" in service.log)
+            wait_for(lambda: "All workers were replaced" in service.log)
         after = set(service.worker_pids())
 
         assert load.failures == []
@@ -42,7 +42,7 @@ def test_new_workers_have_the_settings_of_the_moment(data: Path, tmp_path: Path)
         assert client.get("/api/settings").json()["serviceName"] == "First"
         config.write_text('service_name = "Second"\nport = 1')
         service.process.send_signal(signal.SIGHUP)
-        wait_for(lambda: "All workers are replaced" in service.log)
+        wait_for(lambda: "All workers were replaced" in service.log)
         assert client.get("/api/settings").json()["serviceName"] == "Second"
 
         config.write_text("service_nam = 3")

@@ -71,7 +71,7 @@ def test_everything_moves_there_and_back(
     for _ in range(2):  # The second one finds that all is there.
         said = move("--data", village.folder, environment=environment)
         assert said.code == 0, said
-        assert "Both places hold the same." in said.err
+        assert "Source and target were compared and are identical." in said.err
 
     assert exported(tmp_path / "node", environment) == exported(village.folder)
     with InProcessSite(tmp_path / "site", database=url, secret_key=SECRET_KEY) as site:
@@ -152,7 +152,7 @@ def test_while_a_node_runs_nothing_is_moved(
         for arguments in (there, back):
             said = move(*arguments, environment=environment)
             assert said.code == 1
-            assert "Stop every one of them first" in said.err
+            assert "Stop them first" in said.err
     assert move(*back, environment=environment).code == 0
 
 

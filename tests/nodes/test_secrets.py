@@ -67,7 +67,7 @@ def test_answers_pages_metrics_and_logs_show_no_secret(
     settings = operator.get(node, "/operate")
 
     assert settings.status_code == 200
-    assert settings.text.count("set, and not shown") == len(ALL)
+    assert settings.text.count("set (hidden)") == len(ALL)
     assert_none_in(settings.text)
     for path in ("/api/settings", "/api/health", "/api/stats", "/api/nowhere", "/"):
         answer = node.client.get(path)

@@ -73,7 +73,7 @@ def test_a_user_without_rights(tmp_path: Path, guarded: str) -> None:
 def test_a_standby(tmp_path: Path, database: str) -> None:
     url = sa.make_url(database).update_query_dict({"options": "-cdefault_transaction_read_only=on"})
     said = said_by("serve", tmp_path, url.render_as_string(hide_password=False))
-    assert said.startswith("Error: The database takes no writes, as a standby does: ")
+    assert said.startswith("Error: The database is read-only, like a standby: ")
     assert said.endswith("read-only.\n")
 
 

@@ -28,7 +28,7 @@ def section(browsing: Browsing, heading: str) -> str:
 
 def test_tokens_are_shown_with_what_they_may_and_can_be_revoked(ann: Browsing) -> None:
     person = signed_in(ann.site, "ann")
-    assert "You have none." in section(ann, "tokens")
+    assert "You have no access tokens." in section(ann, "tokens")
     machine = with_token(person, name="ci <b>", actions=["publish", "yank"], scopes=["ann"])
     with_token(person, name="other")
 
@@ -36,7 +36,7 @@ def test_tokens_are_shown_with_what_they_may_and_can_be_revoked(ann: Browsing) -
 
     told = section(ann, "tokens")
     assert "ci <b> may publish, yank in ann never used ends " in told
-    assert "other may publish in every scope of yours" in told
+    assert "other may publish in all your scopes" in told
     id_ = person.get("/api/tokens").json()["tokens"][0]["id"]
     forged = ann.post("/account", {"revoke": id_})
     assert forged.status == 403
@@ -70,7 +70,7 @@ def test_programs_are_shown_and_can_be_signed_out(ann: Browsing) -> None:
     assert answer.status == 303
     assert not is_good(ann.site, tokens["access_token"])
     ann.get("/account")
-    assert "No program is signed in as you." in section(ann, "programs")
+    assert "No programs are signed in to your account." in section(ann, "programs")
 
 
 def test_what_happened_last_is_shown_with_address_and_program(ann: Browsing) -> None:

@@ -100,7 +100,7 @@ def test_types_are_told_in_words(schemas: Html) -> None:
     summary = schemas.one("section", id="schema-WidgetSummary").text
     assert "description string or null" in summary
     assert "latestVersion VersionEntry or null" in summary
-    assert "latestCompatibleVersion VersionEntry or null · not always there" in summary
+    assert "latestCompatibleVersion VersionEntry or null · optional" in summary
     found = schemas.one("section", id="schema-SearchResults").text
     assert "widgets array of WidgetSummary" in found
     assert "checks.database string" in schemas.one("section", id="schema-Health").text

@@ -44,7 +44,7 @@ def test_what_cannot_be_compared_is_said(site: InProcessSite) -> None:
     assert "+ network" in text
     for address in ("/widgets/acme/far/compare?from=1.0.0&to=9", "/widgets/acme/none/compare"):
         page = Html(site.get(address).body)
-        assert page.one("p", class_="empty").text.startswith("There is no such version.")
+        assert page.one("p", class_="empty").text.startswith("Version not found.")
     assert site.get("/widgets/acme/nothing/compare").status == 404
 
 

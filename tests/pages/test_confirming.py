@@ -58,7 +58,7 @@ def test_what_one_signs_in_with_is_changed_only_after_confirming(
         {"code": code},
     ):
         assert browsing.submit(CONFIRM, **fields).status == 400, fields
-        assert browsing.title == "Confirm that it is you"
+        assert browsing.title == "Confirm your identity"
     answer = browsing.submit(CONFIRM, password=PASSWORD, code=codes[0])
     assert (answer.status, answer.headers["location"]) == (303, f"{HERE}/new-app")
     browsing.get(HERE)

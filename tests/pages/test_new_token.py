@@ -50,7 +50,7 @@ def test_a_token_is_made_shown_once_and_works_with_the_api(village: Village, ann
         ({"name": " "}, "Name: "),
         ({"days": "400"}, "Days: must be a whole number from 1 to 366."),
         ({"days": "soon"}, "Days: "),
-        ({"actions": "everything"}, "It may: must be some of publish, yank, deprecate, list."),
+        ({"actions": "everything"}, "Permissions: must be some of publish, yank, deprecate, list."),
         ({"places": "zoë"}, "Scopes and widgets: "),
         ({"places": "eve ann/clock"}, "Scopes and widgets: you cannot publish to eve."),
     ],

@@ -53,7 +53,7 @@ def test_the_overview_shows_numbers_health_and_settings(village: Village, olly: 
         ("installs", "0"),
         ("accounts", "6"),
     ]
-    assert "Databaseok Bundlesok Writingok Lag of this nodenone" in told
+    assert "Databaseok Bundlesok Writingok Replication lag of this nodenone" in told
     assert "Free disk space" in told
     assert len(answer.body) < 60_000
 
@@ -66,7 +66,7 @@ def test_secrets_are_never_shown(built_village: BuiltVillage, tmp_path: Path) ->
         body = olly.get("/operate").body
         assert b"hush-hush" not in body
         assert b"very" * 10 not in body
-        assert body.count(b"set, and not shown") == 2
+        assert body.count(b"set (hidden)") == 2
 
 
 def test_the_audit_log_is_filtered_and_downloaded(village: Village, olly: Browsing) -> None:
@@ -147,7 +147,9 @@ def test_an_account_is_disabled_and_enabled(village: Village, olly: Browsing) ->
     assert village.eve.get("/api/auth/session").status == 401
     assert audit_of(village.olly)[0] == ("olly", "disable account")
     olly.get("/operate/accounts/eve?done=disable")
-    assert olly.page.one("p", role="status").text.startswith("The account is disabled.")
+    assert olly.page.one("p", role="status").text.startswith(
+        "The account was disabled and cannot sign in."
+    )
     olly.submit("/operate/accounts/eve/enable")
     Browsing(village.site).sign_in("eve")
 
@@ -164,7 +166,7 @@ def test_operators_do_not_disable_themselves(village: Village, olly: Browsing) -
 def test_somebodys_tokens_and_programs_are_ended(village: Village, olly: Browsing) -> None:
     machine, program = with_token(village.eve, name="ci <b>"), with_oauth(village.eve)
     olly.get("/operate/accounts/eve")
-    assert "ci <b>may publish in every scope of theirs" in olly.page.one("main").text
+    assert "ci <b>may publish in all their scopes" in olly.page.one("main").text
     actions = [it.attributes["action"] or "" for it in olly.page.all("form")]
     for word, person in (("/tokens/", machine), ("/programs/", program)):
         (action,) = [it for it in actions if word in it]

@@ -16,7 +16,7 @@ def test_the_password_is_changed_and_other_sessions_end(village: Village) -> Non
 
     assert (answer.status, answer.headers["location"]) == (303, "/account?done=password")
     assert eve.get("/account?done=password").status == 200
-    assert eve.page.one("p", role="status").text.startswith("Your password is changed.")
+    assert eve.page.one("p", role="status").text.startswith("Your password was changed.")
     assert village.eve.get("/api/tokens").status == 401
     assert machine.get("/api/widgets/scopes").status == 200
     Browsing(village.site).sign_in("eve", NEW)

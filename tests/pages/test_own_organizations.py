@@ -160,7 +160,7 @@ def test_owners_make_the_members_public_and_private_again(
 
     ann.get(ACME)
     assert ann.submit(action, public="perhaps").status == 400
-    assert ann.faults == ["Use the button to change who sees the members."]
+    assert ann.faults == ["Use the button to change the visibility of members."]
     assert ann.submit(action, public="no").status == 303
     assert public_members(village) == []
     assert village.site.get("/scopes/acme").headers["etag"] == before

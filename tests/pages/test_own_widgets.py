@@ -79,7 +79,7 @@ def test_a_version_is_yanked_and_offered_again(village: Village) -> None:
     yanked = version_of(village)
     assert (yanked["yanked"], yanked["yankedReason"]) == (True, "Shows <b>nothing</b>.")
     ann.get(f"{VERSION}?done=yank")
-    assert note(ann).startswith("The version is yanked")
+    assert note(ann).startswith("The version was yanked")
     assert "Reason: Shows <b>nothing</b>." in ann.page.one("main").text
     assert ann.submit(f"{VERSION}/unyank").headers["location"] == f"{VERSION}?done=unyank"
     assert version_of(village)["yanked"] is False
@@ -131,7 +131,7 @@ def test_operators_revoke_and_take_it_back(village: Village) -> None:
         ann.get(f"/widgets/acme/clock{page}")
         shown = ann.page.one("main").text
         assert ("Revoked" in shown, "Steals passwords." in shown) == (True, True), page
-        wrong = ("Yanked", "withdrawn by its author", "Use it")
+        wrong = ("Yanked", "This version was yanked", "Usage")
         assert [it for it in wrong if it in shown] == [], page
     ann.get(VERSION)
     assert "Steals passwords." in ann.page.one("div", class_="notice").text
@@ -149,7 +149,7 @@ def test_a_widget_is_unlisted_with_a_reason_and_listed_again(village: Village) -
     ann.submit(f"{ACME}/unlist", reason="")
     assert detail(village)["listed"] is False
     ann.get(f"{ACME}?done=unlist")
-    assert note(ann) == "The widget is unlisted. Dashboards that have it keep it."
+    assert note(ann) == "The widget was unlisted. Dashboards that use it keep working."
     ann.submit(f"{ACME}/list")
     assert detail(village)["listed"] is True
     ann.get(ACME)

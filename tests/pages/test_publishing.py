@@ -72,7 +72,7 @@ def test_a_widget_is_sent_looked_at_and_published(village: Village, ann: Browsin
     answer = ann.submit(place)
     assert answer.headers["location"] == "/account/widgets/ann/timer?done=published"
     ann.get(answer.headers["location"])
-    assert ann.page.one("p", role="status").text.startswith("The version is published")
+    assert ann.page.one("p", role="status").text.startswith("The version was published")
     assert village.site.get("/cdn/@ann/timer/1.0.0/index.js").body == BUNDLE
     assert village.site.get("/cdn/@ann/timer/1.0.0/index.css").body == STYLE
     assert uploaded(village) == []
@@ -110,7 +110,7 @@ def test_permissions_are_compared_with_what_is_offered_now(village: Village, ann
     pending(ann, files(version="1.1.0", permissions=["camera", "storage"]))
 
     shown = facts(ann)
-    assert shown["Widget"] == "1.0.0 is offered now"
+    assert shown["Widget"] == "currently 1.0.0"
     assert shown["Changed"] == "+ camera − network"
 
 
@@ -119,7 +119,7 @@ def test_all_faults_are_told_at_once_beside_their_fields(ann: Browsing) -> None:
     answer = send(ann, files("A name", js=b"", css=b"", **broken), scope="ACME")
 
     assert answer.status == 400
-    assert ann.faults == ["6 things are wrong. Nothing was stored: choose the files again."]
+    assert ann.faults == ["There are 6 errors. Nothing was saved: choose the files again."]
     (said,) = told(ann, "manifest")
     assert "version: " in said
     assert "icon: must be an Iconify name" in said

@@ -114,14 +114,14 @@ def test_near_misses_are_suggested(shop: InProcessSite, q: str) -> None:
 
 def test_where_only_the_filters_are_too_narrow_the_rest_is_shown(shop: InProcessSite) -> None:
     page = search(shop, q="gauge", official="true")
-    assert page.one("h2", id="near").text == "Without the filters"
+    assert page.one("h2", id="near").text == "Results without filters"
     assert keys(page) == ["beta/gauge"]
     assert "/search?q=gauge" in page.links
 
 
 def test_nothing_at_all_is_said_so(shop: InProcessSite) -> None:
     page = search(shop, q="qqqqqqqq")
-    assert page.one("p", class_="empty").text.startswith("Nothing matches.")
+    assert page.one("p", class_="empty").text.startswith("No matches.")
 
 
 def test_an_empty_catalog_has_nothing_to_match(site: InProcessSite) -> None:

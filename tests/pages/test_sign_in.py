@@ -334,7 +334,7 @@ def test_an_invitation_to_an_organization_is_answered_on_a_page(
 @pytest.mark.parametrize(
     ("registration", "hint"),
     [
-        ("open", "No account yet? Create one, and you come back here."),
+        ("open", "No account yet? Create one, and you will be redirected here."),
         ("invitation", "No account yet? You also need an invitation to this catalog: ask @ann or "),
         ("closed", "No account yet? Registration is closed here: ask @ann to have the operator "),
     ],

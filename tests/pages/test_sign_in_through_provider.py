@@ -180,7 +180,7 @@ def test_an_e_mail_address_gives_nobody_an_account_that_is_there_already(
     assert answer.headers["location"] == "/join/name"
     assert "session" not in browsing.cookies
     browsing.get("/join/name")
-    assert "You have an account here already?" in browsing.page.one("main").text
+    assert "Already have an account?" in browsing.page.one("main").text
     made = browsing.submit("/join/name", username="annie", email="ann@example.org")
     assert made.status == 303
     assert usernames(house) == ["ann", "annie"]

@@ -63,7 +63,7 @@ def test_the_page_tells_what_matters(shop: InProcessSite) -> None:
     assert page.one("h1").text == "Wall clock"
     for fact in ("1,234 installs", "2.0.0, 3 Jan 2026", "^2.0.0", "MIT", "1 kB"):
         assert fact in text
-    assert "Keep data in the browser storage" in text
+    assert "Store data in the browser storage" in text
     assert "acme:special" in text
     assert "Deprecated. Use acme/watch." in text
     picture = page.one("svg", class_="grid").attributes
@@ -119,7 +119,7 @@ def test_release_notes_are_safe(shop: InProcessSite) -> None:
 def test_a_version_has_a_page(shop: InProcessSite) -> None:
     page = page_of(shop, "/widgets/acme/clock/1.1.0")
     text = page.one("main").text
-    assert "withdrawn by its author: Shows the wrong day." in text
+    assert "yanked: Shows the wrong day." in text
     assert "Permissions changed since 1.0.0 + network" in text
     assert "/widgets/acme/clock/2.0.0" in page.links
     assert "/widgets/acme/clock/compare?from=1.0.0&to=1.1.0" in page.links
@@ -153,7 +153,7 @@ def test_what_is_not_there_is_404_with_suggestions(shop: InProcessSite, path: st
 def test_a_widget_without_versions_has_a_page(site: InProcessSite) -> None:
     site.add(widget_line("acme/soon", versions=[], description=None, icon=None))
     assert (
-        "Nothing of this widget is published yet."
+        "No version of this widget is published yet."
         in page_of(site, "/widgets/acme/soon").one("main").text
     )
 
@@ -161,7 +161,7 @@ def test_a_widget_without_versions_has_a_page(site: InProcessSite) -> None:
 def test_a_widget_whose_versions_are_all_yanked_says_so(site: InProcessSite) -> None:
     site.add(widget_line("acme/gone", versions=[version_line(yanked=True, yankedReason="Broken.")]))
     page = page_of(site, "/widgets/acme/gone")
-    assert "withdrawn by its author. The reason for the last one: Broken." in page.one("main").text
+    assert "yanked. Reason for the latest: Broken." in page.one("main").text
     assert "Latest" not in page.one("table").text
 
 

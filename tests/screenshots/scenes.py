@@ -59,7 +59,7 @@ def send_widget(page: Page) -> None:
 
 
 def send_nothing(page: Page) -> None:
-    page.get_by_label("Name in addresses").fill("My widget")
+    page.get_by_label("Name in URLs").fill("My widget")
     page.get_by_label("Manifest").set_input_files(
         FilePayload(name="widget.json", mimeType="text/plain", buffer=b'{"icon": "clock"}')
     )
@@ -76,31 +76,31 @@ def make_token(page: Page) -> None:
 def add_webhook(page: Page) -> None:
     """Once, to an address where nobody answers, so that there is a delivery to look at."""
     address = page.url
-    if page.get_by_text("There are none.").count():
-        page.get_by_label("Address").fill("https://hooks.invalid/widget-catalog")
+    if page.get_by_text("No webhooks.").count():
+        page.get_by_label("URL").fill("https://hooks.invalid/widget-catalog")
         page.get_by_role("button", name="Add", exact=True).click()
         page.goto(address)
     page.get_by_role("link", name="https://hooks.invalid/widget-catalog").click()
-    if page.get_by_text("Nothing was sent yet.").count():
+    if page.get_by_text("No deliveries yet.").count():
         page.get_by_role("button", name="Send a test event").click()
 
 
 def send_report(page: Page) -> None:
     """Once, and then back to the operator's page."""
     address = page.url
-    if page.get_by_text("There are none.").count():
+    if page.get_by_text("No reports.").count():
         page.goto(address.replace("/operate/reports", "/report/acme/clock"))
         page.get_by_label("It does something harmful").check()
-        page.get_by_label("What you have seen").fill("It asks for my password.\nEvery time.")
-        page.get_by_label("How to reach you").fill("zoe@example.org")
-        page.get_by_role("button", name="Send the report").click()
+        page.get_by_label("Details").fill("It asks for my password.\nEvery time.")
+        page.get_by_label("Contact (optional)").fill("zoe@example.org")
+        page.get_by_role("button", name="Send report").click()
         page.goto(address)
 
 
 def sign_in(page: Page, url: str) -> None:
     """As the operator of the village."""
     page.goto(f"{url}/sign-in")
-    page.get_by_label("User name").fill("olly")
+    page.get_by_label("Username").fill("olly")
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in", exact=True).click()
     page.wait_for_url(lambda address: "/sign-in" not in address)

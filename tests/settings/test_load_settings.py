@@ -67,7 +67,7 @@ def test_every_fault_is_told_at_once_and_names_where_it_is(tmp_path: Path) -> No
             f"{file}: colour: there is no such setting.",
             "--set nope: there is no such setting.",
             "WIDGET_CATALOG_PORT: must be from 1 to 65535.",
-            "--base-url: must be an http(s) address without query, fragment or user name.",
+            "--base-url: must be an http(s) URL without query, fragment or user name.",
             f"{file}: log_format: must be console or json.",
             "--rate-limit: must be like 300/minute or 10/second.",
         ]
@@ -132,7 +132,7 @@ def test_a_file_that_is_missing_or_not_toml_is_a_fault(tmp_path: Path) -> None:
     with pytest.raises(InvalidSettings, match="cannot be read"):
         load_settings({}, tmp_path / "nothing.toml", environment={})
     (tmp_path / "bad.toml").write_text("port = = 1")
-    with pytest.raises(InvalidSettings, match="is not TOML"):
+    with pytest.raises(InvalidSettings, match="is not valid TOML"):
         load_settings({}, tmp_path / "bad.toml", environment={})
 
 

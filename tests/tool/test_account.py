@@ -24,7 +24,7 @@ def session(server: ScriptedServer) -> None:
 def test_a_password_is_changed_and_never_shown(signed_in: Tool, server: ScriptedServer) -> None:
     said = typed(signed_in, "account", "password", lines=["old one", "new one", "new one"])
     assert (said.code, said.out) == (0, "")
-    assert f"A new password for ann at {server.url}." in said.err
+    assert f"Change the password of ann at {server.url}." in said.err
     assert f"Sign in again: widget login {server.url}" in said.err
     assert "old one" not in said.err
     assert "new one" not in said.err
@@ -50,7 +50,7 @@ def test_tokens_can_be_kept_and_a_script_gets_a_document(
 def test_passwords_that_differ_change_nothing(signed_in: Tool, server: ScriptedServer) -> None:
     said = typed(signed_in, "account", "password", lines=["a", "b", "c"])
     assert said.code == 2
-    assert "The new passwords differ." in said.err
+    assert "The new passwords do not match." in said.err
     assert server.of("POST", PASSWORD) == []
 
 
@@ -71,8 +71,8 @@ def test_an_account_is_closed_by_typing_its_name_and_password(
     said = typed(signed_in, "account", "close", lines=["ann", "secret"])
     assert said.code == 0, said
     for told in (
-        f"This closes the account ann at {server.url}, for good:\n",
-        "  - its widgets are unlisted; dashboards that have them keep them\n",
+        f"This closes the account ann at {server.url}. This cannot be undone:\n",
+        "  - its widgets are unlisted; dashboards that use them keep working\n",
         "The account ann is closed.\n",
     ):
         assert told in said.err
@@ -94,7 +94,7 @@ def test_a_token_and_a_script_cannot_change_an_account(
 ) -> None:
     said = signed_in.run("account", command)
     assert said.code == 2
-    assert said.err.endswith("Error: This command asks a question: run it in a terminal.\n")
+    assert said.err.endswith("Error: This command asks for input: run it in a terminal.\n")
     signed_in.environment["WIDGET_TOKEN"] = "wct_x"
     assert signed_in.run("account", command) == Said(
         4,

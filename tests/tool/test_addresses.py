@@ -31,7 +31,7 @@ def test_an_address_has_one_form(typed: str, meant: str) -> None:
      "https://a b", "https://x/\x1b[2J"],
 )  # fmt: skip
 def test_what_is_no_address_is_refused(typed: str) -> None:
-    with pytest.raises(ToolError, match="is not the address of a catalog"):
+    with pytest.raises(ToolError, match="is not a valid catalog URL"):
         parse_url(typed)
 
 

@@ -129,14 +129,14 @@ def test_logout_says_that_a_token_in_the_environment_still_signs_in(
 ) -> None:
     server.on("POST", "/api/auth/oauth2/revoke", Scripted(body={}))
     signed_in.environment["WIDGET_TOKEN"] = "wct_x"
-    note = (
-        "Note: WIDGET_TOKEN is set and still signs you in. To end that, too: unset WIDGET_TOKEN\n"
-    )
+    note = "Note: WIDGET_TOKEN is still set. To sign out completely: unset WIDGET_TOKEN\n"
     assert signed_in.run("logout") == Said(0, "", f"Signed out of {server.url}.\n{note}")
     assert signed_in.run("logout") == Said(
         3,
         "",
-        f"Error: Nothing of yours is kept for {server.url}: WIDGET_TOKEN signs you in.\n"
-        "       To end that: unset WIDGET_TOKEN\n",
+        f"Error: No sign-in to {server.url} is stored: you use WIDGET_TOKEN.\n"
+        "       To sign out: unset WIDGET_TOKEN\n",
     )
-    assert signed_in.run("logout", "--all") == Said(0, "", f"You were signed in nowhere.\n{note}")
+    assert signed_in.run("logout", "--all") == Said(
+        0, "", f"You were not signed in to any catalog.\n{note}"
+    )

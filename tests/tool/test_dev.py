@@ -28,7 +28,7 @@ def dev(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dev]:
         started.send_signal(signal.SIGINT)
         _, said = started.communicate(timeout=20)
         assert started.returncode == 0, said
-        assert said.endswith("Ended.\n")
+        assert said.endswith("Stopped.\n")
 
 
 @pytest.fixture
@@ -135,6 +135,6 @@ def test_the_terminal_tells_faults_as_they_come(tmp_path: Path) -> None:
         lines = [started.stderr.readline() for _ in range(3)]
         started.send_signal(signal.SIGINT)
         started.communicate(timeout=20)
-    assert lines[1] == "Not yet:\n"
+    assert lines[1] == "Errors:\n"
     assert "mount" in lines[2]
     assert started.returncode == 0

@@ -33,7 +33,7 @@ def printed(started: subprocess.Popen[str], pattern: str) -> str:
 
 def sign_in(page: Page, address: str, username: str) -> None:
     page.goto(address)
-    page.get_by_label("User name").fill(username)
+    page.get_by_label("Username").fill(username)
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()
 

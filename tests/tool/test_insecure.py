@@ -27,8 +27,8 @@ def test_a_token_is_not_sent_in_the_clear(far: Tool, server: ScriptedServer) -> 
     assert far.run("whoami") == Said(
         3,
         "",
-        f"Error: {URL} is not https: others on the network could read WIDGET_TOKEN.\n"
-        "       Use the catalog's https address; if you know this network, pass --insecure.\n",
+        f"Error: {URL} does not use https: others on the network could read WIDGET_TOKEN.\n"
+        "       Use the catalog's https URL. If you trust this network, pass --insecure.\n",
     )
     assert server.asked == []
     assert far.run("whoami", "--insecure").code == 0
@@ -53,7 +53,7 @@ def test_a_sign_in_that_was_kept_is_sent_only_if_it_was_agreed(
     assert said.code == (0 if is_agreed else 3)
     assert bool(server.asked) is is_agreed
     if not is_agreed:
-        assert f"sign in once more with: widget login {URL} --insecure" in said.err
+        assert f"sign in again with: widget login {URL} --insecure" in said.err
         assert far.run("logout").code == 0
         assert server.asked == []
 

@@ -199,7 +199,7 @@ def test_validate_and_publish_refuse_it_and_show_the_place(
 ) -> None:
     (widget / "index.js").write_text("export function mount(element) {\n\telement.append(1;\n}\n")
     refused = (
-        f"Error: The widget in {widget} has a fault.\n"
+        f"Error: The widget in {widget} has an error.\n"
         '  - main: index.js, line 2, column 18: ")" is missing.\n'
         "       element.append(1;\n"
         "                       ^\n"
@@ -236,9 +236,9 @@ def test_the_description_of_the_template_is_refused_at_publish(
         assert signed_in.run("publish", "clock", how) == Said(
             5,
             "",
-            "Error: The widget in clock has a fault.\n"
-            "  - description: it is still the one that widget init wrote. "
-            "Say in a sentence what the widget shows, or leave it out.\n"
+            "Error: The widget in clock has an error.\n"
+            "  - description: it is still the placeholder that widget init wrote. "
+            "Describe in a sentence what the widget shows, or remove it.\n"
             "       Change it in widget.json, then run: widget publish clock\n",
         )
     assert catalog.asked == []
@@ -247,5 +247,5 @@ def test_the_description_of_the_template_is_refused_at_publish(
 def test_the_template_passes_once_it_is_described(
     signed_in: Tool, widget: Path, catalog: ScriptedServer
 ) -> None:
-    assert signed_in.run("validate", widget) == Said(0, "Fine: clock 0.1.0, 1.6 KiB.\n", "")
+    assert signed_in.run("validate", widget) == Said(0, "Valid: clock 0.1.0, 1.6 KiB.\n", "")
     assert signed_in.run("publish", widget, "--yes").code == 0

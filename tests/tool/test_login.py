@@ -119,9 +119,9 @@ def test_a_refusal_in_the_browser_is_told(tool: Tool, catalog: ScriptedServer) -
     assert started.returncode == 3
     assert page.status_code == 403
     assert "You are not signed in" in page.text
-    assert "You refused it. Nothing was changed." in page.text
+    assert "You denied the request. Nothing was changed." in page.text
     assert "The person" not in page.text + err
-    assert "The sign-in was not completed: you refused it in the browser.\n" in err
+    assert "The sign-in was not completed: you denied it in the browser.\n" in err
     assert f"Try again: widget login {catalog.url}\n" in err
     assert not tool.config.exists()
 
@@ -221,7 +221,7 @@ def test_polling_slows_down_when_it_is_told_to(server: ScriptedServer) -> None:
 def test_no_catalog_makes_it_wait_without_end(server: ScriptedServer) -> None:
     pending = Scripted(400, {"error": "authorization_pending"})
     assert poll(server, pending, TOKENS, interval=10**40, expires_in=10**40) == [60, 60]
-    with pytest.raises(ToolError, match="has expired"):
+    with pytest.raises(ToolError, match="The code expired"):
         poll(server, pending, interval=10**40, expires_in=10**400)
 
 
@@ -229,16 +229,16 @@ def test_an_answer_nested_without_end_is_no_catalogs(server: ScriptedServer) -> 
     server.on("POST", DEVICE, Scripted(200, b"[" * 100_000))
     with Transport() as transport:
         oauth = OAuth(transport, server.url, "widget-cli")
-        with pytest.raises(ToolError, match="does not answer like a Widget Catalog"):
+        with pytest.raises(ToolError, match="does not respond like a Widget Catalog"):
             oauth.device_code()
 
 
 @pytest.mark.parametrize(
     ("answer", "sentence"),
     [
-        (Scripted(400, {"error": "access_denied"}), "The sign-in was refused in the browser."),
-        (Scripted(400, {"error": "expired_token"}), "The code has expired"),
-        (Scripted(400, {"error": "authorization_pending"}), "The code has expired"),
+        (Scripted(400, {"error": "access_denied"}), "The sign-in was denied in the browser."),
+        (Scripted(400, {"error": "expired_token"}), "The code expired"),
+        (Scripted(400, {"error": "authorization_pending"}), "The code expired"),
         (
             Scripted(400, {"error": "invalid_client", "error_description": "Unknown client."}),
             "The catalog did not accept the sign-in: Unknown client.",
@@ -264,7 +264,7 @@ def test_a_place_that_is_no_catalog_is_told(tool: Tool, server: ScriptedServer) 
     server.on("GET", "/api/widgets/cli-version", Scripted(404, b"<html>"))
     said = tool.run("login")
     assert said.code == 7
-    assert "does not answer like a Widget Catalog" in said.err
+    assert "does not respond like a Widget Catalog" in said.err
 
 
 def test_who_one_is_and_where_one_may_publish(signed_in: Tool, server: ScriptedServer) -> None:
@@ -273,7 +273,7 @@ def test_who_one_is_and_where_one_may_publish(signed_in: Tool, server: ScriptedS
     server.on("GET", "/api/auth/session", Scripted(body=session))
     server.on("GET", "/api/widgets/scopes", Scripted(body={"scopes": scopes}))
     assert signed_in.run("whoami").out == (
-        f"ann (ann@example.org) at {server.url}\nsigned in with widget login\npublishes to ann\n"
+        f"ann (ann@example.org) at {server.url}\nsigned in with widget login\ncan publish to ann\n"
     )
     assert signed_in.json("whoami") == {"catalog": server.url, **session, "scopes": scopes}
 
@@ -291,8 +291,8 @@ def test_a_catalog_without_https_is_signed_in_to_only_if_that_is_wanted(tool: To
     assert tool.run("login", "http://catalog.example") == Said(
         3,
         "",
-        "Error: http://catalog.example is not https: others on the network could read your "
-        "sign-in.\n       Use the catalog's https address; if you know this network, "
+        "Error: http://catalog.example does not use https: others on the network could read your "
+        "sign-in.\n       Use the catalog's https URL. If you trust this network, "
         "pass --insecure.\n",
     )
     assert not tool.config.exists()

@@ -197,7 +197,7 @@ def test_a_deprecated_version_is_still_the_latest(tool: Tool, server: ScriptedSe
 def test_a_widget_that_is_not_there_has_an_exit_code_of_its_own(reader: Tool, command: str) -> None:
     said = reader.run(command, "labs/dice", "--json")  # It is unlisted, and we are strangers.
     assert said.code == 9
-    assert json.loads(said.out)["hint"] == "Look for it: widget search dice"
+    assert json.loads(said.out)["hint"] == "Search for it: widget search dice"
 
 
 def at_terminal(reader: Tool, *arguments: str) -> str:
@@ -231,7 +231,7 @@ def test_an_sdk_that_is_no_version_is_wrong_usage(reader: Tool) -> None:
         2,
         "",
         'Error: "2" is not a semantic version: write three numbers, such as 1.0.0.\n'
-        "       Name the SDK that you have: --sdk 2.1.0\n",
+        "       Pass the SDK version that you use: --sdk 2.1.0\n",
     )
 
 

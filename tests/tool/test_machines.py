@@ -112,7 +112,7 @@ def test_a_bundle_over_the_limit_is_refused_here(tmp_path: Path) -> None:
         (tool.home / "clock" / "index.js").write_text(f"export function mount() {{}}{' ' * 2000}")
         said = tool.run("publish", "clock", "--yes")
         assert said.code == 5
-        assert "at most 2.0 KiB are taken" in said.err
+        assert "the limit is 2.0 KiB" in said.err
 
 
 @pytest.mark.parametrize("change", ["", "// other\n"])
@@ -130,6 +130,6 @@ def test_the_same_content_in_somebody_elses_scope_is_refused_and_not_already_pub
     assert bob.run("publish", "clock", "--yes", "--scope", "ann") == Said(
         4,
         "",
-        "Error: The token in WIDGET_TOKEN may not publish in the scope ann.\n"
-        "       Choose a scope of yours with --scope (you have bob), or ask an owner of ann.\n",
+        "Error: The token in WIDGET_TOKEN may not publish to the scope ann.\n"
+        "       Choose one of your scopes with --scope (bob), or ask an owner of ann.\n",
     )

@@ -138,8 +138,8 @@ def test_a_token_for_somebody_elses_scope_is_refused_before_it_is_made(
     assert said == Said(
         4,
         "",
-        "Error: You may not publish in the scope bob.\n"
-        "       Choose among yours (ann, acme), or ask an owner of bob.\n",
+        "Error: You may not publish to the scope bob.\n"
+        "       Choose one of your scopes (ann, acme), or ask an owner of bob.\n",
     )
     assert server.of("POST", "/api/tokens") == []
     server.on("POST", "/api/tokens", Scripted(201, {"id": "t1", "name": "ci", "token": "wct_new"}))
@@ -183,7 +183,7 @@ def test_a_token_is_made_when_it_was_confirmed_in_a_browser(
         "Confirm the token in any browser. It must show the same code:\n\n"
         "  https://catalog.example/account/token?code=BCDF-GHJK\n"
         "  code BCDF-GHJK\n\n"
-        "Waiting for you … Ctrl-C stops.\n"
+        "Waiting for confirmation … Press Ctrl-C to cancel.\n"
     )
     assert len(server.of("POST", "/api/tokens/requests/r1")) == 2
 
@@ -201,7 +201,7 @@ def test_a_token_is_made_when_it_was_confirmed_in_a_browser(
         (
             Scripted(404, {"error": "There is no such request."}),
             (
-                "Error: The request for the token has ended before anybody confirmed it.\n"
+                "Error: The token request expired before it was confirmed.\n"
                 "       Try again: widget tokens create\n"
             ),
         ),
@@ -229,13 +229,15 @@ def test_a_note_about_an_invitation_is_shown(signed_in: Tool, server: ScriptedSe
     assert said.err.endswith("Note: Registration is closed.\n")
 
 
-@pytest.mark.parametrize(("days", "told"), [("1", "1 day,"), ("30", "30 days,")])
+@pytest.mark.parametrize(("days", "told"), [("1", "1 day;"), ("30", "30 days;")])
 def test_how_long_a_token_is_good_is_told(
     signed_in: Tool, server: ScriptedServer, days: str, told: str
 ) -> None:
     server.on("POST", "/api/tokens", Scripted(201, {"id": "t1", "name": "ci", "token": "wct_new"}))
     said = signed_in.run("tokens", "create", "ci", "--days", days)
-    assert said.err == (f"Keep this; it cannot be shown again. Good for {told} as WIDGET_TOKEN:\n")
+    assert said.err == (
+        f"Store this token; it is shown only once. Valid for {told} use it as WIDGET_TOKEN:\n"
+    )
 
 
 def test_tokens_are_listed_without_secrets_and_revoked(

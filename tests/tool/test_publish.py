@@ -30,7 +30,7 @@ def test_a_first_version_is_published(
         f"  sha256         {digest}\n"
         "  SDK            ^2.0.0\n"
         "  permissions    none\n"
-        "\nThis is its first version.\n\n"
+        "\nThis is the first version.\n\n"
         "Published ann/clock 0.1.0.\n",
     )
     request, confirm = catalog.of("POST", PUBLISH)
@@ -111,7 +111,7 @@ def test_bump_leaves_the_file_alone_if_nothing_is_published(
     said = signed_in.run("publish", widget, "--yes", "--bump", "patch")
     assert said.code == 6
     assert said.err.endswith(
-        "Error: That version exists.\n       Raise the version: publish with --bump patch.\n"
+        "Error: That version exists.\n       Increase the version: publish with --bump patch.\n"
     )
     assert signed_in.run("publish", widget, "--dry-run", "--bump", "patch").code == 6
     assert (widget / "widget.json").read_text() == before
@@ -167,7 +167,7 @@ def test_without_a_terminal_nothing_is_published_unless_it_was_agreed(
 ) -> None:
     said = signed_in.run("publish", widget)
     assert (said.code, said.out) == (2, "")
-    assert "Or pass --yes to confirm without a question." in said.err
+    assert "Or pass --yes to skip the question." in said.err
     assert catalog.asked == []
 
 

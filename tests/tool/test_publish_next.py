@@ -21,7 +21,7 @@ def test_what_has_changed_is_shown_new_permissions_above_all(
     said = signed_in.run("publish", widget, "--yes")
     assert said.code == 0
     assert said.err.partition("\n\n")[2] == (
-        "Against 0.1.0, the last one:\n"
+        "Changes since 0.1.0, the last version:\n"
         "  size           100 bytes -> 27 bytes (-73 bytes)\n"
         "  SDK            ^1.0.0 -> ^2.0.0\n"
         "  license        none -> MIT\n"
@@ -42,7 +42,7 @@ def test_the_same_again_is_already_published(
     assert said == Said(
         0,
         f"{catalog.url}/cdn/index.js\n",
-        "ann/clock 0.1.0 is already published, with this very content. Nothing to do.\n",
+        "ann/clock 0.1.0 is already published with the same content. Nothing to do.\n",
     )
     assert catalog.of("POST", PUBLISH) == []
 
@@ -98,7 +98,7 @@ def test_a_manifest_that_says_otherwise_than_published_is_pointed_out(
     said = signed_in.run("publish", widget, "--yes")
     assert said.code == 0
     assert said.err.startswith(
-        "Note: widget.json says otherwise than published (license); raise the version."
+        "Note: widget.json differs from the published version (license); increase the version."
     )
 
 
@@ -120,4 +120,4 @@ def test_a_lower_number_than_the_last_is_pointed_out(
     catalog.on("GET", DETAIL, Scripted(body=published(widget, catalog, "2.0.0")))
     said = signed_in.run("publish", widget, "--yes")
     assert said.code == 0
-    assert "Note: 0.1.0 is below 2.0.0, and as the newest becomes the latest version." in said.err
+    assert "Note: 0.1.0 is lower than 2.0.0, but will be the latest version." in said.err

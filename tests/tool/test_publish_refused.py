@@ -36,7 +36,7 @@ def test_what_is_safe_is_tried_again_and_the_request_is_not(
         (400, 5, "Correct the widget, then publish again."),
         (403, 4, "or ask an owner of ann."),
         (413, 5, "Correct the widget, then publish again."),
-        (500, 1, "Try again later; if it persists, tell the catalog's operator."),
+        (500, 1, "Try again later; if it persists, contact the catalog's operator."),
     ],
 )
 def test_a_refusal_is_the_catalogs_sentence_and_a_hint(
@@ -67,7 +67,7 @@ def test_a_store_that_refuses_the_upload_in_its_own_way_is_told(
     catalog.on("PUT", "/put", Scripted(403, b"<Error><Code>AccessDenied</Code></Error>"))
     said = signed_in.run("publish", widget, "--yes")
     assert (said.code, said.out) == (1, "")
-    assert "Error: The upload was refused with status 403.\n       Nothing was" in said.err
+    assert "Error: The upload failed with status 403.\n       Nothing was" in said.err
 
 
 def test_a_tool_that_is_too_old_stops_before_anything_is_sent(
@@ -77,7 +77,9 @@ def test_a_tool_that_is_too_old_stops_before_anything_is_sent(
     catalog.on("GET", "/api/widgets/cli-version", Scripted(body=versions))
     said = signed_in.run("publish", widget, "--yes")
     assert (said.code, said.out) == (8, "")
-    assert said.err.startswith(f"Error: This is widget 0.1.0, and {catalog.url} wants at least 0.9")
+    assert said.err.startswith(
+        f"Error: This is widget 0.1.0, but {catalog.url} requires at least 0.9"
+    )
     assert len(catalog.asked) == 1
 
 
@@ -89,7 +91,7 @@ def test_not_signed_in_is_told_with_the_way_in(
         3,
         "",
         f"Error: You are not signed in to {catalog.url}.\n"
-        f"       Sign in: widget login {catalog.url} (machines set WIDGET_TOKEN).\n",
+        f"       Sign in: widget login {catalog.url} (or set WIDGET_TOKEN).\n",
     )
 
 
@@ -102,8 +104,8 @@ def test_a_scope_of_somebody_else_is_refused_before_a_plan_is_shown(
     assert said == Said(
         4,
         "",
-        "Error: You may not publish in the scope bob.\n"
-        "       Choose a scope of yours with --scope (you have ann), or ask an owner of bob.\n",
+        "Error: You may not publish to the scope bob.\n"
+        "       Choose one of your scopes with --scope (ann), or ask an owner of bob.\n",
     )
     assert catalog.of("POST", PUBLISH) == []
 
@@ -116,7 +118,7 @@ def test_who_may_publish_nowhere_is_told_so(
         assert signed_in.run("publish", widget, "--yes", *choice) == Said(
             4,
             "",
-            "Error: You may publish nowhere.\n"
+            "Error: You may not publish to any scope.\n"
             "       Use a token that may publish, or ask the catalog's operator.\n",
         )
 
@@ -143,11 +145,11 @@ def test_nothing_is_uploaded_in_the_clear_to_anybody_else(
     said = signed_in.run("publish", widget, "--yes")
     assert (said.code, said.out) == (1, "")
     shown = address if "://" in address else f"http:{address}"
-    more = " If you know that network, add --insecure." if shown.startswith("http:") else ""
+    more = " If you trust that network, add --insecure." if shown.startswith("http:") else ""
     assert said.err.endswith(
-        f"Error: The catalog asks to upload to {shown}, which is neither https nor "
+        f"Error: The catalog requested an upload to {shown}, which neither uses https nor is "
         f"{catalog.url} itself.\n"
-        "       Nothing was sent. Tell the catalog's operator, who sets its base_url and "
+        "       Nothing was sent. Ask the catalog's operator to check base_url and "
         f"s3_endpoint.{more}\n"
     )
     assert [it.method for it in catalog.asked].count("PUT") == 0

@@ -79,7 +79,7 @@ def test_a_token_that_stays_refused_is_told_and_not_tried_for_ever(
     said = signed_in.run("tokens", "list")
     assert (said.code, len(bearers(server))) == (3, 2)
     assert said.err == (
-        f"Error: Your sign-in to {server.url} has ended.\n"
+        f"Error: Your session at {server.url} has expired.\n"
         f"       Sign in again: widget login {server.url}\n"
     )
 
@@ -91,7 +91,7 @@ def test_a_sign_in_that_cannot_be_renewed_has_ended(
     server.on("POST", TOKEN, Scripted(400, {"error": "invalid_grant"}))
     said = signed_in.run("tokens", "list")
     assert said.code == 3
-    assert "has ended" in said.err
+    assert "has expired" in said.err
 
 
 def test_many_processes_renew_once(signed_in: Tool, server: ScriptedServer) -> None:
@@ -120,7 +120,7 @@ def test_a_machines_token_that_is_refused_is_not_renewed(
     server.on("GET", TOKENS, REFUSED)
     said = signed_in.run("tokens", "list", environment={"WIDGET_TOKEN": "wct_old"})
     assert said.code == 3
-    assert "does not accept the token in WIDGET_TOKEN" in said.err
+    assert "rejected the token in WIDGET_TOKEN" in said.err
     assert "wct_old" not in said.err
     assert server.of("POST", TOKEN) == []
 

@@ -88,7 +88,7 @@ def test_without_a_catalog_the_way_to_one_is_told(tool: Tool) -> None:
 def test_an_address_that_is_none_is_told(tool: Tool, url: str) -> None:
     said = tool.run("search", "--catalog", url)
     assert said.code == 2
-    assert "is not the address of a catalog" in said.err
+    assert "is not a valid catalog URL" in said.err
 
 
 def test_a_terminal_without_unicode_gets_what_it_can_show(tool: Tool) -> None:

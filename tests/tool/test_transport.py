@@ -103,7 +103,7 @@ def test_no_connection_is_tried_again_even_for_what_may_not_be_repeated() -> Non
 
 def test_an_answer_that_does_not_come_is_told(server: ScriptedServer) -> None:
     server.on("POST", "/x", Scripted(delay_s=0.8))
-    with pytest.raises(ToolError, match="does not answer in time"):
+    with pytest.raises(ToolError, match="the request timed out"):
         ask(server, Pauses(), "POST", is_repeatable=False)
 
 
@@ -120,7 +120,7 @@ def test_an_answer_that_does_not_come_is_told(server: ScriptedServer) -> None:
 )
 def test_what_no_catalog_says_is_told_so(server: ScriptedServer, strange: Scripted) -> None:
     server.on("GET", "/x", strange)
-    with pytest.raises(ToolError, match="does not answer like a Widget Catalog") as caught:
+    with pytest.raises(ToolError, match="does not respond like a Widget Catalog") as caught:
         ask(server, Pauses())
     assert caught.value.exit_code == ExitCode.UNREACHABLE
 
@@ -199,7 +199,7 @@ def test_an_answer_that_is_too_large_is_not_read_to_its_end(
         transport.send("GET", f"{server.url}/x", is_repeatable=True, max_bytes=SMALL_BYTES)
     peak_bytes = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert caught.value.sentence.endswith("answers with more than 1.0 MiB.")
+    assert caught.value.sentence.endswith("sent a response larger than 1.0 MiB.")
     assert caught.value.exit_code == ExitCode.UNREACHABLE
     assert peak_bytes < 16 << 20
     assert len(server.asked) == 1
@@ -210,7 +210,7 @@ def test_an_encoding_that_was_not_asked_for_is_refused(
     server: ScriptedServer, encoding: str
 ) -> None:
     server.on("GET", "/x", Scripted(200, b"not packed", {"Content-Encoding": encoding}))
-    with pytest.raises(ToolError, match="in an encoding that was not asked for"):
+    with pytest.raises(ToolError, match="with an unsupported content encoding"):
         ask(server, Pauses())
     assert server.asked[0].headers["accept-encoding"] == "gzip"
 
@@ -229,8 +229,8 @@ def test_https_at_a_port_for_http_is_told(server: ScriptedServer) -> None:
     with Transport(pause=pauses) as transport, pytest.raises(ToolError) as caught:
         transport.send("GET", f"{address}/x", is_repeatable=True)
     host = server.url.removeprefix("http://")
-    assert caught.value.sentence == f"{host} speaks http there, not https."
-    assert caught.value.hint == f"If that is what you want, write the address as {server.url}."
+    assert caught.value.sentence == f"{host} uses http on this port, not https."
+    assert caught.value.hint == f"If you trust this network, use {server.url}."
     assert pauses == []
 
 
@@ -241,8 +241,8 @@ def test_http_at_a_port_for_https_is_told() -> None:
         pytest.raises(ToolError) as caught,
     ):
         transport.send("GET", f"http://127.0.0.1:{port}/x", is_repeatable=True)
-    assert caught.value.sentence == f"127.0.0.1:{port} speaks https there, not http."
-    assert caught.value.hint == f"Write the address as https://127.0.0.1:{port}."
+    assert caught.value.sentence == f"127.0.0.1:{port} uses https on this port, not http."
+    assert caught.value.hint == f"Use https://127.0.0.1:{port}."
 
 
 @pytest.mark.parametrize(
@@ -255,7 +255,7 @@ def test_http_at_a_port_for_https_is_told() -> None:
 )
 def test_a_server_that_asks_for_https_is_understood(server: ScriptedServer, page: bytes) -> None:
     server.on("GET", "/x", Scripted(400, page, {"Content-Type": "text/html"}))
-    with pytest.raises(ToolError, match="speaks https there, not http"):
+    with pytest.raises(ToolError, match="uses https on this port, not http"):
         ask(server, Pauses())
 
 

@@ -17,18 +17,18 @@ def test_a_new_widget_is_fine_but_for_its_description(tool: Tool) -> None:
         0,
         "",
         "Created the widget my-clock:\n"
-        "  My Clock/widget.json  what the catalog knows of it\n"
-        "  My Clock/index.js     what a dashboard runs\n"
+        "  My Clock/widget.json  the manifest, for the catalog\n"
+        "  My Clock/index.js     the module that dashboards run\n"
         "Next:\n"
-        "  widget dev 'My Clock'       runs it in your browser, again at every save\n"
-        "  widget validate 'My Clock'  what would keep it from being published\n"
-        "  widget publish 'My Clock'   asks before it does anything\n",
+        "  widget dev 'My Clock'       run it in your browser and reload it on every change\n"
+        "  widget validate 'My Clock'  check whether it can be published\n"
+        "  widget publish 'My Clock'   publish it, after confirmation\n",
     )
     assert tool.run("validate", "My Clock") == Said(
         0,
-        "Fine: my-clock 0.1.0, 1.6 KiB.\n",
-        "Note: description: it is still the one that widget init wrote. "
-        "widget publish refuses it.\n",
+        "Valid: my-clock 0.1.0, 1.6 KiB.\n",
+        "Note: description: it is still the placeholder that widget init wrote. "
+        "widget publish rejects it.\n",
     )
 
 
@@ -62,7 +62,7 @@ def test_all_faults_are_told_at_once(tool: Tool, widget: Path) -> None:
     said = tool.run("validate", widget)
     assert (said.code, said.out) == (5, "")
     lines = said.err.splitlines()
-    assert lines[0] == f"Error: The widget in {widget} has 7 faults."
+    assert lines[0] == f"Error: The widget in {widget} has 7 errors."
     assert [it.split(":")[0] for it in lines[1:8]] == [
         f"  - {key}"
         for key in ("name", "version", "displayName", "minSize", "maxSize", "sdkVersion", "main")
@@ -122,7 +122,7 @@ def test_a_misspelled_key_is_named_beside_the_fault_it_causes(tool: Tool, widget
     said = tool.run("validate", widget)
     assert said.code == 5
     assert said.err.splitlines()[:3] == [
-        f"Error: The widget in {widget} has a fault and a note.",
+        f"Error: The widget in {widget} has an error and a note.",
         "  - sdkVersion: is missing.",
         "  - The catalog does not know the key sdkversion. Did you mean sdkVersion?",
     ]
@@ -134,7 +134,7 @@ def test_misspelled_keys_are_named_beside_a_syntax_error(tool: Tool, widget: Pat
     (widget / "index.js").write_text("export function mount( {")
     said = tool.run("validate", widget)
     lines = said.err.splitlines()
-    assert lines[0] == f"Error: The widget in {widget} has a fault and 2 notes."
+    assert lines[0] == f"Error: The widget in {widget} has an error and 2 notes."
     assert [it for it in lines if "Did you mean" in it] == [
         "  - The catalog does not know the key permisions. Did you mean permissions?",
         "  - The catalog does not know the key licence. Did you mean license?",
@@ -144,10 +144,10 @@ def test_misspelled_keys_are_named_beside_a_syntax_error(tool: Tool, widget: Pat
 @pytest.mark.parametrize(
     ("content", "fault"),
     [
-        (None, "main: there is no file index.js beside widget.json."),
+        (None, "main: there is no file index.js next to widget.json."),
         (b"", "main: index.js is empty."),
         (b"// \xff", "main: index.js is not UTF-8 text (byte 3)."),
-        (b"/" * 2_097_153, "main: index.js is too large: 2.0 MiB, and at most 2.0 MiB are taken."),
+        (b"/" * 2_097_153, "main: index.js is too large: 2.0 MiB; the limit is 2.0 MiB."),
     ],
 )
 def test_a_bundle_that_cannot_be_taken_is_a_fault(
@@ -174,7 +174,7 @@ def test_the_limit_is_the_catalogs_if_it_answers(
     tool: Tool, widget: Path, server: ScriptedServer
 ) -> None:
     server.on("GET", "/api/settings", Scripted(body={"maxBundleBytes": 100}))
-    assert "at most 100 bytes are taken" in tool.run("validate", widget).err
+    assert "the limit is 100 bytes" in tool.run("validate", widget).err
     server.on("GET", "/api/settings", Scripted(500, b"<html>"))
     assert tool.run("validate", widget).code == 0
 
@@ -224,8 +224,9 @@ def test_a_link_that_leads_out_of_the_folder_is_a_fault(
     assert said == Said(
         5,
         "",
-        f"Error: The widget in {widget} has a fault.\n"
-        f"  - {key}: {file} is a link that leads out of the widget's folder. Copy the file there.\n"
+        f"Error: The widget in {widget} has an error.\n"
+        f"  - {key}: {file} is a symbolic link to a file outside the widget's folder. "
+        "Copy the file into the folder.\n"
         f"       Correct widget.json or the files it names, then run: widget validate {widget}\n",
     )
     assert tool.run("publish", widget, "--yes").code == 5
@@ -237,7 +238,10 @@ def test_a_linked_folder_that_leads_out_is_a_fault_too(tool: Tool, widget: Path)
     (widget / "dist").symlink_to("../build")
     manifest = widget / "widget.json"
     manifest.write_text(manifest.read_text().replace('"index.js"', '"dist/index.js"'))
-    assert "main: dist/index.js is a link that leads out" in tool.run("validate", widget).err
+    assert (
+        "main: dist/index.js is a symbolic link to a file outside"
+        in tool.run("validate", widget).err
+    )
 
 
 def test_a_manifest_that_is_a_link_out_of_the_folder_is_refused(tool: Tool, widget: Path) -> None:
@@ -247,8 +251,9 @@ def test_a_manifest_that_is_a_link_out_of_the_folder_is_refused(tool: Tool, widg
     assert said == Said(
         5,
         "",
-        f"Error: {widget / 'widget.json'} is a link that leads out of the widget's folder.\n"
-        "       Copy the file there.\n",
+        f"Error: {widget / 'widget.json'} is a symbolic link to a file outside the widget's "
+        "folder.\n"
+        "       Copy the file into the folder.\n",
     )
 
 
@@ -258,7 +263,7 @@ def test_links_inside_the_folder_and_to_it_are_followed(tool: Tool, widget: Path
         (widget / file).symlink_to(place)
     (tool.home / "linked").symlink_to(widget)
     for folder in (widget, Path("clock"), Path("linked")):
-        assert tool.run("validate", folder) == Said(0, "Fine: clock 0.1.0, 1.6 KiB.\n", "")
+        assert tool.run("validate", folder) == Said(0, "Valid: clock 0.1.0, 1.6 KiB.\n", "")
 
 
 def test_a_link_in_a_circle_is_a_fault(tool: Tool, widget: Path) -> None:
@@ -273,5 +278,5 @@ def test_a_file_where_a_folder_is_meant_is_told(tool: Tool, widget: Path) -> Non
     file = widget / "widget.json"
     said = tool.run("validate", file)
     assert said == Said(
-        5, "", f"Error: {file} is not a folder.\n       Name the widget's folder.\n"
+        5, "", f"Error: {file} is not a folder.\n       Pass the widget's folder.\n"
     )

@@ -47,11 +47,11 @@ def test_a_webhook_is_added_tried_followed_and_removed(
     id_ = added["id"]
     shown = f"{id_}\tann\t{receiver.url}\tpublished\tenabled\n"
     assert ann.run("webhooks", "list", "--scope", "@ann").out == shown
-    assert ann.run("webhooks", "log", id_).err == "Nothing was sent yet.\n"
+    assert ann.run("webhooks", "log", id_).err == "No deliveries yet.\n"
 
     tried = ann.run("webhooks", "test", id_)
     assert (tried.code, tried.out) == (0, "")
-    assert tried.err == "The test event is delivered. The receiver answered 204.\n"
+    assert tried.err == "The test event was delivered. The receiver responded with 204.\n"
     assert receiver.received[0].is_signed_with(added["secret"])
 
     with Author(service.url, token_of(service, "ann")) as author:
@@ -60,11 +60,11 @@ def test_a_webhook_is_added_tried_followed_and_removed(
     wait_for(lambda: ann.json("webhooks", "log", id_)["deliveries"][0]["state"] == "delivered")
     row, _ = ann.run("webhooks", "log", id_).out.splitlines()
     _, delivery, *rest = row.split("\t")
-    assert rest == ["published", "delivered", "1", "The receiver answered 204."]
+    assert rest == ["published", "delivered", "1", "The receiver responded with 204."]
 
     again = ann.run("webhooks", "replay", id_, delivery)
     follow = f"Follow it with:\n  widget webhooks log {id_}\n"
-    assert again.err == f"The delivery {delivery} is sent again. {follow}"
+    assert again.err == f"The delivery {delivery} is queued again. {follow}"
     wait_for(lambda: len(receiver.received) == 3)
     assert receiver.received[1].id == receiver.received[2].id == delivery
 
@@ -83,7 +83,7 @@ def test_a_receiver_that_fails_fails_the_test_event(ann: Tool, receiver: Receive
     failed = ann.run("webhooks", "test", id_)
     assert failed.code == 1
     assert failed.err.startswith(
-        "Error: The test event has failed. The receiver answered 503.\n       It is sent again."
+        "Error: The test event failed. The receiver responded with 503.\n       It will be retried."
     )
     assert ann.run("webhooks", "list").out.split("\t")[-1].startswith("failing since 2")
     assert ann.run("webhooks", "disable", id_).err == f"The webhook {id_} is disabled.\n"

@@ -74,7 +74,7 @@ def check_database(store: Store, replica: Replica, progress: Progress = lambda _
     if broken.elsewhere and database is not None:
         store.close()  # Its connections know the tables that are about to go.
         discard_other_pages(Path(database))
-        findings.mended.append("pages of the database that hold nothing were damaged.")
+        findings.mended.append("unused pages of the database were damaged.")
     found = check_replica(store, replica, progress)
     findings.faults += found.damaged
     findings.is_truth_sound = not found.damaged

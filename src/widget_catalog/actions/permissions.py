@@ -9,7 +9,7 @@ from ..store.engine import Snapshot
 from ..store.organizations import standing_of
 
 _SENTENCES = {
-    Right.PUBLISH: "You may not publish in the scope {scope}.",
+    Right.PUBLISH: "You may not publish to the scope {scope}.",
     Right.VIEW: "The scope {scope} is not yours.",
     Right.READ_AUDIT: "The audit log of {scope} is for its owners.",
     Right.MAKE_OFFICIAL: "Only the operator can mark widgets as official.",

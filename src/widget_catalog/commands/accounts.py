@@ -1,4 +1,4 @@
-"""`widget-catalog account …` and `scope …`: who may come in, and which names are kept back."""
+"""`widget-catalog account …` and `scope …`: accounts, and reserved names."""
 
 import getpass
 import json
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from ..settings import Settings
     from ..wiring import Node
 
-accounts = command_group("account", "Manage accounts: people who may sign in and publish.")
-scopes = command_group("scope", "Manage scopes, the names that widgets are published under.")
+accounts = command_group("account", "Manage accounts.")
+scopes = command_group("scope", "Manage scopes, the namespaces that widgets are published in.")
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The user name.")]
 PasswordFromInput = Annotated[
     bool,
-    typer.Option("--password-stdin", help="Read the password from standard input, one line."),
+    typer.Option("--password-stdin", help="Read the password from standard input."),
 ]
 
 
@@ -42,7 +42,8 @@ def create(
     email: Annotated[str, typer.Option(help="The e-mail address.")],
     password_stdin: PasswordFromInput = False,
     operator: Annotated[
-        bool, typer.Option("--operator", help="Make it an operator, who manages the whole catalog.")
+        bool,
+        typer.Option("--operator", help="Create an operator, who can manage the whole catalog."),
     ] = False,
     allow_reserved: Annotated[
         bool, typer.Option("--allow-reserved", help="Allow a reserved name, such as staff.")
@@ -50,16 +51,16 @@ def create(
     data: DataOption = None,
     config: ConfigOption = None,
 ) -> None:
-    """Create an account. Its name is also the scope it publishes in.
+    """Create an account. Its name is also its scope.
 
-    Widgets that were imported into that scope belong to the account from then on.
+    Widgets that were imported into that scope then belong to the account.
     """
     from ..actions.create_account import create_account
 
     settings = load_settings({"data": data}, config)
     reserved = reserved_names(settings.reserved_names)
     if name in reserved and not allow_reserved:
-        fail(f"The name {name} is reserved. Choose another, or give it out with --allow-reserved.")
+        fail(f"The name {name} is reserved. Choose another, or use --allow-reserved.")
     password = _password(password_stdin)
     # The folder may be new: an operator may make accounts before the first start.
     node = command_node(settings)
@@ -95,11 +96,11 @@ def list_(
 
 @accounts.command()
 def disable(name: Name, data: DataOption = None, config: ConfigOption = None) -> None:
-    """Block an account and end its sessions. What it has published stays."""
+    """Block an account and end its sessions. Its widgets remain."""
     from ..actions.manage_account import set_disabled
 
     set_disabled(open_existing(data, config).store, name, is_disabled=True)
-    report(f"{name} can no longer sign in, and is signed out everywhere.")
+    report(f"{name} is blocked, and signed out everywhere.")
 
 
 @accounts.command()
@@ -118,7 +119,7 @@ def reset_password_(
     data: DataOption = None,
     config: ConfigOption = None,
 ) -> None:
-    """Set a new password, and end all sessions of the account."""
+    """Set a new password and end all sessions of the account."""
     from ..actions.manage_account import reset_password
 
     node = open_existing(data, config)
@@ -128,9 +129,10 @@ def reset_password_(
 
 @accounts.command("reset-second-factor")
 def reset_second_factor_(name: Name, data: DataOption = None, config: ConfigOption = None) -> None:
-    """For somebody who lost their phone or key: remove their passkeys, app and recovery codes.
+    """Remove the passkeys, authenticator app and recovery codes of an account.
 
-    Make sure of the person first. The password alone signs them in afterwards.
+    For a person who has lost their phone or key. Verify their identity first: afterwards the
+    password alone signs them in.
     """
     from ..actions.manage_account import reset_second_factor
 
@@ -141,13 +143,13 @@ def reset_second_factor_(name: Name, data: DataOption = None, config: ConfigOpti
 @accounts.command("invite")
 def invite_(
     email: Annotated[
-        str | None, typer.Option(help="Who it is for, as a note.", show_default=False)
+        str | None, typer.Option(help="A note: who the invitation is for.", show_default=False)
     ] = None,
     operator: Annotated[bool, typer.Option("--operator", help="Invite an operator.")] = False,
     data: DataOption = None,
     config: ConfigOption = None,
 ) -> None:
-    """Print a link that lets one person create an account within a week."""
+    """Print an invitation link to create one account, valid for a week."""
     from ..actions.create_account import AUTHOR, OPERATOR, invite
 
     settings = load_settings({"data": data}, config)
@@ -155,20 +157,20 @@ def invite_(
     secret = invite(node.store, OPERATOR if operator else AUTHOR, email)
     if settings.registration == "closed" and not operator:
         report(
-            "Note: with the settings of this command, registration is closed. The link works only "
-            "while the service runs with registration set to invitation or open."
+            "Note: registration is closed in the settings of this command. The link works only "
+            "if the service runs with registration set to invitation or open."
         )
     address, source = _address(settings, node)
     report(
         f"The link assumes that people reach the service at {address} ({source}). If "
-        "that is not so, set base_url as for serve (WIDGET_CATALOG_BASE_URL, or --config), or "
-        "replace the beginning of the link."
+        "it is another URL, set base_url as for serve (WIDGET_CATALOG_BASE_URL, or --config), or "
+        "edit the link."
     )
     print(f"{address}/join?invitation={secret}")  # noqa: T201
 
 
 def _address(settings: "Settings", node: "Node") -> tuple[str, str]:
-    """Where people reach the service, and how that is known."""
+    """The public URL of the service, and where it comes from."""
     from ..service_lock import FolderInUse, ServiceLock
 
     if settings.base_url:
@@ -187,7 +189,7 @@ def reserve(
     data: DataOption = None,
     config: ConfigOption = None,
 ) -> None:
-    """Reserve a name: no account or organization can take it."""
+    """Reserve a name, so that no account or organization can use it."""
     from ..actions.reserve_scope import reserve_scope
 
     reserve_scope(open_existing(data, config).store, name)
@@ -200,20 +202,20 @@ def release(
     data: DataOption = None,
     config: ConfigOption = None,
 ) -> None:
-    """Release a name: a reserved one, or an organization's that has published nothing.
+    """Release a reserved name, or the name of an organization without published widgets.
 
-    The organization ends, with its memberships and invitations. A name that something was
-    published under, or that an account has, is never given to somebody else.
+    The organization is removed, with its memberships and invitations. The name of an account, or
+    of a scope with published widgets, cannot be released.
     """
     from ..actions.reserve_scope import release_scope
 
     settings = load_settings({"data": data}, config)
     was = release_scope(existing_node(settings).store, name)
-    ended = f"The organization {name} was deleted. " if was == "organization" else ""
+    ended = f"The organization {name} was removed. " if was == "organization" else ""
     if name in reserved_names(settings.reserved_names):
         report(f"{ended}{name} is still reserved by default; see the setting reserved_names.")
     else:
-        report(f"{ended}The name {name} is free: anybody can take it.")
+        report(f"{ended}The name {name} is now available to everyone.")
 
 
 def _password(from_input: bool) -> str:
@@ -221,12 +223,12 @@ def _password(from_input: bool) -> str:
         try:
             return sys.stdin.buffer.readline().decode().rstrip("\r\n")
         except UnicodeDecodeError:  # It could never be typed again, wherever one signs in.
-            fail("The password must be text in UTF-8.")
+            fail("The password must be UTF-8 text.")
     if not sys.stdin.isatty():
-        fail("Give the password on standard input, with --password-stdin.")
+        fail("Pass the password on standard input, with --password-stdin.")
     first, again = getpass.getpass("Password: "), getpass.getpass("Again: ")
     if first != again:
-        fail("The two passwords differ.")
+        fail("The passwords do not match.")
     return first
 
 

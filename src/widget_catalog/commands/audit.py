@@ -13,16 +13,16 @@ if TYPE_CHECKING:
 
 def audit(
     scope: Annotated[
-        str | None, typer.Option(help="Only of this scope: an account or organization.")
+        str | None, typer.Option(help="Only entries of this scope (account or organization).")
     ] = None,
     limit: Annotated[
-        int, typer.Option(min=1, max=10_000, help="How many entries, up to 10,000.")
+        int, typer.Option(min=1, max=10_000, help="Number of entries, up to 10,000.")
     ] = 50,
     as_json: JsonOption = False,
     data: DataOption = None,
     config: ConfigOption = None,
 ) -> None:
-    """Print who did what, when and why, with which program, and from which address."""
+    """Print the audit log: who did what, when and why, with which client, from which address."""
     from ..actions.read_audit import shown_entry
     from ..store.audit import list_entries
 

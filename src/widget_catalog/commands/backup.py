@@ -43,7 +43,7 @@ def backup(
         str,
         typer.Argument(
             metavar="TARGET",
-            help="A folder, or a file whose name ends in .tar.zst.",
+            help="A folder, or a file with the suffix .tar.zst.",
             show_default=False,
         ),
     ],
@@ -51,18 +51,18 @@ def backup(
         str | None,
         typer.Option(
             metavar="TIME",
-            help="Go on until stopped: copy what has changed every 30s, 5m or 1h. Needs a folder.",
+            help="Run until stopped, and copy changes every 30s, 5m or 1h. Requires a folder.",
             show_default=False,
         ),
     ] = None,
     keep: Annotated[
-        int, typer.Option(metavar="N", min=1, help="How many snapshots to keep in a folder.")
+        int, typer.Option(metavar="N", min=1, help="Number of snapshots to keep in a folder.")
     ] = _KEPT,
     no_replica: Annotated[
         bool,
         typer.Option(
             "--no-replica",
-            help="Leave out the read model: a smaller backup, and a slower first start from it.",
+            help="Exclude the read model: a smaller backup, but a slower first start from it.",
         ),
     ] = False,
     data: DataOption = None,
@@ -83,21 +83,21 @@ def backup(
     from ..progress import counting
 
     settings = load_settings({"data": data}, config)
-    require_folder(settings, "which has backups of its own: use pg_dump or PITR.")
+    require_folder(settings, "which has its own backup tools: use pg_dump or PITR.")
     require_catalog(settings)
     catalog = _catalog(settings, with_replica=not no_replica)
     path, bar = Path(target), partial(counting, say)
     is_file = path.name.endswith(ARCHIVE_SUFFIX) and not path.is_dir()
     if path.is_file() and not is_file:
-        fail(f"{path} is a file. Name a folder, or a file whose name ends in {ARCHIVE_SUFFIX}.")
+        fail(f"{path} is a file. Pass a folder, or a file with the suffix {ARCHIVE_SUFFIX}.")
     if not is_file and not path.is_dir() and path.suffix.lower() in _OTHER_FILES:
         fail(
-            f"{path}: a backup is a folder, or a file whose name ends in {ARCHIVE_SUFFIX}. To get "
-            "a folder of this name, create it first."
+            f"{path}: a backup is a folder, or a file with the suffix {ARCHIVE_SUFFIX}. To back "
+            "up to a folder with this name, create it first."
         )
     if every is not None:
         if is_file:
-            fail("--every needs a folder: a file would be rewritten each time.")
+            fail("--every requires a folder: a file would be rewritten each time.")
         _follow(FolderBackup(path, catalog, keep), catalog.database, seconds_of(every))
         return
     if is_file:
@@ -108,7 +108,7 @@ def backup(
             made = folder.add_snapshot()
     report(f"Backed up {_summary(made.manifest)} to {made.path}.")
     if not is_file:
-        report(f"Copied {_counted(made.bundles_copied, 'bundle')} that it did not have yet.")
+        report(f"Copied {_counted(made.bundles_copied, 'bundle')} that were not in the folder yet.")
     _tell_of_repairs(made)
     _tell_of_replica(made)
     _warn_of_key(made.manifest, settings.data / "second-factor.key")
@@ -122,7 +122,7 @@ def restore(
         Path,
         typer.Argument(
             metavar="SOURCE",
-            help="A backup: a folder, or a file.",
+            help="The backup: a folder or a file.",
             show_default=False,
             readable=False,
         ),
@@ -131,7 +131,7 @@ def restore(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Which snapshot of a folder, by its name or how it begins; see --list.",
+            help="The snapshot of a folder, by its name or a prefix of it; see --list.",
             show_default="the newest",
         ),
     ] = None,
@@ -145,7 +145,7 @@ def restore(
         bool,
         typer.Option(
             "--despite-damage",
-            help="Restore the database and every whole bundle, and name what is damaged.",
+            help="Restore the database and all intact bundles, and list damaged files.",
         ),
     ] = False,
     data: DataOption = None,
@@ -163,12 +163,12 @@ def restore(
     from ..progress import counting
 
     settings = load_settings({"data": data}, config)
-    require_folder(settings, "and a backup is restored into a folder: leave out the database.")
+    require_folder(settings, "but a backup is restored into a folder: unset database.")
     if not source.exists():
         fail(f"There is no backup {source}.")
     if list_:
         if not source.is_dir():
-            fail(f"{source} is not a folder; it has one snapshot.")
+            fail(f"{source} is a file, and has only one snapshot.")
         snapshots = describe(source)
         for name, manifest in snapshots.items():
             about = manifest if isinstance(manifest, str) else _summary(manifest)
@@ -179,12 +179,13 @@ def restore(
     bar = partial(counting, say)
     if check:
         found = check_backup(source, snapshot, bar)
-        report(f"The snapshot {found.name} is whole: {_summary(found.manifest)}.")
+        report(f"The snapshot {found.name} is intact: {_summary(found.manifest)}.")
     else:
         found = restore_backup(source, settings.data, snapshot, bar, despite_damage=despite_damage)
         report(f"Restored {_summary(found.manifest)} to {settings.data}.")
         report(
-            f"The backup was made at {found.manifest.made_at} by release {found.manifest.release}."
+            f"The backup was created at {found.manifest.made_at} by release "
+            f"{found.manifest.release}."
         )
         _warn_of_key(found.manifest, settings.data / "second-factor.key", is_restored=True)
         for it in found.replica_faults:
@@ -233,10 +234,10 @@ def _follow(folder: "FolderBackup", database: Path, every_s: float) -> None:
 
     def on_failure(error: "CatalogError") -> None:
         now = clock.iso(clock.now())
-        say.print(f"{now}  [red]Error:[/] {escape(error.message)} Trying again.")
+        say.print(f"{now}  [red]Error:[/] {escape(error.message)} Retrying.")
 
     with folder.locked():
-        report(f"Copying changes every {every_s:g} s. Stop with Ctrl-C.")
+        report(f"Copying changes every {every_s:g} s. Press Ctrl-C to stop.")
         keep_copying(folder, database, every_s, is_over, on_made, on_failure)
 
 
@@ -265,7 +266,7 @@ def _warn_of_missing(manifest: "Manifest") -> None:
 
 
 def _tell_of_repairs(made: "Made") -> None:
-    what = "was damaged in the backup, and was copied again."
+    what = "was damaged in the backup and has been copied again."
     _print_some("Repaired:", [f"{it} {what}" for it in made.repaired])
 
 
@@ -298,7 +299,7 @@ def _warn_of_key(manifest: "Manifest", key: Path, *, is_restored: bool = False) 
     advice = (
         f"Copy your second-factor.key to {key} before you start the service."
         if is_restored
-        else f"Keep a copy of {key} in another place; it does not change."
+        else f"Keep a copy of {key} elsewhere; it does not change."
     )
     say.print(
         f"[yellow]Note:[/] {people} an authenticator app. The key of these apps is not in the "

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 
 _WOULD_REFUSE = (
-    " --clean would refuse that without --force: the database may be the wrong one, an old one or "
-    "one of another catalog."
+    " --clean refuses this without --force: the database may be an old one, or belong to another "
+    "catalog."
 )
 
 
@@ -27,10 +27,10 @@ def explain_orphans(node: "Node", orphans: list[str]) -> str:
     if found.are_too_many:
         return (
             f"Only {found.referred:,} of {counted(found.stored, 'stored file')} are referred to by "
-            "a version. The database may be the wrong one, an old one or one of another catalog: "
-            "check that first. doctor --clean would refuse to move so many."
+            "a version. The database may be an old one, or belong to another catalog: check that "
+            "first. doctor --clean refuses to move so many."
         )
-    return "An interrupted import leaves such files; move them aside with doctor --clean."
+    return "An interrupted import leaves such files behind. Move them aside with: doctor --clean"
 
 
 def clean_up(node: "Node", orphans: list[str], *, is_dry: bool, is_forced: bool) -> list[str]:

@@ -27,7 +27,7 @@ DataOption = Annotated[
     typer.Option(
         "--data",
         metavar="FOLDER",
-        help="The folder that holds the catalog.",
+        help="The data folder of the catalog.",
         show_default="data",
         rich_help_panel=WHERE,
     ),
@@ -114,7 +114,7 @@ def seconds_of(every: str) -> float:
     """What `--every` says."""
     found = re.fullmatch(r"(\d{1,9})([smh])", every)
     if found is None or int(found[1]) == 0:
-        fail(f"--every {every}: write a number with s, m or h behind it, such as 30s.")
+        fail(f"--every {every}: write a number followed by s, m or h, such as 30s.")
     return int(found[1]) * _UNITS_S[found[2]]
 
 

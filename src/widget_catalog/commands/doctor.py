@@ -27,10 +27,10 @@ _SHOWN = 20
 
 def doctor(
     clean: Annotated[
-        bool, typer.Option("--clean", help="Move stored files that no version refers to aside.")
+        bool, typer.Option("--clean", help="Move aside stored files that no version refers to.")
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only say what --clean or --delete-aside would do.")
+        bool, typer.Option("--dry-run", help="Only print what --clean or --delete-aside would do.")
     ] = False,
     force: Annotated[
         bool, typer.Option("--force", help="Let --clean move nearly all stored files.")
@@ -38,23 +38,21 @@ def doctor(
     delete_aside: Annotated[
         int | None,
         typer.Option(
-            metavar="DAYS", min=0, help="Delete what was moved aside at least DAYS days ago."
+            metavar="DAYS", min=0, help="Delete files that were moved aside at least DAYS days ago."
         ),
     ] = None,
     rebuild: Annotated[
         bool,
-        typer.Option(
-            "--rebuild", help="Rebuild the read model from the database, whatever is there."
-        ),
+        typer.Option("--rebuild", help="Rebuild the read model from the database in any case."),
     ] = False,
     data: DataOption = None,
     config: ConfigOption = None,
 ) -> None:
     """Check the database, every stored bundle and the read model, and repair the read model.
 
-    Exit code 1: something was found. The service may be running. --clean deletes no bundle: it
-    moves files into a folder named aside in the data folder. --rebuild takes some minutes for
-    a million widgets; a service that is running goes on with the former read model meanwhile.
+    Exit code 1: problems were found. The service may be running. --clean deletes no bundles: it
+    moves files into the folder aside in the data folder. --rebuild takes several minutes for a
+    million widgets; meanwhile a running service uses the old read model.
     """
     from ..actions.check_catalog import check_catalog
     from ..actions.mirror.status import find_status
@@ -75,7 +73,7 @@ def doctor(
         make_folder(folder)
     check_writable(settings.data)
     was_discarded = not settings.database and _check_file(folder.database)
-    bar = partial(counting, say, "Making the read model")
+    bar = partial(counting, say, "Building the read model")
     # Counts are not set again on the way in: what is wrong must be seen to be reported.
     node = prepare_node(
         settings.data,
@@ -94,9 +92,9 @@ def doctor(
     with counting(say, "Checking", total) as advance:
         findings = check_catalog(node.store, node.bundles, node.replica, advance)
     if was_discarded:
-        findings.mended.insert(0, "pages of the database that hold nothing were damaged.")
+        findings.mended.insert(0, "unused pages of the database were damaged.")
     if not node.is_replica_sound:
-        findings.mended.insert(0, "the whole read model was damaged, and was rebuilt.")
+        findings.mended.insert(0, "the read model was damaged and has been rebuilt.")
     findings.faults += find_app_faults(node.store, open_secret_box(node.folder, settings))
     findings.faults += find_other_secrets(node.store, settings.secrets)
     say.print(
@@ -115,10 +113,7 @@ def doctor(
         say.print(explain_orphans(node, findings.orphans))
     _print_mended(findings)
     if not findings.is_truth_sound:
-        fail(
-            "The database is damaged. Restore it from a backup. Nothing was made from the "
-            "damaged rows."
-        )
+        fail("The database is damaged. Restore it from a backup. The damaged rows were not used.")
     DamageAlarm(folder.damage).clear()
     if not findings.is_healthy:
         raise typer.Exit(1)

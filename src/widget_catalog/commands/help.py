@@ -28,7 +28,7 @@ class _Option(TyperOption):
         return None if self.is_flag else self.metavar or self.name.upper()
 
     def _get_number_range_help_str(self) -> str | None:
-        return None  # What is allowed is said in words.
+        return None  # The help text states the allowed range.
 
     def _get_default_string(self, **how: Any) -> str:
         if isinstance(self.show_default, str):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..actions.mirror.mirroring import Mirroring
     from ..wiring import Node
 
-_WHICH = "Say which catalog to copy: widget-catalog mirror URL."
+_WHICH = "Pass the URL of the catalog to copy: widget-catalog mirror URL"
 _SHOWN = 20
 _MANY = 1_000
 # How long to wait after a failure, at first and at most.
@@ -30,43 +30,44 @@ def mirror(
         str | None,
         typer.Argument(
             metavar="URL",
-            help="The catalog to copy; once it is known, it need not be given.",
+            help="The URL of the catalog to copy; required only the first time.",
             show_default=False,
         ),
     ] = None,
     scope: Annotated[
         list[str] | None,
-        typer.Option("--scope", metavar="SCOPE", help="Only this scope; may be repeated."),
+        typer.Option("--scope", metavar="SCOPE", help="Only this scope; repeatable."),
     ] = None,
-    official: Annotated[
-        bool, typer.Option("--official", help="Only widgets that are official there.")
-    ] = False,
+    official: Annotated[bool, typer.Option("--official", help="Only official widgets.")] = False,
     every: Annotated[
         str | None,
         typer.Option(
             metavar="TIME",
-            help="Go on until stopped, and look for changes every 30s, 5m or 1h.",
+            help="Run until stopped, and poll for changes every 30s, 5m or 1h.",
             show_default=False,
         ),
     ] = None,
     follow: Annotated[
-        bool, typer.Option("--follow", help="Go on until stopped, and copy changes at once.")
+        bool, typer.Option("--follow", help="Run until stopped, and copy changes immediately.")
     ] = False,
     status: Annotated[
-        bool, typer.Option("--status", help="Only say whose mirror this is, and how far.")
+        bool, typer.Option("--status", help="Only print the mirrored catalog and the progress.")
     ] = False,
     end: Annotated[
-        bool, typer.Option("--end", help="Make it an ordinary catalog, with all that was copied.")
+        bool,
+        typer.Option(
+            "--end", help="Stop mirroring. The copied widgets remain, in an ordinary catalog."
+        ),
     ] = False,
     data: DataOption = None,
     config: ConfigOption = None,
 ) -> None:
-    """Copy another catalog into this one: all of it at first, then only what has changed.
+    """Mirror another catalog: copy all of it at first, then only changes.
 
-    Bundles are verified. Downloads are counted here by themselves. A service may run on the same
-    folder meanwhile; it shows the copy, says whose it is, and refuses publishing. An interrupted
-    copy goes on when the command is run again. Exit code 1: the other catalog cannot be read, or
-    widgets of it cannot be taken over; what was copied before stays.
+    Bundles are verified. Downloads are counted separately. The service may run on the same folder
+    meanwhile; it shows that it is a mirror, and rejects publishing. Run the command again to resume
+    an interrupted copy. Exit code 1: the other catalog cannot be read, or some of its widgets
+    cannot be copied; widgets copied before remain.
     """
     from widget_catalog_client import Catalog
     from widget_contract.names import Scope
@@ -75,7 +76,7 @@ def mirror(
     from ..actions.mirror.status import end_mirroring, find_status
 
     if every is not None and follow:
-        fail("Give --every or --follow, not both.")
+        fail("Use --every or --follow, not both.")
     every_s = None if every is None else seconds_of(every)
     settings = load_settings({"data": data}, config)
     wanted = Wanted(tuple(sorted({str(Scope.parse(it)) for it in scope or ()})), official)
@@ -110,7 +111,7 @@ def mirror(
             try:
                 is_whole = _run(node, mirroring)
             except OSError as error:
-                fail(f"What was copied cannot be stored: {error.strerror} ({error.filename}).")
+                fail(f"Cannot store copied data: {error.strerror} ({error.filename}).")
             if not is_whole:
                 raise typer.Exit(1)
         elif every_s is not None:
@@ -155,14 +156,14 @@ def _nothing(node: "Node") -> str:
 
 
 def _repeat(node: "Node", mirroring: "Mirroring", every_s: float) -> None:
-    report(f"Looking for changes every {every_s:g} s. Stop with Ctrl-C.")
+    report(f"Polling for changes every {every_s:g} s. Press Ctrl-C to stop.")
     while True:
         _try(partial(_run, node, mirroring))
         time.sleep(every_s)
 
 
 def _follow(node: "Node", mirroring: "Mirroring", catalog: "Catalog") -> None:
-    report("Copying changes as they happen. Stop with Ctrl-C.")
+    report("Following changes. Press Ctrl-C to stop.")
     wait_s = _FIRST_WAIT_S
     while True:
         if _try(partial(_run, node, mirroring)):
@@ -191,5 +192,5 @@ def _try(run: "partial[bool]") -> bool:
         raise
     except (CatalogError, OSError) as error:
         now = clock.iso(clock.now())
-        say.print(f"{now}  [red]Error:[/] {escape(str(error))} Trying again.")
+        say.print(f"{now}  [red]Error:[/] {escape(str(error))} Retrying.")
         return False

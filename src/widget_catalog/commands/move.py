@@ -16,7 +16,9 @@ def move(
     to_database: Annotated[
         str | None,
         typer.Option(
-            metavar="URL", help="The PostgreSQL to move to.", show_default="the setting database"
+            metavar="URL",
+            help="The PostgreSQL database to move to.",
+            show_default="the setting database",
         ),
     ] = None,
     to_bundles: Annotated[
@@ -28,16 +30,16 @@ def move(
         ),
     ] = None,
     back: Annotated[
-        bool, typer.Option("--back", help="Move from there into a new data folder instead.")
+        bool, typer.Option("--back", help="Move in the other direction, into a new data folder.")
     ] = False,
     data: DataOption = None,
     config: ConfigOption = None,
 ) -> None:
-    """Move the whole catalog to what several nodes share: widgets, counts, people, log, bundles.
+    """Move the whole catalog to a shared database and object store, for several nodes.
 
-    Stop every service of this catalog first. What was there is left as it was; an interrupted move
-    goes on when it is run again. In the end everything is compared. The setting secret_key must be
-    the one that the nodes will have.
+    Stop every service of this catalog first. The source is not changed. Run the command again to
+    resume an interrupted move. In the end, source and target are compared. The setting secret_key
+    must be the one that the nodes will use.
     """
     from ..actions.move_catalog import move_bundles, move_tables
     from ..greeting import counted
@@ -47,19 +49,19 @@ def move(
     flags = {"data": data, "database": to_database, "bundles": to_bundles}
     settings = load_settings(flags, config)
     if not (settings.database or settings.bundles):
-        fail("Say where to: --to-database, --to-bundles, or the settings database and bundles.")
+        fail("No target given: pass --to-database or --to-bundles, or set database and bundles.")
     folder, shared = _folder(settings, is_new=back), _shared(settings)
     if nodes := find_nodes(shared.store):
         fail(
-            f"Nodes of this database run, at {', '.join(nodes)}. Stop every one of them first: "
-            "what they write meanwhile would not be moved."
+            f"Nodes with this database are running, at {', '.join(nodes)}. Stop them first: "
+            "changes they make meanwhile would not be moved."
         )
     source, target = (shared, folder) if back else (folder, shared)
     bar = partial(counting, say)
     rows = move_tables(source, target, bar) if settings.database else 0
     files = move_bundles(source, target, bar) if settings.bundles else 0
     moved = f"{counted(rows, 'row')} and {counted(files, 'bundle')}"
-    report(f"Moved {moved}. Both places hold the same.")
+    report(f"Moved {moved}. Source and target were compared and are identical.")
 
 
 def _folder(settings: Settings, *, is_new: bool) -> "Place":

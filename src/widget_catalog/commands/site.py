@@ -19,25 +19,24 @@ if TYPE_CHECKING:
 
 def site(
     folder: Annotated[
-        Path, typer.Argument(metavar="FOLDER", help="Where to write it.", show_default=False)
+        Path, typer.Argument(metavar="FOLDER", help="The folder to write to.", show_default=False)
     ],
     base_url: Annotated[
         str,
         typer.Option(
             metavar="URL",
-            help="Where the site will be reached; it may have a path.",
+            help="The public URL of the site; it may have a path.",
             show_default=False,
         ),
     ],
     data: DataOption = None,
     config: ConfigOption = None,
 ) -> None:
-    """Write the catalog as plain files: pages, the API's answers, feeds, badges and bundles.
+    """Export the catalog as a static site: pages, API responses, feeds, badges and bundles.
 
-    Any static host or CDN can serve them. Only files that have changed are written, each as a
-    whole; what is gone is removed at the end. The folder must be new, empty, or made by this
-    command. If the setting cdn_base_url is given, bundles are linked to there and not copied.
-    The service may be running.
+    Any static host or CDN can serve it. Only changed files are written, atomically; obsolete files
+    are removed at the end. The folder must be new, empty, or created by this command. If
+    cdn_base_url is set, bundles are linked from there and not copied. The service may be running.
     """
     from ..actions.site_folder import SiteFolder
     from ..greeting import counted
@@ -61,7 +60,7 @@ def site(
     removed = target.finish()
     report(
         f"Wrote {counted(target.changed, 'file')} to {folder}; {target.files - target.changed:,} "
-        f"were as they should be, {removed:,} removed."
+        f"were up to date, {removed:,} removed."
     )
 
 

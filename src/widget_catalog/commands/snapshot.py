@@ -24,27 +24,25 @@ if TYPE_CHECKING:
     from ..actions.snapshot.layout import Header
 
 snapshots = command_group(
-    "snapshot", "Carry the catalog, or what is new in it, to another network as one signed file."
+    "snapshot", "Transfer the catalog, or its changes, to another network as one signed file."
 )
-keys = command_group("keys", "Make keys that sign snapshots.")
+keys = command_group("keys", "Create keys to sign snapshots.")
 
 FileArgument = Annotated[
-    Path, typer.Argument(metavar="FILE", help="A snapshot.", show_default=False)
+    Path, typer.Argument(metavar="FILE", help="The snapshot file.", show_default=False)
 ]
 PublicKeyOption = Annotated[
     Path | None,
     typer.Option(
         "--key",
         metavar="FILE",
-        help="The public key of its maker, such as snapshot.pub.",
+        help="The public key of its creator, such as snapshot.pub.",
         show_default=False,
     ),
 ]
 UnsignedOption = Annotated[
     bool,
-    typer.Option(
-        "--unsigned", help="Take one that is not signed; that it is whole is checked all the same."
-    ),
+    typer.Option("--unsigned", help="Accept an unsigned snapshot; its integrity is still checked."),
 ]
 
 
@@ -52,13 +50,15 @@ UnsignedOption = Annotated[
 def create_keys(
     name: Annotated[
         Path,
-        typer.Argument(metavar="NAME", help="Write NAME.key and NAME.pub; none is overwritten."),
+        typer.Argument(
+            metavar="NAME", help="Write NAME.key and NAME.pub; existing files are not overwritten."
+        ),
     ] = Path("snapshot"),
 ) -> None:
-    """Make a pair of Ed25519 keys, and print the public one.
+    """Create an Ed25519 key pair and print the public key's fingerprint.
 
-    NAME.key signs snapshots: keep it where they are made, and nowhere else. NAME.pub verifies them:
-    take it to where they are loaded, by another way than the snapshots.
+    NAME.key signs snapshots: keep it only where they are created. NAME.pub verifies them: copy it
+    to where they are loaded, through another channel than the snapshots.
     """
     from ..actions.snapshot.keys import create_keys
 
@@ -77,7 +77,7 @@ def create(
         list[str] | None,
         typer.Option(
             metavar="SCOPE",
-            help="Only the widgets of this scope; may be repeated.",
+            help="Only the widgets of this scope; repeatable.",
             show_default="all",
         ),
     ] = None,
@@ -93,7 +93,7 @@ def create(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Only what is new since this older snapshot, which must be loaded before.",
+            help="Only changes since this older snapshot, which must be loaded first.",
             show_default=False,
         ),
     ] = None,
@@ -102,10 +102,10 @@ def create(
 ) -> None:
     """Write the catalog to one file: widgets, versions, revocations, bundles and style sheets.
 
-    The service may be running; the snapshot is of one moment. The file is replaced as a whole. It
-    is a tar file of an export, so other programs can look into it, and import reads what they
-    unpack. Accounts, the audit log and keys are not in it. Bundles that are kept elsewhere stay
-    links. Exit code 1: nothing was written.
+    The service may be running; the snapshot is consistent. The file is replaced atomically. It is a
+    tar file of an export, which other programs can unpack and import can read. It does not include
+    accounts, the audit log and keys. External bundles remain links. Exit code 1: nothing was
+    written.
     """
     from ..actions.snapshot.keys import read_signing_key
     from ..actions.snapshot.making import Wanted, make_snapshot
@@ -114,7 +114,7 @@ def create(
     settings = load_settings({"data": data}, config)
     signing = None if key is None else read_signing_key(key)
     if file.is_dir():
-        fail(f"{file} is a folder; name a file in it.")
+        fail(f"{file} is a folder; pass a file name.")
     base = None if since is None else _header_of(since)
     like_base = None if base is None else base.scopes
     base_url = settings.public_url if settings.base_url else None
@@ -123,16 +123,16 @@ def create(
     made = make_snapshot(node.store, node.bundles, file, wanted, signing, partial(counting, say))
     report(f"Wrote {_summary(made)} to {file}.")
     if signing is None:
-        report("It is not signed: without --key nobody can say who made it.")
+        report("It is not signed: use --key, so that its origin can be verified.")
 
 
 @snapshots.command()
 def verify(
     file: FileArgument, key: PublicKeyOption = None, unsigned: UnsignedOption = False
 ) -> None:
-    """Check the signature and every byte of a snapshot. Needs neither a service nor a data folder.
+    """Verify the signature and the content of a snapshot. Needs no service and no data folder.
 
-    Exit code 1: what is wrong is listed, with the names of the files inside that it is in.
+    Exit code 1: the errors are listed, with the names of the files inside the snapshot.
     """
     from ..actions.snapshot.reading import open_snapshot
     from ..progress import counting
@@ -142,9 +142,9 @@ def verify(
             snapshot.verify(advance)
         header = snapshot.header
     signed = f"signed with {header.key}" if header.key else "not signed"
-    report(f"{file} is whole, and {signed}: {_summary(header)}.")
+    report(f"{file} is intact and {signed}: {_summary(header)}.")
     origin = header.base_url or "a catalog without a base_url"
-    report(f"It is of {origin}, as it was after change {header.seq:,} at {header.at}.")
+    report(f"It is a snapshot of {origin} after change {header.seq:,} at {header.at}.")
 
 
 @snapshots.command()
@@ -161,12 +161,12 @@ def load(
     data: DataOption = None,
     config: ConfigOption = None,
 ) -> None:
-    """Bring a catalog to the state of a snapshot: a new one, or one that a snapshot made.
+    """Load a snapshot into a new catalog, or into one that was loaded from a snapshot.
 
-    The whole file is verified first; if anything is wrong with it, nothing is changed. New widgets
-    and versions are added. Yanked, deprecated, revoked, unlisted and official ones are made so, or
-    not so any more. Counts of widgets that are there stay. Loading the same file again changes
-    nothing. The service may be running.
+    The whole file is verified first; if it is invalid, nothing is changed. New widgets and versions
+    are added, and the states yanked, deprecated, revoked, unlisted and official are updated.
+    Download counts of existing widgets are kept. Loading the same file again changes nothing. The
+    service may be running.
     """
     from ..actions.snapshot.loading import load_snapshot
     from ..actions.snapshot.reading import open_snapshot
@@ -215,7 +215,7 @@ def _public_key(path: Path | None, *, unsigned: bool) -> "VerifyingKey | None":
     from ..actions.snapshot.keys import read_verifying_key
 
     if (path is None) != unsigned:
-        fail("Give the public key with --key, or --unsigned for a snapshot without a signature.")
+        fail("Pass the public key with --key, or --unsigned for an unsigned snapshot.")
     return None if path is None else read_verifying_key(path)
 
 

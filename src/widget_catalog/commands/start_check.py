@@ -6,7 +6,7 @@ from ..replica.search.file import check_index
 from ..store.damage import DamageAlarm
 from ..wiring import Node
 
-_REBUILT = "the whole read model was damaged, and was rebuilt."
+_REBUILT = "the read model was damaged and has been rebuilt."
 
 
 def check_start(node: Node) -> list[str]:

@@ -44,7 +44,7 @@ class StartWork:
         except WriterBusy:
             pass
         except StoreUnavailable as fault:
-            say.print(f"[yellow]Warning:[/] {escape(fault.message)} What is there can be read.")
+            say.print(f"[yellow]Warning:[/] {escape(fault.message)} Reads continue to work.")
             return None
         self._is_put_off[0] = 1
         say.print(f"[yellow]Warning:[/] {escape(_whom_to_wait_for(node))}")
@@ -64,7 +64,7 @@ class StartWork:
             node.replica.state_counts(node.store, waits=True)
             invitation = _tidy_and_invite(node)
         except StoreUnavailable as fault:
-            log.error("The start could not be finished.", fault=fault.message)
+            log.error("The startup could not be completed.", fault=fault.message)
             return
         if invitation is not None:
             greet_first(say, self._settings, invitation)
@@ -72,8 +72,8 @@ class StartWork:
 
 def warn_of_outage(sentence: str) -> None:
     say.print(
-        f"[yellow]Warning:[/] {escape(sentence)} This node shows what it had when it was stopped, "
-        "and goes on by itself when it answers again."
+        f"[yellow]Warning:[/] {escape(sentence)} This node serves its last state, and "
+        "catches up when the database responds again."
     )
 
 
@@ -83,7 +83,7 @@ def warn_of_settings(settings: Settings) -> None:
     if oldest.sort_key > newest.sort_key:
         say.print(
             f"[yellow]Warning:[/] min_cli_version is {escape(oldest.text)}, and the newest release "
-            f"of the authors' tool is {newest.text}: nobody can publish with any release of it."
+            f"of the authors' tool is {newest.text}: no release of it can publish."
         )
 
 
@@ -104,5 +104,5 @@ def _whom_to_wait_for(node: "Node") -> str:
     who = "Another process holds the writer lock" if holder is None else f"{holder}".capitalize()
     end = ""
     if holder is not None and holder.program == _SERVE:  # No service runs here, or we would not.
-        end = f" It was left behind by a service that was killed: end it with kill -9 {holder.pid}."
-    return f"{who}. Everything can be read; changes are possible when it has ended.{end}"
+        end = f" It was left behind by a killed service: end it with kill -9 {holder.pid}."
+    return f"{who}. Reads work; changes have to wait until it has finished.{end}"

@@ -44,17 +44,15 @@ def import_(
     ] = False,
     lenient: Annotated[
         bool,
-        typer.Option(
-            "--lenient", help="Remove control and invisible characters from texts of old data."
-        ),
+        typer.Option("--lenient", help="Remove control and invisible characters from texts."),
     ] = False,
     data: DataOption = None,
     config: ConfigOption = None,
 ) -> None:
-    """Add widgets from a file: all of them, or none if there is any fault.
+    """Import widgets from a file: all of them, or none if there is an error.
 
-    Versions that are already published are skipped; one whose hash differs is a fault.
-    The service may be running. Exit code 1: the faults are listed, nothing was imported.
+    Versions that are already published are skipped; a different hash is an error. The service may
+    be running. Exit code 1: the errors are listed, nothing was imported.
     """
     from ..greeting import counted
 
@@ -80,7 +78,10 @@ def import_(
         marked = counted(summary.official_added, "new widget")
         say.print(f"The file marks {marked} as official.")
     if summary.texts_cleaned:
-        say.print(f"Removed unwanted characters from {counted(summary.texts_cleaned, 'text')}.")
+        say.print(
+            "Removed control and invisible characters from "
+            f"{counted(summary.texts_cleaned, 'text')}."
+        )
 
 
 def _is_served(node: "Node") -> bool:
@@ -130,16 +131,16 @@ def export(
     bundles: Annotated[
         bool,
         typer.Option(
-            help="Copy stored bundles next to the file, into bundles/, or refer to them by URL.",
+            help="Copy stored bundles into bundles/ next to the file, or refer to them by URL.",
             show_default="copy",
         ),
     ] = True,
     data: DataOption = None,
     config: ConfigOption = None,
 ) -> None:
-    """Write the whole catalog to a file, one widget per line, as `import` reads it.
+    """Export the whole catalog to a file, one widget per line, for `import`.
 
-    Standard output can hold no bundles: it refers to them by URL.
+    On standard output, bundles are referred to by URL.
     """
     from ..actions.export_catalog import copied_to, export_catalog, linked_to
     from ..greeting import counted
@@ -157,7 +158,7 @@ def export(
         return
     target = Path(file)
     if target.is_dir():
-        fail(f"{target} is a folder; name a file in it.")
+        fail(f"{target} is a folder; pass a file name.")
     partial = target.with_name(f".{target.name}.part")
     files_of = copied_to(target.parent, stored) if bundles else linked_to(settings.cdn_url)
     try:

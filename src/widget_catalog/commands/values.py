@@ -1,8 +1,8 @@
-"""Values of the command line, without pydantic where they are plain.
+"""Converts simple command-line values without pydantic.
 
-Typer converts every value with pydantic, absent ones too, which takes longer to load than most
-commands run. A text, path, whole number or choice that is as it should be needs none of it; the
-rest is left to Typer, with its sentences about what is wrong.
+Typer converts every value with pydantic, which takes longer to load than most commands run. Valid
+strings, paths, whole numbers and choices do not need it; Typer handles the rest, with its error
+messages.
 """
 
 import os
@@ -16,13 +16,13 @@ _NOT_PLAIN = object()
 
 
 def convert_plainly(parameter: Any) -> None:
-    """Let a parameter of Typer's convert plain values by itself."""
+    """Let a Typer parameter convert simple values without pydantic."""
     if "get_runtime_param" not in vars(parameter):
         parameter.get_runtime_param = partial(_Plain, parameter.get_runtime_param)
 
 
 class _Plain:
-    """Stands in for what Typer converts with, which it is asked for when it is needed."""
+    """Replaces Typer's converter, which is created only when needed."""
 
     def __init__(self, typers_own: Callable[[], Any]) -> None:
         self._typers_own = typers_own

@@ -20,27 +20,27 @@ if TYPE_CHECKING:
     from ..actions.webhooks.managing import IssuedWebhook
     from ..domain.webhooks import Delivery, Webhook
 
-webhooks = command_group("webhook", "Manage webhooks, addresses that receive changes.")
+webhooks = command_group("webhook", "Manage webhooks, which send changes to a URL.")
 
-Id = Annotated[str, typer.Argument(metavar="ID", help="The webhook's id, as list shows it.")]
+Id = Annotated[str, typer.Argument(metavar="ID", help="The webhook's id, shown by list.")]
 ScopeOption = Annotated[
-    str | None, typer.Option(help="Only of this scope.", show_default="the whole catalog")
+    str | None, typer.Option(help="Only webhooks of this scope.", show_default="the whole catalog")
 ]
 
 
 @webhooks.command()
 def add(
-    url: Annotated[str, typer.Argument(metavar="URL", help="Where events are sent.")],
+    url: Annotated[str, typer.Argument(metavar="URL", help="The URL to send events to.")],
     scope: ScopeOption = None,
     type_: Annotated[
         list[str] | None,
-        typer.Option("--type", metavar="TYPE", help="Only events of this type; may be repeated."),
+        typer.Option("--type", metavar="TYPE", help="Only events of this type; repeatable."),
     ] = None,
     as_json: JsonOption = False,
     data: DataOption = None,
     config: ConfigOption = None,
 ) -> None:
-    """Add a webhook, and print the secret that its deliveries are signed with."""
+    """Add a webhook and print the secret that its deliveries are signed with."""
     from ..actions.webhooks.managing import create_webhook
     from ..domain.accounts import COMMAND_LINE
     from ..opening import open_secret_box
@@ -63,7 +63,7 @@ def list_(
     data: DataOption = None,
     config: ConfigOption = None,
 ) -> None:
-    """Print all webhooks, or those of one scope."""
+    """List all webhooks, or those of one scope."""
     from ..actions.webhooks.managing import list_managed_webhooks
     from ..actions.webhooks.showing import shown_webhook
     from ..domain.accounts import COMMAND_LINE
@@ -80,7 +80,7 @@ def list_(
 
 @webhooks.command()
 def remove(webhook: Id, data: DataOption = None, config: ConfigOption = None) -> None:
-    """Remove a webhook, with what waits for it."""
+    """Remove a webhook. Pending deliveries are dropped."""
     from ..actions.webhooks.managing import delete_webhook
     from ..domain.accounts import COMMAND_LINE
 
@@ -92,7 +92,7 @@ def remove(webhook: Id, data: DataOption = None, config: ConfigOption = None) ->
 def rotate(
     webhook: Id, as_json: JsonOption = False, data: DataOption = None, config: ConfigOption = None
 ) -> None:
-    """Make a new secret, and print it. For a day, deliveries are signed with both."""
+    """Create a new secret and print it. For a day, deliveries are signed with both secrets."""
     from ..actions.webhooks.managing import rotate_secret
     from ..domain.accounts import COMMAND_LINE
     from ..opening import open_secret_box
@@ -105,7 +105,7 @@ def rotate(
 
 @webhooks.command()
 def enable(webhook: Id, data: DataOption = None, config: ConfigOption = None) -> None:
-    """Send to a disabled webhook again: what changes from now on."""
+    """Enable a disabled webhook. It receives changes from now on."""
     from ..actions.webhooks.managing import set_enabled
     from ..domain.accounts import COMMAND_LINE
 
@@ -115,7 +115,7 @@ def enable(webhook: Id, data: DataOption = None, config: ConfigOption = None) ->
 
 @webhooks.command()
 def disable(webhook: Id, data: DataOption = None, config: ConfigOption = None) -> None:
-    """Send nothing to a webhook any more, until it is enabled again."""
+    """Disable a webhook: nothing is sent until it is enabled again."""
     from ..actions.webhooks.managing import set_enabled
     from ..domain.accounts import COMMAND_LINE
 
@@ -136,12 +136,14 @@ def ping(webhook: Id, data: DataOption = None, config: ConfigOption = None) -> N
 @webhooks.command()
 def deliveries(
     webhook: Id,
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="How many, up to 1,000.")] = 20,
+    limit: Annotated[
+        int, typer.Option(min=1, max=1000, help="Number of deliveries, up to 1,000.")
+    ] = 20,
     as_json: JsonOption = False,
     data: DataOption = None,
     config: ConfigOption = None,
 ) -> None:
-    """Print what was sent to a webhook and what waits, newest first."""
+    """List sent and pending deliveries of a webhook, newest first."""
     from ..actions.webhooks.managing import show_webhook
     from ..actions.webhooks.showing import shown_delivery
     from ..domain.accounts import COMMAND_LINE
@@ -154,19 +156,19 @@ def deliveries(
     for delivery in found:
         print(_delivery_line(delivery))  # noqa: T201
     if not found:
-        report("Nothing was sent yet.")
+        report("No deliveries yet.")
 
 
 @webhooks.command()
 def replay(
     webhook: Id,
     delivery: Annotated[
-        str, typer.Argument(metavar="DELIVERY", help="Its id, as deliveries shows it.")
+        str, typer.Argument(metavar="DELIVERY", help="The delivery's id, shown by deliveries.")
     ],
     data: DataOption = None,
     config: ConfigOption = None,
 ) -> None:
-    """Send a delivery once more, with the same id. The service must be running."""
+    """Send a delivery again, with the same id. The service must be running."""
     from ..actions.webhooks.managing import replay_delivery
     from ..domain.accounts import COMMAND_LINE
 

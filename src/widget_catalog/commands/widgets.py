@@ -10,23 +10,25 @@ from .context import ConfigOption, DataOption, command_group, open_existing, rep
 widgets = command_group("widget", "Manage published widgets.")
 versions = command_group(
     "version",
-    "Print which release this is, or yank or revoke a published version, and take that back.",
+    "Print the version, or manage published versions: yank, revoke, and undo both.",
     is_a_command=True,
 )
 
 Key = Annotated[str, typer.Argument(metavar="SCOPE/NAME", help="The widget.")]
 Number = Annotated[str, typer.Argument(metavar="VERSION", help="The version, such as 1.0.0.")]
-Reason = Annotated[str | None, typer.Option(help="Why; it goes into the audit log.")]
+Reason = Annotated[str | None, typer.Option(help="The reason, for the audit log.")]
 
 
 @widgets.command()
 def official(
     widget: Key,
-    is_official: Annotated[bool, typer.Option("--yes/--no", help="Whether it is official.")] = True,
+    is_official: Annotated[
+        bool, typer.Option("--yes/--no", help="Whether the widget is official.")
+    ] = True,
     data: DataOption = None,
     config: ConfigOption = None,
 ) -> None:
-    """Mark a widget as official, maintained by the operator of this catalog, or as not."""
+    """Mark a widget as official (maintained by the operator of this catalog), or not."""
     from ..actions.change_widget import set_official
     from ..domain.accounts import COMMAND_LINE
 
@@ -38,7 +40,7 @@ def official(
 def unlist(
     widget: Key, reason: Reason = None, data: DataOption = None, config: ConfigOption = None
 ) -> None:
-    """Hide a widget from search, detail and registry. Dashboards that have it keep it."""
+    """Hide a widget from search, detail and registry. Dashboards that use it keep working."""
     from ..actions.change_widget import unlist_widget
     from ..domain.accounts import COMMAND_LINE
 
@@ -50,7 +52,7 @@ def unlist(
 def list_(
     widget: Key, reason: Reason = None, data: DataOption = None, config: ConfigOption = None
 ) -> None:
-    """Show an unlisted widget again."""
+    """List an unlisted widget again."""
     from ..actions.change_widget import list_widget
     from ..domain.accounts import COMMAND_LINE
 
@@ -68,11 +70,11 @@ def version(context: typer.Context) -> None:
 def yank(
     widget: Key,
     number: Number,
-    reason: Annotated[str, typer.Option(help="Why; it is shown to people.")],
+    reason: Annotated[str, typer.Option(help="The reason, shown to users.")],
     data: DataOption = None,
     config: ConfigOption = None,
 ) -> None:
-    """Yank a version: it is no longer offered. Dashboards that have it keep it."""
+    """Yank a version: it is no longer offered. Dashboards that use it keep working."""
     from ..actions.change_version import yank_version
     from ..domain.accounts import COMMAND_LINE
 
@@ -82,25 +84,25 @@ def yank(
 
 @versions.command()
 def redate(widget: Key, data: DataOption = None, config: ConfigOption = None) -> None:
-    """Date versions from the future as of now, after the server's clock was wrong.
+    """Change publish dates in the future to the current time, after the server's clock was wrong.
 
-    Their order stays the same. Check that the clock is right first.
+    The order of the versions stays the same. Check the clock first.
     """
     from ..actions.change_version import redate_widget
     from ..greeting import counted
 
     redated = redate_widget(open_existing(data, config).store, widget)
     if redated:
-        report(f"{widget}: {counted(redated, 'version')} dated as of now.")
+        report(f"{widget}: {counted(redated, 'version')} changed to the current time.")
     else:
-        report(f"No version of {widget} is dated in the future. Nothing was changed.")
+        report(f"No version of {widget} has a date in the future. Nothing was changed.")
 
 
 @versions.command()
 def unyank(
     widget: Key, number: Number, data: DataOption = None, config: ConfigOption = None
 ) -> None:
-    """Offer a yanked version again."""
+    """Undo a yank: offer the version again."""
     from ..actions.change_version import unyank_version
     from ..domain.accounts import COMMAND_LINE
 
@@ -112,13 +114,13 @@ def unyank(
 def revoke(
     widget: Key,
     number: Number,
-    reason: Annotated[str, typer.Option(help="Why; it is shown to people.")],
+    reason: Annotated[str, typer.Option(help="The reason, shown to users.")],
     data: DataOption = None,
     config: ConfigOption = None,
 ) -> None:
-    """Revoke a version that must not run: dashboards unload it.
+    """Revoke a version that must not run. Dashboards unload it.
 
-    It counts as yanked, and its bundle is no longer served. The files are kept for inquiry.
+    It counts as yanked, and its bundle is no longer served. The files are kept for investigation.
     """
     from ..actions.revoke_version import revoke_version
     from ..domain.accounts import COMMAND_LINE
@@ -134,7 +136,7 @@ def revoke(
 def unrevoke(
     widget: Key, number: Number, data: DataOption = None, config: ConfigOption = None
 ) -> None:
-    """Take the revocation of a version back: its bundle is served again."""
+    """Undo a revocation: the bundle is served again."""
     from ..actions.revoke_version import unrevoke_version
     from ..domain.accounts import COMMAND_LINE
 

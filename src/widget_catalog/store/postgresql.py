@@ -55,7 +55,7 @@ def connection_string(url: str, program: str = "") -> str:
         defaults = _DEFAULTS | ({"application_name": program} if program else {})
         return make_conninfo(url, **{k: v for k, v in defaults.items() if k not in given})
     except psycopg.ProgrammingError:
-        raise ValueError("is not an address that PostgreSQL's own clients understand.") from None
+        raise ValueError("is not a valid PostgreSQL connection URI.") from None
 
 
 def postgresql_engine(

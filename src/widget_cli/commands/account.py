@@ -1,4 +1,4 @@
-"""`widget account`: what people do with their own account."""
+"""`widget account`: change the password, close the account."""
 
 import contextlib
 from collections.abc import Iterator
@@ -15,27 +15,27 @@ from ..options import CatalogOption, JsonOption
 from ..session import Session, opened
 from ..shapes import Account
 
-app = App(help="Your own account: change its password, close it.")
+app = App(help="Manage your account: change the password, or close it.")
 
 
 @app.command()
 def password(
     keep_tokens: Annotated[
-        bool, typer.Option("--keep-tokens", help="Keep your access tokens valid.")
+        bool, typer.Option("--keep-tokens", help="Do not revoke your access tokens.")
     ] = False,
     catalog: CatalogOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Change your password, and be signed out everywhere.
+    """Change your password and sign out everywhere.
 
-    Your access tokens end, too, unless you keep them.
+    This also revokes your access tokens, unless you pass --keep-tokens.
     """
     with opened(catalog) as session:
         username = _username(session)
-        say.print(f"A new password for [bold]{plain(username)}[/] at {plain(session.url)}.")
+        say.print(f"Change the password of [bold]{plain(username)}[/] at {plain(session.url)}.")
         current, new = ask_secret("Current password"), ask_secret("New password")
         if ask_secret("New password again") != new:
-            raise wrong_usage("The new passwords differ.", "Nothing was changed. Try again.")
+            raise wrong_usage("The new passwords do not match.", "Nothing was changed. Try again.")
         body = {"currentPassword": current, "newPassword": new, "keepTokens": keep_tokens}
         with _trying():
             session.post("/api/auth/password", body)
@@ -49,15 +49,15 @@ def password(
 
 @app.command()
 def close(catalog: CatalogOption = None, json: JsonOption = False) -> None:
-    """Close your account, for good. What you published stays loadable."""
+    """Close your account permanently. Published bundles remain available."""
     with opened(catalog) as session:
         username = _username(session)
         name = f"[bold]{plain(username)}[/]"
-        say.print(f"This closes the account {name} at {plain(session.url)}, for good:")
-        say.print("  - its widgets are unlisted; dashboards that have them keep them")
-        say.print("  - it leaves its organizations; every sign-in and access token ends")
-        say.print(f"  - nobody gets the name {name} again; your e-mail address is free again")
-        if ask_line(f"Type {username} to go on: ") != username:
+        say.print(f"This closes the account {name} at {plain(session.url)}. This cannot be undone:")
+        say.print("  - its widgets are unlisted; dashboards that use them keep working")
+        say.print("  - it leaves its organizations; all sessions and access tokens are revoked")
+        say.print(f"  - the name {name} cannot be used again; your e-mail address can")
+        if ask_line(f"Type {username} to continue: ") != username:
             say.print("Nothing was changed.")
             raise typer.Exit(ExitCode.FAILED)
         with _trying():
@@ -70,7 +70,7 @@ def close(catalog: CatalogOption = None, json: JsonOption = False) -> None:
 
 
 def _username(session: Session) -> str:
-    """Whose account it is. A token for machines is nobody's sign-in."""
+    """The username of the account; raises for an access token."""
     if session.is_machine:
         raise ToolError(
             "WIDGET_TOKEN is set, and an access token cannot change an account.",
@@ -82,7 +82,7 @@ def _username(session: Session) -> str:
 
 @contextlib.contextmanager
 def _trying() -> Iterator[None]:
-    """A password that is wrong is no matter of rights."""
+    """A wrong password gets its own hint."""
     try:
         yield
     except ToolError as error:

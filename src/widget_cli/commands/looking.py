@@ -1,4 +1,4 @@
-"""`widget search`, `info`, `versions`: what is there, for everybody."""
+"""`widget search`, `info`, `versions`: public data."""
 
 from typing import Annotated
 
@@ -22,15 +22,18 @@ _FEW = 8
 def search(
     words: Annotated[
         list[str] | None,
-        typer.Argument(metavar="WORD", help="What to look for, or a widget's name."),
+        typer.Argument(metavar="WORD", help="Words to search for, or a widget's name."),
     ] = None,
-    scope: Annotated[str | None, typer.Option(metavar="SCOPE", help="In this scope only.")] = None,
+    scope: Annotated[
+        str | None, typer.Option(metavar="SCOPE", help="Search only in this scope.")
+    ] = None,
     official: Annotated[
         bool | None,
-        typer.Option("--official/--not-official", help="Made by the operator, or not."),
+        typer.Option("--official/--not-official", help="Only official widgets, or only others."),
     ] = None,
     sdk: Annotated[
-        str | None, typer.Option(metavar="VERSION", help="Show the version that fits this SDK.")
+        str | None,
+        typer.Option(metavar="VERSION", help="Show the newest version compatible with this SDK."),
     ] = None,
     page: Annotated[int, typer.Option(metavar="N", min=1, help="Page number, from 1.")] = 1,
     limit: Annotated[
@@ -110,7 +113,7 @@ def info(
     if latest.deprecation_message:
         warn(f"{latest.version} is deprecated: {latest.deprecation_message}")
     if latest.release_notes:
-        out.print(f"\n[bold]What is new in {plain(latest.version)}[/]")
+        out.print(f"\n[bold]What's new in {plain(latest.version)}[/]")
         for line in plain_lines(latest.release_notes):
             out.print(f"  {line}" if line else "")
 
@@ -135,14 +138,14 @@ def versions(
     ]
     show_table(("version", "published", "SDK", "size", "state"), rows)
     if not rows:
-        say.print(f"{plain(key)} has no version yet.")
+        say.print(f"{plain(key)} has no versions yet.")
 
 
 def _check_sdk(version: str) -> None:
     try:
         SemVer.parse(version)
     except InvalidVersion as error:
-        raise wrong_usage(str(error), "Name the SDK that you have: --sdk 2.1.0") from None
+        raise wrong_usage(str(error), "Pass the SDK version that you use: --sdk 2.1.0") from None
 
 
 def _find_latest(detail: Detail) -> VersionEntry | None:
@@ -173,4 +176,4 @@ def _line(label: str, value: object) -> None:
 
 def register(app: typer.Typer) -> None:
     for command in (search, info, versions):
-        app.command(rich_help_panel="Look around")(command)
+        app.command(rich_help_panel="Search")(command)

@@ -1,4 +1,4 @@
-"""`widget init` and `widget validate`: what needs no catalog."""
+"""`widget init` and `widget validate`, which need no catalog."""
 
 from pathlib import Path
 from typing import Annotated
@@ -26,9 +26,9 @@ FolderArgument = Annotated[
 ]
 
 _NEXT = {
-    "dev": "runs it in your browser, again at every save",
-    "validate": "what would keep it from being published",
-    "publish": "asks before it does anything",
+    "dev": "run it in your browser and reload it on every change",
+    "validate": "check whether it can be published",
+    "publish": "publish it, after confirmation",
 }
 
 
@@ -36,25 +36,25 @@ def init(
     folder: FolderArgument = Path(),
     name: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="The widget's name.", show_default="that of the folder"),
+        typer.Option(metavar="NAME", help="The widget's name.", show_default="the folder's name"),
     ] = None,
     scope: Annotated[
         str | None,
         typer.Option(
-            metavar="SCOPE", help="Where it will be published.", show_default="decided then"
+            metavar="SCOPE", help="The scope to publish to.", show_default="chosen when publishing"
         ),
     ] = None,
     template: Annotated[
         str,
         typer.Option(
             metavar="TEMPLATE",
-            help="What it begins as: bare, or progress, a finished widget with settings.",
+            help="The template: bare, or progress, a complete widget with settings.",
             show_default="bare",
         ),
     ] = Template.BARE.value,
     json: JsonOption = False,
 ) -> None:
-    """Create a widget that works as it is."""
+    """Create a working widget from a template."""
     begun = begin_widget(folder, name, scope, _template(template))
     if json:
         show_json({"name": begun.name, "files": [str(folder / it) for it in begun.files]})
@@ -85,7 +85,7 @@ def validate(
     catalog: CatalogOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Check a widget, and report all its faults at once."""
+    """Check a widget and report all errors at once."""
     check = module_check(no_check=no_check, any_module=any_module)
     local = read_widget(folder, max_bundle_bytes=_find_limit(catalog), check=check)
     for warning in local.warnings:
@@ -96,11 +96,11 @@ def validate(
     manifest = local.manifest
     name = f"{manifest.scope}/{manifest.name}" if manifest.scope else str(manifest.name)
     size = sized(local.bundle.size_bytes)
-    out.print(f"[green]Fine:[/] {plain(name)} {plain(manifest.version)}, {size}.")
+    out.print(f"[green]Valid:[/] {plain(name)} {plain(manifest.version)}, {size}.")
 
 
 def described(local: LocalWidget) -> dict[str, object]:
-    """A widget of one's own, for a script."""
+    """A local widget as a JSON document."""
     manifest = local.manifest
     return {
         "name": manifest.name,
@@ -115,7 +115,7 @@ def described(local: LocalWidget) -> dict[str, object]:
 
 
 def _find_limit(catalog: str | None) -> int:
-    """What the catalog takes, if there is one and it answers soon; else what most take."""
+    """The catalog's limit, if it responds soon; otherwise the default."""
     if find_url(catalog, Credentials()) is None:
         return MAX_BUNDLE_BYTES
     try:
@@ -126,5 +126,5 @@ def _find_limit(catalog: str | None) -> int:
 
 
 def register(app: typer.Typer) -> None:
-    app.command(rich_help_panel="Make and publish")(init)
-    app.command(rich_help_panel="Make and publish")(validate)
+    app.command(rich_help_panel="Create and publish")(init)
+    app.command(rich_help_panel="Create and publish")(validate)

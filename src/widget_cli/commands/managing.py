@@ -1,4 +1,4 @@
-"""`widget yank`, `deprecate`, `unlist` and their opposites. All can be taken back."""
+"""`widget yank`, `deprecate`, `unlist` and their opposites."""
 
 from contextlib import AbstractContextManager
 from typing import Annotated
@@ -20,17 +20,22 @@ from ..options import (
 from ..session import Session, opened
 
 ReasonOption = Annotated[
-    str, typer.Option("--reason", "-r", metavar="TEXT", help="Why, for its users to read.")
+    str, typer.Option("--reason", "-r", metavar="TEXT", help="The reason, shown to its users.")
 ]
 MessageOption = Annotated[
     str,
     typer.Option(
-        "--message", "-m", metavar="TEXT", help="What to use instead, for its users to read."
+        "--message",
+        "-m",
+        metavar="TEXT",
+        help="A message for its users, such as what to use instead.",
     ),
 ]
 OwnReasonOption = Annotated[
     str | None,
-    typer.Option("--reason", "-r", metavar="TEXT", help="Why, for the log.", show_default=False),
+    typer.Option(
+        "--reason", "-r", metavar="TEXT", help="The reason, for the audit log.", show_default=False
+    ),
 ]
 
 
@@ -42,7 +47,7 @@ def yank(
     insecure: InsecureOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Withdraw a version: it is no longer offered, but stays loadable."""
+    """Yank a version: it is no longer offered, but its bundle remains available."""
     _change(
         widget,
         version,
@@ -61,7 +66,7 @@ def unyank(
     insecure: InsecureOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Offer a yanked version again."""
+    """Undo a yank: offer the version again."""
     _change(
         widget,
         version,
@@ -81,7 +86,7 @@ def deprecate(
     insecure: InsecureOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Warn the users of a version. It is still offered."""
+    """Mark a version as deprecated. Users see a warning; it is still offered."""
     _change(
         widget,
         version,
@@ -100,7 +105,7 @@ def undeprecate(
     insecure: InsecureOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Take a deprecation back."""
+    """Undo a deprecation."""
     _change(
         widget,
         version,
@@ -119,7 +124,7 @@ def unlist(
     insecure: InsecureOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Hide a widget from search and detail. Its bundles stay."""
+    """Hide a widget from search and its page. Its bundles remain available."""
     _change(
         widget,
         None,
@@ -138,7 +143,7 @@ def list_(
     insecure: InsecureOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Show an unlisted widget again; to look for one, use search."""
+    """List an unlisted widget again. To find widgets, use search."""
     _change(
         widget,
         None,
@@ -166,7 +171,7 @@ def _change(
         path, thing = f"/api/widgets/{key}/versions/{path_part(number)}/{action}", f"{key} {number}"
     given = {name: value for name, value in body.items() if value is not None}
     with opening as session:
-        # Safe to repeat: doing what is already done changes nothing.
+        # Idempotent.
         session.post(path, given, is_repeatable=True)
     if json:
         about = {"scope": key.scope, "name": key.name, "version": version}
@@ -179,7 +184,7 @@ def _number(text: str) -> str:
     try:
         return SemVer.parse(text).text
     except InvalidVersion as error:
-        raise wrong_usage(str(error), "See which there are with: widget versions") from None
+        raise wrong_usage(str(error), "List its versions with: widget versions") from None
 
 
 def register(app: typer.Typer) -> None:

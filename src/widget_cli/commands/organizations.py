@@ -14,7 +14,7 @@ from ..exits import ExitCode
 from ..options import CatalogOption, JsonOption, YesOption
 from ..session import Session, opened
 
-app = App(help="Organizations: a scope that several people share.")
+app = App(help="Manage organizations, whose members share a scope.")
 
 
 class Role(StrEnum):
@@ -30,11 +30,11 @@ class Visibility(StrEnum):
 
 _ROLES = "|".join(Role)
 SlugArgument = Annotated[
-    str, typer.Argument(metavar="ORGANIZATION", help="Its slug, which is its scope.")
+    str, typer.Argument(metavar="ORGANIZATION", help="The organization's slug, which is its scope.")
 ]
-UserArgument = Annotated[str, typer.Argument(metavar="USERNAME", help="Somebody's username.")]
+UserArgument = Annotated[str, typer.Argument(metavar="USERNAME", help="A username.")]
 InvitationArgument = Annotated[
-    str, typer.Argument(metavar="ID", help="As widget org invitations shows it.")
+    str, typer.Argument(metavar="ID", help="The id shown by: widget org invitations")
 ]
 
 
@@ -62,7 +62,7 @@ def create(
 
 @app.command("list")
 def list_(catalog: CatalogOption = None, json: JsonOption = False) -> None:
-    """The organizations that you belong to."""
+    """List the organizations you are a member of."""
     with opened(catalog) as session:
         found = session.get("/api/organizations")
         rows = _rows(found, "organizations", session, "slug", "role", "displayName")
@@ -71,12 +71,12 @@ def list_(catalog: CatalogOption = None, json: JsonOption = False) -> None:
         return
     show_table(("organization", "you are", "name"), rows)
     if not rows:
-        say.print("You belong to none.")
+        say.print("You are not a member of any organization.")
 
 
 @app.command()
 def show(slug: SlugArgument, catalog: CatalogOption = None, json: JsonOption = False) -> None:
-    """An organization and its members."""
+    """Show an organization and its members."""
     with opened(catalog) as session:
         found = session.get(_path(slug))
         rows = _rows(found, "members", session, "username", "role", "since")
@@ -91,22 +91,22 @@ def show(slug: SlugArgument, catalog: CatalogOption = None, json: JsonOption = F
 def invite(
     slug: SlugArgument,
     whom: Annotated[
-        str | None, typer.Argument(metavar="WHOM", help="A username, or an e-mail address.")
+        str | None, typer.Argument(metavar="WHOM", help="A username or an e-mail address.")
     ] = None,
     email: Annotated[
         str | None,
-        typer.Option(metavar="ADDRESS", help="An e-mail address, of somebody without an account."),
+        typer.Option(metavar="ADDRESS", help="The e-mail address of a person without an account."),
     ] = None,
-    role: Annotated[Role, typer.Option(metavar=_ROLES, help="What they will be.")] = Role.MEMBER,
+    role: Annotated[Role, typer.Option(metavar=_ROLES, help="Their role.")] = Role.MEMBER,
     catalog: CatalogOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Invite somebody, by username or by e-mail."""
+    """Invite a person by username or e-mail address."""
     invited = email if whom is None else whom.removeprefix("@")
     if not invited or (whom and email):
-        hint = "Name the organization, then one person: widget org invite acme bob"
+        hint = "Pass the organization, then one person: widget org invite acme bob"
         raise wrong_usage("Whom?", hint)
-    # No username has an @ in it.
+    # Usernames contain no @.
     kind = "email" if email or "@" in invited else "username"
     with opened(catalog) as session:
         made = session.post(f"{_path(slug)}/invitations", {kind: invited, "role": role.value})
@@ -115,7 +115,9 @@ def invite(
         return
     say.print(f"Invited {plain(invited)} to {plain(slug)} as {role.value}.")
     if link := made.get("link"):
-        say.print("The catalog sends no mail. Pass this link on; it is shown only once:")
+        say.print(
+            "The catalog sends no e-mail. Send them this link yourself; it is shown only once:"
+        )
         out.print(plain(link))
     if note := made.get("note"):
         warn(str(note))
@@ -128,22 +130,25 @@ def uninvite(
     catalog: CatalogOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Take an open invitation back."""
+    """Revoke an open invitation."""
     with opened(catalog) as session:
         session.delete(f"{_path(slug)}/invitations/{path_part(invitation_id)}")
-    _done("The invitation is taken back.", json, id=invitation_id)
+    _done("The invitation is revoked.", json, id=invitation_id)
 
 
 @app.command()
 def invitations(
     slug: Annotated[
         str | None,
-        typer.Argument(metavar="ORGANIZATION", help="Those it has sent; else those to you."),
+        typer.Argument(
+            metavar="ORGANIZATION",
+            help="Invitations sent by this organization, instead of those to you.",
+        ),
     ] = None,
     catalog: CatalogOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Open invitations: to you, or from an organization."""
+    """List open invitations: to you, or from an organization."""
     path = f"{_path(slug)}/invitations" if slug else "/api/invitations"
     with opened(catalog) as session:
         found = session.get(path)
@@ -158,14 +163,15 @@ def invitations(
     ]
     show_table(("id", "organization", "to", "role", "by", "until"), rows)
     if not rows:
-        say.print("No invitation is open.")
+        say.print("There are no open invitations.")
 
 
 @app.command()
 def accept(
     invitation_id: InvitationArgument,
     secret: Annotated[
-        str | None, typer.Option(metavar="SECRET", help="From the link of an invitation by e-mail.")
+        str | None,
+        typer.Option(metavar="SECRET", help="The token in the link of an e-mail invitation."),
     ] = None,
     catalog: CatalogOption = None,
     json: JsonOption = False,
@@ -191,10 +197,10 @@ def role(
     catalog: CatalogOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Give a member another role."""
+    """Change the role of a member."""
     with opened(catalog) as session:
         session.put(_member_path(slug, username), {"role": new_role.value})
-    sentence = f"{username} is {new_role.value} of {slug} now."
+    sentence = f"{username} is now {new_role.value} of {slug}."
     _done(sentence, json, organization=slug, username=username, role=new_role.value)
 
 
@@ -207,11 +213,11 @@ def members(
     catalog: CatalogOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Let everybody see the members, or the members alone."""
+    """Make the list of members public or private."""
     is_public = visibility is Visibility.PUBLIC
     with opened(catalog) as session:
         session.put(f"{_path(slug)}/settings", {"membersPublic": is_public})
-    sentence = f"The members of {slug} are {visibility.value} now."
+    sentence = f"The members of {slug} are now {visibility.value}."
     _done(sentence, json, organization=slug, membersPublic=is_public)
 
 
@@ -223,11 +229,13 @@ def remove(
     catalog: CatalogOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Remove a member. What they published stays."""
+    """Remove a member. The widgets they published remain."""
     _agree(f"Remove {username} from {slug}?", yes)
     with opened(catalog) as session:
         session.delete(_member_path(slug, username))
-    _done(f"{username} is no longer in {slug}.", json, organization=slug, username=username)
+    _done(
+        f"{username} is no longer a member of {slug}.", json, organization=slug, username=username
+    )
 
 
 @app.command()
@@ -237,7 +245,7 @@ def leave(
     catalog: CatalogOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Leave an organization. Its last owner cannot."""
+    """Leave an organization. The last owner cannot leave."""
     _agree(f"Leave {slug}?", yes)
     with opened(catalog) as session:
         username = session.get("/api/auth/session").get("username")
@@ -255,11 +263,11 @@ def transfer(
     catalog: CatalogOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Make a member its owner in your place. You become an admin."""
+    """Transfer ownership to a member. You become an admin."""
     _agree(f"Make {username} the owner of {slug}, and yourself an admin?", yes)
     with opened(catalog) as session:
         session.post(f"{_path(slug)}/transfer", {"username": username})
-    _done(f"{slug} belongs to {username} now.", json, organization=slug, username=username)
+    _done(f"{slug} is now owned by {username}.", json, organization=slug, username=username)
 
 
 def _path(slug: str) -> str:
@@ -286,7 +294,7 @@ def _answer(
 def _rows(
     found: dict[str, Any], key: str, session: Session, *columns: str
 ) -> list[tuple[str, ...]]:
-    """These columns of a list of objects; what is missing or null is empty."""
+    """These columns of a list of objects; missing and null values are empty."""
     listed = found.get(key)
     if not isinstance(listed, list) or not all(isinstance(it, dict) for it in listed):
         raise not_a_catalog(session.url)

@@ -1,4 +1,4 @@
-"""`widget publish`: look, show, ask, send, say where it is."""
+"""`widget publish`: check, show the plan, confirm, upload."""
 
 import contextlib
 import sys
@@ -38,23 +38,25 @@ def publish_(
     scope: Annotated[
         str | None,
         typer.Option(
-            metavar="SCOPE", help="Where to publish.", show_default="the manifest's, else your own"
+            metavar="SCOPE",
+            help="The scope to publish to.",
+            show_default="the manifest's, or your own",
         ),
     ] = None,
     bump: Annotated[
         Bump,
         typer.Option(
             metavar="patch|minor|major",
-            help="Raise the version first; widget.json follows.",
+            help="Increment the version; widget.json is updated after publishing.",
             show_default=False,
         ),
     ] = Bump.KEEP,
     notes: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Release notes from a file; - for standard input."),
+        typer.Option(metavar="FILE", help="Read release notes from a file; - for standard input."),
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Check everything, publish nothing.")
+        bool, typer.Option("--dry-run", help="Check everything without publishing.")
     ] = False,
     no_check: NoCheckOption = False,
     any_module: AnyModuleOption = False,
@@ -63,22 +65,22 @@ def publish_(
     insecure: InsecureOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Publish a widget. What is published never changes again.
+    """Publish a widget. A published version cannot be changed.
 
-    Publishing the same version a second time is no error: nothing is done then.
+    Publishing the same version with the same content again does nothing.
     """
     is_asked = not (yes or dry_run)
     if is_asked:
-        require_person()  # Before any work is done.
+        require_person()  # Before doing any work.
     how = module_check(no_check=no_check, any_module=any_module)
-    # Faults come before connections.
+    # Report local errors before connecting.
     before = read_widget(folder, max_bundle_bytes=sys.maxsize, check=how)
     require_own_description(before)
     file_text = _bumped_text(before, bump)
     sent_text = file_text if notes is None else with_value(file_text, "releaseNotes", _read(notes))
     with opened(catalog, is_insecure=insecure) as session:
         if newer := check_cli_version(session):
-            warn(f"A newer release of this tool is out: {newer}.")
+            warn(f"A newer release of widget is available: {newer}.")
         limit = get_settings(session).max_bundle_bytes
         local = read_widget(folder, sent_text, limit, how)
         key = WidgetKey(choose_scope(session, scope, local.manifest), local.manifest.name)
@@ -87,7 +89,7 @@ def publish_(
             _write_manifest(folder, file_text)
             _tell(plan, "already-published", json=json)
             return
-        # Checked before a person is asked; the request of a machine is checked anyway.
+        # Check before asking for confirmation; without a question, the request itself is checked.
         answer = check(session, key, local) if is_asked or dry_run else {}
         if is_asked or not json:
             show_plan(plan)
@@ -104,14 +106,14 @@ def publish_(
 
 
 def _bumped_text(local: LocalWidget, bump: Bump) -> str:
-    """The manifest's text with its next version."""
+    """The text of the manifest with the next version."""
     text, version = local.manifest.text, local.manifest.version
     if bump is Bump.KEEP:
         return text
     try:
         return with_value(text, "version", bumped(version, bump).text)
     except InvalidVersion as error:
-        raise invalid_widget(str(error), f"Write another version into {MANIFEST}.") from None
+        raise invalid_widget(str(error), f"Write a valid version into {MANIFEST}.") from None
 
 
 def _read(notes: str) -> str:
@@ -120,7 +122,7 @@ def _read(notes: str) -> str:
         return content.decode().strip()
     except OSError as error:
         raise wrong_usage(
-            f"{notes} cannot be read: {error.strerror}.", "Name a file with release notes."
+            f"{notes} cannot be read: {error.strerror}.", "Pass a file with release notes."
         ) from None
     except UnicodeDecodeError:
         raise wrong_usage(f"{notes} is not UTF-8 text.", "Save it as UTF-8.") from None
@@ -128,7 +130,7 @@ def _read(notes: str) -> str:
 
 @contextlib.contextmanager
 def _progress(local: LocalWidget) -> Iterator[Advance]:
-    """A bar for a person, and for nobody else."""
+    """A progress bar at a terminal."""
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 
     total = local.bundle.size_bytes + (local.style.size_bytes if local.style else 0)
@@ -139,13 +141,13 @@ def _progress(local: LocalWidget) -> Iterator[Advance]:
 
 
 def _write_manifest(folder: Path, text: str) -> None:
-    """Let the file say what is published now. It is published, whether that works or not."""
+    """Update the version in the manifest. A failure does not affect the published version."""
     file = folder / MANIFEST
     try:
         if file.read_bytes() != text.encode():
             file.write_bytes(text.encode())
     except OSError as error:
-        warn(f"{file} could not be given the new version: {error.strerror}.")
+        warn(f"{file} could not be updated with the new version: {error.strerror}.")
 
 
 def _tell(plan: Plan, status: str, answer: dict[str, Any] | None = None, *, json: bool) -> None:
@@ -158,7 +160,7 @@ def _tell(plan: Plan, status: str, answer: dict[str, Any] | None = None, *, json
             say.print(f"[green]Published[/] {name}.")
             out.print(plain((answer or {}).get("bundleUrl", "")))
         case "already-published":
-            say.print(f"{name} is already published, with this very content. Nothing to do.")
+            say.print(f"{name} is already published with the same content. Nothing to do.")
             if plan.existing and plan.existing.yanked:
                 again = f"widget unyank {plan.key} {plan.existing.version}"
                 warn(f"It is yanked. To offer it again: {again}")
@@ -168,4 +170,4 @@ def _tell(plan: Plan, status: str, answer: dict[str, Any] | None = None, *, json
 
 
 def register(app: typer.Typer) -> None:
-    app.command("publish", rich_help_panel="Make and publish")(publish_)
+    app.command("publish", rich_help_panel="Create and publish")(publish_)

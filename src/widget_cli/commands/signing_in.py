@@ -27,13 +27,14 @@ def login(
         typer.Argument(metavar="URL", help="The catalog, such as https://catalog.example."),
     ] = None,
     device: Annotated[
-        bool, typer.Option("--device", help="Type a code in a browser on any other device.")
+        bool,
+        typer.Option("--device", help="Sign in by entering a code in a browser on any device."),
     ] = False,
     browser: Annotated[
-        bool, typer.Option("--browser/--no-browser", help="Open it, or print the address only.")
+        bool, typer.Option("--browser/--no-browser", help="Open a browser, or only print the URL.")
     ] = True,
     keyring: Annotated[
-        bool, typer.Option("--keyring", help="Keep the secret in the system's keyring.")
+        bool, typer.Option("--keyring", help="Store the token in the system's keyring.")
     ] = False,
     insecure: InsecureOption = False,
     json: JsonOption = False,
@@ -45,7 +46,7 @@ def login(
         if not (insecure or is_private(session.url)):
             raise not_private(session.url, "your sign-in", "pass --insecure")
         if newer := check_cli_version(session):
-            warn(f"A newer release of this tool is out: {newer}.")
+            warn(f"A newer release of widget is available: {newer}.")
         settings = get_settings(session)
         oauth = OAuth(session.transport, session.url, settings.cli_client_id)
         if device:
@@ -62,15 +63,15 @@ def login(
         return
     say.print(f"[green]Signed in[/] to {plain(session.url)} as [bold]{plain(username)}[/].")
     if machine_token() is not None:
-        warn("WIDGET_TOKEN is set, and goes before this sign-in until you unset it.")
+        warn("WIDGET_TOKEN is set and overrides this sign-in until you unset it.")
 
 
 def logout(
     catalog: CatalogOption = None,
-    everywhere: Annotated[bool, typer.Option("--all", help="Of every catalog.")] = False,
+    everywhere: Annotated[bool, typer.Option("--all", help="Sign out of all catalogs.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Sign out, here and at the catalog. This revokes the tokens made with this sign-in, too."""
+    """Sign out. This also revokes the access tokens created with this sign-in."""
     has_token = machine_token() is not None
     credentials = Credentials()
     urls = credentials.urls if everywhere else [_signed_in_url(catalog, credentials)]
@@ -80,12 +81,12 @@ def logout(
             with credentials.writing() as writer:
                 writer.remove(url)
             if not is_told:
-                warn(f"{url} could not be reached; the sign-in expires there by itself.")
+                warn(f"{url} could not be reached; the session there will expire.")
             say.print(f"Signed out of {plain(url)}.")
     if not urls:
-        say.print("You were signed in nowhere.")
+        say.print("You were not signed in to any catalog.")
     if has_token:
-        warn("WIDGET_TOKEN is set and still signs you in. To end that, too: unset WIDGET_TOKEN")
+        warn("WIDGET_TOKEN is still set. To sign out completely: unset WIDGET_TOKEN")
     if json:
         show_json({"signedOut": urls})
 
@@ -93,7 +94,7 @@ def logout(
 def whoami(
     catalog: CatalogOption = None, insecure: InsecureOption = False, json: JsonOption = False
 ) -> None:
-    """Show who is signed in, and where you may publish."""
+    """Show your account and the scopes you can publish to."""
     with opened(catalog, is_insecure=insecure) as session:
         account = shaped(session.get("/api/auth/session"), Account, session.url)
         scopes = list_scopes(session)
@@ -106,7 +107,7 @@ def whoami(
     out.print(f"[bold]{plain(account.username)}[/]{email} at {plain(session.url)}")
     out.print(f"signed in {plain(way)}" + (", operator" if account.is_operator else ""))
     names = ", ".join(plain(it.name) for it in scopes)
-    out.print(f"publishes to {names}" if names else "publishes to no scope yet")
+    out.print(f"can publish to {names}" if names else "cannot publish to any scope yet")
 
 
 def _signed_in_url(catalog: str | None, credentials: Credentials) -> str:
@@ -115,15 +116,15 @@ def _signed_in_url(catalog: str | None, credentials: Credentials) -> str:
             return session.url
         if session.is_machine:
             raise ToolError(
-                f"Nothing of yours is kept for {session.url}: WIDGET_TOKEN signs you in.",
-                "To end that: unset WIDGET_TOKEN",
+                f"No sign-in to {session.url} is stored: you use WIDGET_TOKEN.",
+                "To sign out: unset WIDGET_TOKEN",
                 ExitCode.NOT_SIGNED_IN,
             )
         raise not_signed_in(session.url)
 
 
 def _revoke(url: str, credentials: Credentials, transport: Transport) -> bool:
-    """Notify the catalog; False if that failed, which must not keep anybody from signing out."""
+    """Revoke the tokens at the catalog; False if that failed, which does not prevent sign-out."""
     try:
         kept = credentials.find(url)
         if kept is not None and not (kept.is_insecure or is_private(url)):

@@ -1,4 +1,4 @@
-"""`widget tokens`: access tokens for machines that publish."""
+"""`widget tokens`: access tokens, for publishing from CI."""
 
 from enum import StrEnum
 from typing import Annotated, Any
@@ -14,7 +14,7 @@ from ..console import counted, plain, say, show_json, show_table
 from ..options import CatalogOption, JsonOption
 from ..session import opened
 
-app = App(help="Access tokens, for machines that publish.")
+app = App(help="Manage access tokens, for publishing from CI.")
 
 
 class TokenAction(StrEnum):
@@ -36,35 +36,35 @@ class Token(msgspec.Struct, rename="camel"):
 
 @app.command()
 def create(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="What it is for, such as ci.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A name for the token, such as ci.")],
     action: Annotated[
         list[TokenAction] | None,
         typer.Option(
             metavar="|".join(TokenAction),
-            help="What it may do; may be given again.",
+            help="An allowed action; repeatable.",
             show_default="publish",
         ),
     ] = None,
     scope: Annotated[
         list[str] | None,
-        typer.Option(metavar="SCOPE", help="Only in this scope; may be given again."),
+        typer.Option(metavar="SCOPE", help="Restrict it to this scope; repeatable."),
     ] = None,
     widget: Annotated[
         list[str] | None,
-        typer.Option(metavar="SCOPE/NAME", help="Only this widget; may be given again."),
+        typer.Option(metavar="SCOPE/NAME", help="Restrict it to this widget; repeatable."),
     ] = None,
     days: Annotated[
         int, typer.Option(metavar="N", min=1, help="Days until it expires, at least 1.")
     ] = 90,
     browser: Annotated[
-        bool, typer.Option("--browser/--no-browser", help="Open it, or print the address only.")
+        bool, typer.Option("--browser/--no-browser", help="Open a browser, or only print the URL.")
     ] = True,
     catalog: CatalogOption = None,
     json: JsonOption = False,
 ) -> None:
     """Create a token and print it to standard output. It is shown only once.
 
-    You confirm it in a browser. `widget logout` also ends the tokens made with this sign-in.
+    You confirm it in a browser. `widget logout` revokes the tokens created with this sign-in.
     """
     body: dict[str, Any] = {
         "name": name,
@@ -87,14 +87,14 @@ def create(
     if json:
         show_json(made)
         return
-    good = f"Good for {counted(days, 'day')}, as WIDGET_TOKEN:"
-    say.print(f"Keep this; it cannot be shown again. {good}")
+    good = f"Valid for {counted(days, 'day')}; use it as WIDGET_TOKEN:"
+    say.print(f"Store this token; it is shown only once. {good}")
     typer.echo(secret if secret.isprintable() else ascii(secret))
 
 
 @app.command("list")
 def list_(catalog: CatalogOption = None, json: JsonOption = False) -> None:
-    """Your tokens, without their secrets."""
+    """List your tokens."""
     with opened(catalog) as session:
         found = session.get("/api/tokens")
         tokens = shaped(found.get("tokens"), list[Token], session.url)
@@ -102,14 +102,16 @@ def list_(catalog: CatalogOption = None, json: JsonOption = False) -> None:
         show_json(found)
         return
     rows = [(it.id, it.name, _day(it.last_used_at), _day(it.expires_at), _may(it)) for it in tokens]
-    show_table(("id", "name", "last used", "ends", "may"), rows)
+    show_table(("id", "name", "last used", "expires", "permissions"), rows)
     if not rows:
         say.print("You have no tokens.")
 
 
 @app.command()
 def revoke(
-    token_id: Annotated[str, typer.Argument(metavar="ID", help="As widget tokens list shows it.")],
+    token_id: Annotated[
+        str, typer.Argument(metavar="ID", help="The id shown by: widget tokens list")
+    ],
     catalog: CatalogOption = None,
     json: JsonOption = False,
 ) -> None:

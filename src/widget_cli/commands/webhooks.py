@@ -1,4 +1,4 @@
-"""`widget webhooks`: addresses that receive the changes of a scope, and what was sent to them."""
+"""`widget webhooks`: webhooks of scopes, and their deliveries."""
 
 import time
 from typing import Annotated, Any
@@ -15,14 +15,14 @@ from ..exits import ExitCode
 from ..options import CatalogOption, JsonOption, YesOption
 from ..session import Session, opened
 
-app = App(help="Webhooks: addresses that receive the changes of a scope.")
+app = App(help="Manage webhooks, which send the changes of a scope to a URL.")
 
 # A test event is sent within a second or two, and its receiver may take ten.
 _WAIT_S = 30.0
 _ASK_EVERY_S = 0.5
 
 IdArgument = Annotated[
-    str, typer.Argument(metavar="ID", help="The webhook, as widget webhooks list shows it.")
+    str, typer.Argument(metavar="ID", help="The id shown by: widget webhooks list")
 ]
 
 
@@ -53,22 +53,26 @@ class Delivery(msgspec.Struct, rename="camel"):
 
     @property
     def outcome(self) -> str:
-        """What the receiver said last."""
+        """The last response of the receiver."""
         if self.last_error is not None:
             return self.last_error
-        return "" if self.last_status is None else f"The receiver answered {self.last_status}."
+        return (
+            "" if self.last_status is None else f"The receiver responded with {self.last_status}."
+        )
 
 
 @app.command("list")
 def list_(
     scope: Annotated[
         str | None,
-        typer.Option(metavar="SCOPE", help="Only of this scope.", show_default="all that you own"),
+        typer.Option(
+            metavar="SCOPE", help="Only webhooks of this scope.", show_default="all scopes you own"
+        ),
     ] = None,
     catalog: CatalogOption = None,
     json: JsonOption = False,
 ) -> None:
-    """The webhooks of your scopes, without their secrets."""
+    """List the webhooks of your scopes."""
     params = None if scope is None else {"scope": parse_scope(scope)}
     with opened(catalog) as session:
         found = session.get("/api/webhooks", params)
@@ -80,24 +84,24 @@ def list_(
         (it.id, it.scope or "the catalog", it.url, ", ".join(it.types) or "all", it.state)
         for it in webhooks
     ]
-    show_table(("id", "scope", "address", "events", "state"), rows)
+    show_table(("id", "scope", "URL", "events", "state"), rows)
     if not rows:
         say.print("There are no webhooks.")
 
 
 @app.command()
 def add(
-    url: Annotated[str, typer.Argument(metavar="URL", help="Where events are sent.")],
+    url: Annotated[str, typer.Argument(metavar="URL", help="The URL to send events to.")],
     scope: Annotated[
         str | None,
-        typer.Option(metavar="SCOPE", help="Whose changes.", show_default="your own scope"),
+        typer.Option(metavar="SCOPE", help="The scope to watch.", show_default="your own scope"),
     ] = None,
     type_: Annotated[
         list[str] | None,
         typer.Option(
             "--type",
             metavar="TYPE",
-            help="Only such events, e.g. published; may be given again.",
+            help="Only events of this type, e.g. published; repeatable.",
             show_default="all",
         ),
     ] = None,
@@ -116,7 +120,7 @@ def add(
         return
     say.print(f"Added webhook {plain(webhook.id)} for {plain(place)}. Try it with:")
     say.print(f"  widget webhooks test {plain(webhook.id)}")
-    say.print("Keep its secret, which the receiver checks signatures with:")
+    say.print("Store its secret, which the receiver verifies signatures with:")
     typer.echo(secret)
 
 
@@ -127,7 +131,7 @@ def remove(
     catalog: CatalogOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Remove a webhook. What waits for it is not sent."""
+    """Remove a webhook. Pending deliveries are dropped."""
     if not ask(f"Remove webhook {webhook_id}?", is_agreed=yes):
         say.print("Nothing was changed.")
         raise typer.Exit(ExitCode.FAILED)
@@ -138,20 +142,20 @@ def remove(
 
 @app.command()
 def rotate(webhook_id: IdArgument, catalog: CatalogOption = None, json: JsonOption = False) -> None:
-    """Make a new secret and print it. For a day, events are signed with both."""
+    """Create a new secret and print it. For a day, events are signed with both secrets."""
     with opened(catalog) as session:
         made = session.post(f"{_path(webhook_id)}/rotate")
         secret = _secret_in(made, session)
     if json:
         show_json(made)
         return
-    say.print("Keep the new secret; it cannot be shown again:")
+    say.print("Store the new secret; it is shown only once:")
     typer.echo(secret)
 
 
 @app.command()
 def enable(webhook_id: IdArgument, catalog: CatalogOption = None, json: JsonOption = False) -> None:
-    """Send to a disabled webhook again: what changes from now on."""
+    """Enable a disabled webhook. It receives changes from now on."""
     with opened(catalog) as session:
         session.post(f"{_path(webhook_id)}/enable")
     _done(f"The webhook {webhook_id} is enabled.", json, id=webhook_id)
@@ -161,7 +165,7 @@ def enable(webhook_id: IdArgument, catalog: CatalogOption = None, json: JsonOpti
 def disable(
     webhook_id: IdArgument, catalog: CatalogOption = None, json: JsonOption = False
 ) -> None:
-    """Send nothing to a webhook until it is enabled again."""
+    """Disable a webhook: nothing is sent until it is enabled again."""
     with opened(catalog) as session:
         session.post(f"{_path(webhook_id)}/disable")
     _done(f"The webhook {webhook_id} is disabled.", json, id=webhook_id)
@@ -171,18 +175,18 @@ def disable(
 def send_test(
     webhook_id: IdArgument, catalog: CatalogOption = None, json: JsonOption = False
 ) -> None:
-    """Send a test event, and wait for the receiver's answer."""
+    """Send a test event and wait for the response."""
     with opened(catalog) as session:
         sent = session.post(f"{_path(webhook_id)}/ping")
         sent = _wait_until_tried(session, webhook_id, sent)
         delivery = shaped(sent, Delivery, session.url)
     if delivery.last_error is not None and delivery.attempts:
-        hint = f"It is sent again. Follow it with: widget webhooks log {webhook_id}"
-        raise ToolError(f"The test event has failed. {delivery.last_error}", hint)
+        hint = f"It will be retried. Follow it with: widget webhooks log {webhook_id}"
+        raise ToolError(f"The test event failed. {delivery.last_error}", hint)
     if json:
         show_json(sent)
     elif delivery.state == "delivered":
-        say.print(f"The test event is delivered. {plain(delivery.outcome)}")
+        say.print(f"The test event was delivered. {plain(delivery.outcome)}")
     else:
         say.print("The test event is queued. Follow it with:")
         say.print(f"  widget webhooks log {plain(webhook_id)}")
@@ -192,12 +196,12 @@ def send_test(
 def log(
     webhook_id: IdArgument,
     limit: Annotated[
-        int, typer.Option(metavar="N", min=1, max=100, help="How many, up to 100.")
+        int, typer.Option(metavar="N", min=1, max=100, help="Number of deliveries, up to 100.")
     ] = 20,
     catalog: CatalogOption = None,
     json: JsonOption = False,
 ) -> None:
-    """What was sent to a webhook and what waits, newest first."""
+    """List sent and pending deliveries of a webhook, newest first."""
     with opened(catalog) as session:
         found = session.get(f"{_path(webhook_id)}/deliveries", {"limit": limit})
         deliveries = shaped(found.get("deliveries"), list[Delivery], session.url)
@@ -209,44 +213,44 @@ def log(
     ]
     show_table(("queued", "id", "event", "state", "attempts", "outcome"), rows)
     if not rows:
-        say.print("Nothing was sent yet.")
+        say.print("No deliveries yet.")
 
 
 @app.command()
 def replay(
     webhook_id: IdArgument,
     delivery_id: Annotated[
-        str, typer.Argument(metavar="DELIVERY", help="As widget webhooks log shows it.")
+        str, typer.Argument(metavar="DELIVERY", help="The id shown by: widget webhooks log")
     ],
     catalog: CatalogOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Send a delivery once more, with the same id and body."""
+    """Send a delivery again, with the same id and body."""
     with opened(catalog) as session:
         path = f"{_path(webhook_id)}/deliveries/{path_part(delivery_id)}/replay"
         queued = session.post(path)
     if json:
         show_json(queued)
         return
-    say.print(f"The delivery {plain(delivery_id)} is sent again. Follow it with:")
+    say.print(f"The delivery {plain(delivery_id)} is queued again. Follow it with:")
     say.print(f"  widget webhooks log {plain(webhook_id)}")
 
 
 def _wait_until_tried(session: Session, webhook_id: str, sent: dict[str, Any]) -> dict[str, Any]:
-    """The delivery when the receiver has answered, or as it is after a while."""
+    """The delivery after the receiver has responded, or its state after a timeout."""
     ends_at = time.monotonic() + _WAIT_S
     while time.monotonic() < ends_at:
         time.sleep(_ASK_EVERY_S)
         found = session.get(f"{_path(webhook_id)}/deliveries", {"limit": 100}).get("deliveries")
         for it in shaped(found, list[dict[str, Any]], session.url):
-            # An attempt is counted when it begins; then there is an answer or a fault.
+            # An attempt is counted when it starts; the response follows.
             if it.get("id") == sent.get("id") and _is_tried(it, sent):
                 return it
     return sent
 
 
 def _is_tried(delivery: dict[str, Any], before: dict[str, Any]) -> bool:
-    """A test event that was sent before, and failed, still has the answer of that time."""
+    """Whether there was a new attempt: a test event that failed before has an old response."""
     return delivery.get("lastAttemptAt") not in (None, before.get("lastAttemptAt"))
 
 

@@ -85,13 +85,13 @@ def test_a_failed_delivery_is_tried_again_with_the_same_id(post: Post, receiver:
     assert len(receiver.received) == 1
     (waiting,) = post.deliveries(hook.webhook.id)
     assert waiting.state == "waiting"
-    assert waiting.error == "The receiver answered 500."
+    assert waiting.error == "The receiver responded with 500."
     assert post.get(hook.webhook.id).failing_since == post.store.now_ms()
 
     post.clock.forward(seconds=5)
     post.work()
     assert post.deliveries(hook.webhook.id)[0].error == (
-        "The receiver answered 302. Redirects are not followed."
+        "The receiver responded with 302. Redirects are not followed."
     )
     post.clock.forward(seconds=20)
     post.work()

@@ -172,7 +172,7 @@ def test_a_scope_that_is_not_yours_is_403_whether_it_exists_or_not(quiet_village
     for scope in ("ann", "acme", "nobody-has-it", "api"):
         assert told(quiet_village.eve.request(f"{scope}/clock")) == (
             403,
-            {"error": f"You may not publish in the scope {scope}."},
+            {"error": f"You may not publish to the scope {scope}."},
         )
 
 

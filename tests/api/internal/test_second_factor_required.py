@@ -133,7 +133,7 @@ def test_the_last_one_cannot_be_removed_where_it_is_required(strict: Village) ->
     answer = browsing.submit(passkey or "", do="remove")
     assert answer.status == 409
     assert browsing.faults == [
-        "This catalog requires a second factor of you. Add another one first."
+        "This catalog requires you to have a second factor. Add another one first."
     ]
 
 

@@ -261,7 +261,7 @@ def test_a_token_loses_what_its_account_loses(village: Village) -> None:
     assert (refused.status, refused.json()) == (
         403,
         {
-            "error": "You may not publish in the scope acme. The access token may also lack this "
+            "error": "You may not publish to the scope acme. The access token may also lack this "
             "permission."
         },
     )

@@ -217,5 +217,5 @@ def _after_removal(tx: Transaction, policy: FactorPolicy, account: Account) -> N
     if find_factors(tx.connection, account.id).has_any:
         return
     if is_required(tx.connection, policy, account):
-        raise Conflict("This catalog requires a second factor of you. Add another one first.")
+        raise Conflict("This catalog requires you to have a second factor. Add another one first.")
     set_recovery_codes(tx, account.id, [])

@@ -288,7 +288,7 @@ def _record_health(tx: Transaction, webhook: Webhook, outcomes: list[Outcome]) -
     since = tx.at_ms if is_new else webhook.failing_since or tx.at_ms
     reason = None
     if last.status == _GONE:
-        reason = "The receiver answered 410: it wants nothing more."
+        reason = "The receiver responded with 410 (Gone)."
     elif tx.at_ms - since >= DISABLED_AFTER_MS:
         reason = f"Every delivery failed for three days. {last.error}"
     change_webhook(

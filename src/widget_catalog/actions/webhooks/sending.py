@@ -212,7 +212,7 @@ def _send(
     if 200 <= status < 300:
         return Outcome(delivery, status)
     also = " Redirects are not followed." if 300 <= status < 400 else ""
-    return Outcome(delivery, status, f"The receiver answered {status}.{also}")
+    return Outcome(delivery, status, f"The receiver responded with {status}.{also}")
 
 
 def _connect_fault(cause: BaseException | None) -> str:

@@ -1,4 +1,4 @@
-"""The answers of the OpenAPI document: headers, errors, and worked examples of every body."""
+"""The responses of the OpenAPI document: headers, errors, and examples of every body."""
 
 from typing import Any
 
@@ -16,54 +16,54 @@ _OPEN = "Access-Control-Allow-Origin"
 
 
 def headers() -> dict[str, Answer]:
-    """Every response header worth knowing, by its own name."""
+    """Every documented response header, by name."""
     return {
         "ETag": _header(
-            "A strong entity tag of these very bytes, another one for each content encoding. "
-            "Send it back in `If-None-Match`: while nothing has changed the answer is `304`.",
+            "A strong entity tag, different for each content encoding. Send it in `If-None-Match` "
+            "to get a `304` if nothing has changed.",
             '"e76c9d2df2587566-474a-zstd"',
         ),
         "Vary": _header(
-            "The body comes as zstd, br, gzip or plain, by `Accept-Encoding`.", "accept-encoding"
+            "The body is compressed as `Accept-Encoding` allows.",
+            "accept-encoding",
         ),
-        "Access-Control-Allow-Origin": _header("Pages of every origin may read this.", "*"),
-        "Last-Modified": _header("When this last changed.", "Mon, 09 Feb 2026 09:15:00 GMT"),
+        "Access-Control-Allow-Origin": _header("All origins may read the response.", "*"),
+        "Last-Modified": _header("Time of the last change.", "Mon, 09 Feb 2026 09:15:00 GMT"),
         "Retry-After": {
-            "description": "How many seconds to wait before a retry.",
+            "description": "Seconds to wait before the next attempt.",
             "required": True,
             "schema": {"type": "integer", "minimum": 0},
             "example": 5,
         },
-        "Allow": _header("The supported methods.", "GET, HEAD, OPTIONS"),
+        "Allow": _header("The allowed methods.", "GET, HEAD, OPTIONS"),
         "Cache-Control": _header(
-            "A published bundle never changes: keep it.", "public, max-age=31536000, immutable"
+            "A published bundle is immutable.", "public, max-age=31536000, immutable"
         ),
-        "Accept-Ranges": _header("`Range` requests are supported.", "bytes"),
-        "Content-Range": _header("Which bytes these are, of how many.", "bytes 0-1023/5515"),
-        "Cross-Origin-Resource-Policy": _header("Every page may load it.", "cross-origin"),
+        "Accept-Ranges": _header("Range requests are supported.", "bytes"),
+        "Content-Range": _header("The returned bytes, and the total size.", "bytes 0-1023/5515"),
+        "Cross-Origin-Resource-Policy": _header("All origins may load the bundle.", "cross-origin"),
     }
 
 
 def errors() -> dict[str, Answer]:
-    """The answers that several operations share, all with the one error body but the 304."""
+    """Responses that several operations share. All except the 304 have the same error body."""
     return {
         "NotModified": {
-            "description": "You have it already: what `If-None-Match` names is what there is. "
-            "No body.",
+            "description": "Not modified: `If-None-Match` has the current entity tag. No body.",
             "headers": sent("ETag"),
         },
         "InvalidQuery": _error(
-            "A query parameter is invalid; the message says which, and why.",
+            "A query parameter is invalid; the message says which and why.",
             "compatSdk must be a semantic version with all three numbers, such as 1.2.0.",
             _OPEN,
         ),
         "WidgetNotFound": _error(
-            "There is no such widget, or it is unlisted.",
+            "The widget does not exist or is unlisted.",
             "There is no widget 'acme/sundial'.",
             _OPEN,
         ),
         "VersionNotFound": _error(
-            "There is no such version, or its widget is unlisted.",
+            "The version does not exist, or its widget is unlisted.",
             "There is no version '9.9.9' of acme/clock.",
             _OPEN,
         ),
@@ -72,9 +72,9 @@ def errors() -> dict[str, Answer]:
             "sdk: must be a semantic version, such as 1.2.0.",
             _OPEN,
         ),
-        "ScopeNotFound": _error("There is no such scope.", "There is no scope 'nobody'."),
+        "ScopeNotFound": _error("The scope does not exist.", "There is no scope 'nobody'."),
         "BundleNotFound": _error(
-            "There is no such version, or its bundle is kept elsewhere: go by its `bundleUrl`.",
+            "The version does not exist, or its bundle is hosted elsewhere: use its `bundleUrl`.",
             "There is no bundle at /cdn/@acme/clock/9.9.9/index.js.",
             _OPEN,
         ),
@@ -84,51 +84,49 @@ def errors() -> dict[str, Answer]:
             _OPEN,
         ),
         "NotKept": _error(
-            "`since` is older than the retained changes: start over from the registries or a "
-            "snapshot.",
+            "`since` is older than the retained changes: start over from the registries.",
             "Not all changes after 1 are kept any more. Start over from the registries.",
             _OPEN,
         ),
         "MethodNotAllowed": _error(
-            "The method is not supported. `Allow` lists those that are.",
+            "The method is not allowed. `Allow` lists the allowed methods.",
             "DELETE is not possible here; use GET, HEAD, OPTIONS.",
             "Allow",
         ),
         "AddressTooLong": _error(
-            "Path and query together are over 8,192 characters. Only under `/api/`.",
+            "Path and query are longer than 8,192 characters. Only under `/api/`.",
             "The address is too long.",
         ),
         "RangeNotSatisfiable": _error(
-            "The bundle has none of the bytes that `Range` asks for; `Content-Range` says how "
-            "many it has.",
+            "The requested range is outside the bundle; `Content-Range` has its size.",
             "The bundle has no such bytes.",
             "Content-Range",
             _OPEN,
         ),
         "TooManyRequests": _error(
-            "Too many requests from you. Only where the operator has set a limit; there is none "
-            "by default. Wait as long as `Retry-After` says.",
+            "Too many requests. Only if the operator has set a rate limit; there is none by "
+            "default. Wait for the time in `Retry-After`.",
             "Too many requests: at most 300/minute are answered. Try again in 12 seconds.",
             "Retry-After",
         ),
         "InternalFault": _error(
-            "An internal error, logged for the operator.",
+            "An internal error, which has been logged.",
             "Something went wrong on our side. It has been logged.",
         ),
         "NotWritable": _error(
-            "The download could not be counted at the moment; try again after `Retry-After`. If "
-            "the catalog was only busy, this one may still be counted.",
+            "The download could not be counted; try again after `Retry-After`. If the catalog was "
+            "only busy, this request may still be counted.",
             "The catalog is busy with a long write. Try again soon.",
             "Retry-After",
             _OPEN,
         ),
         "Unreadable": _error(
-            "The catalog cannot be read at the moment; try again after `Retry-After`.",
+            "The catalog is temporarily unavailable; try again after `Retry-After`.",
             "The catalog cannot be read just now. Try again soon.",
             "Retry-After",
         ),
         "BundleMissing": _error(
-            "The bundle is published, but the server cannot find its file.",
+            "The bundle is published, but its file is missing on the server.",
             "This bundle is missing on the server.",
             _OPEN,
         ),
@@ -145,14 +143,14 @@ def shared(name: str) -> Answer:
 
 
 def json_answer(about: str, schema: str, example: object, *names: str) -> Answer:
-    """A JSON answer with one example and these headers."""
+    """A JSON response with one example and these headers."""
     return json_answers(about, schema, {"answer": ("Example response", example)}, *names)
 
 
 def json_answers(
     about: str, schema: str, examples: dict[str, tuple[str, object]], *names: str
 ) -> Answer:
-    """A JSON answer with several examples, each a summary and a value."""
+    """A JSON response with several examples, each a summary and a value."""
     described = {
         key: {"summary": summary, "value": value} for key, (summary, value) in examples.items()
     }

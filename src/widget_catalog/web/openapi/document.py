@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 document of the public surface: what `/openapi.json` and `/docs/api` show.
+"""The OpenAPI 3.1 document of the public API, for `/openapi.json` and `/docs/api`.
 
 `docs/openapi.json` is the committed copy; `python -m widget_catalog.web.openapi` prints it.
 """
@@ -12,38 +12,38 @@ from .paths import parameters, paths
 from .schemas import schemas
 
 _ABOUT = """\
-Search a catalog of dashboard widgets, read what each of their versions needs, load the
-bundles, count the installs.
+Search a catalog of dashboard widgets, get the requirements of each version, load bundles,
+and count installs.
 
-**Access.** Everything here is open: no account, no key, no cookie. Publishing is not part of
-this API; it has its own command-line tool.
+**Authentication.** None: no account, no key, no cookie. Publishing is not part of this API; it
+has its own command-line tool.
 
-**Answers** are JSON in UTF-8. Every timestamp is ISO 8601 in UTC with milliseconds. Query
-parameters that are not named here are ignored; of one given twice, the first counts. A slash
-at the end makes another address, which does not exist.
+**Responses** are JSON in UTF-8. All timestamps are ISO 8601 in UTC, with milliseconds. Unknown
+query parameters are ignored; if a parameter is repeated, the first value is used. Paths with a
+trailing slash do not exist.
 
-**Errors** have a fitting status and always the same body, `{"error": "…"}`, with a sentence
-for people. Go by the status; the sentence may change.
+**Errors** have an appropriate status, and always the same body, `{"error": "…"}`, with a
+human-readable message. Use the status in your code; the message may change.
 
-**Other origins.** Everything under `/api/v1/widgets/` and `/cdn/` may be read by pages of any
-origin: answers and errors carry `Access-Control-Allow-Origin: *`, and `OPTIONS` answers a
-preflight with `204`. The other addresses carry no such header.
+**CORS.** Everything under `/api/v1/widgets/` and `/cdn/` can be read from any origin: responses
+and errors have `Access-Control-Allow-Origin: *`, and a preflight request (`OPTIONS`) returns
+`204`. Other paths do not have this header.
 
-**Caching.** `GET` answers have a strong `ETag`; send it in `If-None-Match` and an unchanged
-answer costs you a `304` without a body. Bodies are compressed (zstd, br, gzip) for those who
-accept that. `HEAD` works wherever `GET` does.
+**Caching.** Responses to `GET` have a strong `ETag`. Send it in `If-None-Match` to get a `304`
+without a body if nothing has changed. Bodies are compressed (zstd, br, gzip) if the client
+accepts it. `HEAD` is supported wherever `GET` is.
 
-**Limits.** There is no rate limit by default. An operator may set one; then `429` says in
-`Retry-After` how many seconds to wait.
+**Rate limits.** There is no rate limit by default. An operator may set one; a `429` then has the
+number of seconds to wait in `Retry-After`.
 
-**Versions.** `/api/v1/` is stable: what would break a client goes to a new prefix, and the
-old one is kept for a while. The registry, the bundles' addresses and the operations'
-endpoints are not part of that promise.
+**Versioning.** `/api/v1/` is stable: breaking changes are made under a new prefix, and the old
+one is kept for a while. The registry, the URLs of bundles and the operational endpoints are not
+covered.
 """
 
 
 def openapi(service_name: str, base_url: str) -> dict[str, object]:
-    """The whole document, for a service of this name at this address."""
+    """The whole document, for a service with this name and base URL."""
     return {
         "openapi": "3.1.0",
         "info": {
@@ -57,12 +57,12 @@ def openapi(service_name: str, base_url: str) -> dict[str, object]:
         "tags": [
             {
                 "name": INTEGRATORS,
-                "description": "For dashboards: find widgets, load them, count installs.",
+                "description": "For dashboards: find and load widgets, and count installs.",
             },
             {
                 "name": OPERATIONS,
-                "description": "For those who run the service, and for its own tools. Without a "
-                "promise of stability: do not build an integration on these.",
+                "description": "For operators, and for the service's own tools. Not stable: do not "
+                "build integrations on these.",
             },
         ],
         "paths": paths(base_url),
@@ -76,5 +76,5 @@ def openapi(service_name: str, base_url: str) -> dict[str, object]:
 
 
 def printed(document: dict[str, object]) -> str:
-    """As the committed copy has it."""
+    """As JSON, as in the committed copy."""
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"

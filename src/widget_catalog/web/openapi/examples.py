@@ -1,4 +1,4 @@
-"""Worked examples of the answers for those who run widgets."""
+"""Examples of the responses for dashboards that run widgets."""
 
 from .answers import Answer, detail_example
 
@@ -29,7 +29,7 @@ def version_example(base_url: str) -> Answer:
 
 
 def resolve_examples(base_url: str) -> tuple[Answer, Answer]:
-    """What is sent, and what is answered."""
+    """A request and its response."""
     offer = detail_example(base_url)["versions"][0]
     asked = {"sdk": "2.1.0", "widgets": [{"id": "catalog/clock"}, {"id": "acme/sundial"}]}
     nothing: Answer = {"permissionsAdded": [], "permissionsRemoved": []}

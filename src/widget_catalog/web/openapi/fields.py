@@ -1,4 +1,4 @@
-"""Small functions that make JSON Schemas."""
+"""Functions that build JSON Schemas."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ def ref(name: str) -> Schema:
 
 
 def exact(about: str, properties: dict[str, Schema], optional: tuple[str, ...] = ()) -> Schema:
-    """An object that has these properties and no others."""
+    """An object with exactly these properties."""
     return {
         "type": "object",
         "description": about,

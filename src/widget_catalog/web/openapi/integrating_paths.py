@@ -1,4 +1,4 @@
-"""Operations for those who run widgets: one version, what to do about many, what must not run."""
+"""Operations for dashboards that run widgets: version, resolve, changes, revocations."""
 
 from .answers import Answer, json_answer, shared
 from .examples import changes_example, resolve_examples, revocations_example, version_example
@@ -23,10 +23,10 @@ def integrating_paths(base_url: str) -> dict[str, object]:
 def _version(base_url: str) -> Answer:
     return operation(
         "getWidgetVersion",
-        "Read a version",
-        "Everything about one published version: its whole manifest, its files with their hashes, "
-        "the style sheet too, and which permissions it asks for that the version before it did "
-        "not. Build metadata in the version is ignored.",
+        "Get a version",
+        "Returns a published version with its full manifest, its files (bundle and style sheet) "
+        "with their hashes, and the changes of permissions since the previous version. Build "
+        "metadata in the version is ignored.",
         f"curl '{base_url}/api/v1/widgets/catalog/clock/2.0.0'",
         {
             "200": json_answer("The version.", "VersionDetail", version_example(base_url), *_OPEN),
@@ -41,16 +41,15 @@ def _resolve(base_url: str) -> Answer:
     return operation(
         "resolveWidgets",
         "Resolve widgets",
-        "What should a dashboard do about the widgets it has, on the SDK it runs? Ask for all of "
-        "them at once. With an SDK that you do not run yet, the answer is the forecast of an "
-        "upgrade.\n\n"
-        "`offer` is the newest version that is compatible, neither yanked nor revoked, inside "
-        "`range`, and at least `minAgeDays` old. The body has at most 64 KB and 500 widgets; all "
-        "that is wrong with it is reported at once.",
+        "Returns what a dashboard should do about each of its widgets, for the SDK it runs. Send "
+        "all widgets in one request. To plan an upgrade, send the version of the new SDK.\n\n"
+        "`offer` is the newest version that is compatible, neither yanked nor revoked, within "
+        "`range`, and at least `minAgeDays` old. The body is limited to 64 KB and 500 widgets; all "
+        "errors in it are reported at once.",
         f"curl -X POST '{base_url}/api/v1/widgets/resolve' -H 'Content-Type: application/json' "
         '-d \'{"sdk":"2.1.0","widgets":[{"id":"catalog/clock","installed":"1.1.0"}]}\'',
         {
-            "200": json_answer("What to do about each.", "Resolved", answered, *_OPEN),
+            "200": json_answer("The result for each widget.", "Resolved", answered, *_OPEN),
             "400": shared("InvalidBody"),
         },
         body={
@@ -69,18 +68,18 @@ def _changes(base_url: str) -> Answer:
     answer["content"]["text/event-stream"] = events
     return operation(
         "listChanges",
-        "Follow the changes",
-        "Everything that happens to widgets, numbered without gaps. Ask with `next` of the last "
-        "answer as `since`; where `next` is `newest`, you have all. Act on a change by reading the "
-        "widget again. An unlisted widget is given by its id alone, with `listed: false`: "
-        "forget it.\n\n"
-        "With `Accept: text/event-stream` the same comes as server-sent events, as it happens: "
-        "`data` is one change, `id` its number, and a client that comes back with `Last-Event-ID` "
-        "is sent what it has missed. Without `since` a stream begins with what is new. A comment "
-        "comes every 15 seconds. If too many streams are open, the answer is `503` with "
+        "List changes",
+        "Returns the changes of widgets, numbered without gaps. To get the next page, send `next` "
+        "of the last response as `since`; if `next` equals `newest`, there are no more. To process "
+        "a change, get the widget again. For an unlisted widget, only the id is given, with "
+        "`listed: false`: remove it.\n\n"
+        "With `Accept: text/event-stream`, changes are sent as server-sent events: `data` is one "
+        "change, `id` its number. A client that reconnects with `Last-Event-ID` receives the "
+        "changes it has missed. Without `since`, a stream starts with new changes. A comment is "
+        "sent every 15 seconds. If too many streams are open, the response is `503` with "
         "`Retry-After`.\n\n"
-        "Some ten thousand changes are kept. Where `since` is older, the answer is `410`: start "
-        "over from the registries.",
+        "The newest 50,000 changes are retained. If `since` is older, the response is `410`: "
+        "start over from the registries.",
         f"curl '{base_url}/api/v1/widgets/changes?since=0&limit=100'",
         {
             "200": answer,
@@ -96,14 +95,14 @@ def _revocations(base_url: str) -> Answer:
     return operation(
         "listRevocations",
         "List revoked bundles",
-        "Bundles that must not run: the operator has revoked them. Unload what you have of them, "
-        "and do not load them again, not even from a cache of your own. A revoked version counts "
-        "as yanked everywhere, and its bundle is answered with `410`.\n\n"
-        "Ask at every start of your dashboard; `ETag` makes that cheap. A revocation can be taken "
-        "back: what is not in the list may run.",
+        "Returns the bundles that the operator has revoked and that must not run. Unload them, and "
+        "do not load them again, not even from your own cache. A revoked version counts as yanked "
+        "everywhere, and requests for its bundle return `410`.\n\n"
+        "Request the list whenever your dashboard starts; with `ETag` this is cheap. A revocation "
+        "can be undone: bundles that are not in the list may run.",
         f"curl '{base_url}/api/v1/widgets/revocations'",
         {
-            "200": json_answer("All of them.", "Revocations", revocations_example(), *_OPEN),
+            "200": json_answer("All revocations.", "Revocations", revocations_example(), *_OPEN),
             "304": shared("NotModified"),
         },
     )

@@ -1,4 +1,4 @@
-"""An operation of the OpenAPI document: what it says of itself, and the answers it gives."""
+"""An operation of the OpenAPI document: description, parameters and responses."""
 
 from .answers import Answer, shared
 
@@ -20,7 +20,7 @@ def operation(
     tag: str = INTEGRATORS,
     body: Answer | None = None,
 ) -> Answer:
-    """An operation with its own answers, and those that every address may give."""
+    """An operation with its own responses, and those that every path may return."""
     everywhere = {
         "405": shared("MethodNotAllowed"),
         "414": shared("AddressTooLong"),

@@ -1,4 +1,4 @@
-"""The operations of the OpenAPI document: every public address, its parameters and answers."""
+"""The operations of the OpenAPI document: every public path, its parameters and responses."""
 
 from widget_contract.patterns import (
     COMPAT_SDK,
@@ -52,20 +52,19 @@ def _search(base_url: str) -> Answer:
     return operation(
         "searchWidgets",
         "Search widgets",
-        "Finds listed widgets, the best match first. Without `q` all of them, the most installed "
-        "first.\n\n"
-        "With `q`, results come in this order:\n\n"
-        "1. `displayName` is the text;\n"
-        "2. `displayName` starts with it;\n"
+        "Searches listed widgets. Without `q`, returns all of them, ordered by installs.\n\n"
+        "With `q`, results are ordered by rank:\n\n"
+        "1. `displayName` equals `q`;\n"
+        "2. `displayName` starts with `q`;\n"
         "3. every term starts a word of `displayName`;\n"
-        "4. every term is somewhere in `displayName`;\n"
-        "5. all others, found by `description`.\n\n"
-        "Inside each of these the most installed come first, then `scope` and `name` decide. So "
-        "the order is total: walking the pages of an unchanged catalog shows every widget once.",
+        "4. every term occurs in `displayName`;\n"
+        "5. all others, which match by `description`.\n\n"
+        "Within a rank, results are ordered by installs (descending), then by `scope` and `name`. "
+        "The order is total: the pages of an unchanged catalog contain every widget exactly once.",
         f"curl '{base_url}/api/v1/widgets/search?q=clock&compatSdk=1.2.0&limit=10'",
         {
             "200": json_answers(
-                "A page of results. Past the last page `widgets` is empty and `total` still true.",
+                "A page of results. After the last page, `widgets` is empty; `total` is the same.",
                 "SearchResults",
                 search_examples(base_url),
                 *_OPEN,
@@ -80,9 +79,9 @@ def _search(base_url: str) -> Answer:
 def _detail(base_url: str) -> Answer:
     return operation(
         "getWidget",
-        "Read a widget",
-        "A widget and every version of it. `latestVersion` is what to install when nothing speaks "
-        "against it; to choose by SDK, search with `compatSdk`.",
+        "Get a widget",
+        "Returns a widget with all its versions. `latestVersion` is the version to install by "
+        "default; to choose by SDK, search with `compatSdk`.",
         f"curl '{base_url}/api/v1/widgets/catalog/clock'",
         {
             "200": json_answer("The widget.", "WidgetDetail", detail_example(base_url), *_OPEN),
@@ -96,15 +95,18 @@ def _count(base_url: str) -> Answer:
     return operation(
         "countDownload",
         "Count an install",
-        "Adds one to the widget's `downloadCount`. Dashboards call it when somebody installs the "
-        "widget; there is no body to send.\n\n"
-        "Every call counts: nothing is deduplicated, so the number is a measure of popularity and "
-        "not of people. Once `200` is answered the increment is kept, and every later read shows "
-        "it. An unlisted widget counts too, as long as a dashboard still has it.",
+        "Increments the widget's `downloadCount`. Dashboards call it when a user installs the "
+        "widget. No request body is needed.\n\n"
+        "Every call counts: there is no deduplication, so the number measures popularity, not "
+        "users. After a `200` the increment is persistent, and every later read includes it. "
+        "Installs of unlisted widgets are counted, too.",
         f"curl -X POST '{base_url}/api/v1/widgets/catalog/clock'",
         {
             "200": json_answer(
-                "Counted.", "Counted", {"success": True}, "Access-Control-Allow-Origin"
+                "The install was counted.",
+                "Counted",
+                {"success": True},
+                "Access-Control-Allow-Origin",
             ),
             "404": shared("WidgetNotFound"),
             "503": shared("NotWritable"),
@@ -115,12 +117,12 @@ def _count(base_url: str) -> Answer:
 def _registry(base_url: str) -> Answer:
     return operation(
         "getRegistry",
-        "Fetch a scope’s registry",
-        "All listed widgets of one scope with all their versions, in one document: for a "
-        "dashboard's first load. It has no download counts, so body and `ETag` stay the same until "
-        "the scope changes.\n\n"
-        "It carries no CORS header: fetch it from your server or from the same origin. A scope "
-        "with nothing listed has an empty registry; one that does not exist is `404`.",
+        "Get the registry of a scope",
+        "Returns all listed widgets of a scope with all their versions in one document, for the "
+        "first load of a dashboard. It contains no download counts, so body and `ETag` change only "
+        "if the scope changes.\n\n"
+        "The response has no CORS header: fetch it from your server or from the same origin. The "
+        "registry of a scope without listed widgets is empty; an unknown scope is `404`.",
         f"curl '{base_url}/api/widgets/catalog/registry.json'",
         {
             "200": json_answer(
@@ -147,13 +149,13 @@ def _bundle(base_url: str) -> Answer:
     open_to_all = ("Access-Control-Allow-Origin", "Cross-Origin-Resource-Policy")
     return operation(
         "getBundle",
-        "Load a bundle",
-        "The JavaScript of a version, an ES module that any origin may `import()`. It never "
-        "changes, so caches may keep it for good; its `ETag` is its SHA-256. Parts can be asked "
-        "for with `Range`.\n\n"
-        "Go by a version's `bundleUrl` instead of building this address: an operator may keep "
-        "bundles on a CDN of its own. Bundles of yanked versions and of unlisted widgets stay "
-        "available; those of revoked versions do not.",
+        "Get a bundle",
+        "Returns the JavaScript of a version, an ES module that any origin may `import()`. It is "
+        "immutable, so it can be cached indefinitely; its `ETag` is its SHA-256. Range requests "
+        "are supported.\n\n"
+        "Use a version's `bundleUrl` instead of building this URL: bundles may be served by a "
+        "separate CDN. Bundles of yanked versions and of unlisted widgets remain available; "
+        "bundles of revoked versions do not.",
         f"curl -O '{base_url}/cdn/@catalog/clock/2.0.0/index.js'",
         {
             "200": {
@@ -162,7 +164,7 @@ def _bundle(base_url: str) -> Answer:
                 "content": script,
             },
             "206": {
-                "description": "The requested range.",
+                "description": "The requested range of the bundle.",
                 "headers": sent(*kept, *open_to_all, "Content-Range"),
                 "content": script,
             },
@@ -182,10 +184,8 @@ def _operational_paths(base_url: str) -> dict[str, object]:
         "checks": {"database": "ok", "bundles": "failing"},
         "error": "The folder of the bundles cannot be read.",
     }
-    is_healthy = json_answer("All checks pass.", "Health", ok, *_CLOSED)
-    is_not = json_answer(
-        "A check fails; the body says which, and why.", "HealthFault", failing, *_CLOSED
-    )
+    is_healthy = json_answer("The service is healthy.", "Health", ok, *_CLOSED)
+    is_not = json_answer("A check failed.", "HealthFault", failing, *_CLOSED)
     release_example = {
         "version": release.VERSION,
         "releasedAt": release.RELEASED_AT,
@@ -216,29 +216,29 @@ def _operational_paths(base_url: str) -> dict[str, object]:
         **path(
             "/api/health",
             "getHealth",
-            "Check the health",
-            "Whether the service can do its work: for load balancers and monitoring.",
+            "Get the health status",
+            "Returns whether the service is healthy, for load balancers and monitoring.",
             {"200": is_healthy, "503": is_not},
         ),
         **path(
             "/api/version",
             "getVersion",
-            "Read the service’s release",
-            "Which release this is, and which versions of the API it serves.",
+            "Get the release of the service",
+            "Returns the running release, and the versions of the API it serves.",
             {"200": json_answer("The release.", "ServiceVersion", release_example, *_CLOSED)},
         ),
         **path(
             "/api/widgets/cli-version",
             "getCliVersion",
-            "Read the tool’s release",
-            "Which command-line tools may publish here. The tool asks this before it starts.",
+            "Get the releases of the command-line tool",
+            "Returns which releases of the command-line tool may publish to this catalog.",
             {"200": json_answer("The tool's releases.", "CliVersion", tool, *_CLOSED)},
         ),
         **path(
             "/api/stats",
             "getStats",
-            "Read the statistics",
-            "How large the catalog is. Only listed widgets are counted, and what belongs to them.",
+            "Get statistics",
+            "Returns the size of the catalog. Only listed widgets and their versions are counted.",
             {
                 "200": json_answer(
                     "The statistics.",
@@ -251,15 +251,15 @@ def _operational_paths(base_url: str) -> dict[str, object]:
         **path(
             "/api/settings",
             "getSettings",
-            "Read the public settings",
-            "What a client needs to know of this service before anybody signs in.",
+            "Get public settings",
+            "Returns the settings that a client needs before sign-in.",
             {"200": json_answer("The settings.", "Settings", settings, *_CLOSED)},
         ),
     }
 
 
 def parameters() -> dict[str, object]:
-    """Every parameter, by the name it is referred to with."""
+    """Every parameter, by the name of its reference."""
     name = {"type": "string", "pattern": NAME, "maxLength": NAME_MAX_LENGTH}
     version = {"type": "string", "pattern": SEMVER, "maxLength": SEMVER_MAX_LENGTH}
     sdk = {"type": "string", "pattern": COMPAT_SDK, "maxLength": SEMVER_MAX_LENGTH}
@@ -267,69 +267,68 @@ def parameters() -> dict[str, object]:
     return {
         "scope": _in_path(
             "scope",
-            "The publishing scope: lower-case letters, digits and hyphens, beginning with a letter "
-            "or digit. Written without an `@`.",
+            "The scope: lower-case letters, digits and hyphens, starting with a letter or digit. "
+            "Without `@`.",
             name,
             "catalog",
         ),
-        "name": _in_path("name", "Name of the widget, by the same rule as `scope`.", name, "clock"),
-        "version": _in_path("version", "Version number, in full.", version, "2.0.0"),
+        "name": _in_path("name", "Name of the widget. The rules of `scope` apply.", name, "clock"),
+        "version": _in_path("version", "The full version number.", version, "2.0.0"),
         "q": _in_query(
             "q",
-            "Text to look for. It is split at white space, and every term must occur in "
-            "`displayName` or `description`: anywhere in a word, upper or lower case alike. "
-            "`scope` and `name` are not searched. `%`, `*`, quotes and the like are "
-            "ordinary characters. Over 256 characters is `400`; an empty text is the same as none.",
+            "Search terms, separated by white space. Every term must occur in `displayName` or "
+            "`description`, as a case-insensitive substring. `scope` and `name` are not searched. "
+            "There are no wildcards: `%`, `*` and quotes are ordinary characters. More than 256 "
+            "characters: `400`. An empty value is ignored.",
             {"type": "string", "maxLength": 256},
             "clock",
         ),
         "compatSdk": _in_query(
             "compatSdk",
-            "Version of your dashboard's SDK: a full semantic version, no range, no `v`. It "
-            "filters nothing: each result gets `latestCompatibleVersion`, which is `null` where "
-            "no version fits. Prereleases count: `1.0.0-rc.1` is admitted by `^1.0.0`. Anything "
-            "that is not a version, the empty text too, is `400`.",
+            "Version of your dashboard's SDK: a full semantic version, without `v`, not a range. "
+            "Results are not filtered: each one has a `latestCompatibleVersion`, which is `null` "
+            "if no version is compatible. Prereleases are included: `1.0.0-rc.1` satisfies "
+            "`^1.0.0`. An empty or invalid value: `400`.",
             sdk,
             "1.2.0",
         ),
         "scopeFilter": _in_query(
             "scope",
-            "Only widgets of this scope, written exactly. A scope that does not exist, or could "
-            "not, has no widgets; that is no error.",
+            "Only widgets of this scope (exact match). An unknown or invalid scope returns no "
+            "results, not an error.",
             {"type": "string"},
             "catalog",
         ),
         "official": _in_query(
             "official",
-            "`true`: only official widgets. `false`: only the others, those with "
-            "`isOfficial: null` among them. Upper or lower case alike; anything else is `400`.",
+            "`true`: only official widgets. `false`: only others, including those with "
+            "`isOfficial: null`. Case-insensitive. Any other value: `400`.",
             {"type": "boolean"},
             True,
         ),
         "page": _in_query(
             "page",
-            "Which page, a whole number from 1. A page past the end is empty; anything that is "
-            "not such a number is `400`.",
+            "Page number, starting with 1. A page after the last one is empty. Any other value: "
+            "`400`.",
             {**least, "default": 1},
             1,
         ),
         "since": _in_query(
             "since",
-            "The number of the last change you know. Without it the feed begins at its start.",
+            "The number of the last change you have processed. Default: the start of the feed.",
             {"type": "integer", "minimum": 0, "default": 0},
             0,
         ),
         "changesLimit": _in_query(
             "limit",
-            "How many changes at most, a whole number from 1. More than 1,000 is taken as 1,000.",
+            "Maximum number of changes. Values above 1,000 are treated as 1,000.",
             {**least, "default": 100},
             100,
         ),
         "limit": _in_query(
             "limit",
-            "How many results a page has, a whole number from 1. More than 100 is taken as 100, "
-            "and the answer's `limit` says so; it is not an error. Anything that is not such a "
-            "number is `400`.",
+            "Results per page. Values above 100 are treated as 100, which the `limit` in the "
+            "response shows. Values that are not whole numbers of at least 1: `400`.",
             {**least, "default": 20},
             10,
         ),

@@ -1,7 +1,7 @@
-"""The schemas of the OpenAPI document: every JSON shape of the public surface, field by field.
+"""The schemas of the OpenAPI document: every JSON object of the public API, field by field.
 
-They are generated from the shapes of `widget_contract.wire`. Only what health looks at is told
-here, as it has no fixed fields.
+They are generated from the shapes in `widget_contract.wire`. Only the health checks are described
+here, because their fields vary.
 """
 
 from types import NoneType, UnionType
@@ -56,14 +56,14 @@ def schemas() -> dict[str, Schema]:
 
 
 def object_schema(shape: type[Struct]) -> Schema:
-    """An object that has the fields of this shape, and no others."""
+    """An object with exactly the fields of this shape."""
     optional = tuple(it.encode_name for it in fields(shape) if it.default is UNSET)
     properties = {it.encode_name: _schema(it.type) for it in fields(shape)}
     return exact(" ".join((shape.__doc__ or "").split()), properties, optional)
 
 
 def _open(shape: type[Struct]) -> Schema:
-    """An object that may have other fields besides."""
+    """An object that may have additional fields."""
     return {**object_schema(shape), "additionalProperties": True}
 
 
@@ -102,14 +102,14 @@ def _or_null(schema: Schema) -> Schema:
 def _health() -> Schema:
     ok = {"type": "string", "const": "ok", "examples": ["ok"]}
     return exact(
-        "All checks pass.",
+        "The service is healthy.",
         {
             "status": {**ok, "description": "`ok`: the service works."},
             "checks": exact(
-                "The individual checks.",
+                "The results of the checks.",
                 {
-                    "database": {**ok, "description": "The catalog can be read."},
-                    "bundles": {**ok, "description": "The bundles' folder can be used."},
+                    "database": {**ok, "description": "The database is readable."},
+                    "bundles": {**ok, "description": "Bundles are accessible."},
                     "workers": _missing_workers(),
                 },
                 optional=("workers",),
@@ -119,13 +119,13 @@ def _health() -> Schema:
 
 
 def _missing_workers() -> Schema:
-    return text("Only present while some are missing: how many are running.", "1 of 2 running")
+    return text("Only present while workers are missing: how many are running.", "1 of 2 running")
 
 
 def _health_fault() -> Schema:
     check = {"type": "string", "enum": ["ok", "failing"], "examples": ["failing"]}
     return exact(
-        "At least one check fails.",
+        "The service is not healthy.",
         {
             "status": {
                 "type": "string",
@@ -134,14 +134,14 @@ def _health_fault() -> Schema:
                 "examples": ["unavailable"],
             },
             "checks": exact(
-                "The individual checks; one that fails says `failing`.",
+                "The results of the checks; a failed check is `failing`.",
                 {
                     "database": {
                         **check,
                         "enum": ["ok", "failing", "damaged"],
-                        "description": "Whether the catalog can be read, and is not damaged.",
+                        "description": "Whether the database is readable and not damaged.",
                     },
-                    "bundles": {**check, "description": "Whether bundles can be reached."},
+                    "bundles": {**check, "description": "Whether bundles are accessible."},
                     "writing": {
                         "type": "string",
                         "const": "failing",
@@ -151,13 +151,13 @@ def _health_fault() -> Schema:
                     "replica": {
                         "type": "string",
                         "const": "behind",
-                        "description": "Only present while changes cannot be shown yet.",
+                        "description": "Only present while changes are waiting to be applied.",
                         "examples": ["behind"],
                     },
                     "workers": _missing_workers(),
                 },
                 optional=("writing", "replica", "workers"),
             ),
-            "error": text("What is wrong, for people.", "The database cannot be read."),
+            "error": text("A human-readable error message.", "The database cannot be read."),
         },
     )

@@ -1,7 +1,7 @@
 """The public API's schemas as TypeScript, for the JavaScript client.
 
-`python -m widget_catalog.web.openapi.typescript > clients/js/api.d.ts` writes the copy that is
-committed.
+`python -m widget_catalog.web.openapi.typescript > clients/js/api.d.ts` writes the committed
+copy.
 """
 
 import re
@@ -15,7 +15,7 @@ from widget_contract.addresses import WIDGETS
 from .document import openapi
 
 _HEADER = """\
-// The shapes of the public API. Generated from its OpenAPI document; do not edit.
+// Types of the public API. Generated from its OpenAPI document; do not edit.
 // ./dev run python -m widget_catalog.web.openapi.typescript > clients/js/api.d.ts
 """
 _REFERENCE = "#/components/schemas/"
@@ -24,7 +24,7 @@ _PLAIN = {"string": "string", "integer": "number", "number": "number", "boolean"
 
 
 def typescript(document: dict[str, Any]) -> str:
-    """Every schema that an operation under `/api/v1/widgets/` needs, and what search is asked."""
+    """Every schema of an operation under `/api/v1/widgets/`, and the parameters of search."""
     schemas = document["components"]["schemas"]
     paths = {path: item for path, item in document["paths"].items() if path.startswith(WIDGETS)}
     wanted = _needed([_exchanged(it) for it in _operations(paths)], document)

@@ -44,7 +44,7 @@ class Healthz:
 
     def answer(self, request: Request) -> Response:
         if request.path not in (LIVE, READY):
-            return _line(404, "There is nothing here.")
+            return _line(404, "Not found.")
         if request.method not in ("GET", "HEAD"):
             response = _line(405, "Use GET or HEAD.")
             return response._replace(headers=[*response.headers, ("allow", "GET, HEAD")])

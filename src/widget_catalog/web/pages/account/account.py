@@ -16,7 +16,7 @@ from ...kit.http import Response
 from .own_page import own_page
 
 _ENTRIES = 20
-_DONE = {"password": "Your password is changed. You are signed out everywhere else."}
+_DONE = {"password": "Your password was changed. You are signed out everywhere else."}
 
 
 def get_account(services: Services, call: Call) -> Response:

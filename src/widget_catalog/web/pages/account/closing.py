@@ -25,7 +25,7 @@ def post_close(services: Services, call: Call) -> Response:
     return services.renderer.message(
         200,
         "Your account is closed",
-        "Its widgets are unlisted. Dashboards that have them keep them.",
+        "Its widgets are unlisted. Dashboards that use them keep working.",
         forget_cookie(services),
     )
 

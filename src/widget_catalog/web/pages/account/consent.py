@@ -53,7 +53,7 @@ def _sent(services: Services, call: Call, answer: Answer | Refused, status: int)
             return oauth_failure(InvalidRequest(answer.sentence))
         is_unknown = answer.is_unknown_client
         title = (
-            "This program is not registered" if is_unknown else "This program's request is wrong"
+            "This program is not registered" if is_unknown else "Invalid request from this program"
         )
         return services.renderer.message(400, title, answer.sentence)
     return leave(answer.location or "", status=status)

@@ -31,7 +31,7 @@ def post_device(services: Services, call: Call) -> Response:
         )
     except (NotFound, TooOften) as fault:
         return _ask(services, call, code, fault)
-    title = "It is signed in" if is_agreed else "Nothing was let in"
+    title = "Device signed in" if is_agreed else "Sign-in denied"
     sentence = (
         f"{found.client_name} goes on by itself now. You can close this page."
         if is_agreed
@@ -49,8 +49,8 @@ def _ask(
         "code.html",
         *(headers_of(fault) if fault is not None else []),
         status=status_of(fault) if fault is not None else 200,
-        heading="Let a machine in",
-        lead="Type the code that the machine shows.",
+        heading="Sign in a device",
+        lead="Enter the code shown on the device.",
         action="/device",
         user_code=code[:40],
         faults=[fault.message] if fault is not None else [],

@@ -30,8 +30,8 @@ def post_invitation(services: Services, call: Call) -> Response:
         services.store, call.actor, id_, secret, services.quotas, is_accepted=is_accepted
     )
     if is_accepted:
-        return done_page(services, call, "Welcome", f"You are a member of {organization} now.")
-    return done_page(services, call, "Declined", "Nothing has changed.")
+        return done_page(services, call, "Welcome", f"You are now a member of {organization}.")
+    return done_page(services, call, "Declined", "Nothing was changed.")
 
 
 def _named(call: Call) -> tuple[str, str]:

@@ -16,11 +16,11 @@ from .own_page import own_page
 _HERE = "/account/tokens/new"
 _FIRST = {"days": "90"}
 _PLACES = "Scopes and widgets"
-_CALLED = FieldNames("Name", "It may", "Days", _PLACES, _PLACES)
+_CALLED = FieldNames("Name", "Permissions", "Days", _PLACES, _PLACES)
 _WORDS = {
     Right.PUBLISH: "publish versions",
-    Right.YANK: "yank versions, and take that back",
-    Right.DEPRECATE: "deprecate versions, and take that back",
+    Right.YANK: "yank and unyank versions",
+    Right.DEPRECATE: "deprecate and undeprecate versions",
     Right.LIST: "list and unlist widgets",
 }
 

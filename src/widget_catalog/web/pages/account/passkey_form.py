@@ -22,7 +22,7 @@ def credential_in(form: Mapping[str, str]) -> dict[str, Any] | None:
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         found = None
     if not isinstance(found, dict):
-        raise InvalidRequest("The browser has sent no passkey. Try again.")
+        raise InvalidRequest("The browser did not send a passkey. Try again.")
     return found
 
 
@@ -35,5 +35,5 @@ def read_signed_field(services: Services, form: Mapping[str, str], shape: type[T
     text = form.get("asked", "")
     found = read_signed(services.signing_key, text, shape, services.store.now_ms())
     if found is None:
-        raise InvalidRequest("This page has been open for too long. Load it again.")
+        raise InvalidRequest("This page has expired. Reload it.")
     return found

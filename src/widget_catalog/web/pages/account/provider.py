@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _COOKIE = "signing-in"
-_TOO_LATE = "This sign-in has expired, or cookies are blocked. Start again."
+_TOO_LATE = "The sign-in has expired, or cookies are blocked. Start again."
 
 
 def only_with_provider(handler: Handler) -> Handler:
@@ -71,7 +71,7 @@ def get_callback(services: Services, call: Call) -> Response:
     person = provider.finish(begun, call.query())
     if begun.connects is not None:
         if not call.is_signed_in or call.actor.account_id != begun.connects:
-            raise InvalidRequest("You are no longer signed in as before. Start again.")
+            raise InvalidRequest("Your session has changed. Start again.")
         connect_identity(services.store, call.visitor, person)
         return services.renderer.redirect("/account", _forgotten(services))
     settings = services.settings
@@ -133,7 +133,7 @@ def _ask(
 
 def _provider(services: Services) -> "Provider":
     if services.provider is None:
-        raise NotFound("There is no provider to sign in through here.")
+        raise NotFound("This catalog has no sign-in provider.")
     return services.provider
 
 

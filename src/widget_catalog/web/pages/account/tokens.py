@@ -34,9 +34,9 @@ def post_token_request(services: Services, call: Call) -> Response:
         here = f"{_HERE}?{urlencode({'code': code})}"
         return services.renderer.go_first("/account/confirm", here, status=303)
     if is_agreed:
-        sentence = f"The program gets the token {request.name} now. You can close this page."
+        sentence = f"The program now receives the token {request.name}. You can close this page."
         return done_page(services, call, "Confirmed", sentence)
-    return done_page(services, call, "Refused", "No token was made.")
+    return done_page(services, call, "Refused", "No token was created.")
 
 
 def _show(services: Services, call: Call, code: str) -> Response:
@@ -62,7 +62,7 @@ def _ask(services: Services, call: Call, code: str, fault: NotFound | None = Non
         "code.html",
         status=status_of(fault) if fault is not None else 200,
         heading="Confirm an access token",
-        lead="Type the code that the program shows.",
+        lead="Enter the code shown by the program.",
         action=_HERE,
         user_code=code[:40],
         faults=[fault.message] if fault is not None else [],

@@ -26,14 +26,14 @@ ORGANIZATIONS = "/account/organizations"
 _ENTRIES_PER_PAGE = 50
 _CORRECTABLE = (*CORRECTABLE, NotFound)
 _DONE = {
-    "create": "The organization is made. You are its owner.",
-    "invite": "The person is invited. They find the invitation under their organizations.",
-    "withdraw": "The invitation is withdrawn.",
-    "role": "The role is changed.",
-    "remove": "The member is removed.",
-    "members-public": "The setting is saved.",
+    "create": "The organization was created. You are its owner.",
+    "invite": "The person was invited. They can see the invitation on their organizations page.",
+    "withdraw": "The invitation was revoked.",
+    "role": "The role was changed.",
+    "remove": "The member was removed.",
+    "members-public": "The setting was saved.",
     "leave": "You have left the organization.",
-    "transfer": "The organization is transferred. You are an admin of it now.",
+    "transfer": "The organization was transferred. You are now an admin.",
 }
 
 
@@ -103,8 +103,8 @@ def post_invitation(services: Services, call: Call) -> Response:
         services,
         call,
         "author/link.html",
-        title=f"An invitation to {slug}",
-        sentence=f"Pass this link on to {who}. It works once, within a week.",
+        title=f"Invitation to {slug}",
+        sentence=f"Send this link to {who}. It can be used once, within a week.",
         note=INVITATION_NOTES.get(services.settings.registration),
         link=f"{services.settings.public_url}/invitation?id={invitation.id}&secret={secret}",
         back=_place(call),
@@ -132,7 +132,7 @@ def post_remove(services: Services, call: Call, _fields: Mapping[str, str]) -> N
 def post_members_public(services: Services, call: Call, fields: Mapping[str, str]) -> None:
     choice = fields.get("public")
     if choice not in ("yes", "no"):
-        raise InvalidRequest("Use the button to change who sees the members.")
+        raise InvalidRequest("Use the button to change the visibility of members.")
     slug = call.params["slug"]
     show_members(services.store, call.actor, slug, is_public=choice == "yes")
 

@@ -18,12 +18,12 @@ from ..account.sent_form import CORRECTABLE, NOT_SENT, SentForm, forms_of
 from .widgets import place_of
 
 _DONE = {
-    "yank": "The version is yanked: it is no longer offered. Dashboards that have it keep it.",
+    "yank": "The version was yanked and is no longer offered. Dashboards that use it keep working.",
     "unyank": "The version is offered again.",
-    "deprecate": "Its users are warned now.",
-    "undeprecate": "Its users are no longer warned.",
-    "revoke": "The version is revoked: its bundle is no longer served.",
-    "unrevoke": "The version is no longer revoked: its bundle is served again.",
+    "deprecate": "The version was deprecated. Its users see a warning.",
+    "undeprecate": "The version is no longer deprecated.",
+    "revoke": "The version was revoked. Its bundle is no longer served.",
+    "unrevoke": "The revocation was undone. The bundle is served again.",
 }
 
 

@@ -17,11 +17,11 @@ OPERATED = "/operate/webhooks"
 _PER_PAGE = 20
 _CORRECTABLE = (*CORRECTABLE, NotFound)
 _DONE = {
-    "remove": "The webhook is removed.",
-    "enable": "The webhook is enabled. It receives what changes from now on.",
-    "disable": "The webhook is disabled. Nothing is sent to it.",
-    "ping": "A test event is on its way. Reload this page to see what became of it.",
-    "replay": "The delivery is sent once more. Reload this page to see what became of it.",
+    "remove": "The webhook was removed.",
+    "enable": "The webhook was enabled. It receives events from now on.",
+    "disable": "The webhook was disabled. Nothing is sent to it.",
+    "ping": "The test event was queued. Reload this page to see the result.",
+    "replay": "The delivery was queued again. Reload this page to see the result.",
 }
 
 
@@ -49,7 +49,7 @@ def get_webhook(services: Services, call: Call) -> Response:
 def post_rotate(services: Services, call: Call) -> Response:
     box = services.factor_policy.box
     issued = managing.rotate_secret(services.store, call.actor, box, call.params["id"])
-    return _secret_page(services, call, issued, "The new secret of the webhook")
+    return _secret_page(services, call, issued, "New secret of the webhook")
 
 
 def post_enable(services: Services, call: Call) -> Response:
@@ -108,7 +108,7 @@ def _create(
         )
     except _CORRECTABLE as fault:
         return page(services, call, SentForm("create", fields, fault))
-    return _secret_page(services, call, issued, "The webhook is added", back)
+    return _secret_page(services, call, issued, "The webhook was added", back)
 
 
 def _secret_page(
@@ -121,7 +121,7 @@ def _secret_page(
         what="The secret",
         title=title,
         here="webhooks",
-        sentence="The receiver checks signatures with this secret.",
+        sentence="The receiver verifies signatures with this secret.",
         note=None,
         link=issued.secret,
         back=back or _place(issued.webhook.id),

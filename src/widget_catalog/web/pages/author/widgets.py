@@ -18,10 +18,10 @@ _PER_PAGE = 20
 _VERSIONS_PER_PAGE = 50
 _ENTRIES_PER_PAGE = 50
 _DONE = {
-    "published": "The version is published: dashboards are offered it from now on.",
-    "list": "The widget is listed: everybody finds it.",
-    "unlist": "The widget is unlisted. Dashboards that have it keep it.",
-    "publishers": "Who may publish is saved.",
+    "published": "The version was published and is now offered to dashboards.",
+    "list": "The widget is listed and public.",
+    "unlist": "The widget was unlisted. Dashboards that use it keep working.",
+    "publishers": "The publishers were saved.",
     "official": "The widget is official.",
     "unofficial": "The widget is no longer official.",
 }

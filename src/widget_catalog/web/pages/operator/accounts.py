@@ -21,11 +21,11 @@ from ..author.paging import Paging
 ACCOUNTS = "/operate/accounts"
 _PER_PAGE = 50
 _DONE = {
-    "disable": "The account is disabled. Nobody can sign in to it.",
-    "enable": "The account is enabled.",
-    "second-factor": "The second factor is removed, and the person is signed out everywhere.",
-    "token": "The token is revoked.",
-    "program": "The program is signed out.",
+    "disable": "The account was disabled and cannot sign in.",
+    "enable": "The account was enabled.",
+    "second-factor": "The second factor was removed, and the person was signed out everywhere.",
+    "token": "The token was revoked.",
+    "program": "The program was signed out.",
 }
 
 
@@ -57,7 +57,7 @@ _form = forms_of(_page, _place)
 def get_accounts(services: Services, call: Call) -> Response:
     text = call.query().get("q", "").strip().removeprefix("@")
     if not text.isprintable():
-        raise InvalidRequest("The name has characters that cannot be looked for.")
+        raise InvalidRequest("The name contains characters that cannot be searched for.")
     page, _ = call.page()
     found, total = search_accounts(services.store, call.actor, text, page, _PER_PAGE)
     return own_page(
@@ -124,8 +124,8 @@ def post_reset_link(services: Services, call: Call) -> Response:
         services,
         call,
         "operator/link.html",
-        title=f"A new password for @{name}",
-        sentence=f"Pass this link on to @{name}, and to nobody else. It works once, for a day.",
+        title=f"New password for @{name}",
+        sentence=f"Send this link to @{name} only. It can be used once, within a day.",
         link=f"{services.settings.public_url}/reset-password?link={secret}",
         back=_place(call),
     )

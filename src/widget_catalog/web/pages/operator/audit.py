@@ -74,7 +74,7 @@ async def _lines(part: Part, read: Callable[[int | None, int], Part]) -> AsyncIt
 def _filter(typed: dict[str, str]) -> AuditFilter:
     for value in typed.values():
         if not value.isprintable():
-            raise InvalidRequest("The filter has characters that cannot be looked for.")
+            raise InvalidRequest("The filter contains characters that cannot be searched for.")
     scope, _, name = typed.get("scope", "").removeprefix("@").partition("/")
     action = typed.get("action") or None
     if action is not None and action not in ACTIONS:

@@ -13,7 +13,7 @@ from ..account.own_page import own_page
 from ..account.sent_form import CORRECTABLE, NOT_SENT, SentForm, take_form
 
 INVITATIONS = "/operate/invitations"
-_DONE = {"withdraw": "The invitation is withdrawn."}
+_DONE = {"withdraw": "The invitation was revoked."}
 
 
 def get_invitations(services: Services, call: Call) -> Response:
@@ -39,8 +39,8 @@ def post_invitation(services: Services, call: Call) -> Response:
         services,
         call,
         "operator/link.html",
-        title="An invitation",
-        sentence="Pass this link on. It makes one account, within a week.",
+        title="Invitation",
+        sentence="Send this link to the person. It creates one account, and is valid for a week.",
         link=f"{services.settings.public_url}/join?invitation={secret}",
         back=INVITATIONS,
     )

@@ -60,7 +60,7 @@ def _shown(settings: Settings) -> list[ShownSetting]:
         value = getattr(settings, field.name)
         text = str(value).lower() if isinstance(value, bool) else str(value)
         if not field.repr:
-            text = "set, and not shown" if value else ""
+            text = "set (hidden)" if value else ""
         about = field.metadata["about"]
         shown.append(ShownSetting(field.name, text, about, value == field.default))
     return shown

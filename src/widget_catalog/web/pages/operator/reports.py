@@ -11,7 +11,7 @@ from ..author.paging import Paging
 
 REPORTS = "/operate/reports"
 _PER_PAGE = 20
-_DONE = {"resolve": "The report is resolved.", "dismiss": "The report is dismissed."}
+_DONE = {"resolve": "The report was resolved.", "dismiss": "The report was dismissed."}
 
 
 def get_reports(services: Services, call: Call) -> Response:

@@ -14,7 +14,7 @@ from ..author.paging import Paging
 SCOPES = "/operate/scopes"
 KINDS = ("reserved", "organization", "personal")
 _PER_PAGE = 50
-_DONE = {"reserve": "The name is reserved.", "release": "The name is free again."}
+_DONE = {"reserve": "The name was reserved.", "release": "The name was released."}
 
 
 def get_scopes(services: Services, call: Call) -> Response:

@@ -17,14 +17,14 @@ _PERMISSIONS = {
     "clipboard": "Use the clipboard",
     "clipboard-read": "Read the clipboard",
     "clipboard-write": "Write to the clipboard",
-    "fullscreen": "Fill the whole screen",
-    "geolocation": "Know where you are",
+    "fullscreen": "Use full screen",
+    "geolocation": "Access your location",
     "microphone": "Use the microphone",
     "network": "Connect to the network",
     "notifications": "Show notifications",
     "settings": "Read the dashboard's settings",
-    "storage": "Keep data in the browser",
-    "user": "Know who you are",
+    "storage": "Store data in the browser",
+    "user": "Access your identity",
 }
 
 
@@ -153,10 +153,10 @@ class Use(NamedTuple):
     def javascript(self) -> str:
         return "\n".join(
             [
-                f'const answer = await fetch("{self.bundle_url}", {{',
+                f'const response = await fetch("{self.bundle_url}", {{',
                 f'  integrity: "{self.integrity}",',
                 "});",
-                'const module = new Blob([await answer.blob()], { type: "text/javascript" });',
+                'const module = new Blob([await response.blob()], { type: "text/javascript" });',
                 "const { mount } = await import(URL.createObjectURL(module));",
             ]
         )

@@ -7,21 +7,21 @@ from .guides import Guides
 from .rendered_pages import RenderedPages
 
 _ABOUT = {
-    "integrating": "Search, choose a version that fits, load it: from a dashboard of your own.",
-    "loading-widgets-safely": "What to check, and how to run code that you do not trust.",
+    "integrating": "Search, choose a compatible version, and load it in your dashboard.",
+    "loading-widgets-safely": "How to verify bundles and run untrusted code.",
     "python-client": "Search, resolve and follow a catalog from a server.",
     "following-changes": "The feed, server-sent events and webhooks.",
-    "public-api": "Every request and its rules, for programs without a client.",
-    "publishing": "From an empty folder to a published widget, by hand or from CI.",
+    "public-api": "Every request and its rules, for clients in any language.",
+    "publishing": "From an empty folder to a published widget, from a terminal or CI.",
     "operating": "Install, run and upgrade a catalog.",
-    "settings": "Every setting, what it does, and its default.",
+    "settings": "All settings and their defaults.",
     "administering": "Accounts, signing in, moderation, webhooks, limits.",
     "import-and-export": "Import files, mirrors, snapshots and static sites.",
-    "backup": "Every night or continuously, and how to restore.",
-    "monitoring": "Health, metrics, logs, doctor, and what to do when something is wrong.",
+    "backup": "Nightly or continuous backups, and how to restore them.",
+    "monitoring": "Health checks, metrics, logs, doctor, and troubleshooting.",
     "scaling": "PostgreSQL, object storage and several nodes.",
-    "errors": "What every error means, and what to do about it.",
-    "performance": "What was measured, how, and against what.",
+    "errors": "What each error means, and how to fix it.",
+    "performance": "Benchmarks, and how they were measured.",
 }
 # Who they are for, on the page that offers them.
 _GROUPS = (

@@ -35,7 +35,7 @@ class Field(NamedTuple):
     place: str = ""
     example: str = ""
     choices: tuple[str, ...] = ()
-    """Of a parameter: all that it can be, if that is little."""
+    """The allowed values of a parameter, if there are few."""
 
 
 class Example(NamedTuple):
@@ -99,7 +99,7 @@ class Reference(NamedTuple):
     about: Markup
     groups: list[Group]
     everywhere: list[Answer]
-    """The answers that every operation may give, described once."""
+    """Responses that every operation may return, described once."""
     headers: list[Header]
     schemas: list[Described]
 

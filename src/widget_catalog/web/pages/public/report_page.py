@@ -16,8 +16,8 @@ _VERSIONS = 50
 _MAX_BODY = 65_536
 _WORDS = {
     "harmful": "It does something harmful",
-    "impersonation": "It pretends to be somebody else's",
-    "rights": "It infringes rights",
+    "impersonation": "It impersonates somebody else",
+    "rights": "It infringes copyright or other rights",
     "offensive": "It is offensive",
     "other": "Something else",
 }
