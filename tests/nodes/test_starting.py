@@ -102,7 +102,7 @@ def test_a_secret_that_is_missing_or_short(tmp_path: Path, database: str) -> Non
 def test_an_address_that_is_none(tmp_path: Path, url: str) -> None:
     said = widget_catalog("stats", "--data", tmp_path, environment=environment_of(url))
     assert said.code == 2
-    assert "DATABASE: must be an address" in said.err
+    assert "DATABASE: must be a PostgreSQL connection URI" in said.err
     assert SECRET not in said.err
 
 
