@@ -2,7 +2,7 @@
 
 import sys
 
-from .collector import look_rarely
+from .collector import raise_gc_threshold
 from .release import VERSION
 
 
@@ -16,7 +16,7 @@ def run() -> None:
             pass  # Nobody can read it: what to say then is known in main.
         else:
             return
-    look_rarely()
+    raise_gc_threshold()
     from .main import run as run_command
 
     run_command()

@@ -1,7 +1,7 @@
-"""How often Python looks for garbage.
+"""Thresholds of the garbage collector.
 
-While a command starts it makes some hundred thousand objects that stay: modules, classes, tables.
-To look through them for garbage, repeatedly, takes a tenth of the start.
+A start creates some hundred thousand objects that live as long as the process: modules, classes,
+tables. Collecting with the default threshold scans them repeatedly, a tenth of the start.
 """
 
 import gc
@@ -10,12 +10,12 @@ _WHILE_STARTING = 100_000
 _usual = gc.get_threshold()
 
 
-def look_rarely() -> None:
+def raise_gc_threshold() -> None:
     gc.set_threshold(_WHILE_STARTING)
 
 
-def look_as_usual() -> None:
-    """What is there now stays, and is not looked at again."""
+def restore_gc_threshold() -> None:
+    """For a worker. Objects that exist now are not scanned again."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(*_usual)

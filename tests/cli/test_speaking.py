@@ -121,8 +121,8 @@ def test_a_worker_loads_what_sends_webhooks_only_when_there_is_something_to_send
 def test_the_collector_looks_rarely_only_while_a_command_starts() -> None:
     script = (
         "import gc; usual = gc.get_threshold();"
-        "from widget_catalog.collector import look_as_usual, look_rarely;"
-        "look_rarely(); rare = gc.get_threshold(); look_as_usual();"
+        "from widget_catalog.collector import restore_gc_threshold, raise_gc_threshold;"
+        "raise_gc_threshold(); rare = gc.get_threshold(); restore_gc_threshold();"
         "print(rare[0] > 10 * usual[0], gc.isenabled(), gc.get_threshold() == usual)"
     )
 
