@@ -13,7 +13,7 @@ def run() -> None:
             sys.stdout.write(f"{VERSION}\n")
             sys.stdout.flush()
         except (OSError, AttributeError):
-            pass  # Nobody can read it: what to say then is known in main.
+            pass  # Standard output is unusable: main.py handles that.
         else:
             return
     raise_gc_threshold()

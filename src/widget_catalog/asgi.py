@@ -15,7 +15,8 @@ from .worker import build_worker
 
 def create_app() -> AsgiApp:
     """An ASGI application with settings from the environment, and a prepared data folder."""
-    os.umask(0o077)  # What we create is our user's alone, also in a folder that others can read.
+    # New files are accessible to our user only, even in a folder that others can read.
+    os.umask(0o077)
     settings = load_settings()
     configure_logs(settings.log_format, settings.log_level)
     node = prepare_node(settings.data, backends=settings.backends)

@@ -21,11 +21,11 @@ from typing import IO, Any, Generic, TypeVar, cast
 from .domain.errors import Busy
 from .process_pool import name_of, receive, send
 
-# Of the processor's time, so that a busy machine does not make a text a bad one.
+# CPU time, so that a busy machine does not cause timeouts.
 _MOST_CPU_S = 2.0
 _MOST_MEMORY_BYTES = 512 << 20
 _MOST_WAITING = 50
-# After so long without a question, the process ends and gives its memory back.
+# An idle process exits after this time and frees its memory.
 _IDLE_S = 60
 
 Q = TypeVar("Q")
@@ -47,7 +47,8 @@ class BoundedWork(Generic[Q, A]):
         """The result, or None if it would exceed the limits. Raises Busy if the queue is full."""
         if self._waiting >= _MOST_WAITING:
             raise Busy("Too many people ask for this at the same time. Try again soon.", 5)
-        if self._thread is None:  # Only now, so that no thread is there when a process forks.
+        # Created on first use, so that no thread exists when a process forks.
+        if self._thread is None:
             self._thread = ThreadPoolExecutor(1, "bounded-work")
         self._waiting += 1
         asked = asyncio.get_running_loop().run_in_executor(self._thread, self._ask, question)
@@ -57,7 +58,7 @@ class BoundedWork(Generic[Q, A]):
     def _finish(self, asked: "asyncio.Future[A | None]") -> None:
         self._waiting -= 1
         if not asked.cancelled():
-            asked.exception()  # The caller may be gone.
+            asked.exception()  # Retrieved here in case the caller was cancelled.
 
     def _ask(self, question: Q) -> A | None:
         try:
@@ -81,8 +82,8 @@ def _start(work: str) -> "subprocess.Popen[bytes]":
         [sys.executable, "-m", __name__, work],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,  # What goes wrong here is the fault of a text, not of ours.
-        start_new_session=True,  # Ctrl-C is for its parent.
+        stderr=subprocess.DEVNULL,  # Errors here are caused by the input, not by our code.
+        start_new_session=True,  # Ctrl-C is handled by the parent.
     )
 
 
@@ -98,7 +99,7 @@ def _answer_all(work: Callable[[Any], Any]) -> None:
     with contextlib.suppress(EOFError, BrokenPipeError):
         while select.select([questions], [], [], _IDLE_S)[0]:
             question = receive(questions)
-            # Nothing handles the signal, so the kernel ends the process whatever it does.
+            # The signal has no handler, so the kernel ends the process whatever it is doing.
             signal.setitimer(signal.ITIMER_PROF, _MOST_CPU_S)
             answer = work(question)
             signal.setitimer(signal.ITIMER_PROF, 0)

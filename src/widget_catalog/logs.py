@@ -28,7 +28,7 @@ def configure_logs(log_format: str, level: str) -> None:
             structlog.processors.JSONRenderer(),
         ]
     else:
-        # Plain, because others print the values of variables too, and secrets are among them.
+        # Plain tracebacks, because the others print the values of variables, which may be secret.
         plain = structlog.dev.plain_traceback
         colors = sys.stderr.isatty()
         final = [structlog.dev.ConsoleRenderer(colors=colors, exception_formatter=plain)]
@@ -41,8 +41,8 @@ def configure_logs(log_format: str, level: str) -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     logging.getLogger("widget_catalog").setLevel(level.upper())
-    # At debug, libraries log secrets: Authlib the tokens it gives out, boto3 its session token and
-    # signatures. At info, httpx logs every request.
+    # At debug level, libraries log secrets: Authlib the tokens it issues, boto3 its session token
+    # and signatures. At info level, httpx logs every request.
     root.setLevel(max(logging.INFO, logging.getLevelNamesMapping()[level.upper()]))
     logging.getLogger("httpx").setLevel(logging.WARNING)
     structlog.configure(

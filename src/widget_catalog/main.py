@@ -332,7 +332,8 @@ app.command(rich_help_panel=_MANAGING)(audit)
 
 def run() -> None:
     """The entry point: expected errors are printed as one sentence, without a stack trace."""
-    os.umask(0o077)  # What we create is our user's alone, also in a folder that others can read.
+    # New files are accessible to our user only, even in a folder that others can read.
+    os.umask(0o077)
     try:
         build_command(app)()
     except InvalidSettings as error:

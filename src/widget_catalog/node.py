@@ -149,7 +149,7 @@ def prepare_node(
         require_no_loss(folder)
     make_folder(folder)
     try:
-        # Not so in a restored backup: there, nothing can be wrong with them.
+        # A restored backup has no counts file, so there is nothing to check.
         had_counts = folder.counts.exists()
         is_replica_sound = not checks_replica or is_sound(folder.replica)
         if not is_replica_sound:
@@ -164,7 +164,7 @@ def prepare_node(
     except OSError as error:
         raise unusable(path, error) from None
     check_writable(path)
-    # Of a node that was never here before, settings may be wrong.
+    # On a node that has never run here, the settings may be wrong.
     can_show = had_counts and node.replica.is_readable()
     report = on_outage if can_show else None
     try:
@@ -183,7 +183,7 @@ def prepare_node(
         node.replica.remove_leftovers()
         node.replica.apply(node.store, bar=bar)
         if node.status is not None:
-            # Before the counts are read: what is counted meanwhile must not be missed.
+            # Before the counts are read, so that concurrent counts are not missed.
             node.status.counted = transaction_horizon(node.store)
             node.status.database_answered(node.replica.applied_seq())
             node.status.applied(node.replica.applied_seq())

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .actions.second_factor.secret_box import SecretBox
 
 _FOLDER = Backends()
-# What we make is its owner's alone: password hashes and addresses of people are in it.
+# Accessible to the owner only: the folder contains password hashes and email addresses.
 _PRIVATE = 0o700
 
 
@@ -65,7 +65,7 @@ def require_no_loss(folder: DataFolder) -> None:
 def bundles_in(folder: DataFolder, backends: Backends = _FOLDER) -> Bundles:
     if backends.bundles is None:
         return LocalBundles(folder.bundles)
-    # Loaded only where it is used, as it takes a while.
+    # Slow to load, so only imported if used.
     from .bundles.s3 import S3Bundles
     from .bundles.s3_client import Bucket
 
@@ -135,7 +135,7 @@ def open_keys(folder: DataFolder, store: Store, settings: Settings) -> Keys:
 
 def open_secret_box(folder: DataFolder, settings: Settings) -> "SecretBox":
     """The encryption of authenticator secrets."""
-    # Loaded only where it is used, as it takes a while.
+    # Slow to load, so only imported if used.
     from .actions.second_factor.secret_box import SecretBox, SharedSecretBox
 
     if settings.secrets:

@@ -35,11 +35,11 @@ from .web.kit.metrics import prepare_metrics, serve_metrics
 from .wiring import DataFolder, Node
 from .worker import build_worker
 
-# A service manager waits ten seconds at most, as Docker does; a client may be slower than that.
+# Service managers such as Docker wait ten seconds at most; a client may be slower than that.
 _KILL_TIMEOUT_S = 5
 _START_PATIENCE_S = 300
 _SLOW_HEADERS_MS = 15_000
-# Of each connection: for the head of a request, and for what a client has not read yet.
+# Per connection: for the head of a request, and for output that the client has not read yet.
 _BUFFER_BYTES = 96 << 10
 _PR_SET_PDEATHSIG = 1
 _STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -110,7 +110,7 @@ def serve(
         runtime_threads=1,
         loop=Loops.uvloop if sys.platform != "win32" else Loops.auto,
         task_impl=TaskImpl.rust if _IS_RUST_DRIVEN else TaskImpl.asyncio,
-        # With HTTP/2 also offered, a client that sends nothing would be waited for indefinitely.
+        # If HTTP/2 were enabled as well, a client that sends nothing would never time out.
         http=HTTPModes.http1,
         websockets=False,
         backlog=4096,
@@ -118,7 +118,7 @@ def serve(
         http1_settings=HTTP1Settings(
             header_read_timeout=_SLOW_HEADERS_MS, max_buffer_size=_BUFFER_BYTES
         ),
-        # Its lines go where ours go, and only the serious ones: above all, that a worker has died.
+        # Granian's messages go to our log, and only errors, above all that a worker has died.
         log_level=LogLevels.error,
         log_dictconfig={"formatters": {}, "handlers": {}, "loggers": {"_granian": {}}},
         workers_kill_timeout=_KILL_TIMEOUT_S,
@@ -133,13 +133,13 @@ def serve(
         server.on_startup(partial(serve_metrics, folder.metrics, *where, status, damage, node))
     server.on_startup(lambda: _when_it_answers(settings, on_ready))
     _let_signals_end_a_starting_worker()
-    # The workers share what is there now, unless it is written to, as the collector does.
+    # Workers share these objects until they are written to, and garbage collection writes to them.
     gc.collect()
     gc.freeze()
     try:
         server.serve(target_loader=partial(_load, settings, finish_start), wrap_loader=False)
     except SystemExit:
-        # Ctrl-C reaches the workers too; one that ends before its parent heard of it is no fault.
+        # Ctrl-C also reaches the workers; one that exits before its parent is not a failure.
         if not server.interrupt_signal:
             raise
 
@@ -177,7 +177,7 @@ def _end_with_parent(parent: int) -> None:
     """
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != parent:  # It died before the kernel knew.
+        if os.getppid() != parent:  # The parent died before this call.
             os._exit(1)
 
 
@@ -189,7 +189,7 @@ def _when_it_answers(settings: Settings, on_ready: Callable[[], None]) -> None:
         deadline = time.monotonic() + _START_PATIENCE_S
         while time.monotonic() < deadline:
             connection = http.client.HTTPConnection(host, settings.port, timeout=_START_PATIENCE_S)
-            # The port opens with the first worker.
+            # The first worker opens the port.
             with (
                 contextlib.closing(connection),
                 contextlib.suppress(OSError, http.client.HTTPException),
@@ -203,7 +203,7 @@ def _when_it_answers(settings: Settings, on_ready: Callable[[], None]) -> None:
     threading.Thread(target=wait, name="greeting", daemon=True).start()
 
 
-# The Rust task driver doubles the rate of small answers; it exists up to Python 3.11.
+# The Rust task driver doubles the rate of small responses, but only exists up to Python 3.11.
 _IS_RUST_DRIVEN = sys.version_info < (3, 12)
 _App = RustDrivenApp if _IS_RUST_DRIVEN else RsgiApp
 

@@ -42,7 +42,7 @@ class ServiceLock:
         try:
             descriptor = os.open(self._file, os.O_RDWR | os.O_CLOEXEC)
         except OSError:
-            return  # No service has run here; what else is wrong will show.
+            return  # No service has run here; other errors are reported when the folder is opened.
         try:
             self._lock(descriptor)
         finally:
@@ -58,7 +58,7 @@ class ServiceLock:
         self._lock(descriptor)
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, msgspec.json.encode(RunningService(os.getpid(), address, since)), 0)
-        # Never closed: that would release it.
+        # The descriptor is never closed, which would release the lock.
 
     def _lock(self, descriptor: int) -> None:
         try:
@@ -68,7 +68,7 @@ class ServiceLock:
 
     def _in_use(self, descriptor: int) -> FolderInUse:
         who, found = "Another service", None
-        with contextlib.suppress(msgspec.DecodeError):  # It has just begun.
+        with contextlib.suppress(msgspec.DecodeError):  # It has only just started.
             found = msgspec.json.decode(os.pread(descriptor, 4096, 0), type=RunningService)
             who += f" (process {found.pid}, at {found.address}, since {found.since})"
         sentence = (

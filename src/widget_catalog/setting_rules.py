@@ -122,7 +122,7 @@ def check_values(values: Mapping[str, Any], given: Mapping[str, tuple[Any, str]]
         require("secret_key", is_long, _SECRET_RULE)
     require("service_name", bool(values["service_name"].strip()), "must not be empty.")
     if values["rate_limit"]:
-        from limits import parse_many  # Loaded only where there is a limit, as it takes a while.
+        from limits import parse_many  # Slow to load, so only imported if there is a limit.
 
         try:
             amounts = [item.amount for item in parse_many(values["rate_limit"])]
@@ -135,7 +135,7 @@ def check_values(values: Mapping[str, Any], given: Mapping[str, tuple[Any, str]]
 def _is_url(text: str) -> bool:
     try:
         parts = urlsplit(text)
-        has_port = parts.port != 0  # Raises where it cannot be one.
+        has_port = parts.port != 0  # Raises ValueError if it is invalid.
     except ValueError:
         return False
     is_plain = text.isascii() and text.isprintable() and not set(text) & set(' "?#\\')
@@ -146,7 +146,7 @@ def _is_url(text: str) -> bool:
 def _is_postgresql(text: str) -> bool:
     if not text.startswith(("postgresql://", "postgres://")):
         return False
-    # Loaded only where it is used, as it takes a while.
+    # Slow to load, so only imported if used.
     import psycopg
     from psycopg.conninfo import conninfo_to_dict
 
@@ -154,8 +154,8 @@ def _is_postgresql(text: str) -> bool:
         given = conninfo_to_dict(text)
     except psycopg.ProgrammingError:
         return False
-    # A password that is not encoded would be taken for a host, port or name in part, and be in
-    # the sentence that these are not found.
+    # Part of a password that is not percent-encoded would be taken for the host, port or name, and
+    # appear in an error message.
     authority, _, name = text.partition("://")[2].partition("?")[0].partition("/")
     is_mistaken = "@" in name or "@" in str(given.get("host", "")) or authority.count("@") > 1
     ports = str(given.get("port") or "").split(",")

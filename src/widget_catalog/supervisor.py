@@ -27,24 +27,24 @@ from .web.bindings.sockets import limit_slow_readers
 
 _log = structlog.get_logger("widget_catalog.workers")
 
-# Tells a worker to answer with `Connection: close`, so that clients move to its successor.
+# Makes a worker respond with `Connection: close`, so that clients move to its successor.
 DRAIN_SIGNAL = signal.SIGUSR1
-# How long a client with an open connection has to send its next request to a worker that drains.
+# How long a client with an open connection has to send its next request to a draining worker.
 _DRAIN_S = 2.0
 _DRAIN_BEFORE_STOP_S = 0.2
 _READY_TIMEOUT_S = 300
-# A worker that lived this long did not die of what killed the one before it.
+# A worker that ran this long did not die of the same cause as its predecessor.
 _STABLE_S = 60
 _BACKOFF_S = (0.0, 0.5, 1, 2, 4, 8, 16, 30)
-# A service none of whose workers was ever ready gives up after so many attempts.
+# The service gives up after this many attempts without any worker becoming ready.
 _START_ATTEMPTS = 3
-# How a process ends that reads a damaged mapped file.
+# Exit codes of a process that reads a damaged mapped file.
 _MEMORY_FAULTS = (-signal.SIGSEGV, -signal.SIGBUS, -signal.SIGABRT)
 _CONNECTIONS = 4096
 # Descriptors that are not connections: the database, bundles, log, event loop.
 _RESERVED_DESCRIPTORS = 128
 _LOOK_EVERY_S = 5
-# So long after a worker that ended well a signal to stop may come.
+# How long after a worker exited cleanly a signal to stop may arrive.
 _CTRL_C_S = 1.0
 _NEARLY_ALL = 7 / 8
 
@@ -59,8 +59,8 @@ class WorkerStatus:
 
     def __init__(self, workers: int) -> None:
         self.workers = workers
-        # One word a worker: 0 while it first starts, its process id when ready, or _DEAD.
-        # Then one for how many have died, and one for how many of a fault in memory.
+        # One word per worker: 0 during the first start, its process id when ready, or _DEAD. Then
+        # the number of workers that died, and how many of these of a memory fault.
         self._words = memoryview(mmap.mmap(-1, 8 * (workers + 2))).cast("Q")
 
     def set_ready(self, index: int) -> None:
@@ -113,7 +113,7 @@ def stop_accepting(listening: os.stat_result) -> None:
     because a descriptor closed by Granian may have been reused.
     """
     with socket.socket(socket.AF_UNIX) as silent:
-        silent.bind("")  # A name in the kernel's own namespace, not in a folder.
+        silent.bind("")  # An abstract socket: a name in the kernel's namespace, not in a folder.
         silent.listen()
         silent.setblocking(False)
         for name in os.listdir("/proc/self/fd"):  # noqa: PTH208
@@ -204,7 +204,7 @@ class Supervisor(Granian):  # type: ignore[misc,valid-type]
         watch()
 
     def _load_in_worker(self, index: int, own: socket.socket, load: Callable[..., Any]) -> Any:
-        # A descriptor that was inherited keeps a socket open that the parent means to close.
+        # An inherited descriptor would keep a socket open after the parent has closed it.
         for other in self._listening.values():
             if other is not own:
                 other.close()
@@ -219,7 +219,7 @@ class Supervisor(Granian):  # type: ignore[misc,valid-type]
         worker.start()
         return worker
 
-    # While it runs
+    # Running
 
     def _serve_loop(self, spawn_target: Any, target_loader: Any) -> None:
         load = target_loader
@@ -256,7 +256,7 @@ class Supervisor(Granian):  # type: ignore[misc,valid-type]
             delay_s = _BACKOFF_S[min(failures, len(_BACKOFF_S)) - 1]
             self._due[index] = now + delay_s
             if delay_s and not self._passed_sockets:
-                # New connections go to the other workers, instead of waiting for this one.
+                # New connections go to the other workers instead of waiting for this one.
                 self._listening.pop(index).close()
             _log.error(
                 "A worker died and is being restarted.",
@@ -276,7 +276,7 @@ class Supervisor(Granian):  # type: ignore[misc,valid-type]
             )
         self._is_crowded = is_crowded
 
-    # Replacing, without a connection lost
+    # Replacing workers without losing connections
 
     def _replace_workers(self, spawn_target: Any, load: Any) -> Any:
         """One by one, each when its successor is ready. Returns the loader of further workers."""
@@ -290,7 +290,7 @@ class Supervisor(Granian):  # type: ignore[misc,valid-type]
                 continue
             former = self.wrks[index]
             successor = self._spawn_worker(index, spawn_target, renewed)
-            successor.interrupt_by_parent = True  # It is not yet missed if it dies.
+            successor.interrupt_by_parent = True  # Its death does not count yet.
             successor.start()
             if not self._wait_until_ready(index, successor):
                 successor.kill()
@@ -331,7 +331,7 @@ class Supervisor(Granian):  # type: ignore[misc,valid-type]
     # Stopping
 
     def _stop_workers(self) -> None:
-        for worker in self.wrks:  # From now on none is missed: Ctrl-C ends some by itself.
+        for worker in self.wrks:  # Deaths no longer count: Ctrl-C ends some workers directly.
             worker.interrupt_by_parent = True
         ready = [it for it in self.wrks if self._status.is_ready(it.idx, it.inner.pid)]
         are_draining = [_drain(worker) for worker in ready]
@@ -340,7 +340,8 @@ class Supervisor(Granian):  # type: ignore[misc,valid-type]
         super()._stop_workers()
 
     def shutdown(self, exit_code: int = 0) -> None:
-        # Deaths while all are being stopped are no failure; none that starts is one.
+        # Workers that die during the shutdown are no failure, but a service that never started is
+        # one.
         self.interrupt_children.clear()
         super().shutdown(1 if self._is_start_failed else exit_code)
 

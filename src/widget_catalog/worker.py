@@ -73,12 +73,13 @@ if TYPE_CHECKING:
 
 _log = structlog.get_logger("widget_catalog.start")
 
-# In each of two pools: those who write wait for each other, those who only read for nobody.
+# In each of two pools: writers wait for each other, readers for nobody.
 _THREADS = 8
 _DATABASE_PATIENCE_S = 5.0
-# How often a worker checks whether a change was left unapplied, as by a process that was killed.
+# How often to look for changes that were committed but not applied, for example by a killed
+# process.
 _APPLY_EVERY_S = 2
-# How often it looks how much of the replica it has mapped.
+# How often to check how much of the replica is mapped.
 _RELEASE_EVERY_S = 10
 
 
@@ -92,7 +93,7 @@ def build_worker(
     workers, if any; `finish_start` does what the start could not do because another process was
     writing, and may wait for it.
     """
-    # Counts need to survive a killed process, not a power failure: no fsync a commit.
+    # Counts must survive a killed process, but not a power failure, so commits do not fsync.
     backends = settings.backends
     watch = _watch_connections(settings)
     node = open_node(
@@ -109,14 +110,14 @@ def build_worker(
     alarm = DamageAlarm(node.folder.damage)
     try:
         if status is not None and status.memory_faults:
-            _make_sound(node)  # A damaged file ends those who read it.
+            _make_sound(node)  # Reading a damaged file would crash this process.
         catalog = open_catalog(node, settings, now)
     except DataDamaged as fault:
         alarm.report(fault)
         raise
     counter = DownloadCounter(node.store)
-    # What people do is on disk before it is acknowledged.
     jump_watch = JumpWatch(report_clock_jump, now)
+    # Changes made by people are on disk before they are acknowledged.
     durable = open_node(
         settings.data,
         now=jump_watch,
@@ -275,7 +276,7 @@ def _follow(
     from .replica.following import Follower
     from .store.postgresql import Listening
 
-    # Its own, which does not depend on what the others see.
+    # A separate node, independent of what the handlers have seen.
     own = open_node(settings.data, backends=settings.backends, watch=watch)
     return Follower(
         node.folder.follower_lock,

@@ -12,7 +12,7 @@ _BUILD = r"[0-9a-zA-Z-]+"
 _SUFFIXES = rf"(?:-{_IDENTIFIER}(?:\.{_IDENTIFIER})*)?(?:\+{_BUILD}(?:\.{_BUILD})*)?"
 _NUMBERS = r"(?:0|[1-9][0-9]*)\.(?:0|[1-9][0-9]*)\.(?:0|[1-9][0-9]*)"
 SEMVER = f"^{_NUMBERS}{_SUFFIXES}$"
-# The same, with numbers of at most 15 digits: all of those are below the largest one taken.
+# The same, with numbers of at most 15 digits, which are all below the largest accepted one.
 COMPAT_SDK = f"^{_NUMBERS.replace('*', '{0,14}')}{_SUFFIXES}$"
 SEMVER_MAX_LENGTH = 256
 

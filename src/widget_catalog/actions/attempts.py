@@ -19,8 +19,8 @@ _WINDOW_MS = 15 * 60_000
 Counted = dict[str, tuple[int, int]]
 """By key: how many failures, and when their window ends."""
 
-# How many failed sign-ins are recorded in a window: of one account; and with names that no account
-# has, from one network and in all. Junk cannot fill the audit log, nor hide guesses at an account.
+# Limits on recorded sign-in failures per window: for one account, and for unknown names, from one
+# network and in total. Junk can then neither fill the audit log nor hide guesses at an account.
 _RECORDED_OF_ACCOUNT = 40
 _RECORDED_FROM_NETWORK = 20
 _RECORDED_OF_NOBODY = 200

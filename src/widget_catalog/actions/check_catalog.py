@@ -23,7 +23,7 @@ from .revoke_version import withdraw_files
 
 Progress = Callable[[int], None]
 
-# A publish or an import puts a file in place before its version is committed.
+# Publishing and imports store a file before its version is committed.
 _YOUNG_S = 15 * 60
 
 
@@ -67,12 +67,12 @@ def check_database(store: Store, replica: Replica, progress: Progress = lambda _
     with store.reading() as connection:
         broken = check_integrity(connection)
     findings.faults += broken.truth
-    if broken.truth:  # Nothing is made from a truth that is none.
+    if broken.truth:  # Nothing may be derived from damaged tables.
         findings.is_truth_sound = False
         return findings
     database = store.engine.url.database
     if broken.elsewhere and database is not None:
-        store.close()  # Its connections know the tables that are about to go.
+        store.close()  # Its connections cache the schema, which is about to change.
         discard_other_pages(Path(database))
         findings.mended.append("unused pages of the database were damaged.")
     found = check_replica(store, replica, progress)
@@ -89,7 +89,7 @@ def _check_bundles(store: Store, bundles: Bundles, findings: Findings) -> None:
         known: set[tuple[str, Kind]] = set()
         for file in list_stored_files(connection):
             if not _is_hash(file.sha256_hash):
-                continue  # A damaged row, which has been named.
+                continue  # A damaged row, already reported.
             if _key(file) not in known:
                 known.add(_key(file))
                 findings.bundles += 1
@@ -97,8 +97,8 @@ def _check_bundles(store: Store, bundles: Bundles, findings: Findings) -> None:
             if fault is not None:
                 findings.faults.append(f"{file.scope}/{file.name} {file.version}: {fault}")
     if not findings.is_truth_sound:
-        return  # A damaged row may have been what refers to a file.
-    with store.reading() as connection:  # Afresh: to hash all that took a while.
+        return  # A damaged row may be the one that refers to a file.
+    with store.reading() as connection:  # A new snapshot, because hashing took a while.
         findings.orphans += [it.place for it in list_orphans(bundles, connection)]
 
 
@@ -138,7 +138,7 @@ def _fault(bundles: Bundles, file: StoredFile) -> str | None:
         with bundles.open(*_key(file)) as content:
             found_hash, found_size = hash_stream(content)
     except BundlesDown:
-        raise  # Of a store that does not answer nothing is known.
+        raise  # An unreachable store says nothing about the file.
     except (CatalogError, OSError):
         return f"its {what} is missing or cannot be read."
     if (found_hash, found_size) != (file.sha256_hash, file.size_bytes):

@@ -29,7 +29,7 @@ from .sign_in import Visitor, hold_session
 
 REQUEST_S = 600
 _GONE = "There is no such request for a token, or it has expired."
-# No vowels, so that no code is a word, and none that look like others.
+# No vowels, so that codes never form words, and no letters that are easily confused.
 _LETTERS = "BCDFGHJKLMNPQRSTVWXZ"
 
 
@@ -100,7 +100,8 @@ def claim_token(store: Store, visitor: Visitor, id_: str) -> IssuedToken | None:
     """
     account = require_person(visitor.actor)
     with store.writing() as tx:
-        lock_account(tx, account.id)  # How many tokens it has is decided by that.
+        # Serializes requests of the account, because the number of its tokens is limited.
+        lock_account(tx, account.id)
         request = find_token_request(tx.connection, id_, tx.at_ms)
         if request is None or request.grant_id != visitor.grant_id:
             raise NotFound(_GONE)

@@ -19,7 +19,7 @@ from ..store.engine import Store
 from .installs import WRITE_EVERY_S, DayCounts
 
 _PATIENCE_S = 5.0
-# After a refusal, until a commit succeeds or fails.
+# Used after a timeout, until a commit succeeds or fails.
 _SHORT_PATIENCE_S = 1.0
 
 _BUSY = "The catalog is busy with a long write. Try again soon."
@@ -50,7 +50,7 @@ class DownloadCounter:
         self._is_stuck = False
         self._days = DayCounts()
         self._committing = 0
-        # For metrics, since the start of this worker.
+        # For metrics: total since this worker started.
         self.counted = 0
         self.commits = 0
         self._thread = threading.Thread(target=self._commit_forever, name="download-counter")
@@ -66,7 +66,7 @@ class DownloadCounter:
                 self._wakes.release()
             batch.increments[widget_id] += 1
             committed = batch.committed
-        # Shielded: one who goes away must not end the waiting of all the others.
+        # Shielded, because a client that disconnects must not cancel the commit others wait for.
         await asyncio.shield(committed)
 
     @property
@@ -106,7 +106,7 @@ class DownloadCounter:
         is_due = self._days.is_due
         try:
             with self._store.counting(is_one_statement=not is_due) as tx:
-                # Not before: while another process writes, a batch can be withdrawn.
+                # Only under the lock: a batch that still waits for it can be withdrawn.
                 batch = self._take()
                 if batch is not None:
                     add_downloads(tx, batch.increments)
@@ -119,7 +119,7 @@ class DownloadCounter:
                 self.counted += self._committing
                 self.commits += 1
         except StoreUnavailable as error:
-            if not self._is_failing:  # Told once, and not again for every batch.
+            if not self._is_failing:  # Logged once, not for every batch.
                 _log.warning("Downloads cannot be counted just now.", reason=error.message)
             fault = error
         except BaseException:

@@ -67,8 +67,8 @@ def check_may_register(store: Store, registration: str, secret: str) -> Invitati
     with store.reading() as connection:
         invitation = _find(connection, secret, store.now_ms())
         if find_mirror(connection) is not None:
-            registration = "closed"  # Nobody can publish at a mirror.
-    # The first operator is admitted even so: at first there is nobody else.
+            registration = "closed"  # Nobody can publish to a mirror.
+    # The first operator may always register: nobody else could let them in.
     if invitation is not None and registration == "closed" and invitation.role != OPERATOR:
         raise NotAllowed("Registration is closed here. Ask the operator for an account.")
     if invitation is None and registration != "open":
@@ -204,7 +204,7 @@ def _create(
 ) -> Account:
     take_scope(tx, name, "personal", adopts=adopts)
     account = add_account(tx, name, email, password_hash, is_operator=is_operator)
-    # What the first start has printed is for the first account only.
+    # The invitation printed at the first start is valid for the first account only.
     remove_invitations_by(tx, _FIRST_START)
     if actor.via is not Via.COMMAND:
         actor = msgspec.structs.replace(actor, account=account)

@@ -7,7 +7,7 @@ from functools import cache
 
 import argon2
 
-# Long enough that nobody guesses one, so a plain hash protects them; passwords need more.
+# Too long to guess, so that a plain hash is enough; passwords need a slow one.
 _SECRET_BYTES = 32
 
 SESSION_PREFIX = "wcs_"
@@ -19,7 +19,7 @@ CODE_PREFIX = "wca_"
 DEVICE_PREFIX = "wcd_"
 
 _hasher = argon2.PasswordHasher()
-# Each takes 64 MB while it runs; a crowd of guessers must not take all there is.
+# Each hash uses 64 MB while it is computed, so a flood of guesses must not run in parallel.
 _at_once = threading.Semaphore(2)
 
 
@@ -54,7 +54,7 @@ def hash_password(password: str) -> str:
 
 def is_password(password_hash: str | None, password: str) -> bool:
     """Whether this is the password. Takes the same time if there is none."""
-    nobodys_hash = _nobodys_hash()  # Made at the first call, for whichever account.
+    nobodys_hash = _nobodys_hash()  # Computed on the first call, whether the account exists or not.
     try:
         with _at_once:
             verified = _hasher.verify(

@@ -61,7 +61,7 @@ def invite_member(
         _check_room(tx, organization)
         account = get_account(tx.connection, username) if username else None
         if account is not None:
-            if account.is_disabled:  # Closed ones are, too; nobody would ever answer.
+            if account.is_disabled:  # This includes closed accounts, which can never accept.
                 raise NotFound(f"There is no account {username[:80]!r}.")
             _refuse_double(tx.connection, organization.id, account, slug, tx.at_ms)
         id_ = new_id()
@@ -150,7 +150,8 @@ def answer_invitation(
         as_now(tx.connection, actor)
         invitation = _get(tx.connection, account, id_, secret, tx.at_ms)
         lock_organization(tx, invitation.organization or "")
-        # Again: meanwhile its inviter may have lost the right to make it, and it is gone.
+        # Checked again: the inviter may have lost the right to invite, which removes the
+        # invitation.
         _get(tx.connection, account, id_, secret, tx.at_ms)
         if not remove_invitation(tx, id_):
             raise NotFound(_NOT_VALID)

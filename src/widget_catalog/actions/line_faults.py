@@ -19,7 +19,7 @@ _INSTANT = "must be an instant with a time zone, such as 2026-01-31T09:05:00.000
 _SIZE = 'must be like {"w": 2, "h": 1}.'
 _CELLS = f"must be a whole number from 1 to {MAX_CELLS:,}."
 
-# What every field must be, whatever it is instead.
+# The rule of each field, used as the message whatever the value is.
 _RULES = {
     "scope": _TEXT,
     "name": _TEXT,
@@ -56,7 +56,7 @@ _RULES = {
     "at": _INSTANT,
 }
 
-# What stands in for a required field that is wrong or missing; else an empty text.
+# Substitutes for required fields that are invalid or missing; the default is an empty text.
 _STAND_INS: dict[str, Any] = {
     "displayName": "-",
     "reason": "-",
@@ -197,7 +197,7 @@ def _fault(error: Exception, at: str) -> str:
     name = field.rpartition(".")[2]
     if name.startswith("versions["):
         return fault(field, "must be an object.")
-    # The decoder's own words are for a field that nobody has written a rule for yet.
+    # The decoder's own message, for a field that has no rule yet.
     return fault(field, _RULES.get(name.partition("[")[0], f"{sentence}."))
 
 

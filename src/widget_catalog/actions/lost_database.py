@@ -19,7 +19,7 @@ def require_no_backup(folder: Path) -> None:
     """Raises CatalogMissing if this is a backup folder, which has bundles, too."""
     try:
         is_backup = bool(list_snapshots(folder))
-    except OSError:  # What is wrong with the folder is said where it is opened.
+    except OSError:  # Opening the folder reports what is wrong with it.
         return
     if is_backup:
         raise CatalogMissing(

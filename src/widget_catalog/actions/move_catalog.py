@@ -40,7 +40,7 @@ def move_tables(source: Place, target: Place, bar: Bar) -> int:
 
     def reseal(sealed: str) -> str:
         secret = source.box.open(sealed)
-        # What cannot be opened here could not be opened there either; doctor says whose it is.
+        # A secret that cannot be decrypted is copied as it is; doctor reports its owner.
         return sealed if secret is None else target.box.seal(secret)
 
     total = 0
@@ -89,14 +89,14 @@ def move_bundles(source: Place, target: Place, bar: Bar) -> int:
         if not is_served:
             target.bundles.withdraw(sha256_hash, kind)
 
-    # An object store is asked five times for a new file, and takes its time to answer.
+    # An object store needs five slow requests for a new file.
     threads = ThreadPoolExecutor(_AT_ONCE)
     try:
         with bar("Copying bundles", len(files)) as progress:
             for _ in threads.map(copy, sorted(files.items())):
                 progress(1)
     finally:
-        # After a fault, or Ctrl-C, nothing more is begun.
+        # After an error or Ctrl-C, pending copies are cancelled.
         threads.shutdown(cancel_futures=True)
     return len(files)
 

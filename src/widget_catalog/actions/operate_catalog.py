@@ -78,7 +78,7 @@ def _checks(store: Store, bundles: Bundles) -> dict[str, str]:
             checks[name] = fault.message
     try:
         blocked_s = store.blocked_s()
-    except CatalogError:  # The next writer gets the error.
+    except CatalogError:  # The next writer gets the same error.
         blocked_s = 0
     is_blocked = blocked_s >= _TOO_LONG_S
     checks["writing"] = f"Blocked for {blocked_s:.0f} s by another process." if is_blocked else "ok"

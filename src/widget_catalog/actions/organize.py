@@ -204,7 +204,7 @@ def _lock(tx: Transaction, slug: str, username: str) -> None:
 
 
 def _is_lower(role: Role, than: Role) -> bool:
-    ranks = list(Role)  # From the highest.
+    ranks = list(Role)  # Highest first.
     return ranks.index(role) > ranks.index(than)
 
 

@@ -32,7 +32,7 @@ from .request_version import check_gates
 from .staged_import import settle_widget
 from .wanted_version import FileSpec, Wanted
 
-# So often the bytes are put again that somebody has removed who did not need them.
+# Attempts to store the files again if another process removed them as unused.
 _TRIES = 3
 
 
@@ -62,7 +62,7 @@ def publish_version(
         try:
             new = [it for it in _files(request) if _put(bundles, uploads, request, it)]
         except InvalidRequest:
-            # Unless it was confirmed just now, by the same request sent twice: that took the files.
+            # A concurrent duplicate of this request may have confirmed it, and consumed the files.
             request = _get_now(store, actor, request_id)
             if request.confirmed_at is None:
                 raise
@@ -85,8 +85,9 @@ def _publish_or_give_back(
     try:
         return _publish(store, bundles, actor, request.id, quotas)
     except StoreUnavailable:
-        # A commit that failed may be kept all the same: what counts is what the store says now.
-        # Even then it may come back after a crash, so its files stay until the request expires.
+        # A commit that failed may have been applied nevertheless, so the store is asked. Even if
+        # it was not, recovery after a crash may apply it, so the files stay until the request
+        # expires.
         request = _get_now(store, actor, request.id)
         if request.confirmed_at is None:
             raise

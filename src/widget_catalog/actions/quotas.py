@@ -50,7 +50,7 @@ class Quotas(NamedTuple):
     document_bytes: int = 0
 
 
-# For the command line, and for tests that look at something else.
+# For the command line, and for tests of other features.
 NO_QUOTAS = Quotas()
 
 

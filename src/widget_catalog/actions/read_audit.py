@@ -103,5 +103,5 @@ def read_audit_part(
 def _readable_by(actor: Actor, entries: list[Entry]) -> list[Entry]:
     if actor.is_operator:
         return entries
-    shown = (actor.name, Stranger.name)  # Of a failed sign-in, the address is all that is known.
+    shown = (actor.name, Stranger.name)  # Of a failed sign-in, only the address is known.
     return [it if it.actor in shown else it._replace(address=None) for it in entries]

@@ -37,10 +37,10 @@ STATES = ("open", "resolved", "dismissed")
 MAX_TEXT = 4_000
 _MAX_CONTACT = 200
 _MAX_NOTE = 500
-# So many reports may be open, about one widget and in all: they take room, and somebody's time.
+# Limits on open reports, per widget and in total: they take up space and an operator's time.
 _MOST_OF_WIDGET = 100
 _MOST = 10_000
-# How long a report is kept after the decision about it. The audit log keeps the decision.
+# How long a report is kept after it was resolved. The audit log keeps the decision.
 _KEPT_MS = 365 * 86_400_000
 _OFF = "Reports are switched off in this catalog."
 

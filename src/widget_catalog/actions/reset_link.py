@@ -55,7 +55,7 @@ def use_reset_link(store: Store, key: SigningKey, secret: str, new: str, address
     """Set a new password. Ends all sessions, and revokes access tokens."""
     link = read_signed(key, secret, ResetLink, store.now_ms())
     with store.reading() as connection:
-        _account_of(connection, link)  # Before a hash is made: it is slow on purpose.
+        _account_of(connection, link)  # Checked before hashing, which is slow on purpose.
     password_hash = hash_new(new)
     with store.writing() as tx:
         if link is not None:

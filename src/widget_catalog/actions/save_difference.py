@@ -31,11 +31,12 @@ from ..store.widgets import replace_widget
 
 def save_difference(tx: Transaction, bundles: Bundles, old: StoredWidget, new: Widget) -> None:
     """`new` has all existing versions."""
-    # Before the commit: a version that is not revoked never lacks its files.
+    # Before the commit: the files of a version that is not revoked must always exist.
     _restore_files(bundles, old.widget, new)
     events = list(_events(old.widget, new))
     if not events and old.widget.text == new.text:
-        events = [Imported(scope=new.scope, name=new.name)]  # When it was created, say.
+        # For example, only its creation time differs.
+        events = [Imported(scope=new.scope, name=new.name)]
     replace_widget(tx, old, new, COMMAND_LINE, *events)
 
 

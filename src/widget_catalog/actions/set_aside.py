@@ -18,7 +18,8 @@ from .check_catalog import list_orphans
 
 ASIDE = "aside"
 _NAMED_BY = "%Y-%m-%dT%H-%M-%SZ"
-# If fewer of the stored files are referred to, the database is more likely wrong than the files.
+# If a smaller share of the stored files is referenced, the database is probably wrong, not the
+# files.
 _LEAST_REFERRED = 0.1
 
 
@@ -66,7 +67,7 @@ def set_aside(
     """
     now = datetime.fromtimestamp(store.now_ms() / 1000, UTC)
     folder = data / ASIDE / now.strftime(_NAMED_BY)
-    # Under the writer lock nothing becomes referred to meanwhile.
+    # Under the writer lock, no file can become referenced meanwhile.
     with store.publishing() as tx:
         orphans = _measured(bundles, list_orphans(bundles, tx.connection), suspects)
         if orphans.are_too_many and not is_forced:
@@ -87,7 +88,7 @@ def list_aside(data: Path, older_than: timedelta, now: datetime) -> Iterator[Asi
         try:
             moved_at = datetime.strptime(folder.name, _NAMED_BY).replace(tzinfo=UTC)
         except ValueError:
-            continue  # Not ours.
+            continue  # Not created by this command.
         if now - moved_at >= older_than:
             files = [it for it in folder.rglob("*") if it.is_file()]
             yield Aside(folder, len(files), sum(it.stat().st_size for it in files))

@@ -43,10 +43,11 @@ from .credentials import (
 )
 
 _MINUTE_MS = 60_000
-# How long "last seen" and "last used" may lag, so that not every request writes.
+# A session that was created further in the future than this is invalid.
 _MOST_AHEAD_MS = 24 * 3_600_000
+# How far "last seen" and "last used" may lag, so that not every request writes.
 _LAG_MS = 5 * _MINUTE_MS
-# How long after a sign-in, or a confirmation, somebody may change what they sign in with.
+# How long after a sign-in or a confirmation a person may change their credentials.
 _FRESH_MS = 10 * _MINUTE_MS
 
 _PER_ACCOUNT_AND_ADDRESS = 5
@@ -97,7 +98,7 @@ class Visitor(NamedTuple):
 def is_fresh(store: Store, visitor: Visitor) -> bool:
     """Whether the person has signed in or re-authenticated within some minutes."""
     session = visitor.session
-    # Not later than now either: then the clock was ahead, and nobody knows how long ago it is.
+    # Not in the future either: the clock was ahead then, so the real age is unknown.
     return session is not None and abs(store.now_ms() - session.confirmed_at) < _FRESH_MS
 
 
@@ -140,7 +141,7 @@ def sign_in(
     if found.password_hash is not None and is_outdated(found.password_hash):
         renewed = hash_password(password)
     with store.writing() as tx:
-        # A password that was changed meanwhile, to shut somebody out, opens nothing any more.
+        # The password may have been changed meanwhile, to lock an attacker out.
         lock_account(tx, found.account.id)
         if find_credentials(tx.connection, username) != found:
             raise NotSignedIn("The user name or the password is wrong.")
@@ -214,7 +215,7 @@ def identify_session(
     is_over = (
         session.expires_at <= now_ms
         or session.last_seen_at + lifetimes.idle_ms <= now_ms
-        # Opened while the clock was far ahead: it would last longer than it may.
+        # Created while the clock was far ahead, so it would live too long.
         or session.created_at > now_ms + _MOST_AHEAD_MS
     )
     if is_over or account.is_disabled:
@@ -272,7 +273,7 @@ def _identify_oauth(store: Store, secret: str, address: str) -> Visitor | None:
     grant, account = found
     if account.is_disabled:
         return None
-    # Its name is a setting and may change; the id is what was registered.
+    # The client's name is a setting and may change; the id does not.
     client = grant.client_id
     actor = Actor(
         via=Via.OAUTH, account=account, client_id=client, client_name=client, address=address

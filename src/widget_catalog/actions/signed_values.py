@@ -46,5 +46,5 @@ def read_signed(key: SigningKey, text: str, shape: type[T], now_ms: int) -> T | 
             rules.validate(claims)
             return msgspec.convert(claims["it"], shape)
         except (JoseError, ValueError, KeyError, TypeError, msgspec.ValidationError):
-            continue  # The library lets some through where a header is none at all.
+            continue  # The library raises other errors than its own for some malformed headers.
     return None

@@ -76,7 +76,7 @@ class SiteFolder:
                         path.unlink()
                         removed += 1
                 if Path(folder) != self._folder:
-                    with contextlib.suppress(OSError):  # It is not empty.
+                    with contextlib.suppress(OSError):  # The folder is not empty.
                         Path(folder).rmdir()
         except OSError as error:
             raise self._unusable(error) from None

@@ -26,7 +26,7 @@ class Spool:
             self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
         self._lengths: list[int] = []
         self._numbers: list[bytes] = []
-        # 64 bits a widget, so that a million of them take little memory.
+        # 64 bits per widget, so that a million of them take little memory.
         self._hashes = array("Q")
         self._repeated: frozenset[int] | None = None
         self.size_bytes = 0
@@ -40,7 +40,7 @@ class Spool:
         fault: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        with contextlib.suppress(OSError):  # What was not written is not needed.
+        with contextlib.suppress(OSError):  # Data that was not written is not needed.
             self._file.close()
 
     def __len__(self) -> int:
@@ -70,7 +70,8 @@ class Spool:
     def is_repeated(self, key: Key) -> bool:
         """Whether this widget is in more than one line; asked when all are there."""
         if self._repeated is None:
-            import numpy as np  # 0.2 s: not for commands that import nothing.
+            # Takes 0.2 s to load; commands that import nothing should not pay for it.
+            import numpy as np
 
             hashes = np.sort(np.frombuffer(self._hashes, np.uint64))
             self._repeated = frozenset(hashes[1:][hashes[1:] == hashes[:-1]].tolist())

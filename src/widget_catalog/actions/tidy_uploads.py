@@ -34,7 +34,7 @@ def tidy_uploads(store: Store, bundles: Bundles, uploads: Uploads) -> None:
     with store.publishing() as tx:
         for request in remove_expired_requests(tx):
             if request.confirmed_at is None:
-                # A confirmation that was killed half way may have put its files in place.
+                # A confirmation that was killed may have stored its files already.
                 _remove_unused(tx, bundles, request.sha256_hash, "js")
                 _remove_unused(tx, bundles, request.css_sha256_hash, "css")
         known = {it.id for it in list_requests(tx.connection)}

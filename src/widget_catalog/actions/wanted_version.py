@@ -54,7 +54,7 @@ class Wanted(NamedTuple):
         changed = widget.with_versions([*widget.versions, version])
         if changed.versions[0] is not version:
             return changed
-        # The newest version sets the widget's own text.
+        # The newest version determines the widget's own texts.
         return msgspec.structs.replace(
             changed,
             display_name=manifest.display_name,
@@ -73,7 +73,7 @@ def read_wanted(body: Mapping[str, object], max_bundle_bytes: int) -> Wanted:
     text = body.get("manifestJson")
     if not isinstance(text, str):
         faults.append("manifestJson: must be the manifest as a text.")
-        text = "{}"  # What else is wrong with the request is reported, too.
+        text = "{}"  # So that the other errors of the request are reported, too.
     manifest = None
     try:
         manifest = parse_manifest(text, fields_of(body))

@@ -22,11 +22,11 @@ from .hashing import hash_stream
 _log = structlog.get_logger("widget_catalog.bundles")
 
 _INCOMING = ".incoming-"
-# How exactly it is known when a file was last used; to note it costs a write.
+# Accuracy of the time a file was last used; updating it costs a write.
 _USED_WITHIN_S = 60
-# No fetch takes so long.
+# No fetch takes this long.
 _ABANDONED_S = 3600
-# So much is left when room is made.
+# Share of the limit that is kept when files are evicted.
 _KEPT = 0.9
 _CHECKED_EVERY_S = 5.0
 _RETRY_S = 1.0
@@ -37,7 +37,7 @@ class BundleCache:
         self._bundles = bundles
         self._folder = folder
         self._most_bytes = most_bytes
-        # To look at all files takes a second for each 20,000: not after every fetch.
+        # Scanning takes a second per 20,000 files, so it is not done after every fetch.
         self._step_bytes = most_bytes // 100
         self._added_bytes = self._step_bytes
 

@@ -18,7 +18,7 @@ from .contract import Kind, Stored
 from .hashing import hash_file, hash_stream
 
 _INCOMING = ".incoming-"
-# A copy that has just begun may be taken for a leftover and be removed; then it is made again.
+# A copy that was only just created may be removed as a leftover; it is then made again.
 _TRIES = 3
 
 
@@ -36,7 +36,7 @@ class LocalBundles:
             with contextlib.suppress(BundleNotFound):
                 if hash_file(target).sha256_hash == sha256_hash:
                     return False
-                target.unlink(missing_ok=True)  # Damaged: what comes now is what it should be.
+                target.unlink(missing_ok=True)  # Damaged: replaced by the new copy.
             for _ in range(_TRIES - 1):
                 with contextlib.suppress(FileNotFoundError):
                     return self._copy(source, target, sha256_hash)
@@ -47,21 +47,23 @@ class LocalBundles:
         descriptor, temporary = tempfile.mkstemp(prefix=_INCOMING, dir=self._folder)
         try:
             with os.fdopen(descriptor, "wb") as copy:
-                fcntl.flock(copy, fcntl.LOCK_EX)  # It is no leftover as long as this is held.
+                # While this lock is held, the copy is not considered a leftover.
+                fcntl.flock(copy, fcntl.LOCK_EX)
                 hashed = hash_stream(source, copy)
                 copy.flush()
                 os.fsync(copy.fileno())
                 if hashed.sha256_hash != sha256_hash:
                     raise BundleRefused(f"These bytes have the SHA-256 {hashed.sha256_hash}.")
                 os.fchmod(copy.fileno(), 0o444)
-                # Only now: somebody who removes a file also removes a folder that is empty.
+                # As late as possible: another process that removes a file also removes its empty
+                # folder.
                 target.parent.mkdir(parents=True, exist_ok=True)
                 try:
                     os.link(temporary, target)
                 except FileExistsError:
                     return False
             sync_folder(target.parent)
-            # Always: the process that made the folder may have been killed before this.
+            # Always: a process that created the folder may have been killed before this point.
             sync_folder(self._folder)
             return True
         finally:
@@ -97,7 +99,7 @@ class LocalBundles:
     def remove(self, sha256_hash: str, kind: Kind = "js") -> None:
         path = self.local_path(sha256_hash, kind)
         path.unlink(missing_ok=True)
-        with contextlib.suppress(OSError):  # Others are in it, or it is gone.
+        with contextlib.suppress(OSError):  # Not empty, or already removed.
             path.parent.rmdir()
 
     def withdraw(self, sha256_hash: str, kind: Kind = "js") -> None:
@@ -125,7 +127,7 @@ class LocalBundles:
         kinds: tuple[Kind, ...] = ("js", "css")
         for kind in kinds:
             for path in sorted(self._folder.glob(f"??/*.{kind}")):
-                with contextlib.suppress(FileNotFoundError):  # Removed meanwhile.
+                with contextlib.suppress(FileNotFoundError):  # Removed concurrently.
                     yield _stored(path, path.parent.name + path.stem, kind)
 
     def list_leftovers(self) -> Iterator[Stored]:
@@ -135,7 +137,7 @@ class LocalBundles:
 
     def remove_leftovers(self) -> None:
         for path in self._folder.glob(f"{_INCOMING}*"):
-            # It is gone, or somebody writes to it, or the disk refuses: doctor names what stays.
+            # Already removed, being written to, or not removable: doctor reports what is left.
             with contextlib.suppress(OSError), path.open("rb") as file:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 path.unlink()

@@ -23,7 +23,7 @@ _MISSING = ("404", "NoSuchKey", "NotFound")
 _IS_THERE = ("412", "PreconditionFailed")
 _PAST_THE_END = ("416", "InvalidRange")
 _AGAIN = ("409", "ConditionalRequestConflict")
-# What is larger is read into a file.
+# Larger objects are read into a file.
 _IN_MEMORY_BYTES = 8 << 20
 _CHUNK_BYTES = 1 << 18
 _UPLOAD_LIFETIME_S = 3600
@@ -34,7 +34,7 @@ _NO_KEY = "There is no key to sign requests with: set s3_access_key_id and s3_se
 _WRONG_KEY = "The store does not know the access key."
 _NO_RIGHT = "The key has no right to write there: it needs s3:PutObject and s3:DeleteObject."
 _EXPIRED = "The session token is not valid, or no longer."
-# What an operator can do about what a store says, by its code.
+# Advice for operators, by the error code of the store.
 _ADVICE = {
     "NoSuchBucket": "There is no such bucket.",
     "AccessDenied": _NO_RIGHT,
@@ -187,7 +187,7 @@ class Bucket:
                 read_timeout=15,
                 retries={"max_attempts": 2, "mode": "standard"},
                 max_pool_connections=16,
-                # Of what is read the hash is known; not every store knows these checksums.
+                # We verify hashes ourselves, and not every store supports these checksums.
                 request_checksum_calculation="when_required",
                 response_checksum_validation="when_required",
             ),
@@ -234,4 +234,4 @@ def _range(start: int, stop: int | None) -> str:
 
 
 def _seconds(at: datetime) -> float:
-    return float(int(at.timestamp()))  # Not every answer has more than whole seconds.
+    return float(int(at.timestamp()))  # Some responses have whole seconds only.

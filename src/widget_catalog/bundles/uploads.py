@@ -38,7 +38,7 @@ class Upload:
         """BundleRefused, if this is more than was announced."""
         with self._lock, _faults_named():
             if self._descriptor is None:
-                return  # Given up meanwhile.
+                return  # Aborted meanwhile.
             self._left_bytes -= len(chunk)
             if self._left_bytes < 0:
                 raise BundleRefused(
@@ -107,7 +107,7 @@ class LocalUploads:
                     "This file is being uploaded already. Wait until that upload has ended."
                 )
             try:
-                os.ftruncate(descriptor, 0)  # What a receiver that was killed has left.
+                os.ftruncate(descriptor, 0)  # Discard what a killed receiver has left.
             except BaseException:
                 os.close(descriptor)
                 raise
@@ -143,7 +143,8 @@ def _lock(path: Path) -> int | None:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            # Its last holder may have renamed or removed it since it was opened here.
+            # The previous holder of the lock may have renamed or removed the file since it was
+            # opened.
             with contextlib.suppress(FileNotFoundError):
                 if os.path.samestat(os.fstat(descriptor), path.stat()):
                     return descriptor

@@ -62,7 +62,7 @@ def create(
     if name in reserved and not allow_reserved:
         fail(f"The name {name} is reserved. Choose another, or use --allow-reserved.")
     password = _password(password_stdin)
-    # The folder may be new: an operator may make accounts before the first start.
+    # The folder may be new: accounts can be created before the first start.
     node = command_node(settings)
     account = create_account(
         node.store, name, email, password, is_operator=operator, reserved=frozenset()
@@ -222,7 +222,7 @@ def _password(from_input: bool) -> str:
     if from_input:
         try:
             return sys.stdin.buffer.readline().decode().rstrip("\r\n")
-        except UnicodeDecodeError:  # It could never be typed again, wherever one signs in.
+        except UnicodeDecodeError:  # It could not be typed in any sign-in form.
             fail("The password must be UTF-8 text.")
     if not sys.stdin.isatty():
         fail("Pass the password on standard input, with --password-stdin.")

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from ..actions.backup.reading import Snapshot
 
 _KEPT = 10
-# Of a kind; a damaged disk may give thousands.
+# Per kind; a damaged disk may cause thousands.
 _SHOWN = 20
-# Who writes one of these means a file.
+# With one of these extensions, a file is meant, not a folder.
 _OTHER_FILES = frozenset(
     ".7z .bak .bz2 .db .gz .rar .sql .sqlite .tar .tbz2 .tgz .txz .tzst .xz .zip .zst".split()
 )

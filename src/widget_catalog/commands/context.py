@@ -119,7 +119,7 @@ def seconds_of(every: str) -> float:
 
 
 def fail(message: str) -> NoReturn:
-    # What is said may quote anything, square brackets too: they are no markup of ours.
+    # Messages may quote square brackets, which are not markup.
     say.print(f"[red]Error:[/] {escape(message)}")
     sys.exit(1)
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ..node import Node
 
 _CATALOG = Path(__file__).parent.parent / "demo" / "catalog.ndjson"
-_SHARE = 0.3  # Of all installs of an example, this part is of the days shown.
+_SHARE = 0.3  # The share of all installs that falls on the days shown.
 _WEEKEND = (2, 3)  # Days are numbered from 1 January 1970, a Thursday.
 
 

@@ -21,7 +21,7 @@ from .context import (
 if TYPE_CHECKING:
     from ..actions.check_catalog import Findings
 
-# Of a kind; a damaged disk may give thousands.
+# Per kind; a damaged disk may cause thousands.
 _SHOWN = 20
 
 
@@ -74,7 +74,7 @@ def doctor(
     check_writable(settings.data)
     was_discarded = not settings.database and _check_file(folder.database)
     bar = partial(counting, say, "Building the read model")
-    # Counts are not set again on the way in: what is wrong must be seen to be reported.
+    # Counts are not corrected when opening, so that differences can be reported.
     node = prepare_node(
         settings.data,
         backends=settings.backends,

@@ -49,7 +49,7 @@ def build_command(app: typer.Typer) -> Any:
 
 
 def _make_readable(command: Any) -> None:
-    # Typer offers no way to choose the classes of parameters, nor of the option --help.
+    # Typer has no option to choose the classes of parameters and of --help.
     help_option = command.get_help_option(typer.Context(command, help_option_names=HELP_OPTIONS))
     for parameter in (*command.params, help_option):
         parameter.__class__ = _Argument if isinstance(parameter, TyperArgument) else _Option

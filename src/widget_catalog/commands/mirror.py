@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _WHICH = "Pass the URL of the catalog to copy: widget-catalog mirror URL"
 _SHOWN = 20
 _MANY = 1_000
-# How long to wait after a failure, at first and at most.
+# Delay after a failure: initial and maximum.
 _FIRST_WAIT_S, _LONGEST_WAIT_S = 2.0, 60.0
 
 
@@ -85,7 +85,7 @@ def mirror(
             fail("This catalog is not a mirror.")
         if url is None:
             fail(_WHICH)
-        # Before a folder is made, which would be left behind if there is nothing to copy.
+        # Before the folder is created, so that none is left behind if there is nothing to copy.
         with Catalog(url) as catalog:
             catalog.settings()
             require_scopes(catalog, wanted)

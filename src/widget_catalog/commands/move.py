@@ -79,7 +79,7 @@ def _folder(settings: Settings, *, is_new: bool) -> "Place":
     ServiceLock(folder.path, folder.service_lock).check()
     if not is_new:
         require_catalog(alone)
-    # A read model would be made of tables that are half there; the next start makes it.
+    # Do not build a read model from incomplete tables; the next start builds it.
     node = prepare_node(settings.data, applies=not is_new, on_wait=report)
     if is_new:
         discard(folder.replica)

@@ -31,7 +31,7 @@ def _undo(folder: DataFolder, missing: list[Path]) -> None:
     from ..store.writer_lock import WriterLock
 
     with contextlib.suppress(OSError, StoreUnavailable):
-        # A process that waits for the lock finds its database gone afterwards, and says so.
+        # A process that waits for the lock then finds that its database is gone, and reports that.
         with WriterLock(folder.writer_lock).held():
             if not _is_unused(folder):
                 return

@@ -37,7 +37,7 @@ class StartWork:
     def do(self, node: "Node") -> str | None:
         """Do it, or put it off. Gives the secret of the first operator's invitation, if any."""
         if node.is_cut_off:
-            return None  # Other nodes, or the next start, will do it.
+            return None  # Left to other nodes, or to the next start.
         try:
             if node.is_prepared:
                 return _tidy_and_invite(node)
@@ -57,7 +57,8 @@ class StartWork:
 
         log = structlog.get_logger("widget_catalog.start")
         try:
-            with node.store.writing():  # It waits here; and of all workers one is first.
+            # Waits for the lock; the first worker that gets it does the work.
+            with node.store.writing():
                 if not self.is_put_off:
                     return
                 self._is_put_off[0] = 0
@@ -103,6 +104,7 @@ def _whom_to_wait_for(node: "Node") -> str:
     holder = find_holder(node.folder.writer_lock)
     who = "Another process holds the writer lock" if holder is None else f"{holder}".capitalize()
     end = ""
-    if holder is not None and holder.program == _SERVE:  # No service runs here, or we would not.
+    # Not a running service: then this one would not start.
+    if holder is not None and holder.program == _SERVE:
         end = f" It was left behind by a killed service: end it with kill -9 {holder.pid}."
     return f"{who}. Reads work; changes have to wait until it has finished.{end}"

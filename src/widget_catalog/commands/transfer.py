@@ -62,7 +62,7 @@ def import_(
         fail(f"There is no file {source}.")
     with undone_on_failure(settings):
         node = command_node(settings)
-        # A pipe may keep us waiting, and a service has others to serve: they must be able to write.
+        # A pipe may be slow, and must not block the writers of a running service.
         is_file = source is not None and source.is_file()
         is_alone = is_file and not settings.database and not _is_served(node)
         summary = import_file(

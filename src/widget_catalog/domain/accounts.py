@@ -18,7 +18,7 @@ MAX_PASSWORD = 1_000
 _MAX_EMAIL = 254
 _EMAIL = re.compile(r"[^@\s]+@[^@\s.]+(?:\.[^@\s.]+)*\Z")
 
-# Names that people would take for the service, for those who run it, or for addresses of it.
+# Names that could be mistaken for the service, its operators, or its URLs.
 RESERVED = frozenset(
     "abuse account accounts admin administrator admins api app assets audit auth billing catalog "
     "catalog-admin cdn contact device docs favicon health help helpdesk hostmaster info internal "
@@ -83,7 +83,7 @@ RULES: dict[Right, Rule] = {
     Right.REVOKE: Rule(frozenset()),
 }
 
-# What an access token for a machine can be given; to look is part of each.
+# The rights that can be granted to an access token; each of them includes reading.
 TOKEN_RIGHTS = (Right.PUBLISH, Right.YANK, Right.DEPRECATE, Right.LIST)
 
 
@@ -165,7 +165,7 @@ class Stranger(msgspec.Struct, frozen=True):
 
 
 COMMAND_LINE = Actor(via=Via.COMMAND)
-# What the service does by itself. Nobody can have this name.
+# The actor of automatic changes. No account can have its name.
 SERVICE = Actor(via=Via.SERVICE)
 
 

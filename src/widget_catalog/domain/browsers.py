@@ -2,7 +2,7 @@
 
 import re
 
-# The first that fits: most browsers also carry the marks of those below them.
+# The first match wins: most browsers also include the names of those below them.
 _BROWSERS = (
     (r"\bEdg(?:A|iOS)?/", "Edge"),
     (r"\b(?:OPR|OPX|Opera)/", "Opera"),
@@ -24,7 +24,7 @@ _SYSTEMS = (
     (r"\bMac OS X\b|\bMacintosh\b", "macOS"),
     (r"\bLinux\b|\bX11\b", "Linux"),
 )
-# A program names itself first: `curl/8.5.0`. `Mozilla` is what every browser says.
+# A program starts with its own name: `curl/8.5.0`. All browsers start with `Mozilla`.
 _PROGRAM = re.compile(r"(?!Mozilla/)([A-Za-z][A-Za-z0-9._-]{0,29})/")
 _MOST_READ = 400
 

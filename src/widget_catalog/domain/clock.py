@@ -44,7 +44,7 @@ class JumpWatch:
         self._last = (wall, steady)
         passed = timedelta(seconds=steady - last_steady)
         jump = wall - last_wall - passed
-        # Clocks that are corrected gradually go wrong by at most a thousandth.
+        # A clock that is slewed deviates by at most a thousandth.
         if abs(jump) > _LEAST_JUMP + passed / 1000:
             self._report(jump)
         return wall

@@ -132,7 +132,7 @@ class BackendDown(StoreUnavailable):
         """For operators: every line that a server or driver says, as a sentence."""
         said = getattr(getattr(self.__cause__, "diag", None), "message_primary", None)
         text = str(said or self.__cause__ or "it does not answer.")
-        # Of several hosts a driver reports each, and the last one twice.
+        # With several hosts, the driver reports one line per host, and the last one twice.
         lines = (_WHICH_HOST.sub("", " ".join(it.split())) for it in text.splitlines())
         once = dict.fromkeys(it for it in lines if it and not it.startswith(_SEVERAL_HOSTS))
         return " ".join(it if it[-1] in ".?!:" else f"{it}." for it in once)

@@ -2,10 +2,10 @@
 
 from ipaddress import AddressValueError, IPv6Address, ip_network
 
-# Those who have one IPv6 address usually have all of its /64: 2^64 of them.
+# Whoever has one IPv6 address usually has the whole /64: 2^64 addresses.
 _PREFIX_BITS = 64
 _MOST_CHARACTERS = 100
-# The network of ::1, the only address in it that is in use.
+# The network of ::1, the only address of it in use.
 _LOOPBACK_IPV6 = "::/64"
 
 
@@ -15,7 +15,7 @@ def network_of(address: str) -> str:
     Used only by limits: logs keep the full address. Anything else is returned unchanged, because a
     proxy may send anything in `X-Forwarded-For`.
     """
-    if address.count(":") < 2:  # IPv4, perhaps with a port.
+    if address.count(":") < 2:  # IPv4, possibly with a port.
         return address.partition(":")[0][:_MOST_CHARACTERS]
     written = address[1:].partition("]")[0] if address.startswith("[") else address
     try:

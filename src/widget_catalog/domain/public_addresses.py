@@ -15,10 +15,10 @@ from ipaddress import (
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 
-# NAT64 (RFC 6052): what it leads to is the IPv4 address in the last 32 bits.
+# NAT64 (RFC 6052): the last 32 bits are the IPv4 address of the destination.
 _NAT64 = IPv6Network("64:ff9b::/96")
-# What Python's list of private networks may lack: all that is set apart for protocols, NAT64 inside
-# a network (RFC 8215), and the address of Azure's own services, public by its number.
+# Networks that Python's list of private ones may lack: protocol assignments, local NAT64 (RFC
+# 8215), and Azure's platform address, which looks public.
 _MORE = (
     IPv4Network("192.0.0.0/24"),
     IPv4Network("168.63.129.16/32"),

@@ -23,23 +23,23 @@ PING = "ping"
 SECRET_PREFIX = "whsec_"  # noqa: S105
 _SECRET_BYTES = 32
 _MAX_URL = 2_000
-# The parts of a host name have 1 to 63 characters each, and 253 together.
+# Labels of a host name have 1 to 63 characters, and the name at most 253.
 _HOST = re.compile(r"(?=.{1,253}\Z)[\w-]{1,63}(\.[\w-]{1,63})*", re.ASCII)
-# What resolvers take for an IPv4 address.
+# Resolvers parse these as IPv4 addresses.
 _NUMBER = re.compile(r"(0x[0-9a-f]*|[0-9]+)(\.(0x[0-9a-f]*|[0-9]+))*")
 
 _SECOND_MS = 1_000
 _HOUR_MS = 3_600_000
 DAY_MS = 24 * _HOUR_MS
-# A delivery is tried again after 5 s, 20 s, 80 s, and so on, up to every 6 hours, for a day.
+# Retries follow after 5 s, 20 s, 80 s and so on, up to every 6 hours, for a day.
 _FIRST_PAUSE_MS = 5 * _SECOND_MS
 _LONGEST_PAUSE_MS = 6 * _HOUR_MS
 RETRIED_FOR_MS = DAY_MS
-# A webhook whose deliveries have all failed for so long is disabled.
+# A webhook is disabled after all its deliveries have failed for this long.
 DISABLED_AFTER_MS = 3 * DAY_MS
-# A webhook that fails is left alone for a while, whatever else there is to send to it.
+# Longest pause for a failing webhook, whatever is pending for it.
 _LONGEST_REST_MS = 5 * 60 * _SECOND_MS
-# For so long after a rotation, deliveries are signed with the former secret as well.
+# For this long after a rotation, deliveries are also signed with the old secret.
 BOTH_SECRETS_MS = DAY_MS
 
 

@@ -14,7 +14,7 @@ from widget_contract.semver import SemVer, is_compatible
 from .clock import iso
 from .errors import Conflict
 
-# A clock may be so far behind the newest version: more than the difference of any two time
+# How far a clock may be behind the newest version: more than the difference between any two time
 # zones, which is the usual mistake.
 MOST_BEHIND = timedelta(days=1)
 _MILLISECOND = timedelta(milliseconds=1)

@@ -73,7 +73,7 @@ def add_account(
     values = {
         "username": username,
         "email": email,
-        # No address holds a space, so nothing else can have this key.
+        # An email address contains no space, so this key is unique.
         "email_key": f"{key} {username}" if is_email_used(tx.connection, email) else key,
         "password_hash": password_hash,
         "is_operator": is_operator,
@@ -108,7 +108,7 @@ def find_account_by_id(connection: Connection, account_id: int) -> Account | Non
 
 
 def find_credentials(connection: Connection, username: str) -> Credentials | None:
-    if not is_name(username):  # Some texts a database does not even take to look for them.
+    if not is_name(username):  # A database rejects some texts even in a query.
         return None
     row = connection.execute(sa.select(accounts).where(accounts.c.username == username)).first()
     return Credentials(account_from(row), row.password_hash) if row is not None else None

@@ -16,7 +16,7 @@ _LOCK_NOT_AVAILABLE = "55P03"
 _DEADLOCK = "40P01"
 _AT_ONCE_S = 0.001
 
-# One round trip: the limit is in force when the lock is asked for.
+# One round trip: the timeout is in effect when the lock is requested.
 _TAKE = sa.text("SELECT set_config('lock_timeout', :limit, true), pg_advisory_xact_lock(:key)")
 _LIMIT = sa.text("SELECT set_config('lock_timeout', :limit, true)")
 _TRY = sa.text("SELECT pg_try_advisory_xact_lock(:key)")

@@ -18,7 +18,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
 _LOOK_EVERY_S = 0.5
-# No transaction of a request takes as long.
+# No transaction of a request takes this long.
 LONGEST_S = 20.0
 
 
@@ -81,7 +81,7 @@ def _shut_down(made: Any) -> None:
     if made.closed:
         return
     with (
-        contextlib.suppress(Exception),  # It was closed just now.
+        contextlib.suppress(Exception),  # It may just have been closed.
         socket.socket(fileno=os.dup(made.fileno())) as duplicate,
     ):
         duplicate.shutdown(socket.SHUT_RDWR)

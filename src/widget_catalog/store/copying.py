@@ -17,10 +17,10 @@ from ..domain.errors import NewerDatabase, StoreUnavailable
 from .migrate import SCHEMA
 from .row_checks import find_damaged_rows
 
-# Small enough to show progress, large enough to cost nothing: 4 MB.
+# 4 MB: small enough to show progress, large enough to have no overhead.
 _PAGES_AT_ONCE = 1024
 _PATIENCE_S = 10
-# Where a SQLite file says how it is written and read: 1 with a journal, 2 with a log beside it.
+# The journal mode in the header of a SQLite file: 1 is a rollback journal, 2 is WAL.
 _MODE_AT, _WITHOUT_LOG = 18, b"\x01\x01"
 _READ_AND_WRITE, _READ_ONLY = "mode=rw", "mode=ro"
 
@@ -48,7 +48,8 @@ def copy_database(source: Path, target: Path, progress: Progress) -> DatabaseFac
     with _faults_named(source), _opened_original(source, target.parent) as original:
         original.execute("BEGIN")
         facts = _facts_of(original)
-        # Nobody else knows of the copy: it needs no locks, which some network folders lack.
+        # No other process uses the copy, so it needs no locks, which some network file systems
+        # lack.
         with _opened(target, "nolock=1") as copy:
             copy.execute("PRAGMA journal_mode=OFF")
             copy.execute("PRAGMA synchronous=OFF")
@@ -95,7 +96,7 @@ def check_rows(path: Path) -> list[str]:
     try:
         with _opened(path, "immutable=1") as database:
             return [f"catalog.db: {it}" for it in find_damaged_rows(database)]
-    except sqlite3.DatabaseError as error:  # Also of text that is not UTF-8.
+    except sqlite3.DatabaseError as error:  # Including text that is not UTF-8.
         return [f"catalog.db: {error}."]
 
 
@@ -203,7 +204,7 @@ def _opened_original(path: Path, scratch: Path) -> Iterator[sqlite3.Connection]:
 def _mode_for(path: Path) -> str:
     if os.access(path.parent, os.W_OK):
         return _READ_AND_WRITE
-    # Without a log, nobody has it open, and nobody can open it to write.
+    # Without a WAL file, no process has the database open, and none can open it for writing.
     return _READ_ONLY if _log_of(path).exists() else "immutable=1"
 
 
@@ -228,7 +229,7 @@ def _faults_named(path: Path) -> Iterator[None]:
         yield
     except (sqlite3.Error, OSError) as error:
         reason = (isinstance(error, OSError) and error.strerror) or str(error)
-        if type(error) is sqlite3.DatabaseError:  # Its subclasses are for all that may pass.
+        if type(error) is sqlite3.DatabaseError:  # The subclasses are for temporary errors.
             raise StoreUnavailable(
                 f"{path} is damaged ({reason}). Run doctor, and restore the last backup."
             ) from error

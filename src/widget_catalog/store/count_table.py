@@ -9,13 +9,13 @@ downloads = Table(
     metadata,
     Column("widget_id", Number, ForeignKey("widgets.id"), primary_key=True, autoincrement=False),
     Column("count", BigInteger, nullable=False),
-    Column("changed_in", BigInteger),  # On PostgreSQL: by which transaction. Other nodes ask.
+    Column("changed_in", BigInteger),  # The transaction, on PostgreSQL: for other nodes.
 )
 
-_changed_in = downloads.c.changed_in  # On SQLite its index is empty, and costs nothing.
+_changed_in = downloads.c.changed_in  # On SQLite the index is empty, and costs nothing.
 Index("ix_downloads_changed_in", _changed_in, sqlite_where=_changed_in.is_not(None))
 
-# What was counted on each day, for charts. Days are numbered from 1970, in UTC.
+# Counts per day, for charts. Days are numbered from 1970, in UTC.
 installs_by_day = Table(
     "installs_by_day",
     metadata,

@@ -20,7 +20,7 @@ def is_damage(fault: BaseException) -> bool:
     """Whether an error means that stored data is damaged: retrying does not help."""
     if isinstance(fault, DataDamaged) or type(fault) is sqlite3.DatabaseError:
         return True
-    # Text that is not UTF-8 is found by the driver, so the error has no code of SQLite's.
+    # Text that is not UTF-8 is detected by the driver, so the error has no SQLite error code.
     return isinstance(fault, sqlite3.OperationalError) and not hasattr(fault, "sqlite_errorcode")
 
 
@@ -54,10 +54,10 @@ class DamageAlarm:
             return False
         sentence = str(fault)
         now = time.monotonic()
-        if now - self._logged_at >= _LOGGED_EVERY_S:  # Not for every request that meets it.
+        if now - self._logged_at >= _LOGGED_EVERY_S:  # Not logged for every request that fails.
             self._logged_at = now
             _log.error("The database is damaged. Run doctor.", fault=sentence)
-        # On a full disk it is logged, and no more.
+        # On a full disk, the damage is only logged.
         with contextlib.suppress(OSError), self._file.open("x", encoding="utf-8") as file:
             file.write(sentence)
         return True

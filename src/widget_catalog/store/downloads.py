@@ -19,8 +19,8 @@ _COUNTS = sa.select(downloads.c.widget_id, downloads.c.count).where(
 )
 
 
-# One statement, however many there are; in the order of the keys, so that two nodes never lock rows
-# crosswise.
+# One statement for any number of widgets, in the order of the keys, so that two nodes never
+# deadlock.
 _ADDITION_ON_POSTGRESQL = """
     INSERT INTO downloads (widget_id, count, changed_in)
     SELECT widget_id, added, pg_current_xact_id()::text::bigint

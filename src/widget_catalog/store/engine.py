@@ -31,11 +31,11 @@ from .transaction import Listener, SqliteWrite, Write, draw_nothing
 from .transaction import Transaction as Transaction
 from .writer_lock import COMMAND, Patience, WriterLock
 
-# What others than the store call a connection: one consistent state, to be passed on.
+# The name of a connection outside the store: one consistent state of the data.
 Snapshot: TypeAlias = Connection
 
 _BUSY_TIMEOUT_MS = 5_000
-# Where a connection has its OpenedFile.
+# The key of a connection's OpenedFile.
 _FILE = "file"
 
 
@@ -141,7 +141,7 @@ class Store:
         try:
             yield connection
         except BaseException:
-            connection.close()  # And rolled back.
+            connection.close()  # This also rolls back.
             raise
         self._kept = connection
 
@@ -167,7 +167,7 @@ class Store:
         with contextlib.closing(Pictures(self.run_folder)) as pictures:
             with self._begun(pictures, waits=waits, is_publishing=is_publishing) as tx:
                 yield tx
-            # Not before the lock is free: to apply may take longer than to write.
+            # After the lock is released: applying may take longer than writing.
             if tx.is_public and self._listener is not None:
                 self._listener.published(self, pictures)
 
@@ -181,7 +181,7 @@ class Store:
             _check_file(connection)
             is_postgresql = connection.dialect.name == "postgresql"
             if is_postgresql:
-                # A snapshot taken before the wait for the lock would be an old one.
+                # A snapshot taken before waiting for the lock would be outdated.
                 connection = connection.execution_options(isolation_level="READ COMMITTED")
             writer = connection.execution_options(writing=True, waits=waits)
             transaction = writer.begin()
@@ -205,7 +205,8 @@ class Store:
             except BaseException:
                 _withdraw(writer)
                 raise
-            _check_file(connection)  # Nothing is acknowledged that went into a file that is lost.
+            # Never acknowledge a write to a file that was removed or replaced.
+            _check_file(connection)
             tx.committed()
 
     def overwrite_failed_commit(self) -> None:
@@ -273,7 +274,7 @@ def sqlite_engine(path: Path, *, is_durable: bool = True, may_create: bool = Tru
     @sa.event.listens_for(engine, "connect")
     def prepare(connection: Any, record: Any) -> None:
         record.info[_FILE] = file
-        connection.isolation_level = None  # Transactions are begun below, not by the driver.
+        connection.isolation_level = None  # Transactions are started below, not by the driver.
         for pragma in (
             f"synchronous={'FULL' if is_durable else 'NORMAL'}",
             f"busy_timeout={_BUSY_TIMEOUT_MS}",
@@ -290,7 +291,7 @@ def sqlite_engine(path: Path, *, is_durable: bool = True, may_create: bool = Tru
         elif options.get("waits", True):
             connection.exec_driver_sql("BEGIN IMMEDIATE")
         else:
-            # Programs that are none of ours lock the database alone.
+            # Other programs lock the database itself, without the writer lock.
             connection.exec_driver_sql("PRAGMA busy_timeout=0")
             try:
                 connection.exec_driver_sql("BEGIN IMMEDIATE")
@@ -323,14 +324,14 @@ def _overwrite(driver: Any) -> None:
     here. If that fails too, the outcome is unknown for now.
     """
     with contextlib.suppress(sqlite3.Error):
-        driver.rollback()  # Some failed commits stay open.
+        driver.rollback()  # Some failed commits leave the transaction open.
         driver.execute("BEGIN IMMEDIATE")
         _write_something(lambda text: driver.execute(text).fetchall())
         driver.commit()
 
 
 def _write_something(run: Callable[[str], Sequence[Sequence[Any]]]) -> None:
-    # A number that only this uses. To write a row as it is would write nothing.
+    # Nothing else uses this number. Updating a row without changing it would write nothing.
     number = run("PRAGMA user_version")[0][0]
     run(f"PRAGMA user_version = {(number + 1) % 2**31}")
 
@@ -339,7 +340,7 @@ def sqlite_reader(path: Path) -> Engine:
     """SQLite opened read-only: neither the file nor its folder is changed."""
     mode = "mode=ro"
     if _is_in_wal_mode(path) and not path.with_name(f"{path.name}-wal").exists():
-        # Nobody has it open; and to open it otherwise makes files beside it.
+        # No process has it open, and opening it in another mode would create files next to it.
         mode = "immutable=1"
     address = f"{path.absolute().as_uri()}?{mode}"
     engine = sa.create_engine(

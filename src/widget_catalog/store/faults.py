@@ -25,10 +25,11 @@ def faults_named() -> Iterator[None]:
     try:
         yield
     except sa.exc.DataError:
-        # PostgreSQL takes no NUL in a text, for example: the database is not to blame.
+        # For example, PostgreSQL accepts no NUL in text: the request is at fault, not the
+        # database.
         raise InvalidRequest("This has characters or numbers that cannot be looked for.") from None
     except sa.exc.DBAPIError as error:
-        # The driver's error is the cause: SQLAlchemy's has the statement in its text.
+        # The driver's error, because SQLAlchemy's includes the statement.
         fault = error.orig or error
         raise _named(fault) from fault
     except sa.exc.TimeoutError as error:

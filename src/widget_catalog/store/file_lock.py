@@ -16,11 +16,12 @@ _POLL_S = 0.005
 @contextlib.contextmanager
 def file_lock(path: Path, patience_s: float, program: str = "") -> Iterator[str | None]:
     """Yields None when the lock is held, or else its current holder."""
-    # Opened for every use: a copy in a forked process would keep a lock whose holder died.
+    # Opened for every use: a descriptor inherited by a forked process would keep the lock of a
+    # dead holder.
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
         if flock_within(descriptor, patience_s):
-            with contextlib.suppress(OSError):  # A full disk: then the kernel knows who it is.
+            with contextlib.suppress(OSError):  # On a full disk, the kernel still knows the holder.
                 write_record(descriptor, Holder(os.getpid(), program, clock.now_ms()))
             try:
                 yield None

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# How long a host has before the next one is tried beside it.
+# How long to wait for a host before trying the next one in parallel.
 _HEAD_START_S = 0.25
-# How soon those that have failed are tried again, while another one is still waited for.
+# How soon failed hosts are tried again while another one is pending.
 _ROUND_S = 1.0
 _LISTS = ("host", "hostaddr", "port")
 

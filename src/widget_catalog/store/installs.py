@@ -15,7 +15,7 @@ _AT_ONCE = 100
 
 def add_installs(tx: Write, increments: Mapping[tuple[int, int], int]) -> None:
     """Add to the counts of these widgets on these days."""
-    # In the order of the keys, so that two writers never lock rows crosswise.
+    # In the order of the keys, so that two writers never deadlock.
     keys = sorted(increments)
     for start in range(0, len(keys), _AT_ONCE):
         some = keys[start : start + _AT_ONCE]

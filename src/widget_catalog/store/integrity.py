@@ -84,7 +84,8 @@ def discard_other_pages(path: Path) -> None:
         marks = ", ".join("?" * len(_FORMER_TABLES))
         db.execute(f"DELETE FROM sqlite_schema WHERE tbl_name IN ({marks})", _FORMER_TABLES)  # noqa: S608
         version = db.execute("PRAGMA schema_version").fetchone()[0]
-        db.execute(f"PRAGMA schema_version = {version + 1}")  # Others read the schema again.
+        # Makes other connections read the schema again.
+        db.execute(f"PRAGMA schema_version = {version + 1}")
         db.execute("COMMIT")
         db.execute("PRAGMA writable_schema = RESET")
         db.execute("VACUUM")

@@ -81,7 +81,7 @@ def add_invitation(
 
 
 def find_invitation(connection: Connection, id_: str, now_ms: int) -> Invitation | None:
-    if not id_.isprintable():  # It comes from outside, and may hold what no database takes.
+    if not id_.isprintable():  # External input, which a database may reject.
         return None
     return _first(connection, invitations.c.id == id_, now_ms)
 

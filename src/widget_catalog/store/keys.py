@@ -20,14 +20,14 @@ from widget_contract.errors import CatalogError
 from ..domain.errors import StoreUnavailable
 from .file_lock import flock_within
 
-# A key signs for a day. After that it is accepted as long as anything that it has signed may
-# live: a day for a link to choose a new password, with some to spare.
+# A key signs for one day. It is accepted for as long as anything it signed may be valid: one day
+# for a password reset link, plus a margin.
 _SIGNS_FOR_MS = 24 * 3_600_000
 _LIVES_FOR_MS = 25 * 3_600_000
 _ACCEPTED_FOR_MS = _SIGNS_FOR_MS + _LIVES_FOR_MS
 _SKEW_MS = 60_000
 _KEY_BYTES = 32
-# The lock is held while a small file is written.
+# The lock is only held while a small file is written.
 _PATIENCE_S = 5.0
 
 
@@ -57,7 +57,7 @@ class KeyFile:
         keys = self._read()
         if not self._signs(keys):
             with self._locked():
-                keys = self._read()  # Another process may have made one meanwhile.
+                keys = self._read()  # Another process may have created one meanwhile.
                 if not self._signs(keys):
                     keys = [*filter(self._is_accepted, keys), self._new()]
                     self._write(keys)
@@ -85,7 +85,8 @@ class KeyFile:
         try:
             return _decode(self._path.read_bytes())
         except (FileNotFoundError, msgspec.DecodeError):
-            return []  # New ones are made: what is lost lives for minutes.
+            # New keys are created: what was signed with the lost ones expires within minutes.
+            return []
         except OSError as error:
             raise self._unusable(error) from None
 
@@ -135,7 +136,7 @@ class SharedKeys:
 
     def accepted(self) -> list[bytes]:
         now = self._now_ms()
-        # The clocks of two nodes differ a little; and what was signed before midnight lives on.
+        # Clocks of nodes differ a little, and values signed before midnight are still valid.
         first, last = (now - _LIVES_FOR_MS) // _SIGNS_FOR_MS, (now + _SKEW_MS) // _SIGNS_FOR_MS
         days = range(last, first - 1, -1)
         return [self._key(it, day * _SIGNS_FOR_MS) for it in self._secrets for day in days]

@@ -58,7 +58,7 @@ class Leadership:
         connection, self._connection = self._connection, None
         if connection is not None:
             with contextlib.suppress(sa.exc.SQLAlchemyError):
-                connection.invalidate()  # Not back into the pool: the lock ends with it.
+                connection.invalidate()  # Not returned to the pool: closing it releases the lock.
                 connection.close()
 
     def close(self) -> None:

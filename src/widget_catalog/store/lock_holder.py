@@ -9,10 +9,10 @@ import msgspec
 from ..domain.clock import from_ms, iso
 
 _LOCKS = Path("/proc/locks")
-# Every record has this length, so that one is written over another without truncating the file.
+# All records have the same length, so that they can be overwritten without truncating the file.
 _RECORD_BYTES = 256
 _SHOWN_CHARACTERS = 100
-# Of the -shm file: https://www.sqlite.org/walformat.html#locks
+# An offset in the -shm file: https://www.sqlite.org/walformat.html#locks
 _WRITER_BYTE = 120
 
 
@@ -49,7 +49,7 @@ def write_record(descriptor: int, holder: Holder) -> None:
 
 
 def clear_record(descriptor: int) -> None:
-    os.pwrite(descriptor, b" ", 0)  # Without its brace the rest says nothing.
+    os.pwrite(descriptor, b" ", 0)  # Without its opening brace, the record is invalid.
 
 
 def describe_holder(lock_file: Path, database: Path | None = None) -> str:
@@ -101,7 +101,8 @@ def _pid_in(locks: str, inode: str) -> int | None:
     for line in locks.splitlines():
         match line.removeprefix("lock:").split():
             case [_, "FLOCK", _, _, pid, place, *_] if place.rpartition(":")[2] == inode:
-                return int(pid) if int(pid) > 0 else None  # Of another container: not known.
+                # A process of another container has no id here.
+                return int(pid) if int(pid) > 0 else None
     return None
 
 
@@ -132,7 +133,7 @@ def _find_heir(inode: str) -> int | None:
 
 
 def _has_lock(process: Path, inode: str) -> bool:
-    with contextlib.suppress(OSError):  # It has just ended, or belongs to another user.
+    with contextlib.suppress(OSError):  # The process has just ended, or belongs to another user.
         for descriptor in (process / "fdinfo").iterdir():
             with contextlib.suppress(OSError):
                 if _pid_in(descriptor.read_text(), inode) is not None:

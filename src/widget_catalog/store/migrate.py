@@ -10,7 +10,7 @@ from .engine import Store
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 
-# The newest migration: what a database of this release has.
+# The newest migration, and the schema version of this release.
 SCHEMA = "0020"
 
 
@@ -50,7 +50,7 @@ def _schema_of(connection: Connection) -> str | None:
 
 
 def _upgrade(store: Store) -> None:
-    # Imported when there is something to do: Alembic takes a quarter of a second to load.
+    # Imported only if there is something to do: Alembic takes a quarter of a second to load.
     from alembic import command
     from alembic.config import Config
     from alembic.script import ScriptDirectory

@@ -4,23 +4,23 @@ from sqlalchemy import BigInteger, Boolean, Column, Table, Text
 
 from .schema import Name, Number, metadata
 
-# One row at most: a catalog with one is a mirror, and nothing else changes its widgets.
+# At most one row. If there is one, the catalog is a mirror, and nothing else changes its widgets.
 mirrors = Table(
     "mirrors",
     metadata,
     Column("id", Number, primary_key=True, autoincrement=False),
     Column("url", Text, nullable=False),
     Column("mirror_id", Text, nullable=False),
-    # The ids of the mirrors that the other catalog is made from, if it is one; as JSON.
+    # If the upstream catalog is a mirror, the ids of the mirrors it is copied from, as JSON.
     Column("through", Text, nullable=False),
     Column("scopes", Text, nullable=False),
     Column("only_official", Boolean, nullable=False),
-    # The number of the other catalog's change that was dealt with last; null: list everything.
+    # The last processed change of the upstream catalog; null: list everything.
     Column("seq", BigInteger),
     Column("checked_at", BigInteger),
 )
 
-# Widgets that have to be compared with those of the other catalog.
+# Widgets that have to be compared with the upstream catalog.
 mirror_tasks = Table(
     "mirror_tasks",
     metadata,

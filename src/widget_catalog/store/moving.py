@@ -24,7 +24,7 @@ from .webhook_tables import webhooks
 _AT_ONCE = 1_000
 _encode = msgspec.msgpack.Encoder().encode
 
-# Encrypted with a key of the catalog's own.
+# Encrypted with a key of the catalog.
 _SEALED = (
     authenticator_apps.c.sealed_secret,
     webhooks.c.sealed_secret,

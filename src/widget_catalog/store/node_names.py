@@ -8,7 +8,7 @@ import hmac
 from collections.abc import Iterable, Sequence
 
 _FOLLOWER = "widget-catalog follower"
-# A name has 63 characters at most.
+# PostgreSQL truncates application names to 63 characters.
 _SHOWN = 4
 
 OTHER_FOLLOWERS = f"""

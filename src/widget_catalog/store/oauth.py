@@ -91,7 +91,7 @@ def find_grant(connection: Connection, id_: str) -> Grant | None:
 def remove_grant(tx: Transaction, id_: str) -> None:
     """End a sign-in, with its tokens and the access tokens it requested."""
     tx.connection.execute(sa.delete(oauth_grants).where(oauth_grants.c.id == id_))
-    # Afterwards: a token claimed just now exists when its request can be removed.
+    # After the grant: a token that is claimed concurrently then exists already.
     tx.connection.execute(sa.delete(access_tokens).where(access_tokens.c.grant_id == id_))
 
 
@@ -112,7 +112,7 @@ def list_grants(connection: Connection, account_id: int, now_ms: int) -> list[Gr
 
 def remove_grants(tx: Transaction, account_id: int) -> None:
     """End every sign-in of an account, including pending ones."""
-    # Grants last: a code exchanged just now has its grant when the code can be removed.
+    # Grants last: if a code is exchanged concurrently, its grant exists once the code is gone.
     for table in (oauth_codes, oauth_devices, oauth_grants):
         tx.connection.execute(sa.delete(table).where(table.c.account_id == account_id))
 

@@ -42,11 +42,11 @@ class OpenedFile:
         may_create = self._may_create and self._database is None
         if not may_create and _identity_of(self._path) is None:
             raise DataDamaged(_GONE)
-        # Connections are pooled, so another thread than the one that opens them may use them.
+        # Connections are pooled, so they are used by other threads than the one that opened them.
         connection = connect(self._path, may_create=may_create, check_same_thread=False, **options)
         try:
             connection.execute("PRAGMA journal_mode=WAL")
-            connection.execute("SELECT 1 FROM sqlite_schema").fetchone()  # Opens the log.
+            connection.execute("SELECT 1 FROM sqlite_schema").fetchone()  # Opens the WAL file.
             self.check()
         except BaseException:
             connection.close()

@@ -13,8 +13,8 @@ from .node_names import OTHER_FOLLOWERS, describe_strangers, find_strangers, fol
 if TYPE_CHECKING:
     from .engine import Store
 
-# Where the address does not say otherwise. A host that does not answer is given up soon, and so
-# is a connection whose other end has gone; of several hosts, the one that takes writes is used.
+# Defaults, unless the URL sets them. A host that does not respond is given up soon, and so is a
+# broken connection; of several hosts, the one that accepts writes is used.
 _DEFAULTS = {
     "connect_timeout": "3",
     "keepalives_idle": "5",
@@ -23,11 +23,11 @@ _DEFAULTS = {
     "tcp_user_timeout": "6000",
     "target_session_attrs": "read-write",
 }
-# Said to the server once a connection is made: what a node that was lost has locked is free soon.
+# Set on the server for each connection, so that locks of a lost node are released soon.
 _HEALTH = {"tcp_keepalives_idle": "5", "tcp_keepalives_interval": "2", "tcp_keepalives_count": "3"}
-# The same where its machine continues, and it hangs. Commands may have reasons to be slow.
+# The same for a node that hangs on a running machine. Commands may be slow for good reasons.
 _SERVICE_HEALTH = {**_HEALTH, "idle_in_transaction_session_timeout": "60s"}
-# A worker has eight threads that read and eight that write.
+# A worker has eight threads for reading and eight for writing.
 _POOL = 16
 _POOL_PATIENCE_S = 5
 
@@ -37,7 +37,7 @@ _LOOK = (
     "current_setting('transaction_read_only') FROM alembic_version"
 )
 _READ_ONLY = "25006"
-# What libpq says of a server that target_session_attrs=read-write rules out. It has no code for it.
+# libpq's message for a server rejected by target_session_attrs=read-write. It has no error code.
 _NOT_CONNECTED = "session is read-only"
 _IMPORTING = 0x696D706F7274  # "import"
 
@@ -46,7 +46,7 @@ def connection_string(url: str, program: str = "") -> str:
     """The libpq connection string. Raises ValueError, without quoting any of it, if
     it is invalid.
     """
-    # Loaded where PostgreSQL is used, as it takes a while.
+    # Slow to load, so only imported if PostgreSQL is used.
     import psycopg
     from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
@@ -96,7 +96,7 @@ def postgresql_engine(
 
     @sa.event.listens_for(engine, "handle_error")
     def leave_read_only_server(context: Any) -> None:
-        # It still answers, so the pool would keep all connections to it.
+        # The server still responds, so the pool would keep all connections to it.
         if is_read_only(context.original_exception):
             context.is_disconnect = True
 
@@ -212,7 +212,7 @@ def import_lock(engine: Engine, patience_s: float) -> Iterator[bool]:
         try:
             yield True
         finally:
-            # Not back into the pool: with the connection, the lock ends in any case.
+            # Not returned to the pool: closing the connection always releases the lock.
             connection.invalidate()
 
 

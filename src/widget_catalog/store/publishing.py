@@ -32,7 +32,7 @@ def add_request(tx: Transaction, request: PublishRequest) -> None:
 
 
 def find_request(connection: Connection, id_: str) -> PublishRequest | None:
-    if not id_.isalnum():  # It comes from outside, and may hold what no database takes.
+    if not id_.isalnum():  # External input, which a database may reject.
         return None
     query = sa.select(publish_requests).where(publish_requests.c.id == id_)
     row = connection.execute(query).first()

@@ -4,7 +4,7 @@ from sqlalchemy import BigInteger, Column, Index, Table, Text
 
 from .schema import Name, metadata
 
-# What visitors report about widgets, and what the operator has decided.
+# Reports from visitors about widgets, and the operator's decisions.
 reports = Table(
     "reports",
     metadata,

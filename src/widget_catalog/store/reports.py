@@ -33,7 +33,7 @@ def add_report(tx: Transaction, report: Report) -> None:
 
 
 def find_report(connection: Connection, id_: str) -> Report | None:
-    if not id_.isalnum():  # It comes from outside, and may hold what no database takes.
+    if not id_.isalnum():  # External input, which a database may reject.
         return None
     row = connection.execute(sa.select(reports).where(reports.c.id == id_)).first()
     return Report(*row) if row is not None else None

@@ -19,7 +19,8 @@ _VERSIONS = (
     "SELECT w.scope, w.name, v.* FROM versions v JOIN widgets w ON w.id = v.widget_id"
     " ORDER BY v.widget_id, v.identity"
 )
-# SQLite has no booleans, and the checksum is of true and false. Any other number is damage.
+# SQLite stores booleans as numbers, but the checksum covers true and false. Other numbers are
+# damage.
 _BOOLEANS = {0: False, 1: True}
 
 

@@ -27,16 +27,16 @@ metadata = MetaData(
     }
 )
 
-# SQLite numbers rows by itself only in a column of type INTEGER.
+# SQLite assigns row ids only to a column of type INTEGER.
 Number = BigInteger().with_variant(Integer, "sqlite")
 
-# Names sort bytewise on both databases, so that a listing is the same everywhere.
+# Names sort bytewise on both databases, so that listings are the same.
 Name = Text().with_variant(Text(collation="C"), "postgresql")
 
 widgets = Table(
     "widgets",
     metadata,
-    # Given out densely by the store itself: the counts in memory are an array over it.
+    # Assigned densely by the store: the counts in memory are an array indexed by it.
     Column("id", Number, primary_key=True, autoincrement=False),
     Column("scope", Name, nullable=False),
     Column("name", Name, nullable=False),
@@ -46,7 +46,7 @@ widgets = Table(
     Column("is_official", Boolean),
     Column("is_listed", Boolean, nullable=False),
     Column("created_at", BigInteger, nullable=False),
-    # Of the other columns but the number: see checksums.py.
+    # Covers all other columns except the number: see checksums.py.
     Column("checksum", BigInteger, nullable=False, server_default="0"),
     UniqueConstraint("scope", "name"),
 )
@@ -55,7 +55,7 @@ versions = Table(
     "versions",
     metadata,
     Column("widget_id", Number, ForeignKey("widgets.id"), primary_key=True),
-    # The version without its build metadata: two that differ only there are the same.
+    # The version without build metadata: versions that differ only there are the same.
     Column("identity", Text, primary_key=True),
     Column("version", Text, nullable=False),
     Column("bundle_url", Text),
@@ -80,17 +80,17 @@ versions = Table(
     Column("css_size", BigInteger),
     Column("css_sha256_hash", Text),
     Column("manifest", Text),
-    # Of the widget's scope and name, and the other columns but the widget's number.
+    # Covers the widget's scope and name, and all other columns except the widget's number.
     Column("checksum", BigInteger, nullable=False, server_default="0"),
     sqlite_with_rowid=False,
 )
 
-# Whether anybody still refers to a stored bundle. What lies elsewhere is not in it.
-# PostgreSQL's has the same condition. Naming it here would load its dialect for every command.
+# Finds versions that refer to a stored bundle. PostgreSQL's index has the same condition, but
+# stating it here would load that dialect for every command.
 _is_here = versions.c.bundle_url.is_(None)
 Index("ix_versions_stored", versions.c.sha256_hash, sqlite_where=_is_here)
 
-# Versions that must not run. Apart from their rows, which are written by imports in great numbers.
+# Versions that must not run. A separate table, because imports write many rows of versions.
 revocations = Table(
     "revocations",
     metadata,
@@ -98,12 +98,12 @@ revocations = Table(
     Column("identity", Text, primary_key=True),
     Column("reason", Text, nullable=False),
     Column("revoked_at", BigInteger, nullable=False),
-    # Of the other columns.
+    # Covers all other columns.
     Column("checksum", BigInteger, nullable=False),
     sqlite_with_rowid=False,
 )
 
-# The feed: readers follow it from the number they have.
+# The change feed: consumers read it from their last sequence number.
 changes = Table(
     "changes",
     metadata,
@@ -111,12 +111,12 @@ changes = Table(
     Column("widget_id", Number, nullable=False),
     Column("scope", Name, nullable=False),
     Column("changed_at", BigInteger, nullable=False),
-    # What has happened, and to which version: see domain/events.py.
+    # What happened, and to which version: see domain/events.py.
     Column("kind", Text, nullable=False, server_default="imported"),
     Column("version", Text),
 )
 
-# Every name that is taken, by whomever: accounts and organizations share one space of names.
+# All names in use: accounts and organizations share one namespace.
 scopes = Table(
     "scopes",
     metadata,
@@ -131,8 +131,8 @@ accounts = Table(
     Column("id", Number, primary_key=True),
     Column("username", Name, ForeignKey("scopes.name"), nullable=False, unique=True),
     Column("email", Text, nullable=False),
-    # The address in lower-case letters while the account is open, with the user name behind it if
-    # another account has the same: addresses are not proven.
+    # The lower-case email address of an open account, followed by the user name if another account
+    # has the same address: addresses are not verified.
     Column("email_key", Text, nullable=False, unique=True),
     Column("password_hash", Text),
     Column("is_operator", Boolean, nullable=False),
@@ -141,7 +141,7 @@ accounts = Table(
     Column("closed_at", BigInteger),
 )
 
-# Who an account is at an OpenID Connect provider.
+# Identities of accounts at OpenID Connect providers.
 identities = Table(
     "identities",
     metadata,
@@ -160,9 +160,9 @@ sessions = Table(
     Column("created_at", BigInteger, nullable=False),
     Column("last_seen_at", BigInteger, nullable=False),
     Column("expires_at", BigInteger, nullable=False),
-    Column("confirmed_at", BigInteger, nullable=False),  # When the person last proved who they are.
+    Column("confirmed_at", BigInteger, nullable=False),  # When the person last authenticated.
     Column("is_two_factor", Boolean, nullable=False),
-    # What it was opened with, such as "Firefox on Windows", and from where.
+    # The browser, such as "Firefox on Windows", and the network address it was opened from.
     Column("browser", Text),
     Column("address", Text),
 )
@@ -172,8 +172,8 @@ passkeys = Table(
     metadata,
     Column("id", Text, primary_key=True),
     Column("account_id", Number, ForeignKey("accounts.id"), nullable=False, index=True),
-    Column("host", Text, nullable=False),  # The host name it was made for, and works at.
-    Column("credential_id", Text, nullable=False, unique=True),  # These two are in base64url.
+    Column("host", Text, nullable=False),  # The host name it is bound to.
+    Column("credential_id", Text, nullable=False, unique=True),  # This and the next: base64url.
     Column("public_key", Text, nullable=False),
     Column("sign_count", BigInteger, nullable=False),
     Column("transports", Text, nullable=False),  # A JSON list.
@@ -183,17 +183,17 @@ passkeys = Table(
     Column("last_used_at", BigInteger),
 )
 
-# One per account. The secret is encrypted, with a key that is not in the database.
+# One per account. The secret is encrypted with a key that is not in the database.
 authenticator_apps = Table(
     "authenticator_apps",
     metadata,
     Column("account_id", Number, ForeignKey("accounts.id"), primary_key=True, autoincrement=False),
     Column("sealed_secret", Text, nullable=False),
-    Column("last_step", BigInteger, nullable=False),  # No code of this or an earlier step works.
+    Column("last_step", BigInteger, nullable=False),  # This and earlier steps are rejected.
     Column("created_at", BigInteger, nullable=False),
 )
 
-# Those that are left: each works once, and is removed then.
+# Unused codes; a code is removed when it is used.
 recovery_codes = Table(
     "recovery_codes",
     metadata,
@@ -201,7 +201,7 @@ recovery_codes = Table(
     Column("code_hash", Text, primary_key=True),
 )
 
-# Failures to sign in, per account and address, within a window of time.
+# Failed sign-ins, per account and address, within a time window.
 attempts = Table(
     "attempts",
     metadata,
@@ -229,7 +229,7 @@ memberships = Table(
     Column("since", BigInteger, nullable=False),
 )
 
-# To an organization; or, without one, to the catalog itself: to make an account.
+# To an organization, or, without one, to the catalog itself: to create an account.
 invitations = Table(
     "invitations",
     metadata,
@@ -242,11 +242,11 @@ invitations = Table(
     Column("invited_by", Text, nullable=False),
     Column("created_at", BigInteger, nullable=False),
     Column("expires_at", BigInteger, nullable=False),
-    # Whose right to invite it depends on; none if it was made at the command line.
+    # The invitation depends on this account's right to invite; null if made on the command line.
     Column("inviter_id", Number, ForeignKey("accounts.id"), index=True),
 )
 
-# Members of an organization who may publish one widget, besides its admins.
+# Members of an organization who may publish a widget, in addition to its admins.
 publishers = Table(
     "publishers",
     metadata,
@@ -268,8 +268,8 @@ access_tokens = Table(
     Column("created_at", BigInteger, nullable=False),
     Column("expires_at", BigInteger, nullable=False),
     Column("last_used_at", BigInteger),
-    # The OAuth sign-in that asked for it. It may expire before the token; if it is revoked, the
-    # token ends too.
+    # The OAuth grant that requested it. The grant may expire before the token, but revoking it
+    # revokes the token.
     Column("grant_id", Text, index=True),
 )
 
@@ -278,7 +278,7 @@ def _ended_with_grant() -> ForeignKey:
     return ForeignKey("oauth_grants.id", ondelete="CASCADE")
 
 
-# An access token that a program asks for and its person has to confirm; one a sign-in.
+# An access token requested by a program, to be confirmed by its user; one per grant.
 token_requests = Table(
     "token_requests",
     metadata,
@@ -292,10 +292,10 @@ token_requests = Table(
     Column("widgets", Text, nullable=False),
     Column("days", Integer, nullable=False),
     Column("expires_at", BigInteger, nullable=False),
-    Column("is_agreed", Boolean),  # Unknown until the person has decided.
+    Column("is_agreed", Boolean),  # Null until the person has decided.
 )
 
-# One sign-in of one client for one account; ending it ends all its codes and tokens.
+# One sign-in of one client for one account; removing it removes its codes and tokens.
 oauth_grants = Table(
     "oauth_grants",
     metadata,
@@ -333,7 +333,7 @@ oauth_tokens = Table(
     Column("successor", Text),
 )
 
-# A machine without a browser that waits for somebody to let it in.
+# A device without a browser that waits for authorization.
 oauth_devices = Table(
     "oauth_devices",
     metadata,
@@ -347,7 +347,7 @@ oauth_devices = Table(
     Column("is_denied", Boolean, nullable=False),
 )
 
-# Versions that were requested and are not published, or were just now.
+# Requested versions that are not published yet, or were published recently.
 publish_requests = Table(
     "publish_requests",
     metadata,
@@ -361,13 +361,13 @@ publish_requests = Table(
     Column("css_size", BigInteger),
     Column("css_sha256_hash", Text),
     Column("manifest", Text, nullable=False),
-    Column("beside", Text, nullable=False),  # What the request said besides the manifest.
+    Column("beside", Text, nullable=False),  # What the request contains besides the manifest.
     Column("created_at", BigInteger, nullable=False),
     Column("expires_at", BigInteger, nullable=False, index=True),
     Column("confirmed_at", BigInteger),
 )
 
-# What was published in the last day, for quotas.
+# Versions published during the last day, for quotas.
 publications = Table(
     "publications",
     metadata,
@@ -391,7 +391,7 @@ audit = Table(
     Column("name", Name),
     Column("version", Text),
     Column("details", Text, nullable=False),
-    # The program or access token that acted for the actor, and the network address.
+    # The client or access token that acted for the actor, and the network address.
     Column("client_id", Text),
     Column("client_name", Text),
     Column("address", Text),

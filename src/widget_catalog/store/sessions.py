@@ -107,7 +107,7 @@ def remove_sessions(tx: Transaction, account_id: int, but: str | None = None) ->
 def remove_ended_sessions(tx: Transaction, idle_since: int) -> None:
     ended = (sessions.c.expires_at <= tx.at_ms) | (sessions.c.last_seen_at <= idle_since)
     tx.connection.execute(sa.delete(sessions).where(ended))
-    # Those that others count now are theirs.
+    # Rows that are locked are being updated by others.
     over = sa.select(attempts.c.key).where(attempts.c.ends_at <= tx.at_ms)
     free = over.with_for_update(skip_locked=True)
     tx.connection.execute(sa.delete(attempts).where(attempts.c.key.in_(free)))
@@ -139,7 +139,7 @@ def add_attempts(
             "ends_at": sa.case((is_present, attempts.c.ends_at), else_=tx.at_ms + window_ms),
         },
     )
-    # In order, so that two never lock them crosswise.
+    # In this order, so that two transactions never deadlock.
     ordered = sorted(keys)
     for key in ordered:
         row = {"key": key, "count": 1, "ends_at": tx.at_ms + window_ms}
@@ -149,7 +149,7 @@ def add_attempts(
 
 def forgive_attempts(tx: Transaction, own: str | None, shared: Sequence[str]) -> None:
     """It was not a failure: clear all of `own`, and subtract one from the shared keys."""
-    # In the order in which they are counted, so that two never lock them crosswise.
+    # In the order in which they are updated, so that two transactions never deadlock.
     for key in sorted({*shared} if own is None else {own, *shared}):
         here = attempts.c.key == key
         if key == own:

@@ -4,18 +4,18 @@ from sqlalchemy import BigInteger, Column, LargeBinary, Table, Text
 
 from .schema import Name, Number, metadata
 
-# The import that is on its way into the catalog, if there is one. Once it is accepted it is
-# carried out, whichever process has to finish it.
+# The import in progress, if any. Once it is accepted it is always completed, if necessary by
+# another process.
 imports = Table(
     "imports",
     metadata,
     Column("id", Number, primary_key=True, autoincrement=False),
     Column("file_name", Text, nullable=False),
-    Column("release", Text, nullable=False),  # Whose code has rendered the documents in it.
+    Column("release", Text, nullable=False),  # The release that rendered its documents.
     Column("accepted_at", BigInteger),
 )
 
-# What is left of it to write: some hundred widgets a batch, packed.
+# The batches still to be written, with some hundred widgets each, compressed.
 staged_batches = Table(
     "staged_batches",
     metadata,
@@ -32,7 +32,7 @@ staged_widgets = Table(
     Column("batch", Number, primary_key=True, autoincrement=False, index=True),
 )
 
-# The snapshot that was loaded last, if one was: which state of which catalog.
+# The snapshot that was loaded last, if any: which state of which catalog.
 loaded_snapshots = Table(
     "loaded_snapshots",
     metadata,

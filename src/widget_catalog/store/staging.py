@@ -24,7 +24,7 @@ from .rows import Draft, StoredFile
 from .staged_tables import imports, staged_batches, staged_widgets
 
 _THE_ONE = 1
-# So many batches are removed in one transaction: it stays short.
+# Batches removed per transaction, to keep it short.
 _REMOVED_AT_ONCE = 50
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -88,7 +88,7 @@ def begin_import(tx: Transaction, file_name: str) -> None:
 
 def add_batch(tx: Transaction, number: int, drafts: Sequence[Draft]) -> None:
     insert_rows(tx.connection, staged_batches, [(number, pack(drafts))])
-    # The same widget may be in several lines.
+    # Several lines may be about the same widget.
     keys = sorted({it.key for it in drafts})
     insert_rows(tx.connection, staged_widgets, [(*key, number) for key in keys])
 

@@ -27,7 +27,7 @@ class TokenRequest(NamedTuple):
 
 def add_token_request(tx: Transaction, request: TokenRequest) -> None:
     """Add a request, replacing an earlier one of the same sign-in."""
-    # One at a time for each sign-in.
+    # One request at a time per grant.
     grant = sa.select(oauth_grants.c.id).where(oauth_grants.c.id == request.grant_id)
     tx.connection.execute(grant.with_for_update(key_share=True))
     over = (token_requests.c.expires_at <= tx.at_ms) | (

@@ -11,7 +11,7 @@ from .accounts import find_account_by_id
 from .engine import Transaction
 from .schema import access_tokens
 
-# Scopes are texts of a type of their own, which the encoder does not know.
+# The encoder does not know Scope, a subclass of str.
 _encode = msgspec.json.Encoder(enc_hook=str).encode
 _decode = msgspec.json.Decoder(tuple[str, ...]).decode
 

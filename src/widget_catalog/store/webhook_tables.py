@@ -8,10 +8,10 @@ webhooks = Table(
     "webhooks",
     metadata,
     Column("id", Text, primary_key=True),
-    Column("scope", Name, index=True),  # None: the whole catalog.
+    Column("scope", Name, index=True),  # Null: the whole catalog.
     Column("url", Text, nullable=False),
     Column("types", Text, nullable=False),  # A JSON list; empty: all.
-    # Encrypted, with a key that is not in the database; the former one is good for a day.
+    # Encrypted with a key that is not in the database; the old secret stays valid for a day.
     Column("sealed_secret", Text, nullable=False),
     Column("former_sealed_secret", Text),
     Column("rotated_at", BigInteger),

@@ -119,7 +119,7 @@ class WriterLock:
                 descriptor = self._try()
                 if descriptor is not None:
                     return descriptor
-            # A newcomer after the others have given up does not wait for it to be shown again.
+            # Fail at once if the lock has been held for the whole timeout already.
             if not waits or self._blocked_for() >= (self._patience.wait_s or 0):
                 waiter = None
             else:
@@ -131,7 +131,8 @@ class WriterLock:
         return self._wait(waiter)
 
     def _open(self) -> int:
-        # Opened for every use: a copy in a forked process would keep a lock whose holder died.
+        # Opened for every use: a descriptor inherited by a forked process would keep the lock of a
+        # dead holder.
         return os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
 
     def _try(self) -> int | None:
@@ -158,10 +159,10 @@ class WriterLock:
         return descriptor
 
     def _sign(self, descriptor: int) -> None:
-        with contextlib.suppress(OSError):  # A full disk: then the kernel knows who it is.
+        with contextlib.suppress(OSError):  # On a full disk, the kernel still knows the holder.
             write_record(descriptor, Holder(os.getpid(), self._program, clock.now_ms()))
 
-    # Waiting with a limit
+    # Waiting with a timeout
 
     def _wait(self, waiter: _Waiter) -> int:
         wait_s = self._patience.wait_s or 0

@@ -94,6 +94,6 @@ class Site:
             return failure
         try:
             return self._pages.failure(request, failure)
-        except Exception:  # What has failed may be what pages are made with.
+        except Exception:  # The failing code may be part of the page rendering.
             _log.exception("The page that says so failed, too.", path=path)
             return failure

@@ -24,7 +24,7 @@ from .public.client_files import answer_client_file, list_client_files
 
 FORMAT = 1
 CDN = "cdn"
-# So many of the newest changes are kept; a client that has missed more reads everything again.
+# Number of changes kept; a client that has missed more reads everything again.
 _MOST_CHANGES = 1_000
 _API = WIDGETS.strip("/")
 _FILES = (

@@ -25,7 +25,7 @@ NAMES = (
     "widget-frame.js",
 )
 
-# Of the page that holds the frame, beside its own rules: the frame may go nowhere else.
+# For the page that embeds the frame, in addition to its own rules: no other frames.
 FRAME_SOURCES = "frame-src 'self'"
 
 

@@ -13,11 +13,11 @@ import zstandard
 from ...domain.errors import InvalidBackup
 
 _CHUNK_BYTES = 1 << 20
-# All that is unpacked from so much is in memory at once: text can be a hundred times as much.
+# Everything decompressed from one read is in memory at once, and text may expand a hundredfold.
 _PACKED_BYTES = 1 << 14
 _MODE = 0o600
-# The file ends with the hash of all that is before it, in a frame that other programs skip: not
-# every bit of a compressed frame changes what is unpacked.
+# The file ends with the hash of everything before it, in a skippable frame that other programs
+# ignore. The hash is needed because a flipped bit in a frame does not always change its content.
 _TRAILER = b"\x50\x2a\x4d\x18" + (32).to_bytes(4, "little")
 
 
@@ -45,7 +45,7 @@ class ArchiveWriter:
 def writing_archive(file: IO[bytes], at_s: int) -> Iterator[ArchiveWriter]:
     compressor = zstandard.ZstdCompressor(level=3, write_checksum=True)
     hashed = HashedFile(file)
-    sink: Any = hashed  # These two are files in all that matters here.
+    sink: Any = hashed  # File-like enough for both libraries.
     with compressor.stream_writer(sink, closefd=False) as packed:
         written: Any = packed
         with tarfile.open(fileobj=written, mode="w|", format=tarfile.PAX_FORMAT) as archive:
@@ -84,7 +84,7 @@ def read_archive(file: IO[bytes], name: str) -> Iterator[tuple[str, IO[bytes]]]:
                 if content is None:
                     raise InvalidBackup([f"{name} is not a backup: {member.name} is not a file."])
                 yield member.name, content
-        # What follows the last file is padding, and the checksum of all.
+        # Read the padding and the frame checksum after the last file.
         while unpacked.read(_CHUNK_BYTES):
             pass
     except tarfile.TarError as error:
@@ -110,7 +110,7 @@ class _Unpacked(io.RawIOBase):
             try:
                 self._ready = memoryview(self._unpack())
             except (zstandard.ZstdError, EOFError) as error:
-                # Here, since files of the archive are read from here.
+                # Raised here because the archive's files are read through this method.
                 raise _damaged(self._name, error) from None
         size = min(len(buffer), len(self._ready))
         buffer[:size] = self._ready[:size]

@@ -17,9 +17,9 @@ from ...store.copying import StoredName
 from .layout import BUNDLES, PARTIAL, bundle_path, hash_of, sync, write_file
 from .reading import Bar
 
-# Each waits for the disk most of the time.
+# Each thread mostly waits for the disk.
 _AT_ONCE = 4
-# After so many snapshots every bundle was read: of a nightly backup, and of a continuous one.
+# Number of snapshots after which every bundle has been read again: nightly, and continuous.
 _PARTS, _PARTS_IN_HASTE = 8, 256
 _DAMAGED = ".damaged"
 
@@ -55,7 +55,8 @@ class BundlePool:
         missing = self._copy(wanted)
         for it in damaged:
             if it in missing:
-                # The next run must not take it for a whole one; somebody may still want it.
+                # Renamed, so that the next run does not consider it intact, but it is still there
+                # for recovery.
                 place = self._folder / path_of(it)
                 place.replace(place.with_name(f"{place.name}{_DAMAGED}"))
         return Copied(

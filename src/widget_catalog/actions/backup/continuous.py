@@ -32,14 +32,14 @@ def keep_copying(
             if state == copied:
                 backup.is_alive()
             else:
-                # The first one is checked to the last index; then what is cheap is enough.
+                # Only the first database copy is checked thoroughly, including its indexes.
                 made = backup.add_snapshot(is_thorough=copied is None)
                 copied = state
                 on_made(made, time.monotonic() - began)
         except CatalogError as error:
             on_failure(error)
         took_s = time.monotonic() - began
-        # A copy that takes longer than that must not take all the time there is.
+        # Pause at least as long as the copy took, so that slow copies do not run without a break.
         if is_over.wait(max(every_s - took_s, took_s)):
             break
     watch.close()

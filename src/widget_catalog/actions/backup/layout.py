@@ -22,13 +22,13 @@ import msgspec
 
 from ...domain.errors import InvalidBackup
 
-# Without a read model in it, an older release restores it as well.
+# Older releases can restore a backup without a read model.
 FORMAT, FORMAT_WITH_REPLICA = 1, 2
 ARCHIVE_SUFFIX = ".tar.zst"
 
 SNAPSHOTS, BUNDLES, REPLICA = "snapshots", "bundles", "replica"
 DATABASE, MANIFEST, SUMS = "catalog.db", "manifest.json", "SHA256SUMS"
-# How the name of what is not complete begins.
+# Prefix of the names of incomplete files and folders.
 PARTIAL = ".partial-"
 
 _SNAPSHOT = re.compile(r"(\d{6,})-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ")
@@ -72,7 +72,7 @@ class Manifest(msgspec.Struct, rename="camel", kw_only=True, forbid_unknown_fiel
     database_bytes: int
     bundles: int
     bundle_bytes: int
-    # Files that versions refer to and that were missing or damaged when the backup was made.
+    # Files that versions refer to, but that were missing or damaged when the backup was made.
     missing: list[str]
     replica: ReplicaManifest | msgspec.UnsetType = msgspec.UNSET
 
@@ -149,7 +149,7 @@ def decode_sums(content: bytes) -> dict[str, str]:
     sums: dict[str, str] = {}
     for number, line in enumerate(content.decode(errors="replace").split("\n")[:-1], 1):
         found = _SUM.fullmatch(line)
-        # What snapshots share is named by its hash.
+        # Files shared by snapshots are named by their hash.
         if found is None or hash_in_name(found[2]) not in ("", found[1]):
             raise InvalidBackup([f"{SUMS} is damaged in line {number}."])
         sums[found[2]] = found[1]

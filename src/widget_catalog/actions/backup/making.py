@@ -169,7 +169,8 @@ class FolderBackup:
     def _forget_old(self) -> None:
         for name in list_snapshots(self._folder)[: -self._keep]:
             old = self._folder / SNAPSHOTS / name
-            # Half of one must not look like a whole one.
+            # Renamed first, so that a partly removed snapshot is never mistaken for a complete
+            # one.
             draft = old.with_name(f"{PARTIAL}{name}")
             old.rename(draft)
             _remove(draft)
@@ -184,7 +185,7 @@ def back_up_to_file(target: Path, catalog: Catalog, bar: Bar = no_bar) -> Made:
     with _faults_named(target):
         if not target.parent.is_dir():
             raise BackupFailed(f"There is no folder {target.parent}.")
-        # Fixed, so that the next run finds what this one may leave behind.
+        # A fixed name, so that the next run finds the leftovers of an interrupted one.
         folder = target.with_name(f".{target.name}.partial")
         folder.mkdir(exist_ok=True, mode=0o700)
         with _folder_lock(folder):
@@ -349,7 +350,7 @@ def _folder_lock(folder: Path) -> Iterator[None]:
         except BlockingIOError:
             raise BackupFailed(f"Another backup is being written to {folder}.") from None
         except OSError:
-            pass  # A network folder without locks.
+            pass  # A network file system without locks.
         yield
     finally:
         os.close(descriptor)

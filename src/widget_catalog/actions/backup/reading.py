@@ -41,7 +41,7 @@ Bar = Callable[[str, int], AbstractContextManager[Advance]]
 """Opens a progress bar: what is done, and how many steps it takes."""
 
 _CHUNK_BYTES = 1 << 20
-# All that is unpacked from so much is in memory at once.
+# Everything decompressed from one read is in memory at once.
 _PACKED_BYTES = 1 << 14
 
 _DESPITE_DAMAGE = "To restore everything else, use --despite-damage."
@@ -351,7 +351,7 @@ def _unpack(content: IO[bytes], target: Path | None) -> str:
         for chunk in _chunks(content, _PACKED_BYTES):
             digest.update(chunk)
             if not frame.eof:
-                with contextlib.suppress(zstandard.ZstdError):  # Its hash says so, too.
+                with contextlib.suppress(zstandard.ZstdError):  # The hash reveals the damage, too.
                     file.write(frame.decompress(chunk))
     return digest.hexdigest()
 
@@ -364,7 +364,7 @@ def _chunks(content: IO[bytes], size_bytes: int = _CHUNK_BYTES) -> Iterator[byte
 def _read(content: IO[bytes], size_bytes: int) -> bytes:
     try:
         return content.read(size_bytes)
-    except OSError as error:  # Of a bad disk; the error itself does not say in which file.
+    except OSError as error:  # A read error of the disk has no file name.
         error.filename = error.filename or getattr(content, "name", None)
         raise
 

@@ -30,9 +30,9 @@ from .layout import (
 )
 from .reading import Bar
 
-# Fewer are rendered in a second or two.
+# Smaller replicas are rendered in a second or two.
 LEAST_WIDGETS = 5_000
-# So many changes are taken in at a start in a second.
+# A start applies this many changes within a second.
 _MOST_BEHIND = 1_000
 _CHUNK_BYTES = 1 << 20
 _LEVEL = 1
@@ -113,7 +113,7 @@ class ReplicaPool:
         try:
             with draft.open("wb") as file, self._bar("Copying the read model", size_mb) as advance:
                 hashed = HashedFile(file)
-                sink: Any = hashed  # It is a file in all that matters here.
+                sink: Any = hashed  # File-like enough for this library.
                 with compressor.stream_writer(sink, closefd=False) as packed:
                     while chunk := content.read(_CHUNK_BYTES):
                         packed.write(chunk)

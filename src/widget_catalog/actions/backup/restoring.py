@@ -17,7 +17,7 @@ from .layout import BUNDLES, DATABASE, packed_kind, sync
 from .mark import MARK
 from .reading import Bar, Snapshot, no_bar, read_backup
 
-# The file system's own, at the top of a disk.
+# Created by the file system at the root of a disk.
 _NOT_OURS = {"lost+found"}
 _READ_ONLY = 0o444
 

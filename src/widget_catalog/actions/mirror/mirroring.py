@@ -48,15 +48,15 @@ from .upstream import Head, MirrorFault, Upstream, head_in_detail, head_in_regis
 
 _CHANGES_PER_PAGE = 1000
 _RESULTS_PER_PAGE = 100
-# Popularity may move a widget from one page to another while the pages are read.
+# Pages are sorted by popularity, so a widget may move between them while they are read.
 _MOST_WALKS = 5
 _AT_ONCE = 8
-# So many widgets in a row that cannot be fetched: it is not they that are at fault.
+# After this many consecutive failures, the catalog itself is considered unavailable.
 _MOST_UNAVAILABLE = 20
-# A service on this folder says by then that it is a mirror: so it is recognised if it is asked.
+# By then, the services on this folder say that it is a mirror, so loops of mirrors are detected.
 _SHOWN_WITHIN_S = 1.0
 _WIDGETS_PER_COMMIT = 64
-# More widgets of a scope than this are read from its registry.
+# Scopes with more changed widgets than this are read from the registry.
 _MOST_DETAILS = 20
 
 
@@ -284,7 +284,7 @@ class Mirroring:
                             if it.unavailable and in_a_row >= _MOST_UNAVAILABLE:
                                 raise it.unavailable
                         progress(len(batch))
-        finally:  # A round that is interrupted has changed something, too.
+        finally:  # An interrupted round may have changed something, too.
             record_round(self._store, self._catalog.url, changed)
         return Round(changed.total(), faults)
 
@@ -312,7 +312,7 @@ def _is_scope(catalog: Catalog, scope: str) -> bool:
     if catalog.search(scope=scope, limit=1).total:
         return True
     try:
-        catalog.registry(scope)  # Of a scope that is there and lists nothing, it is empty.
+        catalog.registry(scope)  # The registry of a scope without listed widgets is empty.
     except NotFound:
         return False
     return True
@@ -348,7 +348,7 @@ class _ScopeCopies:
         try:
             return _Copy(key, self._wanted(key))
         except CatalogUnavailable as fault:
-            # If nothing answers at all, the next one would fail in the same way.
+            # If the catalog does not respond at all, the next request would fail, too.
             self._upstream.catalog.settings()
             return _Copy(key, None, f"{'/'.join(key)}: {fault.message}", fault)
         except InvalidWidget as fault:

@@ -31,7 +31,7 @@ from ..ndjson import Rules, TakenBundle, decode_line
 
 _HASH = re.compile("[0-9a-f]{64}")
 _IN_MEMORY_BYTES = 1 << 20
-# The clock of the other catalog may be so far ahead of ours.
+# Tolerance for a clock of the other catalog that is ahead of ours.
 _CLOCK_SKEW = timedelta(days=1)
 
 
@@ -145,11 +145,11 @@ class Upstream:
         reason, at = found
         try:
             moment = datetime.fromisoformat(at)
-            # Without a time zone, it is UTC as everything else.
+            # Without a time zone, it is UTC.
             moment = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
         except (ValueError, OverflowError):
             raise MirrorFault(f"{identity} is said to be revoked at {at[:40]!r}.") from None
-        # It must not run here either, however strange the reason is.
+        # The version must not run here either, so an invalid reason is cleaned up, not rejected.
         return Revocation(printable(reason)[:MAX_REASON], moment)
 
     def _has_all(self, head: Head, entry: VersionEntry, old: Version) -> bool:
@@ -169,7 +169,9 @@ class Upstream:
         if detail.manifest is not None:
             line["manifest"] = msgspec.json.encode(detail.manifest).decode()
         is_revoked = (head.id, entry.version.partition("+")[0]) in self._revoked
-        if is_revoked:  # Its files are not served. They are fetched if it is no longer revoked.
+        # Files of revoked versions are not served. They are fetched when the revocation is
+        # withdrawn.
+        if is_revoked:
             return line
         for file in detail.files:
             kind: Kind = "css" if file.path == "index.css" else "js"
@@ -177,7 +179,7 @@ class Upstream:
             if kind == "js" and stated != (entry.sha256_hash, entry.bundle_size):
                 raise MirrorFault(f"two hashes or sizes are stated for {entry.version}.")
             if not self._is_own(file.url):
-                continue  # It stays where it is, as on the other catalog.
+                continue  # Hosted elsewhere, as on the other catalog.
             self._take(file, kind)
             sizes[file.sha256_hash] = file.size
             line["cssFile" if kind == "css" else "bundleFile"] = file.sha256_hash

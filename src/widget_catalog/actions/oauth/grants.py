@@ -38,7 +38,7 @@ from .successors import GRACE_MS, open_successor, seal_successor
 _CODE_MS = 120_000
 _DEVICE_S = 900
 _INTERVAL_S = 5
-# Who asks every five seconds must not be blamed for the network's haste.
+# Tolerance for clients that poll every five seconds over a network with jitter.
 _TOLERANCE_MS = 500
 _NO_SECRET = ["none"]
 _NO_ADDRESS = "redirect_uri is not an address of this client."
@@ -116,7 +116,7 @@ class CodeGrant(grants.AuthorizationCodeGrant):
     @staticmethod
     def validate_authorization_redirect_uri(request: Any, client: Client) -> str:
         wanted: str | None = request.payload.redirect_uri
-        # Nobody is sent to an address that is not known here, with whatever error.
+        # Never redirect to an unregistered address, not even with an error.
         if not wanted:
             raise InvalidRequestError(f"{_NO_ADDRESS} It is missing.")
         if not client.check_redirect_uri(wanted):
@@ -183,7 +183,7 @@ class RefreshGrant(grants.RefreshTokenGrant):
             return None
         if pair.rotated_at is not None and pair.successor is None:
             return None
-        # The setting may have been lowered since the pair was made.
+        # The setting may have been lowered since the pair was issued.
         ends_at = min(pair.refresh_expires_at, grant.created_at + self.server.config.grant_ms)
         if ends_at <= tx.at_ms or not _enabled(tx, grant.account_id):
             return None

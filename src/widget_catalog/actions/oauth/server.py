@@ -43,7 +43,7 @@ GRANTS = ("authorization_code", "refresh_token", DEVICE_GRANT)
 
 _SHOWN_CHARACTERS = 80
 
-# Of these, two values would leave open which of them counts.
+# If these parameters were repeated, it would be ambiguous which value counts.
 _ONCE = frozenset(
     "client_id client_secret code code_challenge code_challenge_method code_verifier device_code "
     "grant_type redirect_uri refresh_token response_type scope state token".split()
@@ -248,13 +248,14 @@ class _Request(OAuth2Request):
     """The parameters of a request, wherever they stood in it. It has nothing else."""
 
     def __init__(self, given: Parameters) -> None:
-        # Authlib refuses addresses without TLS; whether there is any, the proxy in front knows.
+        # Authlib rejects addresses without TLS, but only the proxy in front knows whether TLS is
+        # used.
         super().__init__(given.method, "https://catalog.invalid/")
         counted = Counter(name for name, _ in given.pairs)
         for name in sorted(_ONCE):
             if counted[name] > 1:
                 raise InvalidRequestError(f"{name} is there more than once.")
-        # A parameter without a value counts as left out (RFC 6749, 3.1).
+        # A parameter without a value is treated as omitted (RFC 6749, 3.1).
         self._fields = {name: value for name, value in given.pairs if value}
         self.payload = _Payload(self._fields)
 

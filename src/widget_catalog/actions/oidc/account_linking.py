@@ -102,7 +102,7 @@ def sign_in_newcomer(
         raise InvalidAccount(faults)
     with store.publishing() as tx:
         account = find_account_by_identity(tx.connection, newcomer.issuer, newcomer.subject)
-        if account is None:  # Else the form was sent twice.
+        if account is None:  # Otherwise the form was submitted twice.
             account = create_without_password(
                 tx, newcomer.username, newcomer.email, address, reserved
             )

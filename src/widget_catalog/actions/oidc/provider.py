@@ -28,9 +28,9 @@ _TIMEOUT_S = 10
 _LINES = 4
 _SCOPE = "openid profile email"
 _FORM = {"content-type": "application/x-www-form-urlencoded", "accept": "application/json"}
-# The provider's clock and ours may differ by as much.
+# Tolerated difference between the provider's clock and ours.
 _LEEWAY_S = 60
-# Asymmetric only: with HS256 any holder of the client's secret could sign, with none anybody.
+# Asymmetric only: with HS256, any holder of the client secret could sign; with none, anybody.
 _ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512",
                "EdDSA", "Ed25519"]  # fmt: skip
 
@@ -57,7 +57,7 @@ class Provider:
         self._redirect_uri = redirect_uri
         self._known: _Discovery | None = None
         self._lines = threading.BoundedSemaphore(_LINES)
-        self._tls = httpx.create_ssl_context()  # Takes a while; so it is made once.
+        self._tls = httpx.create_ssl_context()  # Slow to create, so there is only one.
 
     def begin(
         self, next_: str, connects: int | None = None, *, asks_again: bool = False
@@ -163,7 +163,7 @@ class Provider:
         return claims if claims.get("sub") == subject else {}
 
     def _ask(self, method: str, address: str, **more: Any) -> dict[str, Any]:
-        # A provider that hangs must not hold every thread there is.
+        # A provider that hangs must not occupy all threads.
         if not self._lines.acquire(timeout=1):
             raise self._failed(f"{method} {address}: others wait for it already")
         try:

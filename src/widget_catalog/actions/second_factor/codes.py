@@ -10,10 +10,10 @@ from ..credentials import hash_secret
 
 RECOVERY_CODES = 10
 _STEP_MS = 30_000
-# Clocks differ, and people need time to type: the codes before and after count, too.
+# The previous and the next code are valid, too: clocks differ, and people need time to type.
 _TOLERANCE = 1
 _DIGITS = re.compile(r"[0-9]{6}\Z")
-# Letters and digits that are not mistaken for each other: 31, so a code has 79 bits.
+# 31 letters and digits that are not easily confused, so a code has 79 bits.
 _ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
 _LENGTH = 16
 _GROUP = 4
@@ -30,7 +30,7 @@ def setup_address(secret: str, username: str, service_name: str) -> str:
 
 def qr_code(text: str) -> str:
     """A QR code as a data URL (SVG)."""
-    import segno  # Takes a while to load, and few set up an app.
+    import segno  # Slow to load, and rarely needed.
 
     address: str = segno.make(text, error="m").svg_data_uri(scale=5, border=3, light="#fff")
     return address

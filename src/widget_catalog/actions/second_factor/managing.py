@@ -196,7 +196,7 @@ def _changing(store: Store, visitor: Visitor, offered_to: int | None = None) -> 
 
 
 def _with_first_codes(tx: Transaction, visitor: Visitor, account: Account) -> list[str]:
-    if visitor.session is not None:  # The factor is at hand in this browser.
+    if visitor.session is not None:  # This browser has just used the factor.
         confirm_session(tx, visitor.session.id, is_two_factor=True)
     if find_factors(tx.connection, account.id).recovery_codes:
         return []

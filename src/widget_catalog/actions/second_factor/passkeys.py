@@ -25,7 +25,7 @@ _log = structlog.get_logger("widget_catalog.passkeys")
 
 _TIMEOUT_MS = 120_000
 _CHALLENGE_BYTES = 32
-_CREDENTIAL_ID = re.compile(r"[A-Za-z0-9_-]{1,1400}\Z")  # At most 1023 bytes, by the standard.
+_CREDENTIAL_ID = re.compile(r"[A-Za-z0-9_-]{1,1400}\Z")  # The standard allows at most 1023 bytes.
 _MAX_TRANSPORTS = 10
 
 NOT_ACCEPTED = "This passkey was not accepted. Try again, or use another way to sign in."
@@ -63,7 +63,8 @@ def creation_options(site: Site, account: Account, challenge: str, known: Sequen
     from webauthn.helpers import structs
 
     selection = structs.AuthenticatorSelectionCriteria(
-        # Wanted to sign in without a password; security keys that keep none still do as a factor.
+        # Preferred, because it allows sign-in without a password; other security keys still work
+        # as a factor.
         resident_key=structs.ResidentKeyRequirement.PREFERRED,
         user_verification=structs.UserVerificationRequirement.PREFERRED,
     )

@@ -24,15 +24,16 @@ from .codes import find_step, hash_recovery_code, is_app_code, plain_code
 from .passkeys import NOT_ACCEPTED, check_use, credential_id_of, names_user
 from .policy import FactorPolicy
 
-# A code has six digits, of which three are right at a time: 10 guesses hit once in 33,000 times.
+# A code has six digits, and three codes are valid at a time: 10 guesses succeed once in 33,000
+# times.
 _CODES_PER_ACCOUNT_AND_ADDRESS = 5
 _CODES_PER_ACCOUNT = 10
 _CODES_PER_SESSION = 5
-# Who knows the password can use up what the account has. So it does not hold for networks from
-# which the owner has signed in with a factor: wrong codes from there are counted by network alone.
+# An attacker who knows the password can exhaust the account's limit. So it does not apply to
+# networks from which the owner has signed in with a factor; these have only the limit per network.
 _KNOWN_FOR_MS = 30 * 86_400_000
-# A recovery code cannot be guessed. Wrong ones are counted by address, so that nobody elsewhere
-# can keep the owner from using one.
+# Recovery codes cannot be guessed. Wrong ones are counted by address, so that an attacker
+# elsewhere cannot lock out the owner.
 _RECOVERY_CODES_PER_ACCOUNT_AND_ADDRESS = 5
 _PASSKEYS_PER_ADDRESS = 50
 _TOO_OFTEN = "Too many failed attempts."

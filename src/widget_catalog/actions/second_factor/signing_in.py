@@ -114,7 +114,7 @@ def finish_sign_in(
     else:
         proof = prove_by_code(store, policy, account, given.code, address)
     with store.writing() as tx:
-        # A password that was changed meanwhile, to shut somebody out, opens nothing any more.
+        # The password may have been changed meanwhile, to lock an attacker out.
         lock_account(tx, account.id)
         _get_half(tx.connection, half)
         way = f"password and {proof.factor}"

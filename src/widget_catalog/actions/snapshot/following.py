@@ -59,6 +59,6 @@ def _version(connection: Snapshot, widget_id: int, old: Version, origin: Version
         and new.revocation is None
         and was_revoked_here(connection, widget_id, old.number, old.revocation.revoked_at)
     ):
-        # By the operator of this catalog, and not by following: only they take it back.
+        # Revoked by the operator of this catalog, who alone can withdraw it.
         return new.with_revocation(old.revocation)
     return new

@@ -43,7 +43,7 @@ class Base(msgspec.Struct, frozen=True):
     position: str
 
 
-# These are shown to people, also of a snapshot that somebody has made up: nothing but plain ASCII.
+# Shown to people before the snapshot is trusted: printable ASCII only.
 _Word: TypeAlias = Annotated[str, msgspec.Meta(pattern=r"\A[!-~]{1,2000}\Z")]
 
 

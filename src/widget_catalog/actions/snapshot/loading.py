@@ -28,7 +28,7 @@ from .layout import Header
 from .reading import Part, Snapshot
 
 _BATCH = 250
-# Where a catalog is whose first snapshot is not loaded to the end: before the first change.
+# The sequence number of a catalog whose first snapshot is only partly loaded.
 _BEGUN = 0
 
 

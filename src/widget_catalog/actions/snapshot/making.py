@@ -44,7 +44,7 @@ from .layout import (
 
 _BATCH = 500
 _CHANGES_AT_ONCE = 10_000
-# Events after which a version, or several, were not there before.
+# Events that may add versions.
 _ADDING = frozenset({"published", "imported"})
 
 

@@ -20,7 +20,7 @@ from .name_lookups import NameLookups
 _log = structlog.get_logger("widget_catalog.webhooks")
 
 _KEY = 0x776562686F6F6B73  # "webhooks"
-# How often the feed is looked at, and whether anything is due.
+# How often to check the feed and the deliveries that are due.
 _LOOK_EVERY_S = 1.0
 _PRUNE_EVERY_S = 60.0
 _COUNT_EVERY_S = 5.0
@@ -125,7 +125,7 @@ class Deliverer:
     def _send(
         self, webhook: Webhook, secrets: list[str], deliveries: list[Delivery]
     ) -> list[Outcome]:
-        # Only now: most catalogs send nothing, and to load it takes a while.
+        # Imported here: slow to load, and most catalogs have no webhooks.
         from .sending import create_tls_context, send_all
 
         if self._tls is None:

@@ -53,17 +53,18 @@ from ...store.webhooks import (
 
 _log = structlog.get_logger("widget_catalog.webhooks")
 
-# So many webhooks are sent to at the same time, each of them one delivery after the other.
+# Number of webhooks served concurrently; deliveries of one webhook are sent one after the other.
 _AT_ONCE = 8
-# Of one scope, fewer: receivers that do not answer must not hold up those of other scopes.
+# Lower per scope, so that receivers that do not respond cannot block those of other scopes.
 _SCOPE_AT_ONCE = 4
 _PER_BATCH = 20
-# What was claimed and not recorded is sent again after this; longer than any batch may take.
+# A claimed delivery without a recorded result is sent again after this time, which is longer than
+# any batch takes.
 _CLAIMED_FOR_MS = 120_000
 _CHANGES_AT_ONCE = 500
-# A webhook with as much that waits takes in nothing new: the feed keeps it.
+# A webhook with this many pending deliveries gets no new ones; they stay in the feed.
 _MOST_WAITING = 200
-# Of what is over, so much is kept.
+# Number of completed deliveries that are kept per webhook.
 _KEPT_EACH = 200
 _KEPT_FOR_MS = 7 * 86_400_000
 _PRUNED_AT_ONCE = 1_000
@@ -184,8 +185,8 @@ class Dispatcher:
         return False
 
     def _start(self, webhook: Webhook, deliveries: list[Delivery]) -> None:
-        # A thread for each batch: one that waits for a receiver must not delay the end of the
-        # process, as those of an executor do.
+        # One daemon thread per batch: threads of an executor would delay the end of the process
+        # while they wait for a receiver.
         name = f"webhook {webhook.id}"
         thread = threading.Thread(
             target=self._send_batch, args=(webhook, deliveries), name=name, daemon=True
@@ -282,7 +283,7 @@ def _record_health(tx: Transaction, webhook: Webhook, outcomes: list[Outcome]) -
         if webhook.failures:
             change_webhook(tx, webhook.id, failures=0, failing_since=None, resumes_at=0)
         return 0
-    # Whatever was delivered before the last one has ended the former failures.
+    # An earlier delivery of this batch that succeeded ends the series of failures.
     is_new = webhook.failing_since is None or any(it.is_delivered for it in sent)
     failures = 1 if is_new else webhook.failures + 1
     since = tx.at_ms if is_new else webhook.failing_since or tx.at_ms

@@ -175,7 +175,8 @@ def rotate_secret(store: Store, actor: Actor, box: SecretBox, id_: str) -> Issue
     secret = new_webhook_secret()
     sealed = box.seal(secret)
     with store.writing() as tx:
-        # One at a time: of two secrets made at once, both are good then.
+        # Rotations are serialized; two concurrent ones would otherwise lose a secret that was
+        # returned.
         _lock(tx, actor, _get(tx.connection, actor, id_).scope)
         webhook = _get(tx.connection, actor, id_)
         former = webhook.sealed_secret

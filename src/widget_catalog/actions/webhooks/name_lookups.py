@@ -51,9 +51,9 @@ class NameLookups:
 
         self._begin(scope)
         try:
-            # A daemon, so that it does not delay the end of the process.
+            # A daemon thread does not delay the end of the process.
             threading.Thread(target=look_up, name="webhook look-up", daemon=True).start()
-        except RuntimeError:  # There is no room for another thread.
+        except RuntimeError:  # No more threads can be started.
             self._end(scope)
             raise TooManyLookups from None
         return answer.result(timeout_s)

@@ -18,10 +18,10 @@ from ...domain.public_addresses import Network, is_public
 from ...domain.webhooks import Delivery, Outcome, Webhook, WebhookRules, sign
 from .name_lookups import NameLookups, TooManyLookups
 
-# For one delivery, from the look-up of the name to the end of the answer.
+# Timeout of one delivery, from the name lookup to the end of the response.
 _REQUEST_S = 10.0
 _LOOKUP_S = 5.0
-# For all deliveries that are sent together.
+# Timeout of all deliveries in a batch.
 _BATCH_S = 30.0
 _MOST_ANSWER_BYTES = 1 << 16
 _Headers = Mapping[bytes | str, bytes | str]
@@ -192,7 +192,7 @@ def _send(
         with pool.stream("POST", url, headers=headers, content=delivery.body.encode()) as got:
             status = got.status
             for _ in got.iter_stream():
-                pass  # Read to its end, so that the connection can be used again.
+                pass  # Read to the end, so that the connection can be reused.
     except AddressRefused:
         return Outcome(delivery, error="The address leads into a private network.")
     except (socket.gaierror, UnicodeError):
@@ -218,7 +218,7 @@ def _send(
 def _connect_fault(cause: BaseException | None) -> str:
     match cause:
         case ssl.SSLCertVerificationError():
-            # What OpenSSL says of the certificate: "certificate has expired", for example.
+            # OpenSSL's reason, such as "certificate has expired".
             return f"The certificate is not accepted: {cause.verify_message.rstrip('.')}."
         case ssl.SSLError():
             return "TLS failed."

@@ -113,7 +113,7 @@ async def _received(receive: Receive) -> AsyncIterator[bytes]:
     is_more = True
     while is_more:
         message = await receive()
-        if message["type"] != "http.request":  # The client has gone.
+        if message["type"] != "http.request":  # The client has disconnected.
             return
         yield message.get("body", b"")
         is_more = message.get("more_body", False)

@@ -9,8 +9,8 @@ from granian.rsgi import ProtocolClosed  # type: ignore[attr-defined]
 from ..kit.http import EventBody, Headers
 from .sockets import ClientSocket, find_socket
 
-# The server queues what it is given without a limit. After so much it is looked how much of it
-# has left; a client that is further behind than the other is let go, and comes back.
+# The server's output queue is unbounded. After this many bytes, we check how much was sent; a
+# client that lags behind by more than the limit is disconnected, and reconnects.
 _LOOKED_AT_BYTES = 1 << 16
 _MOST_BEHIND_BYTES = 1 << 17
 

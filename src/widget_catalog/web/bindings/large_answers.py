@@ -15,11 +15,11 @@ from granian.rsgi import ProtocolClosed  # type: ignore[attr-defined]
 from ..kit.http import Headers
 from .sockets import find_socket
 
-# What all answers of a worker may be ahead together, and what each of them may be in any case.
+# Limits for unsent bytes: of all responses of a worker together, and the minimum for each.
 _AHEAD_BYTES = 8 << 20
 _AHEAD_OF_EACH_BYTES = 1 << 16
 _PIECE_BYTES = 1 << 16
-# How long to wait before looking again: the longer, the longer a client has read nothing.
+# Delays between checks; they grow while a client reads nothing.
 _FIRST_WAIT_S = 0.001
 _LONGEST_WAIT_S = 1
 
@@ -35,7 +35,7 @@ class LargeAnswers:
     ) -> None:
         size = sum(map(len, pieces))
         transport = protocol.response_stream(status, [*headers, ("content-length", str(size))])
-        # A client may go away at any moment; nothing is left to do for it then.
+        # A client may disconnect at any moment.
         with contextlib.suppress(ProtocolClosed):
             if self._ahead_bytes + size <= _AHEAD_BYTES:
                 await self._send_at_once(protocol, transport, pieces, size)
@@ -53,7 +53,7 @@ class LargeAnswers:
         """The same for a body that is generated while it is sent."""
         transport = protocol.response_stream(status, headers)
         with contextlib.suppress(ProtocolClosed):
-            # Without a length, such a body ends when nothing more is sent.
+            # A body without a length ends when this returns, so it must not wait for the client.
             await self._send_paced(client, protocol, transport, pieces, is_awaited=False)
 
     async def _send_at_once(

@@ -54,7 +54,7 @@ class RsgiApp:
                 protocol.response_bytes(status, headers, body)
             elif size:
                 await self._large.send(scope.client, protocol, status, headers, (body,))
-            else:  # The server would not state this length to a HEAD.
+            else:  # The server would omit this length in a response to HEAD.
                 protocol.response_empty(status, [*headers, *_length(0)])
         elif isinstance(body, LargeBody):
             await self._send_large(scope, protocol, status, headers, body)

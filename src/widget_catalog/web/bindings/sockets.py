@@ -14,9 +14,9 @@ _SIOCOUTQ = 0x5411
 _BYTES_ACKED_AT = 120
 _TCP_INFO_BYTES = _BYTES_ACKED_AT + 8
 
-# A client that takes nothing for so long is gone, or only pretends to read.
+# A client that reads nothing for this long is gone, or only pretends to read.
 STALLED_MS = 30_000
-# What the kernel keeps for a client that does not read, beyond what is on its way.
+# What the kernel buffers for a client that does not read, besides data in flight.
 _UNSENT_BYTES = 1 << 17
 
 
@@ -47,7 +47,8 @@ class ClientSocket:
             with _borrowed(self._descriptor) as seen:
                 if _name(seen) != self._client:
                     return None
-                # In this order, what is acknowledged in between counts too little, not too much.
+                # In this order: bytes acknowledged between the two calls are then counted too low,
+                # not too high.
                 info = seen.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _TCP_INFO_BYTES)
                 waiting = ioctl(seen, _SIOCOUTQ, bytes(4))
             acknowledged: int = struct.unpack_from("=Q", info, _BYTES_ACKED_AT)[0]
@@ -61,9 +62,9 @@ def find_socket(client: str) -> ClientSocket | None:
     """The connection of the client with this address, as the server writes it."""
     if sys.platform != "linux":
         return None
-    # Backwards: where there are many connections, those that were just made are last.
+    # In reverse: with many connections, the newest have the highest descriptors.
     for descriptor in sorted(map(int, os.listdir("/proc/self/fd")), reverse=True):  # noqa: PTH208
-        # Many are not connections, or have ended.
+        # Many descriptors are not connections, or have been closed.
         with contextlib.suppress(OSError), _borrowed(descriptor) as seen:
             if _name(seen) == client:
                 return ClientSocket(descriptor, client)

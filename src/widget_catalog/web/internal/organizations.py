@@ -25,7 +25,7 @@ from ...store.organizations import Organization
 from ..kit.call import Call, Services, done, reply
 from ..kit.http import Response
 
-# What an invitation by link cannot do, by the setting `registration`.
+# What an invitation by link cannot do, by the value of the setting `registration`.
 INVITATION_NOTES = {
     "closed": "Registration is closed in this catalog: only somebody who has an account can use "
     "the link. The operator makes accounts (widget-catalog account create).",
@@ -37,7 +37,7 @@ INVITATION_NOTES = {
 class OrganizationBody(msgspec.Struct, rename="camel"):
     slug: str
     display_name: str
-    allow_reserved: bool = False  # Heard from an operator alone.
+    allow_reserved: bool = False  # Only accepted from operators.
 
 
 class SettingsBody(msgspec.Struct, rename="camel"):

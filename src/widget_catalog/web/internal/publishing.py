@@ -37,7 +37,7 @@ def post_publish(services: Services, call: Call) -> Response:
 
 
 def _request(services: Services, call: Call, body: dict[str, Any]) -> Response:
-    services.check_bundles()  # Before anything is uploaded that could not be published.
+    services.check_bundles()  # Fail before the upload if files cannot be stored.
     most = services.settings.max_bundle_bytes
     request = request_version(services.store, call.actor, body, most, services.quotas)
     has_style = request.css_size is not None

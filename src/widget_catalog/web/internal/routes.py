@@ -76,7 +76,7 @@ ACCOUNT = (
     Route("DELETE", "/api/tokens/{id}", tokens.delete_token, Who.PERSON),
 )
 
-# The page where people agree is beside the other pages, in `web/pages/account/`.
+# The consent page is with the other pages, in `web/pages/account/`.
 OAUTH = (
     Route(
         "GET",
@@ -155,7 +155,7 @@ ORGANIZATIONS = (
     Route("POST", "/api/invitations/{id}/decline", organizations.post_decline, Who.PERSON),
 )
 
-# Whose webhook it is, the action finds out: those of others do not exist for the actor.
+# The actions check the owner: webhooks of others do not exist for the actor.
 WEBHOOKS = (
     Route("GET", _WEBHOOKS, webhooks.get_webhooks, Who.PERSON),
     Route("POST", _WEBHOOKS, webhooks.post_webhook, Who.PERSON),

@@ -8,7 +8,7 @@ from ...domain.errors import InvalidRequest
 
 S = TypeVar("S", bound=msgspec.Struct)
 
-# Every type that a field of a body has.
+# The types of all fields in bodies.
 _RULES: dict[object, str] = {
     str: "must be a text.",
     str | None: "must be a text.",

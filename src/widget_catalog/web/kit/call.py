@@ -34,7 +34,7 @@ OAUTH_BASE = "/api/auth/oauth2"
 _JSON = ("content-type", "application/json; charset=utf-8")
 _NO_STORE = ("cache-control", "no-store")
 _MAX_FIELDS = 100
-# Names are texts of a type of their own, which the encoder does not know.
+# The encoder does not know our subclasses of str.
 _encode = msgspec.json.Encoder(enc_hook=str).encode
 
 

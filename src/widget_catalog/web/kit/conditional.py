@@ -67,7 +67,7 @@ def is_known(headers: HeaderLookup, etag: str) -> bool:
     first = headers.get("if-none-match")
     if first is None:
         return False
-    # Nearly always it is the one tag that was sent before: that costs a comparison.
+    # Nearly always there is one tag, which costs one comparison.
     return first == etag or any(
         _matches(line, etag) for key, line in headers.items() if key == "if-none-match"
     )

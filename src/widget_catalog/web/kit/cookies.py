@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from .http import HeaderLookup, PlainRequest, Request, Response
 
 _PREFIX = "__Host-"
-# Names that were in use before the prefix was; browsers may still send them.
+# Names used before the prefix was introduced; browsers may still send them.
 _FORMER = ("session", "signing-in")
 _REMOVED = "=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax; Secure"
 

@@ -36,8 +36,8 @@ from .routing import AuthMode, Found, Route, Routes, Who, allowed
 
 _UNSAFE = ("POST", "PUT", "PATCH", "DELETE")
 _PATIENCE_S = 30
-# Of a form with files, more is read than is kept: so that a person who sends too large a file
-# reads so on the form, instead of losing the connection.
+# More of a form with files is read than is kept, so that a person who uploads a file that is too
+# large gets the form with an error instead of a closed connection.
 _MOST_FORM_BYTES = 32 << 20
 _CLOSED = "This address is for signed-in people only."
 
@@ -73,7 +73,7 @@ class Dispatcher:
         method = "GET" if request.method == "HEAD" else request.method
         route = found.methods.get(method) if found is not None else None
         is_open = found is not None and any(it.needs is Who.ANYONE for it in found.methods.values())
-        # All that is at one address says no in the same way.
+        # All methods of a path report errors in the same format.
         some = route or (next(iter(found.methods.values())) if found is not None else None)
         auth = some.auth if some is not None else AuthMode.API
 
@@ -111,7 +111,7 @@ class Dispatcher:
         def work() -> Response:
             try:
                 visitor = identify(self._services, request, auth, address)
-                # Before any other answer: strangers learn nothing about what is here.
+                # First of all, so that anonymous clients cannot find out what exists.
                 if visitor is None and not is_open:
                     raise NotSignedIn(_CLOSED)
                 if route is None:
@@ -119,7 +119,8 @@ class Dispatcher:
                 if visitor is None and route.needs is not Who.ANYONE:
                     raise NotSignedIn(_CLOSED)
                 if isinstance(sent, TooLarge) and route.needs is Right.PUBLISH:
-                    raise InvalidManifest([sent.message])  # As every other fault of a manifest.
+                    # Reported like the other errors of a manifest.
+                    raise InvalidManifest([sent.message])
                 if isinstance(sent, CatalogError):
                     raise sent
                 check_content_type(request, route, sent)

@@ -29,7 +29,7 @@ from .rendering import PageRenderer
 
 _log = structlog.get_logger("widget_catalog.faults")
 
-# What pages of other origins may read, errors included.
+# Paths that pages of other origins may read, including errors.
 _OPEN = (WIDGETS, "/cdn/", "/client/")
 
 _JSON = ("content-type", "application/json; charset=utf-8")
@@ -50,7 +50,7 @@ _TITLES = {
 }
 
 
-# Where people are sent to do what is missing.
+# Where people are redirected to complete a missing step.
 _FIRST = {
     SecondFactorMissing: "/account/second-factor",
     ConfirmationNeeded: "/account/confirm",
@@ -180,7 +180,7 @@ def failure_page(renderer: PageRenderer, request: Request, fault: CatalogError) 
         return renderer.sign_in_first(here)
     for kind, path in _FIRST.items():
         if isinstance(fault, kind):
-            # What was sent is lost; the page it came from has it once more.
+            # The submitted form is lost, so return to the page it came from.
             is_form = request.method not in ("GET", "HEAD")
             return renderer.go_first(path, "" if is_form else here)
     status = status_of(fault)

@@ -29,7 +29,7 @@ class HashingPool:
     def __init__(self) -> None:
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="hashing")
         self._running = 0
-        # Who waits, by client. The client whose turn is next comes first.
+        # Waiting requests by client. The client whose turn is next comes first.
         self._waiting: dict[str, deque[_Turn]] = {}
 
     async def run(self, client: str, work: Callable[[], T]) -> T:
@@ -59,7 +59,7 @@ class HashingPool:
             await turn
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled() and turn.exception() is None:
-                self._pass_on()  # The turn came at the same moment.
+                self._pass_on()  # The turn was granted at the same moment.
             else:
                 self._forget(client, turn)
             raise
@@ -78,7 +78,7 @@ class HashingPool:
             turns = self._waiting.pop(client)
             turn = turns.popleft()
             if turns:
-                self._waiting[client] = turns  # Behind all others.
+                self._waiting[client] = turns  # Moved to the end of the queue.
             if not turn.done():
                 turn.set_result(None)
                 return

@@ -100,13 +100,13 @@ class Metrics:
     """One worker's metrics. Raises OSError if there is no disk space for them."""
 
     def __init__(self, folder: Path) -> None:
-        # The library maps these files, and grows them without a place on disk: on a full one,
-        # the next number that is written would end the process. With a place they are used as
-        # they are, and there are far fewer routes and statuses than would fill them.
+        # The library maps these files, and grows them without allocating disk space: on a full
+        # disk, the next write would kill the process. Allocated in advance they are used as they
+        # are, and are much larger than all routes and statuses need.
         for kind in _KINDS:
             with (folder / f"{kind}_{os.getpid()}.db").open("ab") as file:
                 allocate(file.fileno(), _FILE_BYTES)
-        # Imported here: the library looks for its folder in the environment when it is imported.
+        # Imported here, because the library reads its folder from the environment on import.
         from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
         self.registry = registry = CollectorRegistry()
@@ -151,7 +151,7 @@ class Metrics:
         key = (route, request.method, status)
         found = self._found.get(key)
         if found is None:
-            # To find these in the library takes as long as to write all of them.
+            # Looking these up in the library takes as long as updating them all.
             method = request.method if request.method in _METHODS else "other"
             found = self._requests.labels(route, method, status), self._seconds.labels(route)
             if method != "other":

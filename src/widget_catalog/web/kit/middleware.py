@@ -20,10 +20,10 @@ from .rate_limit import FixedWindows
 
 _log = structlog.get_logger("widget_catalog.access")
 
-# For those who watch the service, and send requests to it or elsewhere.
+# Paths used by monitoring and load balancers.
 _WATCHED = frozenset({"/api/health", "/healthz/live", "/healthz/ready"})
 
-# What opens something to readers of the log; a `next` may have one of them inside.
+# Parameters that would give readers of the log access; `next` may contain one of them.
 _SECRETS = re.compile(r"((?:^|&)(?:code|invitation|next|secret|signature|user_code)=)[^&]+")
 
 
@@ -54,12 +54,12 @@ def rate_limited(answer: Answer, limits: str, *, trust_forwarded_for: bool) -> A
     Each worker counts separately: with connections to all workers, a client may reach as many
     times the limit as there are workers.
     """
-    from limits import parse_many  # Loaded only where there is a limit, as it takes a while.
+    from limits import parse_many  # Slow to load, so only imported if there is a limit.
 
     windows = [FixedWindows(it.amount, it.get_expiry()) for it in parse_many(limits)]
 
     async def limited(request: Request, body: Body) -> Response:
-        # Monitoring must always get an answer, and a preflight is not yet a request.
+        # Monitoring must always get a response, and a preflight does not count as a request.
         if request.path in _WATCHED or request.method == "OPTIONS":
             return await answer(request, body)
         client = network_of(client_of(request, trust_forwarded_for=trust_forwarded_for))

@@ -146,7 +146,7 @@ class MultipartReader:
         if part.content is None:
             self._form.fields.setdefault(part.name, part.text.decode("utf-8", "replace"))
         elif part.name in self._form.files or (not part.file_name and not part.size_bytes):
-            part.content.close()  # Browsers send a nameless, empty file where none was chosen.
+            part.content.close()  # Browsers send an empty file without a name if none was chosen.
         else:
             part.content.seek(0)
             self._form.files[part.name] = FormFile(

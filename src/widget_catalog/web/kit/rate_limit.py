@@ -2,8 +2,8 @@
 
 from collections import OrderedDict
 
-# About 20 MB. Beyond it the oldest windows are forgotten, so an attack from more addresses than
-# this within a window gains little: each of them would be let in anyway.
+# About 20 MB. Beyond that the oldest windows are evicted. An attack from more addresses than this
+# within a window gains little: each of them would be admitted anyway.
 MOST_CLIENTS = 100_000
 
 
@@ -14,7 +14,7 @@ class FixedWindows:
         self._amount = amount
         self._length_s = length_s
         self._most_clients = most_clients
-        # In the order in which windows began, which is the order in which they end.
+        # Ordered by start, and therefore also by end.
         self._windows: OrderedDict[str, _Window] = OrderedDict()
 
     def __len__(self) -> int:
@@ -36,7 +36,8 @@ class FixedWindows:
         return None
 
     def _make_room(self, now_s: float) -> None:
-        # Two for each that comes: what has ended goes away, and nobody waits for all of it.
+        # Two per new client, so that expired windows are removed without ever removing many at
+        # once.
         for _ in range(2):
             oldest = next(iter(self._windows.values()), None)
             if oldest is None:

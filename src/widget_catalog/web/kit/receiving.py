@@ -10,16 +10,16 @@ from typing import TypeVar
 from ...domain.errors import Busy, TooOften
 from .http import Body
 
-# For a whole body, and for the next bytes of it.
+# Timeouts for a whole body, and for its next bytes.
 _PATIENCE_S = 300
 _STALLED_S = 30
 _WAIT_S = 5
-# What a worker receives at the same time: announced bytes of all bodies together. One is always
-# received, however large.
+# Limit for the announced bytes of all bodies that a worker receives concurrently. One body is
+# always accepted, whatever its size.
 MOST_BYTES = 64 << 20
-# Forms with files that an account sends at the same time, from wherever.
+# Forms with files that an account may send concurrently, from any address.
 _MOST_FORMS = 2
-# They wait for the disk; nothing else waits for them.
+# They wait for the disk, and nothing else waits for them.
 _THREADS = 4
 
 _T = TypeVar("_T")

@@ -40,7 +40,7 @@ def security_headers(
     )
     return [
         ("content-security-policy", policy),
-        # With no-referrer, browsers say `Origin: null` of our own forms.
+        # With no-referrer, browsers send `Origin: null` with our own forms.
         ("referrer-policy", "same-origin"),
         ("x-frame-options", "DENY"),
         NOSNIFF,
@@ -73,7 +73,7 @@ class PageRenderer:
         self.publish_script = (STATIC / "publish.js").read_bytes()
         self.publish_script_path = f"/static/publish.{Content(self.publish_script).tag}.js"
         dashboard = preview_file("dashboard.js", (STATIC / "dashboard.js").read_bytes())
-        # They find each other by relative addresses, so all have one folder, whose name changes.
+        # They import each other by relative URLs, so they share one folder, whose name changes.
         self.preview_files = preview_files() | {"dashboard.js": dashboard}
         self.preview_path = f"/static/preview-{preview_tag(self.preview_files)}"
         self.static_search = (STATIC / "static-search.js").read_bytes()
@@ -81,7 +81,7 @@ class PageRenderer:
         self.has_dashboard = has_dashboard
         self.mirror_url = ""
         self.is_static = is_static
-        # Where the service is reached under a path of its own, links begin with that path.
+        # If the service is published under a path, links start with it.
         self.root = urlsplit(public_url).path.rstrip("/")
         self.templates = _environment(
             root=self.root,
@@ -200,7 +200,7 @@ def _environment(**texts: str) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    # The settings of a widget are shown in the order in which its author describes them.
+    # The settings of a widget are shown in the order in which the author describes them.
     environment.policies["json.dumps_kwargs"] = {"sort_keys": False}
     environment.globals.update(texts)
     environment.filters["grouped"] = "{:,}".format

@@ -105,7 +105,7 @@ class Routes(Generic[R]):
             params = {}
             for want, have in zip(wanted, parts, strict=True):
                 if want.startswith("{"):
-                    if not have.isprintable() or not have:  # Nothing is called so.
+                    if not have.isprintable() or not have:  # Never a valid name.
                         break
                     params[want[1:-1]] = have
                 elif want != have:

@@ -15,7 +15,7 @@ import structlog
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
 
-# How the library names the files of gauges that are summed over living processes.
+# The library's name for gauges that are summed over living processes.
 LIVE_SUM: Final = "livesum"
 GAUGES = f"gauge_{LIVE_SUM}"
 _EVERY_S = 1.0

@@ -60,7 +60,7 @@ _EVENTS: Headers = [
     CORS,
     ("vary", "accept"),
     ("cache-control", "no-store"),
-    # nginx would collect them first.
+    # Otherwise nginx would buffer the events.
     ("x-accel-buffering", "no"),
     NOSNIFF,
 ]
@@ -134,7 +134,7 @@ class PublicApi:
         key = path[_WIDGETS_LENGTH:]
         method = request.method
         if (method == "GET" or method == "HEAD") and key != _SEARCH:
-            # The most frequent request of all, and the shortest way through.
+            # The most frequent request, with the shortest code path.
             content = self._catalog.detail(key)
             if content is not None:
                 return content_response(request, content, _OPEN)
@@ -194,7 +194,7 @@ class PublicApi:
         try:
             since, limit = parse_changes(request.query_string)
             seen = request.headers.get("last-event-id") if is_stream else None
-            if seen:  # The client comes back: what it has seen counts, not what it began with.
+            if seen:  # A client that reconnects resumes after the last event it received.
                 since = parse_since("Last-Event-ID", seen)
         except InvalidQuery as fault:
             return error(400, fault.message, CORS)
@@ -248,7 +248,7 @@ class PublicApi:
             return error(400, fault.message, CORS)
         except Busy as fault:
             return error(503, fault.message, CORS, ("retry-after", str(fault.wait_s)))
-        # What is posted is not looked up: no tag of an earlier answer counts.
+        # Responses to POST are not cached, so conditional headers are ignored.
         accepted = {"accept-encoding": request.headers.get("accept-encoding") or ""}
         return content_response(PlainRequest("POST", "", "", accepted), content, _OPEN)
 
@@ -291,7 +291,8 @@ class PublicApi:
         if registry is None:
             return error(404, f"There is no scope {scope[:80]!r}.")
         response = content_response(request, registry.content, _CLOSED)
-        # To be read only: two changes can have the same second, so If-Modified-Since is no proof.
+        # Informative only: two changes may happen in the same second, so If-Modified-Since is not
+        # used.
         response.headers.append(("last-modified", http_date(registry.changed_at)))
         return response
 

@@ -18,7 +18,7 @@ from ..kit.http import NOSNIFF, FileBody, Headers, Request, Response
 
 PREFIX = "/cdn/"
 
-# For bundles that have to be fetched; none is started before.
+# For bundles that have to be fetched; started on first use.
 _THREADS = 4
 
 _log = structlog.get_logger("widget_catalog.cdn")

@@ -17,10 +17,10 @@ from ...domain.errors import StoreUnavailable
 _LOOK_EVERY_S = 0.1
 COMMENT_EVERY_S = 15.0
 _COMMENT = b": still here\n\n"
-# How soon a client comes back whose stream has ended, in milliseconds.
+# The reconnection delay of clients, in milliseconds.
 _GREETING = b"retry: 2000\n: follow the changes of this catalog\n\n"
 _AT_ONCE = 500
-# So many pieces may wait for a listener that does not take them.
+# Limit of chunks queued for a slow client.
 _MOST_WAITING = 200
 
 
@@ -153,7 +153,7 @@ class EventStreams:
         comment_at = loop.time() + COMMENT_EVERY_S
         while self._listeners:
             await asyncio.sleep(_LOOK_EVERY_S)
-            with contextlib.suppress(StoreUnavailable):  # The next request gets the error.
+            with contextlib.suppress(StoreUnavailable):  # The next request gets the same error.
                 while self._catalog.newest_change() > self._seq:
                     self._tell()
                     await asyncio.sleep(0)
@@ -165,7 +165,7 @@ class EventStreams:
     def _tell(self) -> None:
         page = self.read(self._seq)
         if page is None:
-            # More has changed at once than is kept: clients must begin again.
+            # More changes than are retained: clients must start again.
             self._seq = self._catalog.newest_change()
             for listener in list(self._listeners):
                 listener.end()

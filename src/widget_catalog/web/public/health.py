@@ -12,7 +12,7 @@ from ...domain.errors import DatabaseDown, DatabaseReadOnly, DataDamaged, StoreU
 from ..kit.content_response import content_response
 from ..kit.http import NOSNIFF, Headers, Request, Response, WorkerCounts
 
-# A large import or doctor may write for some seconds; what takes longer is not healthy.
+# A large import or doctor may write for some seconds; anything longer is unhealthy.
 _TOO_LONG_S = 10
 
 _STATES: dict[type[StoreUnavailable], str] = {
@@ -79,7 +79,7 @@ class Health:
             faults.append("Not all that was changed can be shown yet; the log says why.")
         workers = self._workers
         if workers is not None and workers.missing:
-            # No fault of this answer: the others continue. But monitoring should know.
+            # This request works, and so do the other workers, but monitoring should know.
             running = workers.workers - workers.missing
             checks["workers"] = f"{running} of {workers.workers} running"
         body: dict[str, object] = {"status": "ok", "checks": checks}
@@ -91,5 +91,5 @@ class Health:
     def _find_blocked_s(self) -> float:
         try:
             return self._blocked_s()
-        except CatalogError:  # A full disk, say: those who write get that error.
+        except CatalogError:  # For example, a full disk: writers get that error.
             return 0

@@ -15,13 +15,13 @@ from ...replica.search.words import normal
 _MAX_Q_CHARACTERS = 256
 _DEFAULT_LIMIT = 20
 _MAX_LIMIT = 100
-# To parse a query takes half as long as all else that a remembered answer needs.
+# Parsing a query takes half as long as everything else that a cached response needs.
 _MOST_REMEMBERED = 200
 
-# Stands for all that cannot be a scope: whatever is asked for, it is the same search.
+# Represents everything that cannot be a scope, so that all such queries are the same search.
 _NO_SCOPE = "-"
 
-# How many changes a page has at most, if the client says nothing, and in any case.
+# The number of changes on a page: default and maximum.
 _DEFAULT_CHANGES = 100
 _MAX_CHANGES = 1000
 _MOST_DIGITS = 18

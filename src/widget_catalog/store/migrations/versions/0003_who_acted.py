@@ -21,7 +21,7 @@ def upgrade() -> None:
         "UPDATE invitations SET inviter_id = "
         "(SELECT id FROM accounts WHERE accounts.username = invitations.invited_by)"
     )
-    # An invitation ends when its inviter loses the right to make it; these outlived that.
+    # An invitation is removed when its inviter loses the right to invite; these were missed.
     op.execute(
         "DELETE FROM invitations WHERE organization_id IS NOT NULL AND NOT EXISTS ("
         "SELECT 1 FROM memberships AS m JOIN accounts AS a ON a.id = m.account_id"

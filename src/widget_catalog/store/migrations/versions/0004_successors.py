@@ -11,8 +11,8 @@ depends_on = None
 
 def upgrade() -> None:
     op.add_column("oauth_tokens", sa.Column("successor", sa.Text))
-    # Publishing stored "not said" where it should have said no. Such a widget is as old as an
-    # audit entry of its publication; an imported one is not, even if it was published to later.
+    # Publishing stored "unspecified" instead of "no". These widgets are as old as the audit entry
+    # of their first version; imported widgets are not, even if versions were published later.
     op.execute(
         "UPDATE widgets SET is_official = FALSE WHERE is_official IS NULL AND EXISTS ("
         "SELECT 1 FROM audit AS a WHERE a.action = 'publish' AND a.scope = widgets.scope"

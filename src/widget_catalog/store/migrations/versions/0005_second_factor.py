@@ -50,7 +50,7 @@ def upgrade() -> None:
             ["account_id"], ["accounts.id"], name="fk_recovery_codes_account_id"
         ),
     )
-    # Sessions from before count as not confirmed, and as opened by a password alone.
+    # Existing sessions count as not confirmed, and as opened with a password only.
     op.add_column(
         "sessions",
         sa.Column("confirmed_at", sa.BigInteger, nullable=False, server_default=sa.text("0")),

@@ -14,7 +14,7 @@ depends_on = None
 
 _BATCH = 1000
 
-# The tables as they are at this migration; the checksum is over these columns in this order.
+# The columns at this migration; the checksum covers them in this order.
 _WIDGETS = (
     "scope", "name", "display_name", "description", "icon", "is_official", "is_listed",
     "created_at",

@@ -8,7 +8,7 @@ down_revision = "0009"
 branch_labels = None
 depends_on = None
 
-# What the audit log called it, and the kind of event that this is.
+# Actions in the audit log, and the corresponding kinds of events.
 _KINDS = {
     "publish": "published",
     "yank": "yanked",
@@ -78,7 +78,7 @@ def upgrade() -> None:
     kind = sa.case(_KINDS, value=_AUDIT.c.kind, else_=_AUDIT.c.kind)
     op.execute(sa.update(_AUDIT).values(kind=kind))
 
-    # What was neither published nor changed by somebody was imported.
+    # Everything that was neither published nor changed by a person was imported.
     added = sa.Column("kind", sa.Text, nullable=False, server_default="imported")
     op.add_column("changes", added)
     op.add_column("changes", sa.Column("version", sa.Text))

@@ -9,6 +9,6 @@ depends_on = None
 
 
 def upgrade() -> None:
-    # They were made beside the migrations, and on SQLite alone.
+    # They were created outside the migrations, and only on SQLite.
     for table in ("listings", "documents", "read_model"):
         op.execute(f"DROP TABLE IF EXISTS {table}")

@@ -10,6 +10,6 @@ depends_on = None
 
 
 def upgrade() -> None:
-    # Of sessions from before nobody knows.
+    # Unknown for existing sessions.
     op.add_column("sessions", sa.Column("browser", sa.Text()))
     op.add_column("sessions", sa.Column("address", sa.Text()))

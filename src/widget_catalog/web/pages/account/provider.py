@@ -58,7 +58,8 @@ def post_connect(services: Services, call: Call) -> Response:
 
     The way on is a link, as browsers would not let a form lead to the provider.
     """
-    require_fresh(services.store, call.visitor)  # It is a way in, past the second factor.
+    # Linking adds a way to sign in without the second factor.
+    require_fresh(services.store, call.visitor)
     address, begun = _provider(services).begin("/account", call.actor.account_id)
     name = _provider(services).name
     kept = _kept(services, begun)

@@ -13,7 +13,7 @@ from ...kit.errors import headers_of, status_of
 from ...kit.http import Headers, Response
 from ...kit.routing import Handler
 
-# What the person can put right in the form itself.
+# Errors that the person can correct in the form.
 CORRECTABLE = (InvalidRequest, InvalidName, InvalidAccount, Conflict)
 
 

@@ -8,7 +8,7 @@ from widget_contract.errors import CatalogError, InvalidManifest
 from ....domain.errors import NotAllowed
 from ...kit.multipart import FormFile
 
-# Which field of the form a key of the request is in; all others are the manifest's.
+# Form fields by key of the request; all other keys belong to the manifest.
 _FIELDS = {
     "bundleSize": "bundle",
     "sha256Hash": "bundle",
@@ -55,7 +55,7 @@ def sorted_faults(fault: CatalogError, files: Mapping[str, FormFile]) -> FieldFa
         if field not in files:
             by_field[field] = [sentence]
     if "manifest" not in files:
-        by_field.pop("name", None)  # It may be in there.
+        by_field.pop("name", None)  # The name may be in the manifest.
     return FieldFaults(**{field: tuple(found) for field, found in by_field.items()})
 
 

@@ -28,9 +28,9 @@ from .publish_faults import FieldFaults, sorted_faults
 from .widgets import WIDGETS
 
 PUBLISH = "/account/publish"
-# What the author can do something about: the form, or the page to confirm, is shown again.
+# Errors that the author can correct: the form or the confirmation page is shown again.
 _CORRECTABLE = (InvalidManifest, InvalidRequest, Conflict, NotAllowed, TooOften)
-# A script may not be loaded from here, nor anything else but as bytes: nobody has published it.
+# The file is not published, so browsers must not run it as a script or render it.
 _BYTES = [
     ("content-type", "text/plain; charset=utf-8"),
     ("content-security-policy", "default-src 'none'; sandbox"),

@@ -72,7 +72,7 @@ ORGANIZATIONS = (
     _page("POST", _ORGANIZATION + "/transfer", organizations.post_transfer, Right.OWN),
 )
 
-# Whose webhook it is, the action finds out: those of others do not exist for the actor.
+# The actions check the owner: webhooks of others do not exist for the actor.
 WEBHOOKS = (
     _page("GET", webhooks.WEBHOOKS, webhooks.get_webhooks, Who.PERSON),
     _page("POST", webhooks.WEBHOOKS, webhooks.post_webhook, Who.PERSON),

@@ -48,7 +48,8 @@ def get_download(services: Services, call: Call) -> Response:
     """One JSON object a line, newest first, as the API shows entries; read while it is sent."""
     which = _filter({key: value.strip() for key, value in call.query().items()})
     read = partial(read_audit_part, services.store, call.actor, which)
-    first = read(None, _PER_PART)  # Before anything is sent: they may not be allowed to read it.
+    # Before the response starts: the visitor may not be allowed to read it.
+    first = read(None, _PER_PART)
     headers = [
         ("content-type", "application/x-ndjson; charset=utf-8"),
         ("content-disposition", 'attachment; filename="audit.ndjson"'),

@@ -14,7 +14,7 @@ from ....catalog.catalog import Catalog
 from ...kit.http import Headers
 from ...kit.rendering import security_headers
 
-# Of a manifest, what the panel uses: a form for the settings, what they begin with, and a size.
+# The keys of a manifest that the panel uses: form, initial values, and size.
 _OF_MANIFEST = ("configSchema", "defaultConfig", "defaultSize")
 
 _decode = msgspec.json.Decoder(VersionDetail).decode

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from widget_contract.wire import WidgetDetail
 
-# What characters of the badge's font take, about; `textLength` makes it exact.
+# Approximate widths of characters in the badge's font; `textLength` makes them exact.
 _NARROW, _USUAL, _WIDE = 4.0, 6.8, 9.5
 _NARROW_CHARACTERS = frozenset("ijlrtfI.,:;|!'()[] -")
 _WIDE_CHARACTERS = frozenset("mwMW@%")

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-# Above these, a comparison would take long, and nobody would read it.
+# Larger comparisons would be slow, and too long to read.
 MOST_BYTES = 400_000
 _MOST_LINES = 6_000
 _SHOWN_LINES = 300
@@ -13,8 +13,8 @@ _SHOWN_CHARACTERS = 160
 _MINIFIED = 160
 _CONTEXT = 3
 
-# Strings and comments are not broken; statements and blocks are. What is never closed continues to
-# the end of its line, or of the text: no character is looked at a second time.
+# Strings and comments are kept whole; statements and blocks are split. An unterminated token
+# extends to the end of its line or of the text, so that no character is scanned twice.
 _TOKEN = re.compile(
     r"""("(?:\\.|[^"\\\n])*+"?|'(?:\\.|[^'\\\n])*+'?|`(?:\\.|[^`\\])*+`?"""
     r"""|//[^\n]*|/\*.*?(?:\*/|\Z))|([;{}])""",
@@ -81,7 +81,7 @@ def _lines(before: list[str], after: list[str]) -> Iterator[DiffLine]:
     kinds = {" ": "same", "+": "added", "-": "removed", "@": "place"}
     unified = difflib.unified_diff(before, after, lineterm="", n=_CONTEXT)
     for number, line in enumerate(unified):
-        if number < 2:  # The names of the files.
+        if number < 2:  # The file names.
             continue
         kind = kinds[line[0]]
         text = line if kind == "place" else line[1:]

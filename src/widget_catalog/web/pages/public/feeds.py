@@ -11,7 +11,7 @@ from ....replica.search.index import Order, Query
 from .rendered_pages import RenderedPages
 
 _ENTRIES = 30
-# Instead of a time where there is nothing yet: a feed must have one.
+# The time of an empty feed, because a feed must have one.
 _NEVER = "1970-01-01T00:00:00.000Z"
 
 

@@ -23,7 +23,7 @@ _ABOUT = {
     "errors": "What each error means, and how to fix it.",
     "performance": "Benchmarks, and how they were measured.",
 }
-# Who they are for, on the page that offers them.
+# Guides by audience, for the overview page.
 _GROUPS = (
     (
         "Build a dashboard",

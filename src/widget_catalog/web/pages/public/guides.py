@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markupsafe import Markup
 
-# In the order in which they are offered.
+# In the order of the overview.
 GUIDES = (
     "integrating",
     "loading-widgets-safely",
@@ -28,7 +28,7 @@ GUIDES = (
     "errors",
     "performance",
 )
-# A link in the repository, so that they are in the package, too.
+# A link in the repository, so that the package includes the guides.
 _FOLDER = Path(__file__).parents[3] / "docs"
 _WHOLE_BYTES = 30_000
 _NOT_IN_SLUG = re.compile(r"[^\w\- ]")
@@ -76,7 +76,7 @@ class Guides:
         for slug, title, some in _split(tokens) if is_split else _whole(tokens):
             self._link(name, some, places)
             html = self._markdown.renderer.render(some, self._markdown.options, {})
-            for wide in ("pre", "table"):  # What can be scrolled is reached by keys.
+            for wide in ("pre", "table"):  # Scrollable elements must be accessible by keyboard.
                 html = html.replace(f"<{wide}>", f'<{wide} tabindex="0">')
             heading, end, below = html.partition("</h1>")
             own = Markup(heading + end), Markup(below)  # noqa: S704  Our own text.

@@ -24,7 +24,7 @@ _log = structlog.get_logger("widget_catalog.icons")
 _TINTS = 8
 _MOST_BYTES = 4_000
 _SET = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*\Z")
-# What an operator's file may draw with. Everything else in it is not shown.
+# Elements and attributes allowed in an operator's file. Everything else is removed.
 _DRAWN = re.compile(
     r"(?:<(?:path|circle|ellipse|rect|line|polyline|polygon|g)(?:\s+[a-z][a-z-]*=\"[^\"<>]*\")*"
     r"\s*/?>|</(?:path|circle|ellipse|rect|line|polyline|polygon|g)>|\s)*\Z"
@@ -116,14 +116,14 @@ class Icons:
             return None
         pen = SVGPathPen(self._glyphs, ntos=lambda number: str(round(number)))
         self._glyphs[name].draw(pen)
-        # The font's y goes up, from 64 below its line.
+        # The y axis of the font points up, and starts 64 below the baseline.
         inside = f'<path transform="matrix(1 0 0 -1 0 448)" d="{pen.getCommands()}"/>'
         return Drawing("0 0 512 512", inside) if len(inside) <= _MOST_BYTES else None
 
     @cached_property
     def _lucide(self) -> sqlite3.Connection:
         path = _package("lucide") / "data" / "lucide-icons.db"
-        # Opened by one thread, read by another, never by two at once.
+        # Opened by one thread and used by others, but never by two at once.
         return sqlite3.connect(
             f"file:{path}?mode=ro&immutable=1", uri=True, check_same_thread=False
         )

@@ -20,9 +20,9 @@ _CUT = "\n\n…"
 _MOST_KEPT_BYTES = 8 << 20
 _OVERHEAD_BYTES = 500
 
-# Headings of an author come below those of the page, which has used two levels.
+# Authors' headings are below those of the page, which uses two levels.
 _FIRST_LEVEL, _LAST_LEVEL = 3, 6
-# Characters that turn the direction of a text round beyond its own end.
+# Characters that change the text direction beyond their own text.
 _BIDI = re.compile("[\u202a-\u202e\u2066-\u2069]")
 
 
@@ -61,7 +61,7 @@ def render_markdown(asked: tuple[str, int]) -> str:
         kept = int(len(text) * 0.9 * most_bytes / len(html.encode()))
         text = text[:kept].rpartition("\n\n")[0] or text[:kept]
         html = _rendered(text + _CUT)
-    # What can be scrolled is reached by keys.
+    # Scrollable elements must be accessible by keyboard.
     return html.replace("<pre>", '<pre tabindex="0">').replace("<table>", '<table tabindex="0">')
 
 

@@ -34,7 +34,7 @@ from .widget_pages import WidgetPages
 
 _ALLOWED = "GET, HEAD"
 _MAX_PATH_AND_QUERY = 8192
-_PATH_CHARACTERS = "/:@!$&'()*+,;="  # Besides letters, digits and the like (RFC 3986, 3.3).
+_PATH_CHARACTERS = "/:@!$&'()*+,;="  # Allowed in addition to unreserved characters (RFC 3986, 3.3).
 
 _VARY = ("vary", "accept-encoding")
 _REVALIDATED = ("cache-control", "no-cache")
@@ -129,7 +129,7 @@ class PublicPages:
         self._document = cache(partial(openapi, renderer.service_name, renderer.public_url))
         self._reference = ReferencePages(self._pages, self._document)
         self._sitemaps = Sitemaps(self._views, self._pages, self._list_lasting)
-        # Pages on which a widget can run.
+        # For pages on which a widget can run.
         self._with_panel: Headers = [HTML, _VARY, _REVALIDATED, *panel_security_headers(cdn_url)]
         self._routes = Routes([*self._page_routes(), *self._file_routes(), *self._feed_routes()])
 

@@ -12,9 +12,9 @@ from markupsafe import Markup, escape
 
 Object = dict[str, Any]
 
-# A pattern longer than this says less than the description beside it.
+# A longer pattern is less helpful than the description next to it.
 _READABLE_PATTERN = 40
-# The one operation with POST that only reads.
+# The only POST operation that does not write.
 _RESOLVE = "resolveWidgets"
 _KEY = re.compile(r"^( *)(&#34;[^&]*&#34;):", re.MULTILINE)
 
@@ -116,7 +116,7 @@ class _Reader:
     def __init__(self, document: Object) -> None:
         self._document = document
         self._components: Object = document["components"]
-        # Raw HTML in a description is text here, so that what is made of it is safe.
+        # Raw HTML in a description is escaped, so that the output is safe.
         self._markdown = MarkdownIt("commonmark", {"html": False, "typographer": True})
         self._markdown.enable("smartquotes")
 

@@ -19,7 +19,8 @@ class ReferencePages:
 
     @cached_property
     def _reference(self) -> Any:
-        from .reference import reference  # Markdown takes a while to load, and few ask for this.
+        # Markdown is slow to load, and this page is rarely requested.
+        from .reference import reference
 
         return reference(self._document())
 
@@ -56,7 +57,7 @@ class ReferencePages:
             if it.place == "query" and value:
                 query[it.name] = value
             elif it.place == "path":
-                if not value.strip("."):  # Browsers take dots for the way to another address.
+                if not value.strip("."):  # Browsers interpret dots as relative paths.
                     return f"{_ROOT}/{operation_id}#try"
                 address = address.replace(f"{{{it.name}}}", quote(value, safe=""))
         return f"{address}?{urlencode(query)}" if query else str(address)

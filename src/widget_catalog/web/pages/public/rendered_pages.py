@@ -8,10 +8,10 @@ from ....replica.cache import ByteBoundedCache
 from ...kit.rendering import PageRenderer
 
 _MOST_BYTES = 16 << 20
-# What an object costs in memory beside its bytes; compressed forms come on top of the body.
+# Memory of an object besides its bytes; compressed forms are counted separately.
 _OVERHEAD_BYTES = 1_000
 
-# Whatever changes when the page does: tags of what it shows, days, numbers.
+# Values that change whenever the page changes: tags of what it shows, days, numbers.
 Shows = tuple[object, ...]
 
 

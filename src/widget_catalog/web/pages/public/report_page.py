@@ -12,7 +12,7 @@ from ...kit.routing import AuthMode, Route, Who
 
 _REPORT = "/report/{scope}/{name}"
 _VERSIONS = 50
-# 4,000 characters of the text, each of which may be 12 bytes of a form.
+# 4,000 characters of text, each of which may take 12 bytes in a form.
 _MAX_BODY = 65_536
 _WORDS = {
     "harmful": "It does something harmful",
@@ -31,7 +31,7 @@ def get_report(services: Services, call: Call) -> Response:
 def post_report(services: Services, call: Call) -> Response:
     refuse_other_sites(services, call)
     form = {key: value.strip() for key, value in call.form().items()}
-    # Forms have line breaks of their own kind.
+    # Forms send CRLF line breaks.
     text = form.get("text", "").replace("\r\n", "\n")
     fields = (form.get("category", ""), text, form.get("version", ""), form.get("contact", ""))
     said = Said(*fields)
@@ -56,7 +56,7 @@ def _form(
         "report.html",
         *(headers_of(fault) if fault is not None else []),
         status=status_of(fault) if fault is not None else 200,
-        script_rules="connect-src 'self'",  # The account corner asks who is signed in.
+        script_rules="connect-src 'self'",  # The account corner requests the session.
         widget=widget,
         versions=[it.number for it in widget.versions[:_VERSIONS]],
         categories=[(it, _WORDS[it]) for it in CATEGORIES],

@@ -15,14 +15,14 @@ from .search_page import page_numbers
 from .store_reads import StoreReads
 
 _PER_PAGE = 24
-# So that the page of a large organization stays small.
+# Keeps the page of a large organization small.
 _MOST_MEMBERS = 40
 
 
 class MembersReader(StoreReads[str, list[Member]]):
     """The public members of a scope."""
 
-    kept_s = 2.0  # Short: whoever leaves, or is made private, must not be shown for long.
+    kept_s = 2.0  # Short, because members who leave or become private must disappear soon.
 
 
 class ShownMember(NamedTuple):
@@ -61,7 +61,7 @@ class ScopePage:
                 "numbers": page_numbers(page, pages),
             }
 
-        # Which of them have a page depends on all scopes.
+        # Which members have a page depends on all scopes.
         shows = (found.tag, members, self._views.revision() if members else None)
         return self._pages.get(f"scope {scope} {page}", shows, "scope.html", values)
 

@@ -94,7 +94,7 @@ class SearchPage:
         sdk = parse_sdk(asked.sdk) if asked.sdk else None
         query = Query(
             normal(asked.q),
-            # A name that nobody can have finds nothing.
+            # An invalid scope matches nothing.
             (asked.scope if is_name(asked.scope) else "-") if asked.scope else None,
             asked.official or None,
             sdk,

@@ -39,7 +39,7 @@ class Sitemaps:
             (scope, name, iso(from_ms(at)))
             for scope, name, at in self._views.list_addresses(part - 1)
         ]
-        # A scope is in every part that has a widget of it: to know where it was first would
-        # take all parts before.
+        # A scope is repeated in every part that has one of its widgets: finding its first part
+        # would require all previous ones.
         scopes = dict.fromkeys(scope for scope, _, _ in widgets)
         return {"parts": None, "paths": [], "scopes": scopes, "widgets": widgets}

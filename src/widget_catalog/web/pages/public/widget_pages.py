@@ -16,7 +16,7 @@ from .markdown import MarkdownRenderer
 from .rendered_pages import RenderedPages
 from .search_page import page_numbers
 
-# What a page may hold of texts that may be long, so that it stays small.
+# Limits for long texts, to keep pages small.
 _NOTES_BYTES = 12_000
 _README_BYTES = 20_000
 _ROWS = 12
