@@ -13,7 +13,7 @@ def greet(
     """Print the URLs; for machines as one log line.
 
     `invitation` is set while there is no account: it creates the operator's, once. `has_sockets`:
-    it listens on sockets of its parent, wherever these are.
+    it listens on sockets passed by its parent, whose addresses are unknown.
     """
     url = settings.public_url
     local_url = None if has_sockets or url == settings.local_url else settings.local_url

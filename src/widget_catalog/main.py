@@ -1,7 +1,7 @@
-"""The operator's command, `widget-catalog`. What each command does lives in `actions/`.
+"""The operator's command, `widget-catalog`. Its subcommands are implemented in `actions/`.
 
-A command imports what it needs when it runs: `--help` must not wait for a second's imports, and
-`--version` is handled by `__main__.py`, before this is loaded.
+A command imports what it needs when it runs, so that `--help` is fast; `--version` is handled by
+`__main__.py`, before this is loaded.
 """
 
 import os
@@ -359,7 +359,7 @@ def run() -> None:
 
 
 def _leave_quietly() -> NoReturn:
-    """The reader has gone, as `head` does. Nothing may be written to it once more at the end."""
+    """The reader has closed the pipe, as `head` does. Nothing may be written to it at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(1)
 

@@ -115,7 +115,9 @@ def open_node(
 
 
 def make_index_ready(node: Node) -> None:
-    """After many changes, so that the next start, or a running service, need not wait for it."""
+    """Build the index after many changes, so that the next start, or a running service, need not
+    wait for it.
+    """
     if not node.replica.applies:
         return
     from .replica.search.file import keep_index

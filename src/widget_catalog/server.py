@@ -75,7 +75,7 @@ def _why_not(error: OSError, host: str, port: int, flag: str) -> str:
 
 
 def resolve(host: str) -> str:
-    """The address a host name stands for."""
+    """The address of a host name."""
     try:
         return str(socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)[0][4][0])
     except OSError:
@@ -246,12 +246,12 @@ def _load(
     on_drain: Callable[[], None],
     status: WorkerStatus,
 ) -> RsgiApp:
-    """The application of a worker process, made there."""
+    """The application of a worker process, created there."""
     configure_logs(settings.log_format, settings.log_level)
     build = partial(build_worker, settings, status=status, finish_start=finish_start)
     return _Application(build, on_built, on_ready, on_drain)
 
 
 def _kept(first: Settings, renewed: Settings) -> Settings:
-    """The settings of new workers. Those of the parent do not change."""
+    """The settings of new workers, with those that the parent cannot change."""
     return replace(renewed, **{name: getattr(first, name) for name in _OF_THE_PARENT})

@@ -43,7 +43,7 @@ def build_services(
     settings: Settings,
     applied_seq: Callable[[], int],
 ) -> Services:
-    """Everything that handlers work with."""
+    """The services for handlers."""
     keys = open_keys(folder, store, settings)
     lifetimes = Lifetimes(
         idle_ms=settings.session_idle_hours * 3_600_000,

@@ -253,8 +253,8 @@ def build_worker(
 
 
 def _wait_for_database(status: NodeStatus) -> None:
-    """Until the follower has reached it: a worker that accepts connections earlier would refuse
-    writes that another node accepts. Not for long: it may be down.
+    """Wait until the follower has reached it: a worker that accepts connections earlier would
+    reject writes that another node accepts. Limited, because the database may be down.
     """
     until = time.monotonic() + _DATABASE_PATIENCE_S
     while not status.is_database_up() and time.monotonic() < until:

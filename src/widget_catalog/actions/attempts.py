@@ -73,5 +73,5 @@ def _record_bounds(account: Account | None, address: str) -> dict[str, int]:
 
 
 def add_failures(tx: Transaction, limits: Mapping[str, int]) -> Counted:
-    """One more for each key, which stay locked until the transaction ends."""
+    """Count one more failure for each key. The keys stay locked until the transaction ends."""
     return add_attempts(tx, limits, _WINDOW_MS)

@@ -28,7 +28,7 @@ _YOUNG_S = 15 * 60
 
 
 class Findings(msgspec.Struct):
-    """What was checked, errors, warnings, and what was repaired."""
+    """The result of a check: errors, warnings, and repairs."""
 
     widgets: int = 0
     bundles: int = 0
@@ -123,7 +123,7 @@ def _key(file: StoredFile) -> tuple[str, Kind]:
 
 
 def _awaited(connection: Snapshot) -> set[tuple[str, Kind]]:
-    """Files of versions that may still be confirmed; who forgets them removes them, too."""
+    """Files of requests that may still be confirmed. They are removed with their requests."""
     files: set[tuple[str, Kind]] = set()
     for request in list_requests(connection):
         files.add((request.sha256_hash, "js"))

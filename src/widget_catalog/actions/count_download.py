@@ -77,7 +77,7 @@ class DownloadCounter:
         return pending + self._committing
 
     def close(self) -> None:
-        """Commit what is pending, then stop."""
+        """Commit pending counts, then stop."""
         self._is_closing = True
         self._wakes.release()
         self._thread.join()
@@ -94,7 +94,7 @@ class DownloadCounter:
                 return
 
     def _take(self) -> _Batch | None:
-        """Take the pending batch, which from now on cannot be withdrawn."""
+        """Take the pending batch. It can no longer be withdrawn."""
         with self._lock:
             batch, self._pending = self._pending, None
             self._committing = 0 if batch is None else batch.increments.total()
@@ -138,7 +138,7 @@ class DownloadCounter:
             loop.call_soon_threadsafe(_settle, batch.committed, fault)
 
     def _write_days(self) -> None:
-        """Write days without a count to go along with; on failure they wait for the next commit."""
+        """Write counts by day without a commit of counts; on failure they wait for the next one."""
         if not self._days.has_any:
             return
         try:

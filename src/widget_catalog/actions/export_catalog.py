@@ -31,7 +31,7 @@ def export_catalog(store: Store, files_of: FilesOf) -> Iterator[bytes]:
 def export_widgets(
     connection: Snapshot, widgets: Iterable[StoredWidget], files_of: FilesOf
 ) -> Iterator[bytes]:
-    """A line for each of these, with its count of that moment."""
+    """A line for each of these widgets, with its current count."""
     batch: list[StoredWidget] = []
     for stored in widgets:
         batch.append(stored)

@@ -34,14 +34,14 @@ class DayCounts:
         return self.has_any and time.monotonic() - self._written_at >= WRITE_EVERY_S
 
     def note(self, increments: Mapping[int, int], now_ms: int) -> None:
-        """These were counted."""
+        """Add these increments."""
         day = now_ms // _DAY_MS
         for widget_id, count in increments.items():
             key = (widget_id, day)
             self._counts[key] = self._counts.get(key, 0) + count
 
     def write(self, tx: Write) -> None:
-        """All of them; `forget` them when that is committed."""
+        """Write all of them; call `forget` after the commit."""
         add_installs(tx, self._counts)
 
     def forget(self) -> None:
@@ -55,7 +55,7 @@ def today_of(store: Store) -> int:
 
 
 def read_installs(store: Store, widget_id: int, days: int) -> tuple[int, list[tuple[int, int]]]:
-    """Today, as a number of days since 1970, and the counts of so many days up to it."""
+    """Today, as a number of days since 1970, and the counts of the last `days` days."""
     today = today_of(store)
     with store.reading() as connection:
         return today, list_installs(connection, widget_id, today - days + 1)

@@ -119,7 +119,7 @@ def withdraw_invitation(store: Store, actor: Actor, slug: str, id_: str) -> None
 
 
 def preview_invitation(store: Store, id_: str, secret: str) -> Invitation | None:
-    """An invitation by link, for somebody who is not signed in yet."""
+    """An invitation by link, for a person who is not signed in yet."""
     with store.reading() as connection:
         found = find_invitation(connection, id_, store.now_ms())
         if found is None or found.secret_hash is None or not _may_still_invite(connection, found):

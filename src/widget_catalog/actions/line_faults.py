@@ -77,7 +77,7 @@ _SENTENCES = (
 
 
 class Misfits(NamedTuple):
-    """What keeps a line from being of a shape."""
+    """The errors that prevent a line from being decoded."""
 
     faults: list[str]
     """Each a field and a sentence."""
@@ -88,9 +88,8 @@ class Misfits(NamedTuple):
 
 
 def find_misfits(line: bytes, error: Exception, shape: type[msgspec.Struct]) -> Misfits:
-    """What is wrong with a line that is not of this shape.
-
-    `error` is what the decoder says about the first fault.
+    """All errors of a line that cannot be decoded as this type. `error` is the decoder's message
+    about the first one.
     """
     if isinstance(error, UnicodeDecodeError):
         return Misfits([_not_utf8(line)], frozenset(), None)
@@ -119,7 +118,9 @@ def is_below(field: str, fields: frozenset[str]) -> bool:
 
 
 class _Fitting:
-    """Replaces what is not of a shape: a struct, a tuple, or plain; and collects the faults."""
+    """Replaces values that are not of the expected type (a struct, a tuple, or a plain type), and
+    collects the errors.
+    """
 
     def __init__(self) -> None:
         self.faults: list[str] = []
@@ -147,7 +148,7 @@ class _Fitting:
         return fitted
 
     def _fit(self, value: Any, shape: Any, at: str, default: Any) -> Any:
-        """The value, or the default if it is not of the shape."""
+        """The value, or the default if it is not of the type."""
         args = get_args(shape)
         shape = args[0] if len(args) == 2 and args[1] is type(None) and value is not None else shape
         if _is_struct(shape) and isinstance(value, dict):
@@ -173,7 +174,7 @@ def _stand_in(key: str) -> Any:
 
 
 def _required(shape: type[msgspec.Struct]) -> dict[str, Any]:
-    """An object with nothing but the fields that it must have."""
+    """An object with only its required fields."""
     fields = msgspec.structs.fields(shape)
     return {it.encode_name: _stand_in(it.encode_name) for it in fields if it.required}
 
@@ -183,7 +184,7 @@ def _is_struct(shape: Any) -> bool:
 
 
 def _fault(error: Exception, at: str) -> str:
-    """The decoder's complaint about a value as a field and a sentence."""
+    """The decoder's error message as a field and a sentence."""
     found = _COMPLAINT.match(str(error))
     sentence, below = found.group("sentence", "at") if found else (str(error), None)
     dot = "." if at and below and not below.startswith("[") else ""

@@ -1,4 +1,4 @@
-"""Detects a lost database: what is left of a catalog must not be mistaken for a new one."""
+"""Detects a lost database, so that the remains of a catalog are not mistaken for a new one."""
 
 from pathlib import Path
 
@@ -33,8 +33,8 @@ def require_no_traces(
 ) -> None:
     """Raises CatalogMissing if bundles, a log or a key show that there was a database.
 
-    If it `is_opened`, SQLite has read the log: what is left there was never committed, as after a
-    kill while the tables were created.
+    If it `is_opened`, SQLite has read the log: any remaining content was never committed, for
+    example after a kill during the creation of the tables.
     """
     stored = sum(1 for _ in bundles.list_stored())
     traces = [f"{stored:,} stored bundle{'s' if stored != 1 else ''}"] if stored else []

@@ -83,7 +83,7 @@ def reset_password(store: Store, username: str, new: str) -> None:
 
 
 def reset_second_factor(store: Store, username: str, actor: Actor = COMMAND_LINE) -> None:
-    """By the operator, for somebody who has lost it: the password alone is then enough."""
+    """By the operator, for a person who has lost it: the password alone is then enough."""
     with store.writing() as tx:
         require_operator_now(tx.connection, actor)
         account = get_open(tx, username)

@@ -24,7 +24,7 @@ from .sign_in import Lifetimes
 
 
 class AccountAccess(NamedTuple):
-    """An account, and all that can act for it."""
+    """An account with its sessions, programs and tokens."""
 
     account: Account
     has_factor: bool
@@ -69,7 +69,7 @@ def revoke_token_of(store: Store, actor: Actor, username: str, id_: str) -> None
 
 
 def sign_out_program_of(store: Store, actor: Actor, username: str, grant_id: str) -> None:
-    """End a program's sign-in, and the access tokens that it asked for."""
+    """End a program's sign-in, and revoke the access tokens it requested."""
     with store.writing() as tx:
         require_operator_now(tx.connection, actor)
         account = get_account(tx.connection, username)

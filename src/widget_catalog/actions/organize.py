@@ -144,7 +144,7 @@ def change_role(
 
 
 def end_membership(store: Store, actor: Actor, slug: str, username: str) -> None:
-    """Remove somebody, or leave. The last owner cannot leave."""
+    """Remove a member, or leave. The last owner cannot leave."""
     account = require_person(actor)
     is_leaving = username == account.username
     with store.writing() as tx:
@@ -196,7 +196,9 @@ def transfer_organization(
 
 
 def _lock(tx: Transaction, slug: str, username: str) -> None:
-    """An organization, and who may become its owner: how many one may own is decided by that."""
+    """Lock an organization, and the account that may become its owner, because the number of
+    organizations per owner is limited.
+    """
     account = find_account(tx.connection, username)
     if account is not None:
         lock_account(tx, account.id)

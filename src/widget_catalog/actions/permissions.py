@@ -38,8 +38,10 @@ def require(
 
 
 def as_now(connection: Snapshot, actor: Actor) -> Actor:
-    """The actor, with the account as it is in this transaction: time may have passed since the
-    request was authenticated. Raises NotAllowed if the account was disabled or closed meanwhile.
+    """The actor with the current state of the account in this transaction, which may have changed
+    since the request was authenticated.
+
+    Raises NotAllowed if the account was disabled or closed.
     """
     if actor.account is None:
         return actor

@@ -43,7 +43,9 @@ class _File(NamedTuple):
 
 
 class _Removed(Exception):
-    """Bytes that were here already are gone: nothing referred to them when somebody looked."""
+    """Files that were stored already have been removed by another process, because nothing
+    referred to them.
+    """
 
 
 def publish_version(
@@ -119,7 +121,7 @@ def _publish(
 
 
 def _give_back(store: Store, bundles: Bundles, new: list[_File]) -> None:
-    """Remove bundles that were stored in vain, unless another version refers to them by now."""
+    """Remove stored bundles after a failure, unless another version refers to them by now."""
     if not new:
         return
     with store.publishing() as tx:

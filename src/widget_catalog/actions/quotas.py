@@ -165,8 +165,9 @@ def check_may_own(connection: Snapshot, account: Account, quotas: Quotas) -> Non
 def _check(
     used: Iterable[tuple[int, int]], more: int, most: int, since: int, sentence: str
 ) -> None:
-    """`used` are instants and amounts after `since`, the oldest first; each is forgotten when as
-    much time has passed as between `since` and now."""
+    """`used` are times and amounts after `since`, oldest first. Each expires after as much time as
+    lies between `since` and now.
+    """
     used = list(used)
     over = sum(amount for _, amount in used) + more - most
     if most == 0 or over <= 0:

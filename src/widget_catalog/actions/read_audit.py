@@ -21,7 +21,7 @@ from .permissions import require, require_operator, require_operator_now, requir
 
 
 def shown_entry(entry: Entry) -> dict[str, object]:
-    """An entry as JSON has it: for the API, and for the operator's command."""
+    """An entry as JSON, for the API and for the operator's command."""
     return {
         "at": iso(from_ms(entry.at)),
         "actor": entry.actor,
@@ -85,7 +85,7 @@ def read_whole_audit(store: Store, actor: Actor, page: int, limit: int) -> tuple
 def search_audit(
     store: Store, actor: Actor, which: AuditFilter, page: int, limit: int
 ) -> tuple[list[Entry], int]:
-    """By the operator: a page of what the filter lets through, and how many entries that are."""
+    """By the operator: a page of the entries that match the filter, and the total."""
     with store.reading() as connection:
         require_operator_now(connection, actor)
         return list_filtered(connection, which, page, limit)
@@ -94,7 +94,7 @@ def search_audit(
 def read_audit_part(
     store: Store, actor: Actor, which: AuditFilter, before: int | None, limit: int
 ) -> tuple[list[Entry], int | None]:
-    """By the operator: the entries that the filter lets through, a part at a time."""
+    """By the operator: the entries that match the filter, one part at a time."""
     with store.reading() as connection:
         require_operator_now(connection, actor)
         return read_filtered(connection, which, before, limit)

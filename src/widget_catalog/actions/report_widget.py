@@ -46,7 +46,7 @@ _OFF = "Reports are switched off in this catalog."
 
 
 class Said(NamedTuple):
-    """What a visitor reports. An empty version means the widget as a whole."""
+    """The content of a report. An empty version means the widget as a whole."""
 
     category: str
     text: str
@@ -63,7 +63,7 @@ def find_reportable(store: Store, scope: str, name: str, most: int) -> Widget:
 
 
 def report_widget(store: Store, address: str, scope: str, name: str, said: Said, most: int) -> None:
-    """Store a report; `most` are accepted from one network in a while (`attempts.py`)."""
+    """Store a report; at most `most` are accepted from one network per window (`attempts.py`)."""
     widget = find_reportable(store, scope, name, most)
     _check(said, widget)
     sentence = "You have sent many reports in a short time."

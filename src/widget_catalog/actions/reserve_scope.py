@@ -21,7 +21,7 @@ from .permissions import require_operator_now
 
 
 def reserve_scope(store: Store, name: str, actor: Actor = COMMAND_LINE) -> None:
-    """Nobody can take this name."""
+    """Reserve a name, so that it cannot be registered."""
     scope = Scope.parse(name)
     with store.publishing() as tx:
         require_operator_now(tx.connection, actor)

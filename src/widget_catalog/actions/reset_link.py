@@ -77,6 +77,6 @@ def _account_of(connection: Snapshot, link: ResetLink | None) -> Account:
 
 
 def _mark(connection: Snapshot, account: Account) -> str:
-    """Another one for every password; it does not reveal the hash."""
+    """A fingerprint that changes with the password; it does not reveal the hash."""
     found = find_credentials(connection, account.username)
     return hash_secret(f"reset {found.password_hash if found is not None else None}")

@@ -1,4 +1,4 @@
-"""Rotates the signing keys, in case somebody may have read them."""
+"""Rotates the signing keys, in case they were disclosed."""
 
 from ..domain.account_events import SecretsRotated
 from ..domain.accounts import Actor
@@ -8,7 +8,7 @@ from ..store.keys import Keys
 
 
 def rotate_secrets(store: Store, keys: Keys, actor: Actor) -> None:
-    """Effective at once, in every process. Earlier signatures become invalid."""
+    """Effective immediately, in every process. Earlier signatures become invalid."""
     with store.writing() as tx:
         append(tx, actor, SecretsRotated())
         keys.rotate()

@@ -99,7 +99,7 @@ def delete_aside(aside: Aside) -> None:
 
 
 def _measured(bundles: Bundles, orphans: list[Stored], suspects: set[str]) -> Orphans:
-    """By their places: `suspects` were looked for before."""
+    """By path: `suspects` were found before."""
     stored = {it.place for it in bundles.list_stored()}
     files = sorted((it for it in orphans if it.place in suspects), key=lambda it: it.place)
     size_bytes = sum(it.size_bytes for it in files)

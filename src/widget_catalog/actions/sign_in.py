@@ -282,10 +282,10 @@ def _identify_oauth(store: Store, secret: str, address: str) -> Visitor | None:
 
 
 def _limits(username: str, address: str) -> dict[str, int]:
-    """What failures are counted by, and how many are heard in a window.
+    """The keys by which failures are counted, and the limit of each.
 
-    The first guards an account against one guesser, the second everybody against one; the
-    third is high, so that nobody can lock somebody else out by a few wrong guesses.
+    The first protects an account against one attacker, the second all accounts against one; the
+    third is high, so that an attacker cannot lock out others with a few wrong guesses.
     """
     name = username if is_name(username) else "-"
     network = network_of(address)

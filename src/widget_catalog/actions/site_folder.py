@@ -14,9 +14,8 @@ _PARTIAL = ".part"
 
 
 class SiteFolder:
-    """Tracks what was written to it, so that obsolete files can be removed at the end.
-
-    A reader sees the old file or the new one.
+    """Tracks the files written, so that obsolete ones can be removed at the end. A reader sees the
+    old file or the new one.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -66,7 +65,7 @@ class SiteFolder:
         return target.exists() and target.stat().st_size == size_bytes
 
     def finish(self) -> int:
-        """Remove what was not written this time; returns how many files."""
+        """Remove files that were not written this time; returns how many."""
         removed = 0
         try:
             for folder, _, names in os.walk(self._folder, topdown=False):

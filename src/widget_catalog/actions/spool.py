@@ -44,7 +44,7 @@ class Spool:
             self._file.close()
 
     def __len__(self) -> int:
-        """How many batches there are."""
+        """The number of batches."""
         return len(self._lengths)
 
     def add(self, lines: Sequence[Numbered]) -> None:
@@ -59,7 +59,7 @@ class Spool:
         self._hashes.extend(_hash(draft.key) for _, draft in lines)
 
     def __iter__(self) -> Iterator[list[Numbered]]:
-        """All batches, in their order."""
+        """All batches, in order."""
         with _faults_named():
             self._file.seek(0)
             for length, numbers in zip(self._lengths, self._numbers, strict=True):
@@ -68,7 +68,7 @@ class Spool:
                 yield list(zip(of, drafts, strict=True))
 
     def is_repeated(self, key: Key) -> bool:
-        """Whether this widget is in more than one line; asked when all are there."""
+        """Whether this widget is in more than one line. Call this after all lines are added."""
         if self._repeated is None:
             # Takes 0.2 s to load; commands that import nothing should not pay for it.
             import numpy as np

@@ -24,17 +24,17 @@ class Stored(NamedTuple):
 
 
 class Bundles(Protocol):
-    """Write-once: what is stored under a hash has that hash, and is never replaced.
+    """Write-once: a file stored under a hash has that hash, and is never replaced.
 
-    Nothing here takes a lock of the store. Files are stored first, then a transaction refers to
+    Nothing here acquires a lock of the store. Files are stored first, then a transaction refers to
     them. Remove them only inside `Store.publishing`; use `stat` inside it, too, to check that
     files to refer to still exist.
     """
 
     def put(self, source: BinaryIO, sha256_hash: str, kind: Kind = "js") -> bool:
-        """Store these bytes permanently; False if they exist already.
+        """Store these bytes permanently; False if they exist already. `source` is seekable.
 
-        `source` is seekable. Raises BundleRefused if the hash differs; then nothing is stored.
+        Raises BundleRefused if the hash differs; then nothing is stored.
         """
 
     def open(
@@ -97,13 +97,13 @@ class Upload(Protocol):
     """A file that is being received. Its methods may be called by any thread."""
 
     def write(self, chunk: bytes) -> None:
-        """BundleRefused, if this is more than was announced."""
+        """Raises BundleRefused if this exceeds the announced size."""
 
     def finish(self) -> None:
-        """Put the file in place of one that came before it, if it is complete."""
+        """Replace an earlier upload by this file, if it is complete."""
 
     def give_up(self) -> None:
-        """Remove what has come so far. Does nothing after `finish`."""
+        """Remove what was received so far. Does nothing after `finish`."""
 
 
 class Uploads(Protocol):
@@ -112,21 +112,23 @@ class Uploads(Protocol):
     """
 
     def open(self, request_id: str, kind: Kind) -> BinaryIO:
-        """What was uploaded last. Raises BundleNotFound."""
+        """The last upload. Raises BundleNotFound."""
 
     def put(self, source: BinaryIO, request_id: str, kind: Kind) -> None:
-        """Keep a file that has reached the service in another way than to an upload's address.
-        `source` can be sought."""
+        """Store a file that reached the service in another way than through an upload URL.
+        `source` is seekable.
+        """
 
     def receive(self, request_id: str, kind: Kind, size_bytes: int) -> Upload:
-        """Begin to receive a file of this size. Conflict, if it is being received already;
-        NotFound, if the place of the bundles itself takes it."""
+        """Start receiving a file of this size. Raises Conflict if it is being received already,
+        and NotFound if the storage itself receives uploads.
+        """
 
     def remove(self, request_id: str) -> None:
-        """Remove all that was uploaded for a request."""
+        """Remove all uploads of a request."""
 
     def remove_leftovers(self) -> int:
-        """Remove what nobody receives any more, because its process ended. How many there were."""
+        """Remove partial uploads whose process has ended; returns how many."""
 
     def list_requests(self) -> set[str]:
-        """The requests that something was uploaded for."""
+        """The requests that have uploads."""

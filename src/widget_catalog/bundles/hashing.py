@@ -15,7 +15,7 @@ class Hashed(NamedTuple):
 
 
 def hash_stream(source: BinaryIO, copy: BinaryIO | None = None) -> Hashed:
-    """Of all that follows in a stream; `copy` gets the same bytes."""
+    """Hash and size of the rest of a stream; `copy` receives the same bytes."""
     digest, size_bytes = hashlib.sha256(), 0
     while chunk := source.read(_CHUNK_BYTES):
         digest.update(chunk)

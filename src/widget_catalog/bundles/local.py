@@ -117,7 +117,7 @@ class LocalBundles:
     def upload_target(
         self, _upload_id: str, _kind: Kind, _size_bytes: int, _sha256_hash: str
     ) -> None:
-        """The service itself takes files for a local disk."""
+        """The service itself receives files for a local disk."""
 
     def check(self) -> None:
         if not os.access(self._folder, os.R_OK | os.X_OK):
@@ -143,7 +143,7 @@ class LocalBundles:
                 path.unlink()
 
     def set_aside(self, stored: Stored, folder: Path) -> None:
-        """Below that folder it has the same path as below the data folder."""
+        """Its path below that folder is the same as below the data folder."""
         path = Path(stored.place)
         target = folder / path.relative_to(self._folder.parent)
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -151,7 +151,7 @@ class LocalBundles:
 
 
 class _Part(io.RawIOBase):
-    """A part of a file as a stream of its own."""
+    """A part of a file as a stream."""
 
     def __init__(self, file: BinaryIO, start: int, stop: int) -> None:
         self._file = file
@@ -183,7 +183,7 @@ def _stored(path: Path, sha256_hash: str | None, kind: Kind) -> Stored:
 
 @contextlib.contextmanager
 def _faults_with_path(path: Path) -> Iterator[None]:
-    """What a full disk raises on writing does not say where; the log should."""
+    """Adds the path to write errors such as a full disk, for the log."""
     try:
         yield
     except OSError as error:

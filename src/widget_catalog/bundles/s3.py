@@ -83,7 +83,7 @@ class S3Bundles:
         yield from styles
 
     def list_leftovers(self) -> Iterator[Stored]:
-        """None: an object is there as a whole, or not at all."""
+        """None: objects are written atomically."""
         yield from ()
 
     def remove_leftovers(self) -> None:

@@ -62,12 +62,13 @@ class Bucket:
         self._place = place
 
     def address(self, key: str = "") -> str:
-        """For people."""
+        """For messages."""
         return f"s3://{self._place.bucket}/{self._key(key)}"
 
     def put(self, key: str, content: IO[bytes], sha256_base64: str) -> bool:
-        """Keep an object; False if there is one. A store that knows no conditions replaces it by
-        the same bytes: keys here are made of their hash."""
+        """Store an object; False if it exists. A store without conditional writes replaces it by
+        the same bytes, because keys contain the hash.
+        """
         for is_last in (False, True):
             content.seek(0)
             try:
@@ -89,7 +90,7 @@ class Bucket:
         return False
 
     def read(self, key: str, start: int = 0, stop: int | None = None) -> BinaryIO:
-        """From memory or a file: reading on does not depend on the store."""
+        """From memory or a file, so that further reads do not depend on the store."""
         wanted = {} if not start and stop is None else {"Range": _range(start, stop)}
         copy = tempfile.SpooledTemporaryFile(_IN_MEMORY_BYTES)  # noqa: SIM115
         try:
@@ -197,14 +198,16 @@ class Bucket:
 
 
 def _checksum_into_address(request: Any, signature_version: str, **_: Any) -> None:
-    """Sign it as a part of the address, as clients that only know the address send no header."""
+    """Sign the checksum as part of the URL, because clients that only know the URL
+    send no header.
+    """
     if signature_version.endswith("-query") and _CHECKSUM in request.headers:
         request.params = {**(request.params or {}), _CHECKSUM: request.headers[_CHECKSUM]}
         del request.headers[_CHECKSUM]
 
 
 class _NothingThere(Exception):
-    """The part that was asked for is past the end."""
+    """The requested range starts after the end."""
 
 
 @contextlib.contextmanager

@@ -35,7 +35,7 @@ class Upload:
         self._lock = threading.Lock()
 
     def write(self, chunk: bytes) -> None:
-        """BundleRefused, if this is more than was announced."""
+        """Raises BundleRefused if this exceeds the announced size."""
         with self._lock, _faults_named():
             if self._descriptor is None:
                 return  # Aborted meanwhile.
@@ -49,7 +49,7 @@ class Upload:
                 rest = rest[os.write(self._descriptor, rest) :]
 
     def finish(self) -> None:
-        """Put the file in place of one that came before it, if it is complete."""
+        """Replace an earlier upload by this file, if it is complete."""
         with self._lock, _faults_named():
             size, left = self._size_bytes, self._left_bytes
             if left == size:
@@ -62,7 +62,7 @@ class Upload:
             self._close()
 
     def give_up(self) -> None:
-        """Remove what has come so far. Does nothing after `finish`."""
+        """Remove what was received so far. Does nothing after `finish`."""
         with self._lock, _faults_named():
             if self._descriptor is not None:
                 self._incoming.unlink(missing_ok=True)
@@ -79,7 +79,7 @@ class LocalUploads:
         self._folder = folder
 
     def open(self, request_id: str, kind: Kind) -> BinaryIO:
-        """What was uploaded last. Raises BundleNotFound."""
+        """The last upload. Raises BundleNotFound."""
         try:
             return self._path_of(request_id, kind).open("rb")
         except FileNotFoundError:
@@ -97,7 +97,7 @@ class LocalUploads:
             upload.give_up()
 
     def receive(self, request_id: str, kind: Kind, size_bytes: int) -> Upload:
-        """Begin to receive a file of this size. Conflict, if it is being received already."""
+        """Start receiving a file of this size. Raises Conflict if it is being received already."""
         target = self._path_of(request_id, kind)
         incoming = target.with_name(f"{_INCOMING}{target.name}")
         with _faults_named():
@@ -119,7 +119,7 @@ class LocalUploads:
             self._path_of(request_id, kind).unlink(missing_ok=True)
 
     def remove_leftovers(self) -> int:
-        """Remove what nobody receives any more, because its process ended. How many there were."""
+        """Remove partial uploads whose process has ended; returns how many."""
         removed = 0
         for path in self._folder.glob(f"{_INCOMING}*"):
             descriptor = _lock(path)
@@ -130,7 +130,7 @@ class LocalUploads:
         return removed
 
     def list_requests(self) -> set[str]:
-        """The requests that something was uploaded for."""
+        """The requests that have uploads."""
         return {path.stem for path in self._folder.glob("[!.]*.*")}
 
     def _path_of(self, request_id: str, kind: Kind) -> Path:
@@ -138,7 +138,7 @@ class LocalUploads:
 
 
 def _lock(path: Path) -> int | None:
-    """Open this file, or make it, for nobody but us; None if somebody else has it."""
+    """Open or create this file and lock it; None if another process holds the lock."""
     while True:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:

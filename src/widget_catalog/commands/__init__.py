@@ -1,1 +1,1 @@
-"""The operator's commands about people and about what is published."""
+"""The operator's commands."""

@@ -1,4 +1,4 @@
-"""`widget-catalog backup` and `restore`: the whole catalog, to a safe place and back."""
+"""`widget-catalog backup` and `restore`."""
 
 import signal
 import threading
@@ -215,7 +215,7 @@ def _follow(folder: "FolderBackup", database: Path, every_s: float) -> None:
     is_over = threading.Event()
 
     def stop(number: int, _frame: object) -> None:
-        """The copy that is under way is finished; a second signal ends it."""
+        """The current copy is finished; a second signal aborts it."""
         is_over.set()
         signal.signal(number, signal.SIG_DFL)
 
@@ -291,7 +291,7 @@ def _print_some(label: str, sentences: list[str]) -> None:
 
 
 def _warn_of_key(manifest: "Manifest", key: Path, *, is_restored: bool = False) -> None:
-    """Codes of authenticator apps need it, and no backup has it: see SECURITY.md."""
+    """Authenticator apps need this key, which no backup contains: see SECURITY.md."""
     apps = manifest.rows.get("authenticator_apps", 0)
     if not apps:
         return

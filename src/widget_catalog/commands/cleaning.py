@@ -1,4 +1,6 @@
-"""`widget-catalog doctor --clean`: moves aside what no version refers to, and tidies uploads."""
+"""`widget-catalog doctor --clean`: moves unreferenced files aside, and removes leftovers of
+uploads.
+"""
 
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -20,7 +22,7 @@ _WOULD_REFUSE = (
 
 
 def explain_orphans(node: "Node", orphans: list[str]) -> str:
-    """Where such files come from, and what to do about them."""
+    """The origin of such files, and what to do about them."""
     from ..actions.set_aside import find_orphans
 
     found = find_orphans(node.store, node.bundles, set(orphans))
@@ -34,9 +36,9 @@ def explain_orphans(node: "Node", orphans: list[str]) -> str:
 
 
 def clean_up(node: "Node", orphans: list[str], *, is_dry: bool, is_forced: bool) -> list[str]:
-    """Move these files aside, or say how much that would be; gives those that are left.
+    """Move these files aside, or report how many that would be; returns the remaining ones.
 
-    What is left of uploads was never published, and is removed.
+    Leftovers of uploads were never published, and are removed.
     """
     from ..actions.set_aside import find_orphans, set_aside
     from ..actions.tidy_uploads import tidy_uploads
@@ -62,7 +64,9 @@ def clean_up(node: "Node", orphans: list[str], *, is_dry: bool, is_forced: bool)
 
 
 def forget_aside(node: "Node", days: int, *, is_dry: bool) -> None:
-    """Delete what was moved aside so many days ago, or say what that would be."""
+    """Delete files that were moved aside at least that many days ago, or report which ones that
+    would be.
+    """
     from ..actions.set_aside import delete_aside, list_aside
     from ..domain import clock
 

@@ -1,4 +1,4 @@
-"""What all commands share: where the catalog is, how to speak, how to fail."""
+"""Shared by all commands: opening the catalog, output, and errors."""
 
 import re
 import sys
@@ -46,7 +46,7 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for script
 
 
 def command_group(name: str, about: str, *, is_a_command: bool = False) -> typer.Typer:
-    """A group of commands; one that is a command itself does something without any of them."""
+    """A group of commands. One that is itself a command can be run without a subcommand."""
     return typer.Typer(
         name=name,
         help=about,
@@ -58,7 +58,7 @@ def command_group(name: str, about: str, *, is_a_command: bool = False) -> typer
 
 
 def open_existing(data: Path | None, config: Path | None) -> "Node":
-    """The catalog in a folder; the service may be running, and shows what changes at once."""
+    """The catalog in a folder. The service may be running, and shows changes immediately."""
     return existing_node(load_settings({"data": data}, config))
 
 
@@ -70,8 +70,9 @@ def existing_node(settings: Settings, *, reads_replica: bool = False) -> "Node":
 
 
 def command_node(settings: Settings, *, reads_replica: bool = False) -> "Node":
-    """The catalog, also if it is new. One that nodes share has no read model for commands, unless
-    they read it: the nodes follow what is changed."""
+    """The catalog, which may be new. One shared by nodes has no read model here, unless the
+    command reads it: the nodes apply the changes.
+    """
     from ..wiring import prepare_node
 
     return prepare_node(
@@ -83,7 +84,7 @@ def command_node(settings: Settings, *, reads_replica: bool = False) -> "Node":
 
 
 def finish_interrupted_import(node: "Node") -> None:
-    """If the process of an import was killed, go on with it; a service would, too."""
+    """Complete the import of a killed process, as a service would."""
     from ..actions.staged_import import finish_import
     from ..wiring import make_index_ready
 
@@ -105,13 +106,13 @@ def require_catalog(settings: Settings) -> None:
 
 
 def require_folder(settings: Settings, what: str) -> None:
-    """For commands that work on the files of a data folder alone."""
+    """For commands that only use the files of a data folder."""
     if settings.database:
         fail(f"This catalog is in PostgreSQL, {what} See docs/scaling.md.")
 
 
 def seconds_of(every: str) -> float:
-    """What `--every` says."""
+    """The value of `--every`."""
     found = re.fullmatch(r"(\d{1,9})([smh])", every)
     if found is None or int(found[1]) == 0:
         fail(f"--every {every}: write a number followed by s, m or h, such as 30s.")

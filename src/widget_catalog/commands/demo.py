@@ -45,8 +45,9 @@ def add_examples(node: "Node", settings: Settings) -> "ImportSummary":
 
 
 def example_installs(name: str, total: int, today: int) -> dict[int, int]:
-    """How many of a widget's installs were on which day before today: fewer at weekends, more
-    of late. The same for the same values, and together less than `total`."""
+    """Installs of a widget per day before today: fewer at weekends, more recently. Deterministic,
+    and their sum is less than `total`.
+    """
     from ..actions.installs import CHART_DAYS
 
     dice = random.Random(name)  # noqa: S311 - no secret depends on it.

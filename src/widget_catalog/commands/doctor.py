@@ -1,4 +1,4 @@
-"""`widget-catalog doctor`: is all well with a data folder? What can be rebuilt is."""
+"""`widget-catalog doctor`: checks a data folder, and repairs what can be rebuilt."""
 
 from functools import partial
 from pathlib import Path
@@ -121,7 +121,9 @@ def doctor(
 
 
 def _check_file(database: Path) -> bool:
-    """Stops here if nothing in the file can be relied on. Whether other pages were discarded."""
+    """Exits if the file is unusable. Returns whether damaged pages outside the tables were
+    discarded.
+    """
     from ..store.integrity import check_file, discard_other_pages
 
     faults = check_file(database)

@@ -1,4 +1,4 @@
-"""How `--help` reads: values have names instead of types, and defaults are shown as they are."""
+"""The format of `--help`: names of values instead of types, and plain defaults."""
 
 from typing import Any
 
@@ -37,12 +37,12 @@ class _Option(TyperOption):
 
 
 def examples(*arguments: str) -> str:
-    """What stands below the help of a command."""
+    """The text below the help of a command."""
     return "\n".join(["Examples:", *(f"widget-catalog {it}" for it in arguments)])
 
 
 def build_command(app: typer.Typer) -> Any:
-    """The command to call, with readable help in all its parts."""
+    """The command, with readable help for all subcommands."""
     command = get_command(app)
     _make_readable(command)
     return command

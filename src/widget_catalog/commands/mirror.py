@@ -1,4 +1,4 @@
-"""`widget-catalog mirror`: this catalog as a copy of another one, which follows its changes."""
+"""`widget-catalog mirror`: makes this catalog a copy of another one, which follows its changes."""
 
 import signal
 import sys
@@ -121,7 +121,7 @@ def mirror(
 
 
 def _is_new(settings: Settings) -> bool:
-    """Whether nothing is there yet. What nodes share is made apart from mirroring."""
+    """Whether there is no catalog yet. Shared databases are created separately."""
     folder = settings.data
     return not settings.database and (
         not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))
@@ -129,7 +129,7 @@ def _is_new(settings: Settings) -> bool:
 
 
 def _run(node: "Node", mirroring: "Mirroring") -> bool:
-    """One round; whether all of it could be taken over."""
+    """One round; returns whether everything could be copied."""
     from ..greeting import counted
     from ..progress import counting
     from ..wiring import make_index_ready
@@ -180,7 +180,7 @@ def _wait_for_change(mirroring: "Mirroring", catalog: "Catalog") -> bool:
 
 
 def _try(run: "partial[bool]") -> bool:
-    """Say what went wrong, and go on. What was copied is shown."""
+    """Report errors, and continue. What was copied is visible."""
     from widget_contract.errors import CatalogError
 
     from ..domain import clock

@@ -1,4 +1,4 @@
-"""`widget-catalog move`: from a data folder to a PostgreSQL and an object store, and back."""
+"""`widget-catalog move`: from a data folder to PostgreSQL and an object store, or back."""
 
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
@@ -89,7 +89,7 @@ def _folder(settings: Settings, *, is_new: bool) -> "Place":
 
 
 def _shared(settings: Settings) -> "Place":
-    """What is not shared stays in the folder."""
+    """Data without a shared backend stays in the folder."""
     from ..actions.move_catalog import Place
     from ..opening import check_bundles, open_secret_box
     from ..wiring import DataFolder, prepare_node

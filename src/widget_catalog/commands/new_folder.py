@@ -1,4 +1,4 @@
-"""A data folder that a command has made, and makes undone if it fails."""
+"""Removes a data folder that a command has created, if the command fails."""
 
 import contextlib
 import shutil
@@ -11,9 +11,9 @@ from ..settings import Settings
 
 @contextlib.contextmanager
 def undone_on_failure(settings: Settings) -> Iterator[None]:
-    """If what follows fails in a folder that was empty or missing, leave it as it was.
+    """If the block fails, restore a folder that was empty or missing before.
 
-    Not if somebody else has used it meanwhile. A process that is killed leaves an empty catalog.
+    Not if another process has used it meanwhile. A killed process leaves an empty catalog.
     """
     path = settings.data
     missing = [it for it in (path, *path.parents) if not it.exists()]
@@ -57,7 +57,7 @@ def _is_unused(folder: DataFolder) -> bool:
 
 
 def _empty(folder: DataFolder) -> None:
-    """The database last: a folder without it, but with other files, looks as if it was lost."""
+    """The database last: a folder with other files but no database looks like a loss."""
     names = sorted(folder.path.iterdir(), key=lambda it: it.name.startswith(folder.database.name))
     for path in names:
         if path.is_dir():

@@ -1,4 +1,4 @@
-"""`widget-catalog secrets …`: the keys that this catalog signs with."""
+"""`widget-catalog secrets …`: the signing keys of this catalog."""
 
 from ..settings import load_settings
 from .context import ConfigOption, DataOption, command_group, existing_node, report

@@ -1,4 +1,4 @@
-"""`widget-catalog snapshot …` and `keys create`: the catalog as one signed file, and back."""
+"""`widget-catalog snapshot …` and `keys create`: the catalog as one signed file."""
 
 from functools import partial
 from pathlib import Path
@@ -205,7 +205,7 @@ def _scopes(given: list[str]) -> list[str]:
 
 
 def _header_of(path: Path) -> "Header":
-    """Of an older snapshot of ours. Who signed it does not matter: it is compared with the feed."""
+    """Of an older snapshot. Its signature does not matter, because it is compared with the feed."""
     from ..actions.snapshot.reading import read_header
 
     return read_header(path)

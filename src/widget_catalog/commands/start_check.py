@@ -1,4 +1,4 @@
-"""What `serve` makes sure of before it starts workers: that they can make their search index."""
+"""Checks before `serve` starts workers: that they will be able to build the search index."""
 
 from ..actions.check_catalog import check_database
 from ..domain.errors import DataDamaged, FolderUnusable
@@ -10,9 +10,9 @@ _REBUILT = "the read model was damaged and has been rebuilt."
 
 
 def check_start(node: Node) -> list[str]:
-    """See to it that workers can make their search index; gives what had to be mended for it.
+    """Make sure that workers can build the search index; returns what had to be repaired.
 
-    Raises FolderUnusable if that is damaged and cannot be rebuilt.
+    Raises FolderUnusable if damaged data cannot be rebuilt.
     """
     mended = [] if node.is_replica_sound else [_REBUILT]
     try:

@@ -1,7 +1,7 @@
-"""What a start of the service writes: at once, or, if another process is writing, when that ends.
+"""Writes of a starting service: immediately, or when another writer has finished.
 
-The service reads from the beginning. What is left to do needs no hurry: counts that a
-killed writer did not get to, leftovers of uploads, and the link that makes the first account.
+The service can read from the beginning. The remaining work can wait: counts that a killed writer
+did not apply, leftovers of uploads, and the link that creates the first account.
 """
 
 import mmap
@@ -24,7 +24,7 @@ _SERVE = "widget-catalog serve"
 
 
 class StartWork:
-    """Must be created before the workers are forked: one of them does what was put off."""
+    """Must be created before the workers are forked: one of them does the deferred work."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -35,7 +35,9 @@ class StartWork:
         return self._is_put_off[0] == 1
 
     def do(self, node: "Node") -> str | None:
-        """Do it, or put it off. Gives the secret of the first operator's invitation, if any."""
+        """Do the work, or defer it. Returns the secret of the first operator's
+        invitation, if any.
+        """
         if node.is_cut_off:
             return None  # Left to other nodes, or to the next start.
         try:
@@ -52,7 +54,7 @@ class StartWork:
         return None
 
     def finish(self, node: "Node") -> None:
-        """In a thread of a worker: what was put off, unless another worker has done it."""
+        """In a thread of a worker: deferred work, unless another worker has done it."""
         from ..greeting import greet_first
 
         log = structlog.get_logger("widget_catalog.start")
@@ -79,7 +81,7 @@ def warn_of_outage(sentence: str) -> None:
 
 
 def warn_of_settings(settings: Settings) -> None:
-    """What is allowed, and hardly meant."""
+    """Warn of settings that are valid, but hardly intended."""
     oldest, newest = SemVer.parse(settings.min_cli_version), SemVer.parse(CLI_LATEST)
     if oldest.sort_key > newest.sort_key:
         say.print(

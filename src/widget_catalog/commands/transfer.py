@@ -1,4 +1,4 @@
-"""`widget-catalog import` and `export`: widgets from a file, and the catalog to one."""
+"""`widget-catalog import` and `export`."""
 
 import contextlib
 import os
@@ -176,7 +176,7 @@ def export(
 
 
 def _open_to_export(settings: Settings) -> tuple["Store", "Bundles"]:
-    """Also on a disk that is read-only, as a failing one is: then without changing anything."""
+    """Also works on a read-only disk, as a failing one is remounted; then nothing is changed."""
     from ..data_folder import DataFolder
     from ..opening import bundles_in, open_to_read
 

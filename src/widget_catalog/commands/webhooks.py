@@ -1,4 +1,4 @@
-"""`widget-catalog webhook …`: addresses that receive changes, and what was sent to them."""
+"""`widget-catalog webhook …`: webhooks and their deliveries."""
 
 import json
 from typing import TYPE_CHECKING, Annotated

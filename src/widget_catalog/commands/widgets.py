@@ -1,4 +1,4 @@
-"""`widget-catalog widget …` and `version …`: what an operator may do with what is published."""
+"""`widget-catalog widget …` and `version …`: changes by the operator to published widgets."""
 
 from typing import Annotated
 

@@ -206,7 +206,7 @@ class OrganizationTransferred(Event, frozen=True):
 
 
 class MembersShown(Event, frozen=True):
-    """Everybody may see who they are."""
+    """The list of members became public."""
 
     kind = "members_shown"
     action = "make members public"
@@ -291,7 +291,7 @@ class SecretsRotated(Event, frozen=True):
 
 
 class WebhookAdded(Event, frozen=True):
-    """Without a scope, it is one of the whole catalog; so with those below."""
+    """Without a scope, it is for the whole catalog; the same applies to the events below."""
 
     kind = "webhook_added"
     action = "add webhook"
@@ -323,8 +323,9 @@ class WebhookEnabled(Event, frozen=True):
 
 
 class WebhookDisabled(Event, frozen=True):
-    """By a person; or by the service, which has failed to reach it for long; or because the person
-    who added it may not do so any more."""
+    """By a person; by the service, after a long series of failures; or because the person who
+    added it may no longer do so.
+    """
 
     kind = "webhook_disabled"
     action = "disable webhook"
@@ -342,7 +343,7 @@ class WebhookDeliveryReplayed(Event, frozen=True):
 
 
 class Reported(Event, frozen=True):
-    """Only for operators, so it is in no scope, whose log owners can read."""
+    """Visible to operators only, so it is in no scope, whose log owners can read."""
 
     kind = "reported"
     action = "report widget"

@@ -221,7 +221,7 @@ def email_fault(email: str) -> str | None:
 
 
 def password_fault(password: str) -> str | None:
-    """Length is all that counts; what it is made of is everybody's own affair."""
+    """Only the length is checked."""
     if len(password) < MIN_PASSWORD:
         return f"The password is too short: at least {MIN_PASSWORD} characters are needed."
     if len(password) > MAX_PASSWORD:

@@ -1,4 +1,4 @@
-"""The name that people know a browser by, from what it says of itself."""
+"""Human-readable names of browsers, from the User-Agent header."""
 
 import re
 
@@ -30,10 +30,10 @@ _MOST_READ = 400
 
 
 def browser_label(user_agent: str | None) -> str | None:
-    """Such as "Firefox on Windows"; None if it does not say anything that people know.
+    """Such as "Firefox on Windows"; None if nothing known is found.
 
-    The text is of use to tell one's own browsers apart and proves nothing: anybody can send
-    any. What it gives is short, and is made of known words or of a program's plain name.
+    It helps people to tell their sessions apart, and proves nothing: clients can send any header.
+    The result is short, and consists of known words or a program's plain name.
     """
     text = (user_agent or "")[:_MOST_READ]
     browser, system = _first(_BROWSERS, text), _first(_SYSTEMS, text)

@@ -1,6 +1,6 @@
-"""The one place that asks what time it is, and the one way an instant is written.
+"""The current time, and its format. No other module reads the clock.
 
-Instants are whole milliseconds in UTC: what the API shows is all there is.
+Times are whole milliseconds in UTC, as in the API.
 """
 
 import time
@@ -22,9 +22,8 @@ def now() -> datetime:
 
 
 class JumpWatch:
-    """A clock that reports when it was set: when it has gone further, or less far, than time has.
-
-    It counts time in the monotonic clock that continues while the machine sleeps.
+    """A clock that reports when it was set: when it advances more or less than the monotonic
+    clock, which continues while the machine sleeps.
     """
 
     def __init__(

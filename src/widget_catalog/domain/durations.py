@@ -1,4 +1,4 @@
-"""Durations as people say them."""
+"""Durations in human-readable form."""
 
 import math
 

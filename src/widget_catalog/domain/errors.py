@@ -129,7 +129,7 @@ class BackendDown(StoreUnavailable):
 
     @property
     def reason(self) -> str:
-        """For operators: every line that a server or driver says, as a sentence."""
+        """For operators: every line of a server's or driver's message, as a sentence."""
         said = getattr(getattr(self.__cause__, "diag", None), "message_primary", None)
         text = str(said or self.__cause__ or "it does not answer.")
         # With several hosts, the driver reports one line per host, and the last one twice.

@@ -27,7 +27,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     version: str | None = None
 
     def details(self) -> dict[str, object]:
-        """What is recorded besides whom it happened to."""
+        """The fields other than scope, name and version."""
         fields = [it for it in msgspec.structs.fields(self) if it.name not in _SUBJECT]
         values = ((it.encode_name, getattr(self, it.name), it.default) for it in fields)
         return {key: value for key, value, default in values if value != default}
@@ -93,7 +93,7 @@ class Unrevoked(VersionEvent, frozen=True):
 
 
 class Redated(VersionEvent, frozen=True):
-    """The clock was ahead when it was published; both instants as on the wire."""
+    """The clock was ahead when it was published; both times are in the API's format."""
 
     kind = "redated"
     action = "redate"
@@ -127,16 +127,15 @@ class MadeUnofficial(PublicEvent, frozen=True):
 
 
 class TextChanged(PublicEvent, frozen=True):
-    """The widget's own name for people, description or icon: its newest version has others."""
+    """The widget's display name, description or icon has changed with its newest version."""
 
     kind = "text"
     action = None
 
 
 class Imported(PublicEvent, frozen=True):
-    """Versions came by an import: this one; or several, or a widget without any, if none is named.
-
-    The audit log has the import as a whole.
+    """Versions were imported: this one; or, if none is named, several or a widget without any. The
+    audit log has one entry for the import as a whole.
     """
 
     kind = "imported"
@@ -144,7 +143,7 @@ class Imported(PublicEvent, frozen=True):
 
 
 class CatalogImported(Event, frozen=True):
-    """A file was imported; with a scope, what it brought there, for the owners of the scope."""
+    """A file was imported; with a scope, its changes there, for the owners of the scope."""
 
     kind = "import"
     action = "import"
@@ -168,8 +167,9 @@ class MirroringBegun(Event, frozen=True):
 
 
 class CatalogMirrored(Event, frozen=True):
-    """A round copied what had changed on the other catalog; with a scope, what it changed there,
-    for the owner of the scope."""
+    """A round copied the upstream's changes; with a scope, those in it, for the owner of the
+    scope.
+    """
 
     kind = "mirrored"
     action = "mirror"
@@ -193,7 +193,7 @@ class PublishersChanged(Event, frozen=True):
 
 
 def actions_in(*modules: ModuleType) -> dict[str, str]:
-    """How the audit log shows the kinds of events that are defined in these modules."""
+    """The names, in the audit log, of all kinds of events defined in these modules."""
     defined = [it for module in modules for it in vars(module).values()]
     kinds = [it for it in defined if isinstance(it, type) and issubclass(it, Event)]
     return {it.kind: it.action for it in kinds if "kind" in vars(it) and it.action is not None}

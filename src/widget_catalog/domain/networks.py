@@ -29,7 +29,7 @@ def network_of(address: str) -> str:
 
 
 def is_this_machine(network: str) -> bool:
-    """Whether what `network_of` gives is a loopback address."""
+    """Whether this result of `network_of` is a loopback address."""
     try:
         return ip_network(network).is_loopback or network == _LOOPBACK_IPV6
     except ValueError:

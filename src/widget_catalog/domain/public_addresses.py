@@ -27,14 +27,15 @@ _MORE = (
 
 
 def parse_networks(text: str) -> tuple[Network, ...]:
-    """Networks separated by spaces. Raises ValueError for what is none."""
+    """Networks separated by spaces. Raises ValueError if one is invalid."""
     return tuple(ip_network(it) for it in text.split())
 
 
 def is_public(text: str, allowed: Sequence[Network] = ()) -> bool:
-    """Whether this address, and every IPv4 address inside it, is public or of an allowed network.
+    """Whether this address, and every IPv4 address embedded in it, is public or in an allowed
+    network.
 
-    `text` is a numeric address, as a resolver gives it; with a zone it is never public.
+    `text` is a numeric address, as returned by a resolver; with a zone it is never public.
     """
     try:
         address = ip_address(text)

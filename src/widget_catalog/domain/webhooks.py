@@ -44,7 +44,7 @@ BOTH_SECRETS_MS = DAY_MS
 
 
 class WebhookRules(NamedTuple):
-    """What the operator's settings allow."""
+    """The operator's settings for webhooks."""
 
     allows_http: bool = False
     networks: tuple[Network, ...] = ()
@@ -97,7 +97,7 @@ class Delivery(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What became of a delivery. Without a status and an error it was not sent."""
+    """The result of a delivery. Without a status and an error it was not sent."""
 
     delivery: Delivery
     status: int | None = None
@@ -117,7 +117,7 @@ def new_webhook_secret() -> str:
 
 
 def sign(secret: str, id_: str, timestamp_s: int, body: bytes) -> str:
-    """Raises ValueError if this is no secret of a webhook."""
+    """Raises ValueError if this is not the secret of a webhook."""
     try:
         key = base64.b64decode(secret.removeprefix(SECRET_PREFIX), validate=True)
     except binascii.Error as error:

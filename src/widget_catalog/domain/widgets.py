@@ -1,6 +1,6 @@
-"""Widget and Version and their rules: what is newest, latest, compatible.
+"""Widget and Version and their rules: newest, latest, compatible.
 
-Both are frozen values; a change makes a new one.
+Both are immutable; a change creates a new value.
 """
 
 from datetime import datetime, timedelta
@@ -37,8 +37,8 @@ class Revocation(msgspec.Struct, frozen=True):
 class Version(Declared, frozen=True, kw_only=True):
     """One published version. Its bundle never changes; yanking and deprecation may.
 
-    `bundle_url` is None when the bundle is stored here, under its hash. `manifest` is the text
-    that the author has published, None for what came by import from elsewhere.
+    `bundle_url` is None if the bundle is stored here, under its hash. `manifest` is the author's
+    text, None for imported versions without one.
     """
 
     version: SemVer
@@ -67,12 +67,12 @@ class Version(Declared, frozen=True, kw_only=True):
 
     @property
     def number(self) -> str:
-        """The version as people write it, build metadata and all."""
+        """The full version, including build metadata."""
         return self.version.text
 
     @property
     def identity(self) -> str:
-        """The version without its build metadata: what makes it the same or another one."""
+        """The version without build metadata, which identifies it."""
         return self.number.partition("+")[0]
 
 
@@ -110,7 +110,7 @@ class Widget(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def text(self) -> tuple[str, str | None, str | None]:
-        """What people see of it, whatever the version."""
+        """The texts shown to people, which do not depend on the version."""
         return (self.display_name, self.description, self.icon)
 
     def next_instant(self, now: datetime) -> datetime:
@@ -133,7 +133,7 @@ class Widget(msgspec.Struct, frozen=True, kw_only=True):
         return max(now, newest.published_at + _MILLISECOND)
 
     def redated(self, now: datetime) -> "Widget":
-        """The same widget, with no version dated after `now`, and all in the order they had."""
+        """The same widget without versions dated after `now`, in the same order."""
         last = now
         versions = []
         for version in self.versions:  # Newest first.
@@ -143,5 +143,5 @@ class Widget(msgspec.Struct, frozen=True, kw_only=True):
         return self.with_versions(versions)
 
     def with_versions(self, versions: list[Version]) -> "Widget":
-        """The same widget with these versions, put in order."""
+        """The same widget with these versions, sorted."""
         return msgspec.structs.replace(self, versions=newest_first(versions))

@@ -58,7 +58,7 @@ def is_waiting_over(fault: BaseException) -> bool:
 
 
 def _holder(writer: Connection) -> str:
-    """Uses another connection: a failed transaction cannot be queried."""
+    """Uses another connection, because a failed transaction accepts no queries."""
     with writer.engine.connect() as connection:
         row = connection.execute(_HOLDER, {"key": _KEY}).first()
     if row is None:

@@ -82,7 +82,7 @@ def find_release(connection: Connection, scope: str) -> int:
 def list_instants(
     connection: Connection, actor: str, kinds: Collection[str], since: int, now_ms: int
 ) -> list[int]:
-    """The times at which somebody did such things after an instant, oldest first.
+    """The times of a person's actions of this kind after an instant, oldest first.
 
     Reads only the entries since then. Entries dated after `now_ms` are ignored: the clock was
     ahead.

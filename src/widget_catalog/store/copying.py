@@ -29,7 +29,7 @@ Progress = Callable[[int, int], None]
 
 
 class DatabaseFacts(NamedTuple):
-    """What a copy must have in common with its original."""
+    """Properties in which a copy must match its original."""
 
     schema: str
     rows: dict[str, int]

@@ -40,7 +40,7 @@ _FILE = "file"
 
 
 class Store:
-    """The source of truth. `reading()`, `writing()` and `publishing()` are the only ways in."""
+    """The source of truth, accessed only through `reading()`, `writing()` and `publishing()`."""
 
     def __init__(
         self,
@@ -309,7 +309,7 @@ def _check_file(connection: Connection | PoolProxiedConnection) -> None:
 
 
 def _withdraw(writer: Connection) -> None:
-    """After a commit that has failed."""
+    """Called after a failed commit."""
     with contextlib.suppress(sa.exc.SQLAlchemyError):
         writer.rollback()
     if writer.dialect.name == "sqlite":

@@ -70,7 +70,9 @@ def connect_to_any(addresses: Sequence[str], first: int) -> "tuple[int, Connecti
 
 
 def _hosts(address: str) -> list[dict[str, str]]:
-    """What the address says about each host; one without details, if libpq would reject it."""
+    """The parts of the address for each host; a single one without details if libpq would reject
+    it.
+    """
     from psycopg.conninfo import conninfo_to_dict
 
     given = conninfo_to_dict(address)

@@ -53,7 +53,7 @@ class KeyFile:
         return SigningKey(self, purpose)
 
     def newest(self) -> bytes:
-        """The key to sign with; a new one if there is none that is young enough."""
+        """The key to sign with; a new one if all are too old."""
         keys = self._read()
         if not self._signs(keys):
             with self._locked():
@@ -64,11 +64,11 @@ class KeyFile:
         return bytes.fromhex(keys[-1].secret)
 
     def accepted(self) -> list[bytes]:
-        """The keys that a signature may be of, newest first."""
+        """The keys whose signatures are accepted, newest first."""
         return [bytes.fromhex(it.secret) for it in reversed(self._read()) if self._is_accepted(it)]
 
     def rotate(self) -> None:
-        """Make a new key, and accept no other any more."""
+        """Create a new key, and invalidate all others."""
         with self._locked():
             self._write([self._new()])
 
@@ -91,7 +91,7 @@ class KeyFile:
             raise self._unusable(error) from None
 
     def _write(self, keys: Sequence[_Key]) -> None:
-        """Under the lock. Readers see the old file or the new one."""
+        """Called under the lock. Readers see the old file or the new one."""
         draft = self._path.with_name(f".{self._path.name}.part")
         draft.unlink(missing_ok=True)
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC

@@ -97,7 +97,7 @@ def _pid_by_kernel(lock_file: Path) -> int | None:
 
 
 def _pid_in(locks: str, inode: str) -> int | None:
-    """`1: FLOCK  ADVISORY  WRITE 4711 fd:00:131 0 EOF`; those who wait have an arrow."""
+    """`1: FLOCK ADVISORY WRITE 4711 fd:00:131 0 EOF`; lines of waiting processes have an arrow."""
     for line in locks.splitlines():
         match line.removeprefix("lock:").split():
             case [_, "FLOCK", _, _, pid, place, *_] if place.rpartition(":")[2] == inode:

@@ -49,7 +49,7 @@ def tables() -> list[sa.Table]:
 
 
 def digest_table(connection: Connection, table: sa.Table) -> TableDigest:
-    """Without what differs between databases: transaction ids, and encrypted secrets."""
+    """Excludes values that differ between databases: transaction ids, and encrypted secrets."""
     rows, digest = 0, 0
     for row in _stream(connection, table, _compared(table)):
         rows += 1

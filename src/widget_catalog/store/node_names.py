@@ -24,8 +24,10 @@ def follower_name(secrets: Sequence[str]) -> str:
 
 
 def find_strangers(followers: Iterable[Sequence[str]], secrets: Sequence[str]) -> list[str]:
-    """Where nodes are that do not accept what this one signs, or the other way round. `followers`
-    are rows of `OTHER_FOLLOWERS`."""
+    """The addresses of nodes that do not accept this one's signatures, or vice versa.
+
+    `followers` are rows of `OTHER_FOLLOWERS`.
+    """
     own = _fingerprints(secrets)
     found = set()
     for name, address in followers:

@@ -104,9 +104,10 @@ def postgresql_engine(
 
 
 def is_read_only(fault: BaseException) -> bool:
-    """Whether a server takes no writes, as it says itself, or libpq when it connects.
+    """Whether a server accepts no writes, according to itself, or to libpq when it connects.
 
-    What has a code is the server's own: its words may quote what somebody has typed.
+    Errors with a code come from the server, and their text may quote user input, so only the code
+    is used.
     """
     code: str | None = getattr(fault, "sqlstate", None)
     return code == _READ_ONLY or (code is None and _NOT_CONNECTED in str(fault))
@@ -147,7 +148,7 @@ class Listening:
         return int(newest), str(schema)
 
     def find_strangers(self) -> list[str]:
-        """Where other nodes are that have another secret."""
+        """The addresses of other nodes with another secret."""
         found = self.connection.execute(OTHER_FOLLOWERS).fetchall()
         return find_strangers(found, self._secrets)
 

@@ -28,7 +28,7 @@ def save_revocation(tx: Transaction, widget_id: int, version: Version) -> None:
 
 
 def add_revocations(tx: Transaction, rows: Sequence[tuple[int, str, str, int]]) -> None:
-    """Number of the widget, identity of the version, reason and instant of each."""
+    """Widget number, version identity, reason and time of each."""
     insert_rows(tx.connection, revocations, [(*row, row_checksum(row)) for row in rows])
 
 

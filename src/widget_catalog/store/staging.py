@@ -111,7 +111,7 @@ def remove_batch(tx: Transaction, number: int) -> None:
 
 
 def remove_some_batches(tx: Transaction) -> bool:
-    """Remove some of what is staged; returns whether there is more."""
+    """Remove some batches; returns whether there are more."""
     query = sa.select(staged_batches.c.number).limit(_REMOVED_AT_ONCE)
     numbers = tx.connection.execute(query).scalars().all()
     for number in numbers:

@@ -149,7 +149,7 @@ def change_delivery(tx: Transaction, id_: str, **values: Any) -> None:
 
 
 def claim_delivery(tx: Transaction, delivery: Delivery, until: int) -> bool:
-    """Whether this process sends it: the one that counts the attempt does."""
+    """Count the attempt; returns whether this process should send it."""
     unchanged = sa.and_(
         deliveries.c.id == delivery.id,
         deliveries.c.state == WAITING,
@@ -167,8 +167,8 @@ def claim_delivery(tx: Transaction, delivery: Delivery, until: int) -> bool:
 def list_due(
     connection: Connection, now_ms: int, busy: Collection[str], most: int, most_of_scope: int
 ) -> list[Webhook]:
-    """A few webhooks with due deliveries, those that have waited longest first. Including busy
-    ones, a scope has at most this many of them.
+    """A few webhooks with due deliveries, longest waiting first. The limit per scope includes busy
+    ones.
     """
     is_due = sa.and_(
         deliveries.c.state == WAITING,

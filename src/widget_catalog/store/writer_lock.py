@@ -38,7 +38,7 @@ def busy_sentence(holder: str) -> str:
 
 
 class Patience(NamedTuple):
-    """How long a writer waits for others, and what is reported about it, and to whom.
+    """How long a writer waits for others, and how waiting is reported.
 
     `wait_s` None is for a background thread whose callers have their own timeout. In a service
     only the log names the holder; clients do not learn it.
@@ -185,7 +185,7 @@ class WriterLock:
         return descriptor
 
     def _leave(self, waiter: _Waiter) -> int | None:
-        """The lock, if it was this one's turn."""
+        """Stop waiting; returns the lock if it was just passed to this waiter."""
         with self._mutex:
             with contextlib.suppress(ValueError):
                 self._waiters.remove(waiter)

@@ -1,4 +1,4 @@
-"""Site: everything one origin serves, by the first part of the path."""
+"""Site: everything one origin serves, dispatched by the first segment of the path."""
 
 import sqlite3
 from typing import Protocol
@@ -25,15 +25,15 @@ _log = structlog.get_logger("widget_catalog.web")
 
 class Pages(Protocol):
     async def answer(self, request: Request) -> Response:
-        """A page, if only the one that says that there is none."""
+        """Never None: unknown paths get an error page."""
 
     def failure(self, request: Request, answer: Response) -> Response:
-        """This answer to a program, as a page for people."""
+        """The page for people that corresponds to this response for programs."""
 
 
 class Alarm(Protocol):
     def report(self, fault: BaseException) -> bool:
-        """Whether this is damage; then raise the alarm."""
+        """Whether this is damage; if so, raise the alarm."""
 
 
 class Site:
@@ -88,7 +88,7 @@ class Site:
             return self._for_people(request, internal_fault(path))
 
     def _for_people(self, request: Request, failure: Response) -> Response:
-        """A failure as a page, unless a program asked."""
+        """An error as a page, unless a program sent the request."""
         path = request.path
         if path.startswith(("/api/", CDN_PREFIX, UPLOADS_PREFIX)) or path == "/api":
             return failure

@@ -82,12 +82,14 @@ class StaticSite:
 
     @property
     def widgets(self) -> int:
-        """How many there will be."""
+        """The number of widgets to be written."""
         stats = msgspec.json.decode(self._catalog.stats().body)
         return int(stats["widgets"])
 
     async def files(self) -> AsyncIterator[SiteFile]:
-        """Bundles before what names them, and what clients begin with at the end."""
+        """Bundles before the files that refer to them, and the entry points of
+        clients at the end.
+        """
         for part in range(self._views.count_parts()):
             for scope, name, _ in self._views.list_addresses(part):
                 async for file in self._widget(scope, name):
@@ -167,7 +169,7 @@ class StaticSite:
             yield page
 
     async def _further(self, path: str, most: int) -> AsyncIterator[PageFile]:
-        """Pages after the first, as long as they are linked to."""
+        """Further pages, as long as they are linked."""
         last = f'href="{self._renderer.root}{path}/page-'.encode()
         number = 2
         while number <= most:
@@ -182,7 +184,7 @@ class StaticSite:
         return [f"/sitemaps/{it}.xml" for it in range(self._views.count_parts() + 1)]
 
     def _answers(self) -> Iterator[PageFile]:
-        """What changes with everything, so it is written when everything else is there."""
+        """Files that change with every publish, written after everything else."""
         version = ServiceVersion(release.VERSION, release.RELEASED_AT, release.API_VERSIONS)
         yield PageFile("api/version.json", msgspec.json.encode(version))
         yield PageFile("api/settings.json", msgspec.json.encode(self._settings))
@@ -199,7 +201,7 @@ class StaticSite:
         yield PageFile("static.json", msgspec.json.encode(described))
 
     async def _at(self, path: str, index: str = "") -> AsyncIterator[PageFile]:
-        """What is at an address, if it is still there."""
+        """The content of a path, if it still exists."""
         answer = await self._pages.answer(PlainRequest("GET", path))
         if answer.status == 200:
             place = "/".join(filter(None, (path.strip("/"), index)))

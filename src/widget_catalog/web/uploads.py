@@ -46,7 +46,7 @@ class Uploads:
                 await in_thread(upload.give_up)
 
     def _signed(self, request: Request) -> tuple[str, Kind]:
-        """Which file of which request the address is for, if it is one of ours."""
+        """The file and request of a valid upload URL."""
         query = dict(parse_qsl(request.query_string[:500]))
         kind: Kind
         match request.path[len(PREFIX) :].split("/"):

@@ -43,7 +43,7 @@ def preview_files() -> dict[str, PreviewFile]:
 
 
 def preview_tag(files: Mapping[str, PreviewFile]) -> str:
-    """Another one when any file, or what is said about it, changes."""
+    """Changes whenever any file or its headers change."""
     return hashlib.sha256(repr(sorted(files.items())).encode()).hexdigest()[:16]
 
 

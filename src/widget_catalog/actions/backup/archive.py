@@ -54,7 +54,7 @@ def writing_archive(file: IO[bytes], at_s: int) -> Iterator[ArchiveWriter]:
 
 
 class HashedFile(io.RawIOBase):
-    """Writes to a file and hashes what is written."""
+    """Writes to a file and hashes the written bytes."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -118,7 +118,7 @@ class _Unpacked(io.RawIOBase):
         return size
 
     def _unpack(self) -> bytes:
-        """Some more; nothing at the end."""
+        """The next decompressed bytes; empty at the end."""
         unpacked = b""
         while not unpacked and not self._is_over:
             packed = self._file.read(_PACKED_BYTES)

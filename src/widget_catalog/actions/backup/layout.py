@@ -1,14 +1,14 @@
-"""What a backup holds, and how it is written down.
+"""The file format of backups.
 
-    snapshots/000042-2026-11-15T16-12-00Z/catalog.db      the database of one instant
-                                          manifest.json   what it is, and how much
-                                          SHA256SUMS      the hash of every file that belongs to it
+    snapshots/000042-2026-11-15T16-12-00Z/catalog.db      a consistent copy of the database
+                                          manifest.json   its metadata
+                                          SHA256SUMS      the hash of each of its files
     bundles/ab/cdef….js                                   shared by all snapshots
     replica/abcdef….mdb.zst                               a read model, if there are many widgets:
-    replica/abcdef….index.zst                             shared by the snapshots that it fits
+    replica/abcdef….index.zst                             shared by matching snapshots
 
-A file ending in `.tar.zst` holds the same tree, with one snapshot. `sha256sum -c` reads the list
-of hashes, from the top of the tree.
+A `.tar.zst` file contains the same tree, with one snapshot. `sha256sum -c`, run at the top of the
+tree, verifies the list of hashes.
 """
 
 import hashlib
@@ -129,13 +129,13 @@ def packed_path(sha256_hash: str, kind: PackedKind) -> str:
 
 
 def packed_kind(path: str) -> PackedKind | None:
-    """What of a read model this is; None if the path is not one of such a file."""
+    """Which part of a read model this is; None if the path is not one of such a file."""
     found = _PACKED.fullmatch(path)
     return None if found is None else "mdb" if found[2] == "mdb" else "index"
 
 
 def hash_in_name(path: str) -> str:
-    """The hash of a file that snapshots share; nothing for the others."""
+    """The hash of a file that snapshots share; empty for other files."""
     found = _PACKED.fullmatch(path)
     return bundle_hash(path) or "" if found is None else found[1]
 

@@ -59,7 +59,7 @@ from .replica_pool import ReplicaPool, ReplicaSource
 
 
 class Catalog(NamedTuple):
-    """What is backed up."""
+    """The catalog to back up."""
 
     folder: Path
     database: Path
@@ -314,7 +314,7 @@ def _count(manifest: Manifest, files: set[StoredName]) -> None:
 def _described(
     path: str, manifest: Manifest, database: Path, files: set[StoredName]
 ) -> list[tuple[str, bytes]]:
-    """The manifest of a snapshot, and the hashes of all that belongs to it."""
+    """The manifest of a snapshot, and the hashes of all its files."""
     content = msgspec.json.format(msgspec.json.encode(manifest), indent=1) + b"\n"
     sums = {path_of(it): it.sha256_hash for it in files}
     for missing in manifest.missing:

@@ -8,7 +8,7 @@ MARK = ".restoring"
 
 
 def require_whole(folder: Path) -> None:
-    """Raises CatalogMissing where a restore was interrupted."""
+    """Raises CatalogMissing if a restore was interrupted."""
     if (folder / MARK).exists():
         raise CatalogMissing(
             f"A restore into {folder} was interrupted. Run it again: it begins again."

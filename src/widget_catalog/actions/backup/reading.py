@@ -105,13 +105,12 @@ def read_backup(
     *,
     despite_damage: bool = False,
 ) -> Snapshot:
-    """Copy a snapshot: its database, and its bundles to where `place` says.
+    """Copy a snapshot: its database, and its bundles to the paths that `place` returns. The
+    database of a folder need not be copied.
 
-    The database of a folder may stay where it is.
-
-    Raises InvalidBackup with all errors. The copy must not be used then. `despite_damage`: not for
-    bundles and rows of widgets; the damaged bundles are copied, too. A damaged read model is never
-    an error: it can be rebuilt.
+    Raises InvalidBackup with all errors; the copy must not be used then. With `despite_damage`,
+    damaged bundles and rows of widgets are no errors; the damaged bundles are copied, too. A
+    damaged read model is never an error: it can be rebuilt.
     """
     if source.is_dir():
         found = _read_folder(source, _chosen(source, name), database, place, bar)
@@ -132,7 +131,7 @@ def read_backup(
 
 
 def _without(manifest: Manifest, faults: list[Fault], database: Path) -> Manifest:
-    """What it would say if it had never had the bundles that are damaged."""
+    """The manifest of the same snapshot without the damaged bundles."""
     gone = {it.bundle for it in faults} | set(manifest.missing)
     kept = [
         it for it in list_stored_names(database) if bundle_path(it.sha256_hash, it.kind) not in gone
@@ -160,7 +159,7 @@ def _described(snapshot: Path) -> Manifest | str:
 
 
 class _Contents:
-    """What was found in a backup, to be compared with its manifest."""
+    """The files found in a backup, to be compared with its manifest."""
 
     def __init__(self) -> None:
         self.name = ""
@@ -192,7 +191,7 @@ class _Contents:
 
     @property
     def manifest(self) -> Manifest:
-        """It is trusted only if its hash is right."""
+        """Only trusted if its hash is right."""
         path = f"{SNAPSHOTS}/{self.name}/{MANIFEST}"
         if MANIFEST not in self._kept:
             raise InvalidBackup([f"{path} is missing."], _OTHER_SNAPSHOT)
@@ -330,7 +329,7 @@ def _read_file(
 
 
 def _copy(content: IO[bytes], target: Path | None) -> str:
-    """Copy to a new file, if there is one to write; gives the hash of what was read."""
+    """Copy to a new file, if a path is given; returns the hash of the bytes read."""
     digest = hashlib.sha256()
     with contextlib.ExitStack() as stack:
         file = None if target is None else stack.enter_context(target.open("xb"))
@@ -342,7 +341,7 @@ def _copy(content: IO[bytes], target: Path | None) -> str:
 
 
 def _unpack(content: IO[bytes], target: Path | None) -> str:
-    """The same for a file that is packed: the hash is that of what was read."""
+    """The same for a compressed file: the hash is that of the compressed bytes."""
     if target is None:
         return _copy(content, None)
     digest = hashlib.sha256()

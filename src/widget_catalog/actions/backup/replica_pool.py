@@ -86,7 +86,7 @@ class ReplicaPool:
             )
 
     def keep_only(self, manifests: list[Manifest]) -> None:
-        """Remove what belongs to none of these."""
+        """Remove all others."""
         kept = {file for it in manifests if it.replica for file in it.replica.files}
         for path in (self._folder / REPLICA).glob("*.zst"):
             if f"{REPLICA}/{path.name}" not in kept:

@@ -126,7 +126,7 @@ def _require_empty(target: Path) -> None:
 
 
 def _clear(target: Path) -> None:
-    """Remove what a restore has written, the marker last."""
+    """Remove the files written by a restore, the marker last."""
     for path in sorted(target.iterdir(), key=lambda it: it.name == MARK):
         if path.name in _NOT_OURS:
             continue

@@ -42,7 +42,7 @@ def _identities(widget: Widget) -> set[str]:
 
 
 def _require_files(bundles: Bundles, versions: Iterable[Version]) -> None:
-    """Files that were stored before the lock was taken may have been removed meanwhile."""
+    """Files that were stored before the lock was acquired may have been removed since."""
     for it in versions:
         if it.revocation is not None:
             continue

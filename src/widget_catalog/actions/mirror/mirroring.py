@@ -75,7 +75,7 @@ class Round(NamedTuple):
 
 
 class _Copy(NamedTuple):
-    """What is to be saved of a widget: nothing, if it is not to be here and never was."""
+    """The widget to save; None if it should not be here and never was."""
 
     key: Key
     wanted: Widget | None
@@ -110,7 +110,7 @@ class Mirroring:
             record_begun(self._store, self._catalog.url)
 
     def _claim(self, wanted: Wanted) -> bool:
-        """Whether it has become a mirror just now."""
+        """Whether it has just become a mirror."""
         url = self._catalog.url
         with self._store.publishing() as tx:
             mirror = find_mirror(tx.connection)
@@ -228,8 +228,9 @@ class Mirroring:
                 yield scope, name
 
     def _list_everything(self) -> None:
-        """Note all widgets, here and there. The number comes first: what changes meanwhile is
-        looked at again."""
+        """Add tasks for all widgets, local and upstream. The sequence number is read first, so
+        that concurrent changes are processed again.
+        """
         seq = self._catalog.revocations().revision
         mirror = self._get()
         keys: set[Key] = set()
@@ -319,7 +320,7 @@ def _is_scope(catalog: Catalog, scope: str) -> bool:
 
 
 class _ScopeCopies:
-    """The widgets of one scope that have to be compared with those of the other catalog."""
+    """The widgets of one scope that have to be compared with the upstream."""
 
     def __init__(
         self, upstream: Upstream, mirror: Mirror, store: Store, scope: str, keys: list[Key]

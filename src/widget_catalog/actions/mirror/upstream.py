@@ -40,7 +40,7 @@ class MirrorFault(CatalogError):
 
 
 class Head(NamedTuple):
-    """A widget as the other catalog lists it. A registry does not say when it was created."""
+    """A widget as listed by the upstream. A registry does not include the creation time."""
 
     scope: str
     name: str
@@ -62,7 +62,7 @@ def head_in_registry(scope: str, it: RegistryWidget) -> Head:
 
 
 def head_in_detail(found: WidgetDetail, known: Widget) -> Head:
-    """A detail says `false` of what a registry says `null`."""
+    """A detail has `false` where a registry has `null`."""
     it = found.widget
     is_official = known.is_official if it.is_official is bool(known.is_official) else it.is_official
     about = (it.display_name, it.description, it.icon, is_official)
@@ -70,7 +70,7 @@ def head_in_detail(found: WidgetDetail, known: Widget) -> Head:
 
 
 class Upstream:
-    """What one round of mirroring knows of the other catalog. Used by several threads."""
+    """The upstream's state in one round of mirroring. Used by several threads."""
 
     def __init__(
         self,
@@ -121,8 +121,9 @@ class Upstream:
         return self.with_revocations(self._decoded(line, sizes), before)
 
     def with_revocations(self, widget: Widget, before: Mapping[str, Version]) -> Widget:
-        """Its versions as the other catalog revokes them. Of a revoked version it does not say
-        whether it was yanked besides."""
+        """The versions with the upstream's revocations. For a revoked version it is not known
+        whether it was yanked, too.
+        """
         versions = []
         for it in widget.versions:
             revocation = self._revocation(f"{widget.scope}/{widget.name}", it.identity)
@@ -208,7 +209,9 @@ class Upstream:
         return url.startswith(self._own)
 
     def _reached(self, url: str) -> str:
-        """As we reach the catalog, which may be at another address than it believes."""
+        """The same URL below the address at which we reach the catalog, which may differ from its
+        own.
+        """
         if url.startswith(self._base_url):
             return f"{self.catalog.url}/{url.removeprefix(self._base_url)}"
         return url

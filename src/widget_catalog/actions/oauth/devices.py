@@ -17,7 +17,7 @@ _TOO_OFTEN = "Too many wrong codes."
 
 
 class DeviceRequest(NamedTuple):
-    """A machine that waits for somebody: its code, and the program that runs on it."""
+    """A device that waits for authorization: its code, and the program that runs on it."""
 
     user_code: str
     client_name: str

@@ -55,7 +55,7 @@ class StoredCode:
         self._given = given_redirect_uri
 
     def get_redirect_uri(self) -> str | None:
-        """OAuth 2.1 does not ask for it a second time; but if it comes, it must be the same."""
+        """OAuth 2.1 does not require it a second time; if it is sent, it must be the same."""
         return self.code.redirect_uri if self._given else None
 
     def get_scope(self) -> str:
@@ -219,7 +219,7 @@ class DeviceGrant(DeviceCodeGrant):
         return StoredDevice(device, tx.at_ms)
 
     def query_user_grant(self, user_code: str) -> tuple[Account | None, bool] | None:
-        """Who has decided, and how; None as long as nobody has."""
+        """The person and their decision; None until they have decided."""
         device = find_device_by_user_code(self.server.tx.connection, user_code)
         if device is None or device.is_denied:
             return None, False
@@ -290,6 +290,6 @@ def _enabled(tx: Transaction, account_id: int) -> Account | None:
 
 
 def _shown(address: str) -> str:
-    """Short, and in characters that may stand in an error of OAuth's."""
+    """Short, and with only the characters allowed in an OAuth error."""
     shown = quote(address, safe=":/?#[]@!$&()*+,;=%")
     return shown if len(shown) <= _SHOWN_CHARACTERS else f"{shown[:_SHOWN_CHARACTERS]}..."

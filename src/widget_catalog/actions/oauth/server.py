@@ -95,7 +95,7 @@ class Client(ClientMixin):
         return None
 
     def get_allowed_scope(self, scope: str | None) -> str:
-        """What is known of what is asked for; without being asked, everything."""
+        """The known ones among the requested scopes; all of them if none was requested."""
         wanted = (scope or "").split() or SCOPES
         return " ".join(it for it in SCOPES if it in wanted)
 
@@ -131,7 +131,7 @@ class Server(AuthorizationServer):
 
     @property
     def tx(self) -> Transaction:
-        """Everything one request does is done in this, and so by no two requests at once."""
+        """The transaction of this request; everything it does is in it."""
         if self._tx is None:
             raise RuntimeError("Nothing can be written here.")
         return self._tx
@@ -155,7 +155,7 @@ class Server(AuthorizationServer):
         add_pair(self.tx, pair)
 
     def _grant(self, token: dict[str, Any], request: Any) -> Grant:
-        """The sign-in that a new pair belongs to, begun here if it is the first."""
+        """The sign-in of a new pair, created here for the first pair."""
         if request.refresh_token is not None:
             known: Grant = request.refresh_token.grant
             return known
@@ -192,7 +192,7 @@ class Server(AuthorizationServer):
         append(self.tx, actor, event)
 
     def send_signal(self, name: str, *args: object, **values: object) -> None:
-        """Nobody listens."""
+        """Signals are not used."""
 
     def create_oauth2_request(self, request: "OAuth2Request | Parameters") -> OAuth2Request:
         if isinstance(request, OAuth2Request):
@@ -210,7 +210,7 @@ class Server(AuthorizationServer):
         return self.refusal(error)
 
     def refusal(self, error: OAuth2Error) -> Answer:
-        """An error of OAuth's, with a sentence: for the client, or on its way back to it."""
+        """An OAuth error with a message, for the client directly or by redirect."""
         sentence = self._sentence_of(error)
         if not error.redirect_uri:
             return Answer(400, {"error": error.error, "error_description": sentence})
@@ -240,12 +240,14 @@ class Parameters(NamedTuple):
 class _Payload(BasicOAuth2Payload):
     @property
     def response_type(self) -> str:
-        """Only what may stand in an error: Authlib puts it there, and fails at the rest."""
+        """Only characters that are allowed in an error: Authlib quotes it there, and fails
+        otherwise.
+        """
         return "code" if self.data.get("response_type") == "code" else "another"
 
 
 class _Request(OAuth2Request):
-    """The parameters of a request, wherever they stood in it. It has nothing else."""
+    """The parameters of a request, from its query or body, and nothing else."""
 
     def __init__(self, given: Parameters) -> None:
         # Authlib rejects addresses without TLS, but only the proxy in front knows whether TLS is
@@ -273,5 +275,5 @@ def shown_id(client_id: str) -> str:
 
 
 def message_of(error: OAuth2Error) -> str:
-    """Ours; only about what is wrong with a request, Authlib says more."""
+    """Our own message, except for invalid requests, where Authlib's is more specific."""
     return str(_SENTENCES.get(error.error) or error.description or "This cannot be understood.")

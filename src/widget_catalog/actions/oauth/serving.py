@@ -27,7 +27,7 @@ _DEVICES_PER_ADDRESS = 30
 
 
 class Consent(NamedTuple):
-    """What a person is asked to agree to."""
+    """The permission that a person is asked for."""
 
     client_name: str
     redirect_uri: str

@@ -29,7 +29,7 @@ def open_successor(refresh_token: str, sealed: str) -> dict[str, Any]:
 
 
 def forget_successors(store: Store) -> None:
-    """Remove expired ones. Every refresh does so, too; but there may be no other."""
+    """Remove expired ones. Every refresh does so, too, but there may be no further one."""
     rotated_before = store.now_ms() - GRACE_MS
     with store.reading() as connection:
         if not has_successors(connection, rotated_before):

@@ -1,7 +1,7 @@
 """Maps a person at the provider to an account here: known, new, or connected.
 
-Accounts are never linked by e-mail address: somebody who can choose theirs at the provider could
-choose yours.
+Accounts are never linked by e-mail address: a person who can choose their address at the provider
+could choose someone else's.
 """
 
 import re
@@ -38,7 +38,7 @@ _NOT_IN_A_NAME = re.compile(r"[^a-z0-9]+")
 
 
 class Newcomer(msgspec.Struct, frozen=True):
-    """Somebody without an account, to be asked for a name; the browser keeps it, signed."""
+    """A person without an account, who has to choose a name; stored in the browser, signed."""
 
     issuer: str
     subject: str
@@ -58,9 +58,12 @@ def sign_in_identity(
     browser: Browser = UNKNOWN_BROWSER,
     reserved: Set[str] = RESERVED,
 ) -> SignedIn | Newcomer:
-    """Sign in a known person, in place of the former session; make an account for an unknown
-    one, or ask for its name. Somebody whose address has an account is asked, too: that page also
-    says how to connect an account one has."""
+    """Sign in a known person, replacing the browser's session; create an account for an unknown
+    one, or ask for its name.
+
+    A person whose e-mail address belongs to an account is asked, too: that page also explains how
+    to connect an existing account.
+    """
     with store.writing() as tx:
         account = find_account_by_identity(tx.connection, person.issuer, person.subject)
         if account is not None:
@@ -92,7 +95,9 @@ def sign_in_newcomer(
     browser: Browser = UNKNOWN_BROWSER,
     reserved: Set[str] = RESERVED,
 ) -> SignedIn:
-    """Make the account; InvalidAccount or Conflict if the name or e-mail cannot be used."""
+    """Create the account. Raises InvalidAccount or Conflict if the name or e-mail
+    cannot be used.
+    """
     faults = [fault] if (fault := email_fault(newcomer.email)) else []
     try:
         parse_username(newcomer.username, reserved)
@@ -133,5 +138,5 @@ def _open(
 
 
 def _name_from(text: str) -> str:
-    """A name as it could be here: `Ann.Smith@example.org` becomes `ann-smith`."""
+    """A valid name derived from theirs: `Ann.Smith@example.org` becomes `ann-smith`."""
     return _NOT_IN_A_NAME.sub("-", text.partition("@")[0].lower()).strip("-")[:64]

@@ -6,7 +6,7 @@ import msgspec
 
 
 class Begun(msgspec.Struct, frozen=True):
-    """A sign-in under way; the browser keeps it, signed. `connects` is an account's number."""
+    """A sign-in in progress; stored in the browser, signed. `connects` is an account's number."""
 
     state: str
     nonce: str
@@ -16,7 +16,7 @@ class Begun(msgspec.Struct, frozen=True):
 
 
 class Person(NamedTuple):
-    """Who the provider says has come. Only `subject` is theirs permanently."""
+    """The person according to the provider. Only `subject` is permanent."""
 
     issuer: str
     subject: str

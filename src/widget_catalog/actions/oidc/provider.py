@@ -62,9 +62,9 @@ class Provider:
     def begin(
         self, next_: str, connects: int | None = None, *, asks_again: bool = False
     ) -> tuple[str, Begun]:
-        """Where to send the person, and what must be at hand when they come back.
+        """Where to redirect the person, and the state needed for the callback.
 
-        `asks_again`: the provider is to make sure of the person, even if it knows them.
+        With `asks_again`, the provider must re-authenticate the person.
         """
         state, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(3))
         address = prepare_grant_uri(
@@ -82,7 +82,7 @@ class Provider:
         return str(address), Begun(state, nonce, verifier, next_, connects)
 
     def finish(self, begun: Begun, query: Mapping[str, str]) -> Person:
-        """Who has come back, or what went wrong."""
+        """The person who signed in; raises an error if that failed."""
         if "error" in query:
             raise InvalidRequest(f"{self.name} has not signed you in.")
         if not hmac.compare_digest(begun.state.encode(), query.get("state", "").encode()):
@@ -155,7 +155,7 @@ class Provider:
         return claims
 
     def _userinfo(self, access_token: object, subject: str) -> dict[str, Any]:
-        """What the ID token does not contain; of use only if it is about the same person."""
+        """Claims missing from the ID token; only used if they are about the same subject."""
         place = self._discovered().userinfo_endpoint
         if place is None:
             return {}
@@ -178,7 +178,7 @@ class Provider:
         return answer
 
     def _failed(self, reason: str) -> ProviderFailed:
-        """The person learns that it failed; why, the operator."""
+        """The person only learns that it failed; the log has the reason."""
         _log.error("The OpenID Connect provider failed.", provider=self._issuer, reason=reason)
         return ProviderFailed(
             f"{self.name} cannot sign you in just now. Try again later, or sign in with a password."

@@ -46,14 +46,14 @@ _TRIES = 20
 
 
 class PasskeyOffered(msgspec.Struct, frozen=True):
-    """A passkey that may be added; the page keeps it, signed, until the browser has made it."""
+    """A passkey to be added; stored in the page, signed, until the browser has created it."""
 
     account_id: int
     challenge: str
 
 
 class AppOffered(msgspec.Struct, frozen=True):
-    """An app that may be set up; the page keeps it, signed, until a code of it is typed."""
+    """An app to be set up; stored in the page, signed, until its code is entered."""
 
     account_id: int
     secret: str
@@ -75,7 +75,7 @@ def needs_factor(store: Store, policy: FactorPolicy, visitor: Visitor) -> bool:
 def offer_passkey(
     store: Store, policy: FactorPolicy, visitor: Visitor
 ) -> tuple[PasskeyOffered, str]:
-    """A new passkey, and what the browser needs to make it, as JSON."""
+    """A new passkey, and the options for the browser to create it, as JSON."""
     account = require_person(visitor.actor)
     offered = PasskeyOffered(account.id, new_challenge())
     known = list_factors(store, visitor).passkeys
@@ -90,7 +90,7 @@ def add_own_passkey(
     credential: Mapping[str, Any],
     name: str,
 ) -> list[str]:
-    """Add a passkey; gives new recovery codes if it is the first second factor."""
+    """Add a passkey; returns new recovery codes if it is the first second factor."""
     account = _changing(store, visitor, offered.account_id)
     if policy.site.passkey_fault is not None:
         raise InvalidRequest(policy.site.passkey_fault)
@@ -140,8 +140,9 @@ def offer_app(visitor: Visitor) -> AppOffered:
 def add_own_app(
     store: Store, policy: FactorPolicy, visitor: Visitor, offered: AppOffered, code: str
 ) -> list[str]:
-    """Set up the app, once a code of it is right; gives new recovery codes if it is the first
-    second factor. That code is used up by it."""
+    """Set up the app, if its code is right; returns new recovery codes if it is the first second
+    factor. The code is used up.
+    """
     account = _changing(store, visitor, offered.account_id)
     count_attempt(store, {f"app of {account.id}": _TRIES}, "Too many wrong codes.")
     step = find_step(offered.secret, code, store.now_ms())
@@ -211,8 +212,8 @@ def _new_codes(tx: Transaction, visitor: Visitor, account: Account) -> list[str]
 
 
 def _after_removal(tx: Transaction, policy: FactorPolicy, account: Account) -> None:
-    """Without a factor there is nothing to recover; and if one is required, the last one must
-    stay.
+    """Without a factor there is nothing to recover. If a factor is required, the last one cannot
+    be removed.
     """
     if find_factors(tx.connection, account.id).has_any:
         return

@@ -58,7 +58,7 @@ def user_handle(account: Account) -> bytes:
 
 
 def creation_options(site: Site, account: Account, challenge: str, known: Sequence[Passkey]) -> str:
-    """What `navigator.credentials.create` is called with, as JSON."""
+    """The argument of `navigator.credentials.create`, as JSON."""
     import webauthn
     from webauthn.helpers import structs
 
@@ -84,7 +84,7 @@ def creation_options(site: Site, account: Account, challenge: str, known: Sequen
 def request_options(
     site: Site, challenge: str, known: Sequence[Passkey] = (), *, verifies_user: bool
 ) -> str:
-    """What `navigator.credentials.get` is called with, as JSON; without `known`, any passkey."""
+    """The argument of `navigator.credentials.get`, as JSON; without `known`, for any passkey."""
     import webauthn
     from webauthn.helpers.structs import UserVerificationRequirement
 
@@ -102,7 +102,7 @@ def request_options(
 
 
 def check_new(site: Site, challenge: str, credential: Mapping[str, Any]) -> NewPasskey:
-    """What was made, or InvalidRequest."""
+    """The new passkey, or InvalidRequest."""
     import webauthn
     from webauthn.helpers import bytes_to_base64url
 
@@ -132,7 +132,7 @@ def check_use(
     *,
     verifies_user: bool,
 ) -> Used:
-    """What has become of the passkey, or NotSignedIn."""
+    """The new state of the passkey, or NotSignedIn."""
     import webauthn
 
     try:
@@ -151,13 +151,13 @@ def check_use(
 
 
 def credential_id_of(credential: Mapping[str, Any]) -> str | None:
-    """The id in what a browser has sent, if it can be one."""
+    """The credential id in the browser's response, if it is a possible one."""
     id_ = credential.get("id")
     return id_ if isinstance(id_, str) and _CREDENTIAL_ID.match(id_) else None
 
 
 def names_user(credential: Mapping[str, Any], account: Account) -> bool:
-    """Whether the authenticator says that the passkey is this account's."""
+    """Whether the authenticator's response names this account."""
     response = credential.get("response")
     handle = response.get("userHandle") if isinstance(response, dict) else None
     try:
@@ -167,14 +167,15 @@ def names_user(credential: Mapping[str, Any], account: Account) -> bool:
 
 
 def _refused(fault: Exception, answer: CatalogError) -> CatalogError:
-    """The person learns that it failed; why, the operator. The library lets errors of many kinds
-    through where what it is given is no passkey at all."""
+    """The person only learns that it failed; the log has the reason. For input that is not a
+    passkey at all, the library raises errors of many types.
+    """
     _log.warning("A passkey was refused.", reason=f"{type(fault).__name__}: {fault}"[:300])
     return answer
 
 
 def _transports(credential: Mapping[str, Any]) -> tuple[str, ...]:
-    """How the browser reaches it, as far as it is known: a hint for the next time."""
+    """How the browser reached it, if known: a hint for the next time."""
     from webauthn.helpers.structs import AuthenticatorTransport
 
     response = credential.get("response")

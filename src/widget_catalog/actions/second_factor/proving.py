@@ -55,7 +55,7 @@ class Proof(NamedTuple):
     take: Callable[[Transaction], bool]
 
     def taken(self, tx: Transaction) -> None:
-        """NotSignedIn, if the factor was used or removed meanwhile."""
+        """Raises NotSignedIn if the factor was used or removed meanwhile."""
         if not self.take(tx):
             raise NotSignedIn(WRONG_CODE if self.factor is Factor.APP else NOT_ACCEPTED)
 
@@ -105,7 +105,7 @@ def _known_key(account: Account, network: str) -> str:
 def _limits(
     store: Store, account: Account, network: str, session_id: str | None, *, is_of_app: bool
 ) -> dict[str, int]:
-    """What wrong codes are counted by, and how many are heard in a window."""
+    """The keys by which wrong codes are counted, and the limit of each."""
     if not is_of_app:
         return {f"recovery code {account.id} {network}": _RECOVERY_CODES_PER_ACCOUNT_AND_ADDRESS}
     if session_id is not None:

@@ -40,7 +40,7 @@ class SecretBox:
         return Fernet(self._key_file.read_bytes().strip())
 
     def _make_key(self) -> None:
-        """Atomic: of two concurrent processes one wins, and nobody sees a partial key."""
+        """Atomic: of two concurrent processes one wins, and a partial key is never visible."""
         if self._key_file.exists():
             return
         folder = self._key_file.parent

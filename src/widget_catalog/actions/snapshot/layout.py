@@ -1,13 +1,13 @@
-"""How a snapshot is written: a tar file of an export, with nothing in it that is not checked.
+"""The file format of snapshots: a tar file of an export, of which every byte is verified.
 
-    snapshot.json     what this is, of which catalog, and the hash of SHA256SUMS
+    snapshot.json     metadata: its catalog, and the hash of SHA256SUMS
     snapshot.sig      the Ed25519 signature of snapshot.json, 64 bytes; missing if it is not signed
     SHA256SUMS        the hash of every file that follows, as `sha256sum -c` reads it
     catalog.ndjson    the widgets, as `import` reads them
     bundles/…         the bundles and style sheets that they name, by hash
 
-All headers, paddings and the end follow from the names and sizes, so that every byte of the file
-is either hashed or known.
+Headers, padding and the end are determined by names and sizes, so every byte of the file is either
+hashed or known.
 """
 
 import hashlib
@@ -101,19 +101,19 @@ def parse_sums_line(line: bytes) -> Sum | None:
 
 
 def tar_header(path: str, size_bytes: int) -> bytes:
-    """The block before a file: nothing of the machine that makes it gets in."""
+    """The block before a file, without any data of the machine that creates it."""
     member = tarfile.TarInfo(path)
     member.size, member.mode, member.mtime = size_bytes, 0o644, 0
     return member.tobuf(tarfile.GNU_FORMAT)
 
 
 def padding_after(size_bytes: int) -> int:
-    """A file fills whole blocks."""
+    """Pads a file to whole blocks."""
     return -size_bytes % BLOCK_BYTES
 
 
 def end_of(size_bytes: int) -> int:
-    """How many zeros end an archive that is so long before them."""
+    """The number of zeros at the end of an archive of this length."""
     ended = size_bytes + 2 * BLOCK_BYTES
     return ended + -ended % tarfile.RECORDSIZE - size_bytes
 

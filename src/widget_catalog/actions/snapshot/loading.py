@@ -1,4 +1,4 @@
-"""Loads a verified snapshot: imports what is missing, and updates what exists.
+"""Loads a verified snapshot: imports new widgets and versions, and updates existing ones.
 
 Bundles come first, because nothing refers to them yet; then the import, which is atomic; then
 changes to existing widgets, in batches. If this is interrupted, loading the same snapshot again

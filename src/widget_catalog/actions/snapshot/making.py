@@ -84,7 +84,9 @@ def make_snapshot(
 
 
 class _Draft:
-    """What goes into the snapshot: its widgets, the files they need, and the state they are of."""
+    """The content of the snapshot: its widgets, the files they need, and the state
+    they belong to.
+    """
 
     def __init__(self, connection: Reading, wanted: Wanted, files: "_Files") -> None:
         self._connection = connection

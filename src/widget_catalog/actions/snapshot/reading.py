@@ -80,7 +80,7 @@ class Snapshot:
             raise InvalidSnapshot(faults)
 
     def parts(self) -> Iterator[tuple[Part, str]]:
-        """Every file after SHA256SUMS with the hash that it must have, in that order."""
+        """Every file after SHA256SUMS with its expected hash, in that order."""
         at = _after(self._sums)
         for it in self._sums_lines():
             part = self._file.part_at(at, it.path)
@@ -197,12 +197,12 @@ def _header(file: "_File", content: bytes) -> Header:
 
 
 def _after(part: Part) -> int:
-    """Where the header of the next file is."""
+    """The position of the next file's header."""
     return part.stop + padding_after(part.size_bytes)
 
 
 class _File:
-    """Reads by place, so that several readers do not disturb each other."""
+    """Reads at given positions, so that several readers do not affect each other."""
 
     def __init__(self, path: Path, descriptor: int) -> None:
         self.path = path
@@ -214,7 +214,9 @@ class _File:
         return None if member is None else member.name
 
     def part_at(self, at: int, path: str, max_bytes: int | None = None) -> Part:
-        """The file whose header is here; it must be just as we would write it."""
+        """The file whose header is at this position; the header must be exactly as we would write
+        it.
+        """
         block = self._read(at, BLOCK_BYTES)
         if len(block) < BLOCK_BYTES:
             self._refuse_begin(at, f"It is cut off: {path} is missing.")
@@ -230,7 +232,7 @@ class _File:
         return part
 
     def read_whole(self, part: Part) -> bytes:
-        """Of a small file, whose padding is checked at once."""
+        """For a small file; its padding is checked immediately."""
         if not self.is_zero(part.stop, padding_after(part.size_bytes)):
             self.refuse(f"The padding after {part.path} was changed.")
         return self._read(part.start, part.size_bytes)
@@ -274,7 +276,7 @@ def _member(block: bytes) -> tarfile.TarInfo | None:
 
 
 class _Section(io.RawIOBase):
-    """A file in the snapshot, as a file that can be sought."""
+    """A file in the snapshot as a seekable stream."""
 
     def __init__(self, descriptor: int, part: Part) -> None:
         self._descriptor = descriptor

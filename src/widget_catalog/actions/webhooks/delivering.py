@@ -30,10 +30,12 @@ _CLOSE_S = 2.0
 
 class DeliveryCounter(Protocol):
     def count_deliveries(self, outcome: str, number: int) -> None:
-        """So many were `delivered`, `retried` or `failed`; or so many webhooks `disabled`."""
+        """The number of deliveries that were `delivered`, `retried` or `failed`, or of webhooks
+        that were `disabled`.
+        """
 
     def show_waiting(self, number: int) -> None:
-        """So many deliveries wait; 0 in a process that delivers nothing."""
+        """The number of pending deliveries; 0 in a process that does not deliver."""
 
 
 class Deliverer:

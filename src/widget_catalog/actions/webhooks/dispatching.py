@@ -104,7 +104,7 @@ class Dispatcher:
         return is_recorded or has_more or is_sending
 
     def wait(self, timeout_s: float) -> None:
-        """Until nothing is being sent any more, or so long."""
+        """Wait until nothing is being sent, with a timeout."""
         for thread in list(self._busy.values()):
             thread.join(timeout_s)
 
@@ -276,7 +276,7 @@ def _record_batch(tx: Transaction, webhook_id: str, outcomes: list[Outcome]) -> 
 
 
 def _record_health(tx: Transaction, webhook: Webhook, outcomes: list[Outcome]) -> int:
-    """Update the state of the webhook after these; returns 1 if it is disabled by it."""
+    """Update the state of the webhook after these deliveries; returns 1 if it is disabled."""
     sent = [it for it in outcomes if it.was_sent]
     last = sent[-1]
     if last.is_delivered:

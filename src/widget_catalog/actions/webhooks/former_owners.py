@@ -18,7 +18,7 @@ def disable_webhooks_of_account(tx: Transaction, actor: Actor, username: str, re
 
 
 def disable_webhooks_added_by(tx: Transaction, actor: Actor, username: str, scope: str) -> None:
-    """Their address is one that a former owner has chosen."""
+    """Their URLs were chosen by a former owner."""
     reason = f"{username}, who added it, is no longer an owner of {scope}."
     for webhook in list_enabled_webhooks(tx.connection, scope):
         if webhook.created_by == username:

@@ -119,7 +119,7 @@ def create_webhook(
 
 
 def list_managed_webhooks(store: Store, actor: Actor, scope: str | None = None) -> list[Webhook]:
-    """Those of one scope; or all that the actor may manage."""
+    """Those of one scope, or all that the actor may manage."""
     _refuse_tokens(actor)
     with store.reading() as connection:
         if scope is not None:
@@ -156,7 +156,7 @@ def list_owned_scopes(store: Store, actor: Actor) -> list[str]:
 def show_webhook(
     store: Store, actor: Actor, id_: str, page: int = 1, limit: int = 20
 ) -> tuple[Webhook, list[Delivery], int]:
-    """With a page of its deliveries, the newest first, and how many there are."""
+    """With a page of its deliveries, newest first, and their total."""
     with store.reading() as connection:
         webhook = _get(connection, actor, id_)
         return webhook, *list_deliveries(connection, id_, page, limit)
@@ -281,8 +281,9 @@ def _require(connection: Snapshot, actor: Actor, scope: str | None) -> None:
 
 
 def _lock(tx: Transaction, actor: Actor, scope: str | None) -> None:
-    """Nobody disables the account or changes who owns the scope until the transaction ends: they
-    would miss a webhook that it adds or enables."""
+    """Lock the account and the owners of the scope until the transaction ends. Otherwise a
+    concurrent change of either would miss a webhook that is added or enabled here.
+    """
     if actor.account is not None:
         lock_account(tx, actor.account.id)
         as_now(tx.connection, actor)

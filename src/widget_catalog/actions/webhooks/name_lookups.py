@@ -36,7 +36,7 @@ class NameLookups:
         self._running: Counter[str | None] = Counter()
 
     def addresses_of(self, host: str, port: int, scope: str | None, timeout_s: float) -> list[str]:
-        """Raises TimeoutError, TooManyLookups, or what the resolver does."""
+        """Raises TimeoutError, TooManyLookups, or the resolver's error."""
         answer: Future[list[str]] = Future()
 
         def look_up() -> None:

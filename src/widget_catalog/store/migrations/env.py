@@ -1,4 +1,4 @@
-"""Alembic's entry. The connection, inside a transaction, is handed over by `store.migrate`."""
+"""Alembic's entry point. `store.migrate` passes the connection, inside a transaction."""
 
 from alembic import context
 

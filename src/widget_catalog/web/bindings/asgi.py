@@ -96,7 +96,7 @@ async def _send_stream(send: Send, status: int, headers: Headers, body: StreamBo
 
 
 class _HeaderLines:
-    """All lines of a request's header, the same name several times if it came so."""
+    """All header lines of a request; a name may occur several times."""
 
     def __init__(self, raw: Iterable[tuple[bytes, bytes]]) -> None:
         self._lines = [(key.decode("latin-1"), value.decode("latin-1")) for key, value in raw]

@@ -107,12 +107,12 @@ class LargeAnswers:
             ended.cancel()
 
     def _is_enough(self, ahead: int) -> bool:
-        """Whether an answer that is so far ahead has to wait."""
+        """Whether a response with this many unsent bytes has to wait."""
         return ahead > _AHEAD_OF_EACH_BYTES and self._ahead_bytes > _AHEAD_BYTES
 
 
 async def _ended(protocol: Any) -> None:
-    """Until the server has accepted the whole response, or the connection has ended."""
+    """Returns when the server has accepted the whole response, or the connection has ended."""
     await protocol.client_disconnect()
 
 

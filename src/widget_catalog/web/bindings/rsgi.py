@@ -21,7 +21,7 @@ from .large_answers import LargeAnswers
 
 
 class RsgiApp:
-    """Rebuilt in every worker process by `build`, when its event loop is there."""
+    """Created in every worker process by `build`, once its event loop exists."""
 
     def __init__(self, build: Callable[[], Worker]) -> None:
         self._build = build

@@ -37,7 +37,7 @@ class RustDrivenApp(RsgiApp):
 
 
 class _Gate:
-    """What a driver can wait for, repeatedly: the part of a future that it uses."""
+    """A reusable awaitable for the driver: the part of a future's interface that it uses."""
 
     __slots__ = ("_asyncio_future_blocking", "_callback", "_context", "_loop")
 
@@ -56,14 +56,14 @@ class _Gate:
         self._context = context
 
     def result(self) -> None:
-        """The driver asks for it, to see whether there is a fault."""
+        """Called by the driver, to check for an exception."""
 
     def open(self, _task: "asyncio.Task[None]") -> None:
         self._loop.call_soon(self._callback, self, context=self._context)
 
 
 class _Begun:
-    """The rest of a coroutine that has begun and waits for `awaited`."""
+    """The rest of a coroutine that was started and awaits `awaited`."""
 
     def __init__(self, coroutine: Coroutine[Any, Any, None], awaited: Any) -> None:
         self._coroutine = coroutine

@@ -43,7 +43,7 @@ def get_userinfo(services: Services, call: Call) -> Response:
 
 
 def get_metadata(services: Services, _call: Call) -> Response:
-    """RFC 8414: what is offered, and where."""
+    """Authorization server metadata (RFC 8414)."""
     issuer = services.oauth.issuer
     return reply(
         {
@@ -70,7 +70,7 @@ def _oauth_reply(answer: Answer) -> Response:
 
 
 def _catalog_reply(answer: Answer) -> Response:
-    """Errors in our own shape: OAuth's is for its three main addresses alone."""
+    """Errors in our own format: OAuth's applies to its three main endpoints only."""
     if answer.status < 400:
         return _oauth_reply(answer)
     return error(answer.status, answer.body["error_description"])

@@ -111,7 +111,7 @@ def post_close(services: Services, call: Call) -> Response:
 
 
 def session_cookie(services: Services, secret: str) -> tuple[str, str]:
-    """The cookie that opens a session."""
+    """The session cookie."""
     seconds = services.lifetimes.most_ms // 1000
     attributes = cookie_attributes(services.settings.public_url)
     return ("set-cookie", f"{COOKIE}={secret}; Max-Age={seconds}{attributes}")
@@ -124,7 +124,7 @@ def forget_cookie(services: Services) -> tuple[str, str]:
 def welcome(
     services: Services, signed_in: SignedIn, *headers: tuple[str, str], status: int = 200
 ) -> Response:
-    """Somebody is signed in now: the session, and the cookie that opens it."""
+    """The response to a successful sign-in: the session and its cookie."""
     account = signed_in.account
     shown = {
         "username": account.username,

@@ -62,7 +62,7 @@ def post_sign_in(services: Services, call: Call) -> Response:
 
 
 def _half_way(services: Services, needed: FactorNeeded) -> Response:
-    """The password was right: what else is needed, and how to give it."""
+    """The password was right: which second factors are possible, and how to send them."""
     half = half_signed_in(services.store, needed)
     ways = ways_of(services.store, services.factor_policy, half)
     shown = {
@@ -122,7 +122,9 @@ def keep_half(services: Services, half: HalfSignedIn) -> Header:
 
 
 def get_half(services: Services, call: Call) -> HalfSignedIn:
-    """The person who gave the password in this browser; NotSignedIn if too long ago."""
+    """The person who entered the password in this browser; raises NotSignedIn if that was too long
+    ago.
+    """
     half = find_signed(services, call, HALF_COOKIE, HalfSignedIn)
     if half is None:
         raise NotSignedIn(_BEGIN_AGAIN)
@@ -145,7 +147,7 @@ def finish(services: Services, call: Call, given: Given) -> SignedIn:
 
 
 def ask_for_passkey(services: Services) -> tuple[str, Header]:
-    """What the browser is asked, as JSON, and the cookie by which it is known again."""
+    """The challenge for the browser, as JSON, and the cookie that identifies the browser."""
     site = services.factor_policy.site
     if site.passkey_fault is not None:
         raise InvalidRequest(site.passkey_fault)

@@ -28,7 +28,7 @@ class TokenBody(msgspec.Struct, rename="camel", kw_only=True):
 
 
 def post_token(services: Services, call: Call) -> Response:
-    """With a session the token; with a program's sign-in a request that the person confirms."""
+    """With a session: the token. With a program's sign-in: a request for the person to confirm."""
     require_person(call.actor)
     body = call.json(TokenBody)
     days, name = body.expires_in_days, body.name.strip()
@@ -51,7 +51,7 @@ def post_token(services: Services, call: Call) -> Response:
 
 
 def post_token_request(services: Services, call: Call) -> Response:
-    """A program asks whether its person has decided."""
+    """A program polls for the person's decision."""
     issued = claim_token(services.store, call.visitor, call.params["id"])
     return reply({"status": "pending"}, status=202) if issued is None else _made(issued)
 

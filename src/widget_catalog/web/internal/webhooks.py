@@ -18,7 +18,7 @@ class WebhookBody(msgspec.Struct, rename="camel", kw_only=True):
 
 
 def get_webhooks(services: Services, call: Call) -> Response:
-    """Those of one scope; or all that the person may manage."""
+    """Those of one scope, or all that the person may manage."""
     scope = call.query().get("scope")
     found = managing.list_managed_webhooks(services.store, call.actor, scope)
     return reply({"webhooks": [shown_webhook(it) for it in found]})

@@ -112,7 +112,7 @@ class Call:
         return f"{self.params['scope']}/{self.params['name']}"
 
     def json(self, shape: type[S]) -> S:
-        """The body, or InvalidRequest saying what is wrong with it."""
+        """The decoded body; raises InvalidRequest with all errors."""
         return read_fields(self.body, shape)
 
     def form(self) -> dict[str, str]:
@@ -172,7 +172,7 @@ def cookie_of(request: Request, name: str = COOKIE) -> str | None:
 
 
 def csrf_token(session_secret: str) -> str:
-    """What a request by this session must bring along: other sites cannot know it."""
+    """The token that requests of this session must include: other sites cannot know it."""
     return hash_secret(f"csrf {session_secret}")
 
 

@@ -110,7 +110,7 @@ class StreamBody(NamedTuple):
 
 
 class Response(NamedTuple):
-    """`body` None: there is none, and the headers say what there would be (HEAD, 304)."""
+    """`body` None: there is none; the headers are those of the full response (HEAD, 304)."""
 
     status: int
     headers: Headers
@@ -121,8 +121,9 @@ Answer = Callable[[Request, Body], Awaitable[Response]]
 
 
 class Worker(NamedTuple):
-    """What a server binding drives: a function that responds, and one that shuts down. `drain` is
-    called first, when other workers take over: it ends endless responses.
+    """The interface of a worker to a server binding: respond, and shut down.
+
+    `drain` is called first, when other workers take over: it ends endless responses.
     """
 
     answer: Answer

@@ -41,8 +41,10 @@ def client_of(request: Request, *, trust_forwarded_for: bool) -> str:
 
 
 def remote_client_of(request: Request, *, trust_forwarded_for: bool) -> str | None:
-    """The key by which a connection limit counts a client. None for a connection from this
-    machine: a proxy that does not say for whom, or the operator.
+    """The key by which a connection limit counts a client.
+
+    None for a connection from this machine: a proxy that does not forward the address, or the
+    operator.
     """
     client = network_of(client_of(request, trust_forwarded_for=trust_forwarded_for))
     return None if not client or is_this_machine(client) else client

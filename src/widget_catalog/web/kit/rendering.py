@@ -214,7 +214,7 @@ def _environment(**texts: str) -> Environment:
 
 
 def day(iso: str) -> str:
-    """The day of a moment, as people write it."""
+    """The date of a time, in human-readable form."""
     return _day(iso[:10])
 
 

@@ -1,4 +1,4 @@
-"""Routes: which handler a request goes to, and who may use it."""
+"""Routes: which handler serves a request, and who may use it."""
 
 from collections.abc import Callable, Sequence
 from enum import StrEnum

@@ -39,7 +39,7 @@ def _operations(paths: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _exchanged(operation: dict[str, Any]) -> list[Any]:
-    """What is sent and what comes back if all is well; errors are classes of the client."""
+    """The bodies of requests and successful responses; errors are classes of the client."""
     answers = operation["responses"].items()
     return [operation.get("requestBody"), *(it for status, it in answers if status < "300")]
 

@@ -121,7 +121,7 @@ class PublicApi:
         }
 
     def drain(self) -> None:
-        """End what would not end by itself."""
+        """End responses that would not end by themselves."""
         self._streams.close()
 
     async def answer(self, request: Request, body: Body) -> Response:
@@ -226,7 +226,7 @@ class PublicApi:
         return Response(200, _EVENTS, EventBody(listener, listener.end))
 
     async def _is_beyond_feed(self, seq: int) -> bool:
-        """Whether there is no such change, as opposed to a node that is behind."""
+        """Whether there is no such change at all, as opposed to a node that lags behind."""
         try:
             return seq > await asyncio.to_thread(self._newest_stored)
         except StoreUnavailable:
@@ -263,7 +263,7 @@ class PublicApi:
         return _COUNTED
 
     async def _answer_closed(self, request: Request) -> Response | None:
-        """Everything public under /api/ that has no CORS header; None for what is not public."""
+        """Everything public under /api/ without CORS headers; None for other paths."""
         path = request.path
         if len(path) + len(request.query_string) > _MAX_PATH_AND_QUERY:
             return error(414, "The address is too long.")

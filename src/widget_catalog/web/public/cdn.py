@@ -39,7 +39,7 @@ _BUNDLE: Headers = [
 
 class Cdn:
     def __init__(self, catalog: Catalog, bundles: LocalFiles, fetch: Fetch | None = None) -> None:
-        """`fetch` is for bundles that are kept elsewhere."""
+        """`fetch` is for bundles in an object store."""
         self._catalog = catalog
         self._bundles = bundles
         self._fetch = fetch

@@ -36,13 +36,13 @@ def answer_client_file(request: Request) -> Response:
 
 
 def list_client_files() -> list[str]:
-    """The addresses of all of them."""
+    """The paths of all of them."""
     return list(_files())
 
 
 @cache
 def _files() -> dict[str, _File]:
-    """By address. One address of the script never changes; the other follows this release."""
+    """By path. One path of the script never changes; the other depends on the release."""
     script = (STATIC / "client" / _SCRIPT).read_bytes()
     digest = hashlib.sha256(script).hexdigest()[:16]
     files = {

@@ -64,7 +64,7 @@ class Listener:
             self._waiting.append(page.events)
 
     def push(self, page: EventPage) -> None:
-        """What is new. A listener that still reads what was before will come across it."""
+        """Queue a new change. A listener that is still catching up will read it later."""
         if not self._is_following or page.last <= self._after:
             return
         if page.first == self._after + 1:
@@ -86,7 +86,7 @@ class Listener:
             self._wake()
 
     def end(self) -> None:
-        """No more pieces; those that wait are still sent."""
+        """No more chunks; queued ones are still sent."""
         self.is_ended = True
         self._streams.leave(self)
         self._wake()
@@ -114,12 +114,12 @@ class EventStreams:
         return self._is_closed or len(self._listeners) >= self._max_listeners
 
     def has_enough(self, client: str | None) -> bool:
-        """Whether a client may open no more of them. 0 is no limit."""
+        """Whether a client has reached its limit. 0 is no limit."""
         most = self._max_per_client
         return client is not None and 0 < most <= self._by_client[client]
 
     def listen(self, after: int, client: str | None = None) -> Listener:
-        """Everything after this change. The caller has asked whether there is room."""
+        """Everything after this change. The caller has checked the limit."""
         listener = Listener(self, after, client)
         self._listeners.add(listener)
         if client is not None:
@@ -143,7 +143,7 @@ class EventStreams:
         return self._catalog.change_events(after, _AT_ONCE)
 
     def close(self) -> None:
-        """End all streams; clients come back, to another worker."""
+        """End all streams; clients reconnect to another worker."""
         self._is_closed = True
         for listener in list(self._listeners):
             listener.end()

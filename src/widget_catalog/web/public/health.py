@@ -28,8 +28,9 @@ _HEADERS: Headers = [
 
 
 class Health:
-    """`blocked_s` says for how long another process has been writing; `find_damage`, what is
-    damaged; `find_delay`, why not all changes are shown yet."""
+    """`blocked_s` returns how long another process has been writing; `find_damage`, what is
+    damaged; `find_delay`, why not all changes are visible yet.
+    """
 
     def __init__(
         self,

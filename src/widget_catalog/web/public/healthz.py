@@ -17,10 +17,10 @@ _HEADERS = [
 
 
 class Healthz:
-    """`find_delay` says why not all changes are shown yet, if so; `find_silence_s`, for how long
-    nothing was heard of the database that this node shares with others; `is_read_only`, whether
-    it answers all the same, and takes no writes; `is_outdated`, whether a newer release has
-    migrated it."""
+    """`find_delay` returns why not all changes are visible yet, if so; `find_silence_s`, how long
+    the shared database has not responded; `is_read_only`, whether it responds but accepts no
+    writes; `is_outdated`, whether a newer release has migrated it.
+    """
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class Healthz:
         return response._replace(body=None) if request.method == "HEAD" else response
 
     def _find_fault(self) -> str | None:
-        """Why no reads should be sent here."""
+        """Why this node should not receive reads."""
         if self.is_draining:
             return "draining: this worker is about to end"
         try:
@@ -81,7 +81,7 @@ class Healthz:
         return f"the database has {what} for {self._find_silence_s():.0f} s"
 
     def _lag_s(self) -> float:
-        """For how long, at least, there have been changes that cannot be shown."""
+        """How long, at least, there have been changes that are not visible here."""
         if self._find_delay() is None:
             self._behind_since = None
             return 0

@@ -1,4 +1,4 @@
-"""The query string of a search, checked once: every rule of its parameters is here."""
+"""The query string of a search: parsed and validated here."""
 
 import re
 from functools import lru_cache
@@ -31,7 +31,7 @@ _BAD_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 
 
 class SearchRequest(NamedTuple):
-    """`page` stays text: it may have more digits than any number type takes."""
+    """`page` is text, because it may have more digits than any number type."""
 
     query: Query
     sdk: SemVer | None
@@ -40,7 +40,7 @@ class SearchRequest(NamedTuple):
 
 
 def parse_search(query_string: str) -> SearchRequest:
-    """What is asked for, or InvalidQuery with a sentence that says what to change."""
+    """The parsed query, or InvalidQuery with a message that says what to change."""
     is_short = len(query_string) <= _MOST_REMEMBERED
     return _parse_again(query_string) if is_short else _parse(query_string)
 
@@ -77,14 +77,14 @@ def parse_changes(query_string: str) -> ChangesRequest:
 
 
 def parse_since(name: str, value: str) -> int:
-    """The number of a change. There are never as many as the largest number that is taken."""
+    """The number of a change; the upper limit is never reached."""
     if not (value.isascii() and value.isdecimal()):
         raise InvalidQuery(f"{name} must be the number of a change: a whole number from 0.")
     return int(value) if len(value) <= _MOST_DIGITS else _ALL
 
 
 def _parameters(query_string: str) -> dict[str, str]:
-    """The parameters we know, each the first time it is given."""
+    """The known parameters; of duplicates, the first is used."""
     is_encoded = "%" in query_string or not query_string.isascii()
     if is_encoded and _BAD_PERCENT.search(query_string):
         raise InvalidQuery("The query is not properly percent-encoded: write % as %25.")

@@ -20,8 +20,9 @@ _decode = msgspec.json.Decoder().decode
 
 
 async def parse_resolve(body: bytes) -> Resolve:
-    """What is asked for, or InvalidQuery naming every fault. Long ranges take their time, so
-    others are let in."""
+    """The parsed body, or InvalidQuery with all errors. Long ranges take a while to parse, so this
+    yields to other requests.
+    """
     try:
         given = _decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
@@ -41,7 +42,7 @@ async def parse_resolve(body: bytes) -> Resolve:
 
 
 class _Reader:
-    """Collects what is wrong."""
+    """Collects errors."""
 
     def __init__(self) -> None:
         self.faults: list[str] = []
@@ -111,7 +112,7 @@ def _version(value: object) -> SemVer:
 
 
 def _range(value: object) -> Range | None:
-    """None: one that admits every version."""
+    """None for a range that admits every version."""
     if isinstance(value, str):
         allowed = Range.parse(value)
         return None if allowed.is_any else allowed

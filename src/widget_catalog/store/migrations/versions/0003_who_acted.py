@@ -1,4 +1,4 @@
-"""Who invited, which sign-in made a token, what acted and from where; requests for tokens."""
+"""Inviters, the grants of tokens, the client and address of audit entries; requests for tokens."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Successors of refresh tokens; a widget that was made by publishing is not official."""
+"""Successors of refresh tokens; widgets created by publishing are not official."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""What accounts have published lately, for quotas."""
+"""Recent publishes of accounts, for quotas."""
 
 import sqlalchemy as sa
 from alembic import op

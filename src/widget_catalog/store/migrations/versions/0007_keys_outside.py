@@ -1,4 +1,4 @@
-"""Keys that sign are no longer in the database, where every backup has them."""
+"""Signing keys are no longer in the database, and so not in backups."""
 
 from alembic import op
 

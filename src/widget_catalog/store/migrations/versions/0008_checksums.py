@@ -1,4 +1,6 @@
-"""A checksum a row of what documents are made from, so that damage is found when it is read."""
+"""A checksum per row of data that documents are rendered from, so that damage is detected on
+reading.
+"""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Imports are staged, and become part of the catalog in short transactions."""
+"""Imports are staged, and written to the catalog in short transactions."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""The feed says what happened, and to which version; the audit log names events by their kind."""
+"""The feed contains the kind of event and the version; the audit log names events by kind."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -92,7 +92,7 @@ def upgrade() -> None:
 
 
 def _told(column: sa.ColumnClause[str]) -> sa.ScalarSelect[str]:
-    """Of the line that was written with a row of the feed: it has the same time."""
+    """From the audit entry that was written with a row of the feed, at the same time."""
     is_of_widget = (_AUDIT.c.scope == _WIDGETS.c.scope) & (_AUDIT.c.name == _WIDGETS.c.name)
     return (
         sa.select(column)

@@ -1,4 +1,4 @@
-"""The read model has a file of its own; its tables in the database go."""
+"""The read model is a separate file; its tables are removed from the database."""
 
 from alembic import op
 

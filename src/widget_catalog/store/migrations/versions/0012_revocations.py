@@ -1,4 +1,4 @@
-"""Versions that must not run any more."""
+"""Revoked versions."""
 
 import sqlalchemy as sa
 from alembic import op

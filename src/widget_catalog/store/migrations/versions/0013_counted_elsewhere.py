@@ -1,4 +1,4 @@
-"""Counts say which transaction changed them, so that other nodes find what is new."""
+"""Counts have the transaction that changed them, so that other nodes find new ones."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Installs are counted by day, too, for charts."""
+"""Installs by day, for charts."""
 
 import sqlalchemy as sa
 from alembic import op

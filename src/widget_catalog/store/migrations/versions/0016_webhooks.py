@@ -1,4 +1,4 @@
-"""Webhooks, and what is sent to them."""
+"""Webhooks and their deliveries."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""What visitors report about widgets."""
+"""Reports from visitors about widgets."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Sessions say which browser they were opened with, and from which address."""
+"""Sessions have the browser and address they were opened from."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Organizations say whether everybody may see who their members are."""
+"""Whether the members of an organization are public."""
 
 import sqlalchemy as sa
 from alembic import op

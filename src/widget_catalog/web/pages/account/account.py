@@ -41,7 +41,7 @@ def get_account(services: Services, call: Call) -> Response:
 
 
 def get_corner(_services: Services, call: Call) -> Response:
-    """Who is signed in, for the corner of pages that are the same for everybody."""
+    """The signed-in user, for the corner of pages that are the same for everybody."""
     return reply({"username": call.actor.name if call.is_signed_in else None})
 
 

@@ -40,8 +40,9 @@ def post_confirm(services: Services, call: Call) -> Response:
 
 
 def confirm_first(services: Services, call: Call, next_: str) -> Response | None:
-    """Where somebody who sends a form has to confirm who they are before, and then on to `next_`;
-    None if they have just done so."""
+    """A redirect to re-authenticate before a form is processed, and then to `next_`; None if the
+    person has just done so.
+    """
     try:
         require_fresh(services.store, call.visitor)
     except ConfirmationNeeded:

@@ -38,9 +38,9 @@ def post_authorize(services: Services, call: Call) -> Response:
 
 
 def form_target(redirect_uri: str) -> str:
-    """Where the form may lead in the end: browsers hold redirects against `form-action` too.
+    """The final target of the form: browsers apply `form-action` to redirects, too.
 
-    The policy's grammar has no IPv6 addresses; the port has to do there.
+    The grammar of the policy has no IPv6 addresses, so only the port is stated for them.
     """
     parts = urlsplit(redirect_uri)
     host = "*" if parts.netloc.startswith("[") else parts.hostname

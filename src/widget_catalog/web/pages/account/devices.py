@@ -13,7 +13,7 @@ def get_device(services: Services, call: Call) -> Response:
 
 
 def post_device(services: Services, call: Call) -> Response:
-    """First the code, then whether to let it in."""
+    """First the code, then the decision."""
     form = call.form()
     code, decision = form.get("user_code", ""), form.get("decision")
     try:

@@ -61,7 +61,7 @@ def _known() -> set[str]:
 
 
 def _whole_number(text: str) -> int:
-    """0, which is too few, for what is none."""
+    """Invalid numbers become 0, which is rejected."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= 9 else 0
 
 

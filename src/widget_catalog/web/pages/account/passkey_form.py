@@ -1,4 +1,4 @@
-"""Forms with a passkey: what the script of the page puts into them, and what they keep for us."""
+"""Forms with a passkey: fields filled in by the page's script, and signed hidden fields."""
 
 from collections.abc import Mapping
 from typing import Any, TypeVar
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 def credential_in(form: Mapping[str, str]) -> dict[str, Any] | None:
-    """What the browser has made, if the form has it."""
+    """The browser's response, if the form has one."""
     text = form.get("credential", "")
     if not text:
         return None
@@ -27,7 +27,7 @@ def credential_in(form: Mapping[str, str]) -> dict[str, Any] | None:
 
 
 def signed_field(services: Services, value: msgspec.Struct) -> str:
-    """For a hidden field of a form: the value comes back as it was, within some minutes."""
+    """For a hidden field of a form: the value is returned unchanged, within some minutes."""
     return sign_value(services.signing_key, value, services.store.now_ms())
 
 

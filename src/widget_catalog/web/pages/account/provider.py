@@ -37,7 +37,7 @@ _TOO_LATE = "The sign-in has expired, or cookies are blocked. Start again."
 
 
 def only_with_provider(handler: Handler) -> Handler:
-    """Where no provider is configured, nothing is at the addresses that lead to one."""
+    """Without a configured provider, its routes do not exist."""
 
     def handle(services: Services, call: Call) -> Response:
         _provider(services)
@@ -54,9 +54,8 @@ def get_start(services: Services, call: Call) -> Response:
 
 
 def post_connect(services: Services, call: Call) -> Response:
-    """By a form, with its token: no other site can connect its own person with this account.
-
-    The way on is a link, as browsers would not let a form lead to the provider.
+    """A form with a CSRF token, so that another site cannot connect its own identity to this
+    account. It responds with a link, because browsers do not let a form redirect to the provider.
     """
     # Linking adds a way to sign in without the second factor.
     require_fresh(services.store, call.visitor)

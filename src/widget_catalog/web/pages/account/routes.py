@@ -44,7 +44,7 @@ def _page(
 
 
 def _factor_page(method: str, path: str, handler: Handler, *, hashes: bool = False) -> Route:
-    """How to get a second factor: for those, too, who must have one and have none yet."""
+    """A page to set up a second factor, also for people who must have one and have none yet."""
     return _page(method, path, handler, Who.PERSON, hashes=hashes, without_factor=True)
 
 

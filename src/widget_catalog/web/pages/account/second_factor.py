@@ -120,7 +120,7 @@ def _show(services: Services, call: Call, fault: CatalogError | None = None) -> 
 
 
 def _added(services: Services, call: Call, codes: list[str]) -> Response:
-    """New recovery codes are shown this once."""
+    """New recovery codes are shown only once."""
     next_ = _next(call) or HERE
     if not codes:
         return services.renderer.redirect(next_)
@@ -128,7 +128,7 @@ def _added(services: Services, call: Call, codes: list[str]) -> Response:
 
 
 def _next(call: Call) -> str:
-    """Where somebody wanted to go who had to set up a second factor first."""
+    """The original target of a person who had to set up a second factor first."""
     given = call.query() if call.request.method in ("GET", "HEAD") else call.form()
     return local_path(given.get("next", "")) or ""
 

@@ -55,7 +55,7 @@ def post_passkey(services: Services, call: Call) -> Response:
 
 
 def _ask(services: Services, call: Call, next_: str, fault: CatalogError | None = None) -> Response:
-    """The page again; after the time limit, one begins again with the password."""
+    """The page again; after the time limit, the sign-in starts again with the password."""
     try:
         half = asked_again(get_half(services, call))
         ways = ways_of(services.store, services.factor_policy, half)
@@ -91,7 +91,7 @@ def _ask_for_passkey(services: Services, next_: str, fault: CatalogError | None 
 
 
 def _status(fault: CatalogError | None) -> int:
-    """As on the page before it: the form says so if they are not recognised."""
+    """As on the previous page: the form itself reports a failed sign-in."""
     if fault is None:
         return 200
     return 400 if isinstance(fault, NotSignedIn) else status_of(fault)

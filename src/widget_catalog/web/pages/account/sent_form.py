@@ -1,4 +1,4 @@
-"""A form that was sent: done, and on to a page that says so; or refused, and shown once more."""
+"""Submitted forms: processed and redirected to a confirmation, or rejected and shown again."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -18,14 +18,14 @@ CORRECTABLE = (InvalidRequest, InvalidName, InvalidAccount, Conflict)
 
 
 class SentForm(NamedTuple):
-    """Which form of a page was refused, what was typed in it, and why. By default, none was."""
+    """Which form of a page was rejected, its values, and the errors. By default, none was."""
 
     name: str = ""
     fields: Mapping[str, str] = MappingProxyType({})
     fault: CatalogError | None = None
 
     def faults(self, form: str) -> list[str]:
-        """What to say beside a form of the page."""
+        """The errors to show next to a form of the page."""
         if self.fault is None or form != self.name:
             return []
         return (
@@ -75,8 +75,9 @@ def forms_of(
     place: Callable[[Call], str],
     correctable: tuple[type[CatalogError], ...] = CORRECTABLE,
 ) -> Callable[[str], Callable[[Change], Handler]]:
-    """A decorator for the forms of a page: what a form changes becomes its handler, which leads
-    to the place of the page."""
+    """A decorator for the forms of a page: turns a function that makes the change into a handler
+    that redirects to the page.
+    """
 
     def named(name: str) -> Callable[[Change], Handler]:
         def handler_of(change: Change) -> Handler:

@@ -1,4 +1,4 @@
-"""The page where a person confirms an access token that a program asks for."""
+"""The page where a person confirms an access token requested by a program."""
 
 from urllib.parse import urlencode
 

@@ -24,7 +24,7 @@ _MISSING = {
 
 
 class FieldFaults(NamedTuple):
-    """Sentences by field. What no field is about is `general`."""
+    """Errors by field; `general` has those that belong to no field."""
 
     general: tuple[str, ...] = ()
     manifest: tuple[str, ...] = ()
@@ -39,7 +39,7 @@ class FieldFaults(NamedTuple):
 
 
 def sorted_faults(fault: CatalogError, files: Mapping[str, FormFile]) -> FieldFaults:
-    """Of a file that was not chosen, nothing is said but that."""
+    """If no file was chosen, that is its only error."""
     if isinstance(fault, NotAllowed):
         return FieldFaults(scope=(fault.message,))
     if not isinstance(fault, InvalidManifest):

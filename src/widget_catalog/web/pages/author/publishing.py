@@ -51,7 +51,7 @@ def get_publish(services: Services, call: Call) -> Response:
 
 
 def post_publish(services: Services, call: Call) -> Response:
-    """Take the files in, as a request that its author has to confirm."""
+    """Store the files, as a request that its author has to confirm."""
     form = call.form()
     typed = _Typed(form.get("scope", "").strip(), form.get("name", "").strip())
     body = _request_body(call, typed)
@@ -106,7 +106,7 @@ def _file(services: Services, call: Call, kind: Kind) -> Response:
 
 
 def _request_body(call: Call, typed: _Typed) -> dict[str, object]:
-    """The same as the API takes."""
+    """The same as the body of the API."""
     text = _text_of(call.files.get("manifest"))
     said = _scope_in(text) if text is not None else None
     body: dict[str, object] = {"scope": typed.scope.removeprefix("@") or said or call.actor.name}
@@ -122,7 +122,7 @@ def _request_body(call: Call, typed: _Typed) -> dict[str, object]:
 
 
 def _text_of(manifest: FormFile | None) -> str | None:
-    """What is not UTF-8 becomes a text that is not proper Unicode, and is refused as such."""
+    """Input that is not UTF-8 becomes text with surrogates, which is then rejected."""
     return None if manifest is None else manifest.content.read().decode("utf-8", "surrogateescape")
 
 
@@ -175,7 +175,7 @@ def _confirm_page(services: Services, call: Call, fault: CatalogError | None = N
 
 
 def _panel(services: Services, pending: PendingVersion) -> Mapping[str, Any]:
-    """For `preview/panel.html`: the bytes that were sent, fetched with the author's session."""
+    """For `preview/panel.html`: the uploaded bytes, fetched with the author's session."""
     request, manifest = pending.request, pending.manifest
     place = f"{services.renderer.root}{PUBLISH}/{request.id}"
     return {

@@ -28,7 +28,7 @@ _DONE = {
 
 
 def place_of(call: Call) -> str:
-    """The page of the widget that the path names."""
+    """The page of the widget in the path."""
     return f"{WIDGETS}/{call.key}"
 
 

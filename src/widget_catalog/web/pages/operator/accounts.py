@@ -108,10 +108,11 @@ def post_program(services: Services, call: Call, _fields: Mapping[str, str]) -> 
 
 
 def post_reset_link(services: Services, call: Call) -> Response:
-    """The link is shown this once, so there is no page to be sent on to.
+    """The link is shown only once, so there is no redirect.
 
-    Like all that opens an account, it takes an operator who has just confirmed who they are: with
-    a session that was left open, or stolen, somebody could otherwise take over any account.
+    Like everything that gives access to an account, it requires an operator who has just
+    re-authenticated: otherwise a session that was left open, or stolen, could take over any
+    account.
     """
     if first := confirm_first(services, call, _place(call)):
         return first

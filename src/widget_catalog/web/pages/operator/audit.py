@@ -45,7 +45,7 @@ def get_audit(services: Services, call: Call) -> Response:
 
 
 def get_download(services: Services, call: Call) -> Response:
-    """One JSON object a line, newest first, as the API shows entries; read while it is sent."""
+    """One JSON object per line, newest first, in the API's format; read while it is sent."""
     which = _filter({key: value.strip() for key, value in call.query().items()})
     read = partial(read_audit_part, services.store, call.actor, which)
     # Before the response starts: the visitor may not be allowed to read it.

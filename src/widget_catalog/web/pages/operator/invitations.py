@@ -1,4 +1,4 @@
-"""Invitations to make an account in the catalog."""
+"""Invitations to create an account in the catalog."""
 
 from collections.abc import Mapping
 
@@ -21,7 +21,7 @@ def get_invitations(services: Services, call: Call) -> Response:
 
 
 def post_invitation(services: Services, call: Call) -> Response:
-    """The link is shown this once, so there is no page to be sent on to."""
+    """The link is shown only once, so there is no redirect."""
     fields = call.form()
     email = fields.get("email", "").strip() or None
     role = OPERATOR if fields.get("role") == OPERATOR else AUTHOR
@@ -68,5 +68,7 @@ def _page(services: Services, call: Call, sent: SentForm) -> Response:
 
 
 def _is_closed(services: Services) -> bool:
-    """Whether an author could not use an invitation: nobody publishes at a mirror."""
+    """Whether an author could not use an invitation, because a mirror does not accept
+    publishing.
+    """
     return services.settings.registration == "closed" or bool(services.renderer.mirror_url)

@@ -38,7 +38,7 @@ def get_overview(services: Services, call: Call) -> Response:
 
 
 def _last_backup(settings: Settings) -> str | None:
-    """When `widget-catalog backup` was done last; None if that is not known."""
+    """The time of the last `widget-catalog backup`; None if unknown."""
     try:
         written = DataFolder(settings.data).last_backup.read_text()
         at = datetime.fromisoformat(written)
@@ -48,13 +48,13 @@ def _last_backup(settings: Settings) -> str | None:
 
 
 def _files_in(folder: Path) -> list[tuple[str, int]]:
-    """The databases and what else lies in the data folder itself, largest first."""
+    """The files in the data folder itself, such as databases, largest first."""
     sizes = [(it.name, it.stat().st_blocks * 512) for it in folder.iterdir() if it.is_file()]
     return sorted(sizes, key=lambda it: -it[1])[:10]
 
 
 def _shown(settings: Settings) -> list[ShownSetting]:
-    """Every setting in force; of a secret only whether it is set."""
+    """All settings in effect; of a secret only whether it is set."""
     shown = []
     for field in fields(settings):
         value = getattr(settings, field.name)

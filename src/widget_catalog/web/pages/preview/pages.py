@@ -1,5 +1,6 @@
-"""`/preview/{scope}/{name}/{version}`: a version running, on a separate page; `/dashboard`:
-several; and the files of all previews, under an address that changes with them."""
+"""`/preview/{scope}/{name}/{version}`: a running version on a separate page; `/dashboard`:
+several; and the files of all previews, under a path that changes with them.
+"""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""What the panel of a live preview gets to know about a version, and what its page must allow."""
+"""The data of a live preview's panel, and the security headers of its page."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -21,8 +21,9 @@ _decode = msgspec.json.Decoder(VersionDetail).decode
 
 
 def panel_of(catalog: Catalog, version: VersionEntry) -> dict[str, Any] | None:
-    """For `preview/panel.html`. None if the version was revoked, or its bundle is stored elsewhere:
-    nothing of another host is loaded by our pages."""
+    """For `preview/panel.html`. None if the version was revoked, or its bundle is hosted
+    elsewhere: our pages load nothing from other hosts.
+    """
     scope, name, number = version.scope, version.name, version.version
     content = catalog.version(f"{scope}/{name}/{number}")
     if content is None or catalog.find_bundle(scope, name, number) is None:
@@ -49,7 +50,7 @@ def of_manifest(manifest: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def panel_security_headers(cdn_url: str) -> Headers:
-    """The headers of a page with a panel: it fetches bundles, and frames nothing but our own."""
+    """The headers of a page with a panel: it fetches bundles, and frames only our own pages."""
     parts = urlsplit(cdn_url)
     more = f"connect-src 'self' {parts.scheme}://{parts.netloc}; {FRAME_SOURCES}"
     return security_headers(has_script=True, more=more)

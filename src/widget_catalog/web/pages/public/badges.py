@@ -37,7 +37,7 @@ def _width(text: str) -> int:
 
 
 def badge(kind: str, detail: WidgetDetail | None) -> Badge | None:
-    """None if there is no such kind. A widget that is not there has one that says so."""
+    """None if there is no such kind. For an unknown widget, the badge says so."""
     label = kind.removesuffix(".svg")
     if label not in BADGES or label == kind:
         return None
@@ -53,7 +53,7 @@ def badge(kind: str, detail: WidgetDetail | None) -> Badge | None:
 
 
 def short_count(count: int) -> str:
-    """A count in as few characters as people need."""
+    """An abbreviated count."""
     for unit, size in (("G", 10**9), ("M", 10**6), ("k", 10**3)):
         if count >= size:
             return f"{count / size:.1f}".removesuffix(".0") + unit
@@ -61,7 +61,7 @@ def short_count(count: int) -> str:
 
 
 def badges_in_markdown(public_url: str, scope: str, name: str) -> str:
-    """All of them, each a link to the page of the widget."""
+    """All badges, each as a link to the page of the widget."""
     key = f"{scope}/{name}"
     return "\n".join(
         f"[![{kind}]({public_url}/badges/{key}/{kind}.svg)]({public_url}/widgets/{key})"

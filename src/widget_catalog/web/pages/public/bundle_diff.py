@@ -1,4 +1,4 @@
-"""How two bundles differ, line by line; minified code is broken into lines first."""
+"""Compares two bundles line by line; minified code is split into lines first."""
 
 import difflib
 import re
@@ -30,7 +30,7 @@ class DiffLine(NamedTuple):
 
 
 class BundleDiff(NamedTuple):
-    """`lines` is None where the bundles are too large or too different to be compared."""
+    """`lines` is None if the bundles are too large or too different to be compared."""
 
     lines: list[DiffLine] | None
     added: int = 0

@@ -66,7 +66,7 @@ class ComparePage:
         return self._pages.get(key, shows, "compare.html", values)
 
     async def _diff(self, old: VersionEntry, new: VersionEntry) -> BundleDiff | None:
-        """None where a bundle is not stored here."""
+        """None if a bundle is not stored here."""
         refs = [self._catalog.find_bundle(it.scope, it.name, it.version) for it in (old, new)]
         stored = [it for it in refs if it is not None]
         if len(stored) < 2:

@@ -29,7 +29,7 @@ _PERMISSIONS = {
 
 
 class Permission(NamedTuple):
-    """`words` is None where nothing is known but its name."""
+    """`words` is None if only its name is known."""
 
     name: str
     words: str | None
@@ -44,7 +44,7 @@ def in_words(permission: str) -> Permission:
 
 
 class Footprint(NamedTuple):
-    """A widget's smallest and largest size, cut to a grid of `columns` by `rows` cells."""
+    """A widget's smallest and largest size, clipped to a grid of `columns` by `rows` cells."""
 
     columns: int
     rows: int
@@ -53,13 +53,13 @@ class Footprint(NamedTuple):
 
 
 def footprint(version: VersionEntry) -> Footprint:
-    """For a small square picture."""
+    """For a small square image."""
     cells = _cells(version, 4, _GRID_CELLS)
     return Footprint(cells, cells, _cut(version.min_size, cells), _cut(version.max_size, cells))
 
 
 def grid(version: VersionEntry) -> Footprint:
-    """For a large picture, with a free cell at each side where there is room."""
+    """For a large image, with a free cell at each side if there is room."""
     cells = _WIDE_GRID_CELLS
     least, most = _cut(version.min_size, cells), _cut(version.max_size, cells)
     columns, rows = (min(max(it + 1, 4), cells) for it in (most.w, most.h))
@@ -76,7 +76,7 @@ def _cut(size: Size, cells: int) -> Size:
 
 
 class VersionRow(NamedTuple):
-    """A version among the others, and what it asks for that the one before did not."""
+    """A version in the list, and the permissions that its predecessor did not require."""
 
     it: VersionEntry
     added: tuple[str, ...]
@@ -86,7 +86,7 @@ class VersionRow(NamedTuple):
 
 
 def version_rows(versions: Sequence[VersionEntry], revoked: Mapping[str, str]) -> list[VersionRow]:
-    """Versions come newest first; `revoked` has the reasons of those that must not run."""
+    """Versions are sorted newest first; `revoked` has the reasons of revoked ones."""
     rows = []
     for i, it in enumerate(versions):
         before = versions[i + 1] if i + 1 < len(versions) else None
@@ -99,7 +99,7 @@ def version_rows(versions: Sequence[VersionEntry], revoked: Mapping[str, str]) -
 
 
 class Compatibility(NamedTuple):
-    """An SDK range, the newest version with it that can be installed, and how many have it."""
+    """An SDK range, its newest installable version, and the number of versions with it."""
 
     sdk_range: str
     newest: VersionEntry | None
@@ -107,7 +107,7 @@ class Compatibility(NamedTuple):
 
 
 def compatibilities(versions: Sequence[VersionEntry]) -> list[Compatibility]:
-    """Versions come newest first."""
+    """Versions are sorted newest first."""
     found: dict[str, Compatibility] = {}
     for it in versions:
         known = found.get(it.sdk_version, Compatibility(it.sdk_version, None, 0))
@@ -117,7 +117,7 @@ def compatibilities(versions: Sequence[VersionEntry]) -> list[Compatibility]:
 
 
 class Use(NamedTuple):
-    """What it takes to load a version."""
+    """The data needed to load a version."""
 
     bundle_url: str
     sha256_hash: str
@@ -174,7 +174,7 @@ def use(version: VersionEntry, style: BundleRef | None, public_url: str) -> Use:
 
 
 def integrity(sha256_hash: str) -> str:
-    """A hash as Subresource Integrity writes it."""
+    """A hash in the format of Subresource Integrity."""
     return "sha256-" + base64.b64encode(bytes.fromhex(sha256_hash)).decode()
 
 

@@ -21,7 +21,7 @@ class Feeds:
         self._pages = pages
 
     def latest(self, scope: str | None = None) -> AnyContent | None:
-        """The widgets that were updated last; None if there is no such scope."""
+        """The most recently updated widgets; None if there is no such scope."""
         if scope is not None and not is_name(scope):
             return None
         found = self._views.search(Query(scope=scope, order=Order.UPDATED), None, 1, _ENTRIES)

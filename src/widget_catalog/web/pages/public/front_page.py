@@ -14,7 +14,7 @@ _OFFICIAL = Query(official=True, order=Order.INSTALLS)
 
 
 class FrontPage:
-    """Rendered again only when the numbers or the widgets shown have changed."""
+    """Rendered again only if the numbers or the widgets shown have changed."""
 
     def __init__(self, views: Views, pages: RenderedPages) -> None:
         self._views = views

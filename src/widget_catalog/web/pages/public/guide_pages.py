@@ -55,7 +55,7 @@ class GuidePages:
         )
 
     def list_paths(self) -> list[str]:
-        """Of all pages of the guides."""
+        """The paths of all pages of the guides."""
         parts = ((it.name, part.slug) for it in self._guides.all.values() for part in it.parts)
         return ["/docs", *(f"/docs/{name}/{slug}".rstrip("/") for name, slug in parts)]
 

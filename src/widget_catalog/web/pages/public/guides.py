@@ -35,7 +35,7 @@ _NOT_IN_SLUG = re.compile(r"[^\w\- ]")
 
 
 class Part(NamedTuple):
-    """A page of a guide. The first one has no slug: it is at the address of the guide."""
+    """A page of a guide. The first one has no slug: it has the path of the guide."""
 
     slug: str
     title: str
@@ -56,10 +56,10 @@ class Guide(NamedTuple):
 
 
 class Guides:
-    """Read and rendered when they are first asked for."""
+    """Read and rendered on first use."""
 
     def __init__(self, root: str) -> None:
-        """`root` is what links begin with."""
+        """`root` is the prefix of links."""
         self._root = root
         self._markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
 
@@ -85,7 +85,7 @@ class Guides:
         return Guide(name, parts[0].title, parts, headings)
 
     def _link(self, name: str, tokens: list[Token], places: dict[str, dict[str, str]]) -> None:
-        """Give headings their ids, and let links lead to pages."""
+        """Give headings their ids, and make links point to pages."""
         for i, token in enumerate(tokens):
             if token.type == "heading_open":
                 token.attrSet("id", slug_of(_text(tokens[i + 1])))
@@ -103,7 +103,7 @@ class Guides:
                 token.children = [it for it in children if it.type != "image"]
 
     def _target(self, name: str, href: str, places: dict[str, dict[str, str]]) -> str | None:
-        """None for what is not on this site, nor on the web."""
+        """None for a link to neither this site nor the web."""
         if href.startswith(("https://", "http://")):
             return href
         file, _, anchor = href.partition("#")
@@ -118,7 +118,7 @@ class Guides:
 
 
 def slug_of(heading: str) -> str:
-    """As links in the docs write a heading."""
+    """The anchor of a heading, as used by links in the docs."""
     return _NOT_IN_SLUG.sub("", heading.lower()).replace(" ", "-")
 
 
@@ -154,7 +154,7 @@ def _headings(tokens: list[Token]) -> list[tuple[str, str]]:
 
 
 def _places(tokens: list[Token], length: int) -> dict[str, str]:
-    """On which part each heading is; on the only one where the guide is short."""
+    """The part that contains each heading; a short guide has only one."""
     found: dict[str, str] = {}
     part = ""
     for i, it in enumerate(tokens):

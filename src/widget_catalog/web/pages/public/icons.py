@@ -33,17 +33,17 @@ _HANDLER = re.compile(r"\s(?:on[a-z]+|style|href)=", re.IGNORECASE)
 
 
 class Drawing(NamedTuple):
-    """The inside of an SVG, and the box it is drawn in."""
+    """The content of an SVG, and its view box."""
 
     box: str
     inside: str
 
 
 class Icons:
-    """`tile` may take a second when it is first asked for: call `load` in a thread before."""
+    """The first call of `tile` may take a second: call `load` in a thread before."""
 
     def __init__(self, folder: Path | None = None) -> None:
-        """`folder` holds the operator's sets, as `<prefix>.json`."""
+        """`folder` has the operator's sets, as `<prefix>.json`."""
         self._folder = folder
         self._tile_of = lru_cache(maxsize=2_000)(self._draw)
 
@@ -51,7 +51,7 @@ class Icons:
         _ = self._glyphs, self._lucide
 
     def tile(self, icon: str | None, name: str) -> Markup:
-        """The icon on a square; if there is none of this name, the first letter of `name`."""
+        """The icon on a square; if it is unknown, the first letter of `name`."""
         tile = self._tile_of(icon) if icon else None
         if tile is not None:
             return tile
@@ -101,7 +101,7 @@ class Icons:
 
     @cached_property
     def _glyphs(self) -> Any:
-        """The glyphs of the font by the names of the icons."""
+        """The glyphs of the font by icon name."""
         logging.getLogger("fontTools").setLevel(logging.ERROR)
         from fontTools.ttLib import TTFont
 
@@ -153,7 +153,7 @@ def _from_iconify(found: dict[str, Any], name: str) -> Drawing | None:
 
 
 def _package(name: str) -> Path:
-    """Where a package is installed; it need not be imported."""
+    """The folder of an installed package, without importing it."""
     spec = importlib.util.find_spec(name)
     if spec is None or not spec.submodule_search_locations:
         raise ModuleNotFoundError(name)

@@ -1,4 +1,4 @@
-"""Installs over time: the days of a widget as a chart, drawn as SVG."""
+"""Installs over time: an SVG chart of a widget's installs per day."""
 
 from datetime import date, timedelta
 from typing import NamedTuple
@@ -11,7 +11,9 @@ _FIRST_DAY = date(1970, 1, 1)
 
 
 class Installs(NamedTuple):
-    """The counts of the last days, oldest first; none are known before counting by day began."""
+    """The counts of the last days, oldest first. Days before counting by day was introduced have
+    none.
+    """
 
     last_day: date
     counts: tuple[int, ...] = ()
@@ -38,7 +40,7 @@ class Installs(NamedTuple):
 
     @property
     def bars(self) -> str:
-        """A path of bars: one per day, of which the highest fills the box."""
+        """An SVG path with one bar per day, scaled to the highest."""
         return "".join(
             f"M{3 * day} {_HEIGHT}v{-_bar(count, self.most)}h2V{_HEIGHT}z"
             for day, count in enumerate(self.counts)
@@ -51,7 +53,7 @@ def _bar(count: int, most: int) -> float:
 
 
 class InstallsReader(StoreReads[int, Installs]):
-    """From a widget's number."""
+    """Reads them by the widget's number."""
 
     kept_s = 30.0
 

@@ -15,7 +15,7 @@ class ManifestFacts(NamedTuple):
 
 
 def read_manifest(manifest: dict[str, Any] | None) -> ManifestFacts:
-    """Nothing of it is trusted: what is not as expected is left out."""
+    """Manifests are untrusted: unexpected values are omitted."""
     found = manifest or {}
     repository = found.get("repository")
     author = found.get("author")
@@ -34,7 +34,7 @@ def _line(value: object) -> str | None:
 
 
 def _address(value: object) -> str | None:
-    """A web address that may be linked to."""
+    """A web URL that is safe to link to."""
     text = _line(value)
     if text is None:
         return None

@@ -52,8 +52,9 @@ def _as_it_is(text: str) -> Markup:
 
 
 def render_markdown(asked: tuple[str, int]) -> str:
-    """A text as at most about so many bytes of safe HTML. Images are left out: no page loads
-    anything from elsewhere."""
+    """A text as sanitized HTML of about this many bytes at most. Images are removed: pages load
+    nothing from other hosts.
+    """
     text, most_bytes = asked
     text = _BIDI.sub("", text)
     html = _rendered(text)
@@ -84,7 +85,7 @@ def _rendered(text: str) -> str:
 
 
 def _lower_headings(tokens: list[Token]) -> None:
-    """Below those of the page, and with no level left out."""
+    """Shift headings below those of the page, without skipping a level."""
     headings = [it for it in tokens if it.type in ("heading_open", "heading_close")]
     last = _FIRST_LEVEL - 1
     highest = min((int(it.tag[1]) for it in headings), default=1)

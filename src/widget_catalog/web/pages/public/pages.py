@@ -64,14 +64,14 @@ _WRONG_METHOD = ("Method not allowed", "Only GET and HEAD are allowed at this ad
 
 
 class Resource(NamedTuple):
-    """What an address holds, ready to be sent."""
+    """The content of a path, ready to be sent."""
 
     content: AnyContent
     headers: Headers
 
 
 class Asked(NamedTuple):
-    """The values in a path, and the query as it came."""
+    """The parameters in a path, and the raw query."""
 
     params: Mapping[str, str]
     query_string: str
@@ -91,7 +91,7 @@ class Asked(NamedTuple):
 
 
 class PublicRoute(NamedTuple):
-    """`find` gives None where there is no page for these values."""
+    """`find` returns None if there is no page for these values."""
 
     path: str
     find: Callable[[Asked], Awaitable[Resource | Response | None]]
@@ -172,7 +172,7 @@ class PublicPages:
         ]
 
     def _feed_routes(self) -> list[PublicRoute]:
-        """What programs of people ask for: feed readers, other people's pages, search engines."""
+        """Routes for programs: feed readers, other sites, search engines."""
 
         async def feed(asked: Asked) -> Resource | None:
             content = self._feeds.latest(asked.params.get("scope"))
@@ -258,7 +258,7 @@ class PublicPages:
         return [*self._guides.list_paths(), *self._reference.list_paths()]
 
     def _list_lasting(self) -> list[str]:
-        """The paths of all pages that are there whatever is published."""
+        """The paths of all pages that do not depend on what is published."""
         return ["/", "/search", *self.list_docs()]
 
     async def answer(self, request: Request) -> Response:
@@ -283,7 +283,7 @@ class PublicPages:
         return content_response(request, *resource)
 
     def failure(self, request: Request, answer: Response) -> Response:
-        """The page for a fault of ours: what programs are told as JSON."""
+        """The error page for an internal error, which programs get as JSON."""
         return self._renderer.page(
             "message.html",
             *(it for it in answer.headers if it[0] == "retry-after"),
@@ -294,7 +294,7 @@ class PublicPages:
         )
 
     def _not_found(self, path: str) -> AnyContent:
-        """What was looked for, as far as the path says it, and what looks like it."""
+        """The error page for an unknown path, with similar widgets."""
         words = [it for it in path.split("/") if it.isprintable()][1:4]
         is_widget = words[:1] == ["widgets"] and len(words) == 3
         if not is_widget:
@@ -319,12 +319,12 @@ def _page(content: AnyContent | None, headers: Headers = _HTML) -> Resource | No
 
 
 def _kept(content_type: str) -> Headers:
-    """Of what programs ask for repeatedly."""
+    """Cached content that programs request repeatedly."""
     return [("content-type", content_type), _VARY, _A_WHILE, NOSNIFF]
 
 
 def _fixed(path: str, make: Callable[[], Resource]) -> PublicRoute:
-    """What never changes: made when it is first asked for."""
+    """Content that never changes, created on first use."""
     made = cache(make)
 
     async def find(_: Asked) -> Resource:
@@ -334,10 +334,11 @@ def _fixed(path: str, make: Callable[[], Resource]) -> PublicRoute:
 
 
 def _single_slash(request: Request) -> str | None:
-    """Where a path that begins with several slashes leads: the same with one; None for others.
+    """The redirect target of a path that starts with several slashes: the same path with one; None
+    for others.
 
-    Everything but the usual characters is encoded, and a single slash comes first: whatever the
-    path is, no browser takes it for another host.
+    All but the usual characters are encoded, and there is exactly one leading slash, so no browser
+    interprets it as another host.
     """
     path, query = request.path, request.query_string
     if not path.startswith("//") or len(path) + len(query) > _MAX_PATH_AND_QUERY:

@@ -20,7 +20,7 @@ _KEY = re.compile(r"^( *)(&#34;[^&]*&#34;):", re.MULTILINE)
 
 
 class Part(NamedTuple):
-    """A piece of a type's name; `schema` is what it links to."""
+    """A part of a type's name; `schema` is its link target."""
 
     text: str
     schema: str | None = None
@@ -44,7 +44,7 @@ class Example(NamedTuple):
 
 
 class Body(NamedTuple):
-    """What is sent along: JSON."""
+    """A JSON request body."""
 
     schema: str | None
     example: str
@@ -71,7 +71,7 @@ class Operation(NamedTuple):
 
     @property
     def can_be_tried(self) -> bool:
-        """Whether nothing changes by it, and people can read what it answers."""
+        """Whether it changes nothing, and its response is readable for people."""
         is_read = self.method == "GET" or self.id == _RESOLVE
         return is_read and any(it.status == "200" and it.schema for it in self.answers)
 
@@ -203,7 +203,7 @@ class _Reader:
         return Answer(status, self._inline(it["description"]), schema, headers, examples)
 
     def _fields(self, schema: Object, inside: str = "") -> Iterable[Field]:
-        """The fields of an object; those of an object without a name of its own are listed too."""
+        """The fields of an object, including those of nested anonymous objects."""
         for name, it in schema.get("properties", {}).items():
             is_optional = name not in schema["required"]
             about = it.get("description") or self._followed(it)["description"]
@@ -211,7 +211,7 @@ class _Reader:
             yield from self._fields(it, f"{inside}{name}.")
 
     def _followed(self, it: Object) -> Object:
-        """What a reference refers to; anything else as it is."""
+        """The target of a reference; other schemas unchanged."""
         target = it.get("$ref")
         if target is None:
             return it
@@ -227,7 +227,7 @@ class _Reader:
 
 
 def _common(all_responses: Iterable[Object]) -> Object:
-    """The answers that are in every one of these."""
+    """The responses that all of these have in common."""
     first, *others = all_responses
     return {
         status: answer
@@ -263,7 +263,7 @@ def _schema_name(schema: Object) -> str | None:
 
 
 def _rules(schema: Object) -> list[Markup]:
-    """What JSON Schema demands of a value, in words."""
+    """The JSON Schema constraints of a value, in words."""
     code = Markup("{} <code>{}</code>").format
     rules = []
     if "const" in schema:
@@ -294,7 +294,7 @@ def _plain(value: object) -> str:
 
 
 def _shown(value: object) -> Markup:
-    """An example as it is read best: JSON with its keys marked, any other text as it is."""
+    """An example, formatted: JSON with highlighted keys, other text unchanged."""
     if isinstance(value, str):
         return escape(value.rstrip())
     text = str(escape(json.dumps(value, indent=2, ensure_ascii=False)))

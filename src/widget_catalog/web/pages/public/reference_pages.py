@@ -1,4 +1,4 @@
-"""Pages of the API reference: what there is, one for each operation, and one of all schemas."""
+"""Pages of the API reference: the overview, one per operation, and one of all schemas."""
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
@@ -25,12 +25,12 @@ class ReferencePages:
         return reference(self._document())
 
     def list_paths(self) -> list[str]:
-        """Of all pages of the reference."""
+        """The paths of all pages of the reference."""
         operations = [it.id for group in self._reference.groups for it in group.operations]
         return [_ROOT, *(f"{_ROOT}/{it}" for it in (_SCHEMAS, *operations))]
 
     def page(self, page: str = "") -> AnyContent | None:
-        """The page of this operation, `schemas`, or the first one."""
+        """The page of this operation, `schemas`, or the overview."""
         operation = self._reference.find(page)
         if page in ("", _SCHEMAS):
             template = f"reference/{page or 'overview'}.html"
@@ -46,8 +46,10 @@ class ReferencePages:
         )
 
     def find_address(self, operation_id: str, given: Mapping[str, str]) -> str | None:
-        """Where the form of an operation leads: the API's address with these values in it. Back
-        to the form if one is missing; None if there is no such form."""
+        """The API URL for the values of an operation's form.
+
+        The form's own URL if one is missing; None if there is no such form.
+        """
         operation = self._reference.find(operation_id)
         if operation is None or not operation.can_be_tried or operation.body is not None:
             return None

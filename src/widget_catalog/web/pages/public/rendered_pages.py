@@ -22,7 +22,7 @@ class RenderedPages:
         self._pages: ByteBoundedCache[str, tuple[Shows, AnyContent]] = ByteBoundedCache(_MOST_BYTES)
 
     def address(self, path: str) -> str:
-        """A path as pages link to it."""
+        """A path in the form used in links."""
         if self._renderer.is_static:
             path = path.replace("?page=", "/page-")
         return self._renderer.root + path
@@ -30,7 +30,7 @@ class RenderedPages:
     def get(
         self, key: str, shows: Shows, template: str, values: Callable[[], Mapping[str, Any]]
     ) -> AnyContent:
-        """The page that was kept under this key, or a new one made of these values."""
+        """The cached page for this key and these values, or a new one."""
         kept = self.find(key, shows)
         if kept is not None:
             return kept

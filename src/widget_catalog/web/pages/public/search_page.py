@@ -30,7 +30,7 @@ _SORTS = {
 
 
 class Asked(NamedTuple):
-    """The fields of the form, as they were sent; those that make no sense are left out."""
+    """The fields of the form; invalid ones are omitted."""
 
     q: str = ""
     scope: str = ""
@@ -45,14 +45,14 @@ class Asked(NamedTuple):
         return bool(self.scope or self.official or self.sdk or self.permission)
 
     def query(self) -> str:
-        """As a query string, without the page; what is not asked for is left out."""
+        """As a query string, without the page; empty fields are omitted."""
         fields = {**self._asdict(), "official": "true" if self.official else "", "page": ""}
         unsaid = ("sort", Order.RELEVANCE)
         return urlencode([it for it in fields.items() if it[1] and it != unsaid])
 
 
 def parse_asked(query_string: str) -> Asked:
-    """Whatever is sent, something is searched for."""
+    """Never fails: invalid values are ignored."""
     try:
         pairs = parse_qsl(query_string, errors="replace", max_num_fields=_MOST_FIELDS)
     except ValueError:
@@ -73,7 +73,7 @@ def parse_asked(query_string: str) -> Asked:
 
 
 def parse_sdk(text: str) -> SemVer | None:
-    """An SDK as people write it: `1.2` is 1.2.0."""
+    """An SDK version in short form: `1.2` is 1.2.0."""
     text = text.strip().removeprefix("v")
     if text.replace(".", "").isdecimal() and text.count(".") < 2:
         text += ".0" * (2 - text.count("."))
@@ -130,13 +130,13 @@ class SearchPage:
         return self._pages.get(f"search {asked!r}", shows, "search.html", values)
 
     def _list_permissions(self, revision: int) -> list[str]:
-        """Counted anew after a change only: it takes longer the more widgets there are."""
+        """Counted again only after a change: this takes longer the more widgets there are."""
         if self._permissions[0] != revision:
             self._permissions = revision, self._views.permissions()[:_MOST_PERMISSIONS]
         return self._permissions[1]
 
     def _near(self, asked: Asked) -> tuple[WidgetSummary, ...]:
-        """What may have been meant; without the filters, if these are what nothing passes."""
+        """Suggestions; without the filters, if these exclude everything."""
         if asked.has_filter:
             query = Query(normal(asked.q))
             return self._views.search(query, None, 1, _SUGGESTED).read().widgets
@@ -150,7 +150,7 @@ def _address(query: str, page: int) -> str:
 
 
 def page_numbers(page: int, pages: int) -> list[int | None]:
-    """Which pages are linked: the first, the last, those around this one; None is a gap."""
+    """The linked pages: the first, the last, and those around this one; None is a gap."""
     shown = sorted({1, pages, *range(max(page - 2, 1), min(page + 2, pages) + 1)})
     numbers: list[int | None] = []
     for number in shown if pages > 1 else ():

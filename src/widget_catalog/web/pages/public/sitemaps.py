@@ -13,7 +13,7 @@ class Sitemaps:
     def __init__(
         self, views: Views, pages: RenderedPages, list_paths: Callable[[], list[str]]
     ) -> None:
-        """`list_paths`: of the pages that are always there."""
+        """`list_paths` returns the paths of permanent pages."""
         self._views = views
         self._pages = pages
         self._list_paths = list_paths

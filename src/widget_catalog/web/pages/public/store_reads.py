@@ -22,7 +22,7 @@ class StoreReads(Generic[K, V]):
         self._known: dict[K, tuple[float, V | None]] = {}
 
     async def find(self, key: K) -> V | None:
-        """What was read last while the store cannot be read; None if nothing is known."""
+        """The last value read, if the store is unavailable; None if there is none."""
         read_at, known = self._known.get(key, (0.0, None))
         if read_at and time.monotonic() - read_at < self.kept_s:
             return known

@@ -121,7 +121,7 @@ class WidgetPages:
         return self._pages.get(key, shows, "version.html", values)
 
     async def _version(self, it: VersionEntry) -> dict[str, Any]:
-        """What the pages of a widget and of a version both show."""
+        """The data shown on the pages of a widget and of a version."""
         style = self._views.find_style(it.scope, it.name, it.version)
         beside = self._views.find_version(it.scope, it.name, it.version)
         manifest = read_manifest(None if beside is None else beside.manifest)
