@@ -22,7 +22,7 @@ from granian.log import LogLevels
 
 from widget_contract.errors import CatalogError
 
-from .collector import restore_gc_threshold
+from .collector import lower_gc_threshold
 from .logs import configure_logs
 from .replica.node_status import NodeStatus
 from .settings import Settings
@@ -230,7 +230,7 @@ class _Application(_App):  # type: ignore[misc,valid-type]
     def __rsgi_init__(self, loop: asyncio.AbstractEventLoop) -> None:
         handlers = [(number, signal.signal(number, signal.SIG_DFL)) for number in _STOP_SIGNALS]
         super().__rsgi_init__(loop)
-        restore_gc_threshold()
+        lower_gc_threshold()
         for number, handler in handlers:
             loop.call_soon(signal.signal, number, handler)
         loop.add_signal_handler(DRAIN_SIGNAL, self.drain)

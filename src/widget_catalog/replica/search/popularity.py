@@ -37,13 +37,16 @@ class Place(NamedTuple):
 
 
 class Mark:
-    """A page that was cut from the order: who took part, who is shown, and what came since."""
+    """A page of the order: which ordinals take part, which are shown, the last of these, and how
+    many of the counted ordinals it has been checked against.
+    """
 
-    __slots__ = ("among", "at", "counted", "shown")
+    __slots__ = ("among", "at", "counted", "last", "shown")
 
     def __init__(self, among: BitMap, shown: list[int], counted: list[int]) -> None:
         self.among = among
-        self.shown = shown
+        self.shown = frozenset(shown)
+        self.last = shown[-1] if shown else 0
         self.counted = counted
         self.at = len(counted)
 
@@ -83,7 +86,7 @@ class Popularity:
             counts = self._counts.array[: len(self._seen)].copy()
             # Slot 0 is no widget's.
             changed = (np.flatnonzero(counts[1:] != self._seen[1:]) + 1).tolist()
-            if len(changed) > _MOST_MOVED or (counts < self._seen)[changed].any():
+            if len(changed) > _MOST_MOVED or (counts[changed] < self._seen[changed]).any():
                 self._begin_anew()
                 return
             for widget_id in changed:
@@ -113,7 +116,7 @@ class Popularity:
             among, shown, position = mark.among, mark.shown, self._position_at
             for ordinal in self._counted[mark.at :]:
                 if ordinal in among and (
-                    ordinal in shown or position[ordinal] < position[shown[-1]]
+                    ordinal in shown or position[ordinal] < position[mark.last]
                 ):
                     return False
             mark.at = len(self._counted)
@@ -214,6 +217,6 @@ class Popularity:
         order[new + 1 : old + 1] = order[new:old].copy()
         order[new] = ordinal
         self._position[order[new : old + 1]] = np.arange(new, old + 1)
-        if new < len(order) >> _HEAD_SHIFTS[-1]:
+        if any(new < len(order) >> it <= old for it in _HEAD_SHIFTS):
             self._set_heads()
         self._counted.append(ordinal)
