@@ -24,11 +24,11 @@ REQUIREMENTS = ROOT / "requirements"
 VENV = ROOT / ".venv"
 BIN = VENV / "bin"
 INSTALLED = VENV / "installed"
-# The packages of this repository: the service, what all agree on, the authors' tool, the client.
+# The packages of this repository: the service, the contract, the authors' tool, the client.
 PROJECTS = (".", "contract", "cli", "clients/python")
 CACHE = ROOT / ".cache"
 
-# What uv calls the settings of pip. uv does not read pip's files and variables.
+# uv's names for pip's settings. uv does not read pip's files and variables.
 UV_NAMES = {
     "index-url": "UV_DEFAULT_INDEX",
     "extra-index-url": "UV_INDEX",
@@ -71,7 +71,7 @@ def read_installed() -> Installed | None:
         found = Installed(*INSTALLED.read_text().splitlines())
     except (OSError, TypeError):
         return None
-    return found if (BIN / "python").exists() else None  # It is a link to the system's.
+    return found if (BIN / "python").exists() else None  # It is a link to the system's Python.
 
 
 def expected(kind: str) -> Installed:
@@ -165,7 +165,7 @@ def install_uv() -> str | None:
         shutil.rmtree(partial, ignore_errors=True)
         install = [*pip, "install", "--disable-pip-version-check", "--no-compile", "--no-deps"]
         options = ["--only-binary", ":all:", "--require-hashes", "-r", requirements]
-        # What somebody has set for installing into their own Python is not meant for this folder.
+        # Settings for installing into the user's own Python do not apply to this folder.
         environment = {**os.environ, "PIP_USER": "0", "PIP_REQUIRE_VIRTUALENV": "0"}
         try:
             with step("installing uv, a fast installer"):
@@ -186,7 +186,7 @@ def pip_settings(environment: Mapping[str, str]) -> dict[str, str]:
     files = [Path("/etc/xdg/pip/pip.conf"), Path("/etc/pip.conf"), home / ".pip/pip.conf"]
     files += [user / "pip/pip.conf", Path(sys.prefix, "pip.conf"), Path(file or os.devnull)]
     parser = configparser.RawConfigParser()
-    if file != os.devnull:  # With that, pip reads no file at all.
+    if file != os.devnull:  # Then pip reads no file at all.
         with contextlib.suppress(configparser.Error, UnicodeDecodeError):
             parser.read(files, encoding="utf-8")
     found: dict[str, str] = {}
@@ -204,7 +204,7 @@ def uv_settings(environment: Mapping[str, str]) -> dict[str, str]:
         if words := pip.get(name, "").split():
             given[uv_name] = ("," if uv_name == "UV_FIND_LINKS" else " ").join(words)
     if "UV_INDEX" in given:
-        # As pip does: the best of all indexes. The hashes decide what is installed.
+        # Like pip: the best of all indexes. The hashes decide what is installed.
         given["UV_INDEX_STRATEGY"] = "unsafe-best-match"
     if given.get("UV_OFFLINE", "").lower() in ("0", "false", "no", "off"):
         del given["UV_OFFLINE"]

@@ -61,7 +61,7 @@ def run(*command: object, env: Mapping[str, str] | None = None) -> None:
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
-            close_fds=False,  # A lock that may be inherited is.
+            close_fds=False,  # So that a lock can be inherited.
         ) as process:
             while True:
                 with contextlib.suppress(subprocess.TimeoutExpired):

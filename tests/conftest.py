@@ -15,7 +15,7 @@ from support.service import Service, running_service
 from support.site import ON_POSTGRESQL, InProcessSite
 from widget_catalog.wiring import Node, open_node
 
-# Half of the usual number of examples: properties that need more say so, and runs are frequent.
+# Half of the usual number of examples: properties that need more set it, and runs are frequent.
 settings.register_profile(
     "catalog",
     deadline=None,
@@ -25,7 +25,7 @@ settings.register_profile(
 settings.load_profile("catalog")
 
 
-# Slow folders go first: what is left at the end is short, and no core waits for another.
+# Slow folders go first: the tests left at the end are short, and all cores stay busy.
 _FIRST = (
     *("nodes", "crash", "browser", "mirror", "client", "demo"),
     *("replica", "catalog", "tool", "wire", "cli", "dev"),
@@ -39,7 +39,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     items.sort(key=place)
     if ON_POSTGRESQL in os.environ:
-        # What looks into the SQLite file of a data folder has nothing to look at there.
+        # Tests that inspect the SQLite file of a data folder do not apply there.
         left_out = [it for it in items if it.get_closest_marker("in_the_folder")]
         items[:] = [it for it in items if it not in left_out]
         config.hook.pytest_deselected(items=left_out)

@@ -124,7 +124,7 @@ def test_bundles_of_no_version_and_leftovers_are_told(node: Node) -> None:
 def test_files_of_a_publish_under_way_are_not_called_orphans(node: Node) -> None:
     unknown, half = _untidy(node)
     for path in (unknown, half):
-        path.touch()  # Put in place just now; its version may be committed in a moment.
+        path.touch()  # Stored just now; its version may be committed in a moment.
 
     assert _check(node).orphans == []
 

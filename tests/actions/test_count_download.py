@@ -68,7 +68,7 @@ def test_what_is_pending_is_committed_when_the_counter_closes(
 
 def test_one_who_goes_away_takes_nobody_along(node: Node, counter: DownloadCounter) -> None:
     async def count() -> list[BaseException | None]:
-        with node.store.writing():  # Until this ends, all of them wait together.
+        with node.store.writing():  # All of them wait until this ends.
             waiting = [asyncio.create_task(counter.count(1)) for _ in range(5)]
             await asyncio.sleep(0.05)
             waiting[2].cancel()

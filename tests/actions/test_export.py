@@ -166,7 +166,7 @@ def test_import_revokes_nothing_that_is_there(node: Node, beside: Path) -> None:
     assert exported(node) == before
 
 
-# Whatever a line may say, import keeps and export says again.
+# Import keeps, and export returns, any allowed content of a line.
 characters = st.characters(exclude_categories=["Cs"])
 names_for_people = st.text(characters, max_size=8).map(clean_name)
 texts = st.text(characters, max_size=8).map(clean_line)

@@ -185,7 +185,7 @@ def test_what_is_no_file_is_refused(node: Node, beside: Path) -> None:
     assert _fault(node, beside, file="dangling") == f"{at}There is no file {beside / 'nothing'}."
     assert _fault(node, beside, file="loop") in (
         f"{at}loop leads to no file.",
-        # From Python 3.13 on, a loop is found when it is opened.
+        # From Python 3.13 on, a loop is detected when the file is opened.
         f"{at}{beside / 'loop'} cannot be read (Too many levels of symbolic links).",
     )
     assert _fault(node, beside, file="x" * 5000) == f"{at}{'x' * 200} leads to no file."

@@ -151,7 +151,7 @@ def test_the_summary_counts_the_official_marks_that_were_taken_over(node: Node) 
     lines[2]["isOfficial"] = None
     assert _take(node, *lines).official_added == 1
 
-    # A known widget keeps the mark it has, whatever the file says.
+    # An existing widget keeps its mark, whatever the file says.
     assert _take(node, widget_line("a/c", isOfficial=True)).official_added == 0
 
 

@@ -126,7 +126,7 @@ def test_a_rotated_token_is_recognised_for_as_long_as_it_would_have_been_good(
     first = sign_in(store, ann)
     second = ask(store, refresh_fields(first["refresh_token"])).body
     moving.forward(days=40)
-    new_code(store, ann)  # Whatever is over is forgotten now.
+    new_code(store, ann)  # This removes what has expired.
     third = ask(store, refresh_fields(second["refresh_token"])).body
 
     ask(store, refresh_fields(first["refresh_token"]))
@@ -213,7 +213,8 @@ def test_a_pair_is_kept_for_others_only_as_long_as_they_may_have_it(
     forget_successors(store)
     assert kept() == 1
     moving.forward(seconds=1)
-    ask(store, refresh_fields(second["refresh_token"]))  # A refresh clears up behind others.
+    # A refresh also removes what others have left.
+    ask(store, refresh_fields(second["refresh_token"]))
     assert kept() == 1
     moving.forward(seconds=31)
     forget_successors(store)

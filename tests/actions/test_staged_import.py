@@ -158,7 +158,7 @@ def test_a_version_published_just_before_acceptance_is_held_against_the_file(nod
         with pytest.raises(InvalidImport, match=r"^Line 6: sha256Hash: many/w5 1\.0\.0 is already"):
             staging.accept(texts_cleaned=0)
 
-    finish_import(node.store)  # As the import does itself: nothing was accepted.
+    finish_import(node.store)  # As the import itself does: nothing was accepted.
     assert state_of(node) == after
     _assert_healthy(node)
 

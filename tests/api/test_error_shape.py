@@ -141,7 +141,7 @@ def test_preflight(shop: InProcessSite, path: str) -> None:
 def test_too_long_an_address(shop: InProcessSite, path: str) -> None:
     for method in ("GET", "HEAD", "POST", "OPTIONS", "PUT"):
         assert_error(shop.request(method, f"{path}{LONG}"), path, 414)
-        # A widget is recognised before anybody looks at the query, which it ignores.
+        # A widget is recognised before the query, which is ignored.
         if method not in ("GET", "HEAD") or path != PATHS[1]:
             assert_error(shop.request(method, f"{path}?{LONG}"), path, 414)
 
@@ -195,7 +195,7 @@ def test_too_many_requests(tmp_path_factory: pytest.TempPathFactory) -> None:
     with InProcessSite(data, rate_limit="1/hour") as site:
         assert site.get("/api/version").status == 200
         for path in [*PATHS, *NOT_FOUND, "/api/nothing"]:
-            if path == "/api/health":  # Whoever watches the service must always hear.
+            if path == "/api/health":  # Monitoring must always get a response.
                 assert site.get(path).status == 200
                 continue
             for method in ("GET", "HEAD", "POST", "PUT"):

@@ -30,7 +30,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessSite]:
         ("//cdn/@acme/clock/1.0.0+b/index.js", "/cdn/@acme/clock/1.0.0+b/index.js"),
         ("//evil.example/x", "/evil.example/x"),
         ("//evil.example", "/evil.example"),
-        ("///evil.example/%2e%2e", "/evil.example/%252e%252e"),  # In process, % is a plain %.
+        ("///evil.example/%2e%2e", "/evil.example/%252e%252e"),  # In process, % is a literal %.
         ("//\\evil.example", "/%5Cevil.example"),
         ("//\\/evil.example", "/%5C/evil.example"),
         ("//\t/evil.example", "/%09/evil.example"),

@@ -178,7 +178,7 @@ def test_a_refresh_token_that_comes_twice_at_once_gets_the_same_pair(ann: Browsi
     assert 3590 <= again.json()["expires_in"] <= second["expires_in"] == 3600
     assert again.json() | {"expires_in": 3600} == second
     assert is_good(ann.site, second["access_token"])
-    # A third process that comes with the first one still does not end the sign-in.
+    # A third process that uses the first one does not end the sign-in yet.
     third = ask(ann.site, "token", **refresh_fields(second["refresh_token"])).json()
     assert ask(ann.site, "token", **refresh_fields(first["refresh_token"])).status == 200
     assert is_good(ann.site, third["access_token"])
@@ -256,7 +256,7 @@ def test_of_a_disabled_account_nothing_works(house: InProcessSite) -> None:
         assert dan.get("/account").status == 302
         for fields in (code_fields(code), refresh_fields(tokens["refresh_token"])):
             assert is_refused(ask(house, "token", **fields), "invalid_grant", NOT_GOOD)
-        # What was given out before does not come back, either.
+        # Tokens issued before do not become valid again, either.
         set_disabled(house.node.store, "dan", is_disabled=False)
 
 
@@ -325,7 +325,7 @@ def test_no_secret_is_in_the_database(ann: Browsing) -> None:
     code = agree(ann)["code"]
     tokens = ask(ann.site, "token", **code_fields(code)).json()
     device = ask(ann.site, "device", client_id="widget-cli").json()["device_code"]
-    # The new pair is kept for a while for whoever sends the old token again, but not readable.
+    # The new pair is stored for a while, for a repeated request with the old token, but encrypted.
     renewed = ask(ann.site, "token", **refresh_fields(tokens["refresh_token"])).json()
     pairs = [it[key] for it in (tokens, renewed) for key in ("access_token", "refresh_token")]
     secrets = (code, device, *pairs)

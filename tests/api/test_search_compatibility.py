@@ -73,7 +73,7 @@ def _offered(site: InProcessSite, sdk: str) -> dict[str, int | None]:
         ("2.0.0", {"caret": 1, "both": 1, "prerelease": 0}),
         ("3.0.0", {"prerelease": 0}),
         ("0.9.0", {}),
-        # A prerelease is tried as it is, and as its release.
+        # A prerelease is tested itself, and as its release.
         ("1.0.0-rc.1", {"caret": 0, "both": 1, "yanked": 0, "unreadable": 0, "prerelease": 0}),
         (
             "1.2.3-rc.1",

@@ -19,7 +19,7 @@ from widget_catalog.worker import build_worker
 _BASE_URL = "https://catalog.example"
 _SCRIPT = b"export default { mount(element) { element.textContent = 'a clock'; } };\n" * 40
 
-# What the server adds of its own.
+# Headers added by the server.
 _NOT_OURS = {"date", "server", "connection"}
 
 _DETAIL = "/api/v1/widgets/acme/clock"
@@ -111,7 +111,7 @@ class Bindings(NamedTuple):
         given = [f"{key}: {value}" for key, value in lines]
         with WireConnection(self.rsgi.port) as connection:
             rsgi = connection.ask(method, address, *given)
-            # Nothing follows the answer: another one comes at once on the same connection.
+            # Nothing follows the response: the connection can be reused immediately.
             assert connection.ask("GET", "/api/version").status == 200
             assert not connection.received
         return _ours(rsgi), _ours(self.asgi.ask(method, address, *lines))

@@ -23,7 +23,7 @@ def demo_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 def village_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """The village, the demo catalog and a dashboard."""
     folder = tmp_path_factory.mktemp("village") / "data"
-    # In a thread of its own: in this one, Playwright runs an event loop.
+    # In a separate thread, because Playwright runs an event loop in this one.
     with quick_passwords(), ThreadPoolExecutor(1) as threads:
         threads.submit(_build, folder).result()
     with running_service(folder, "--set", "dashboard=true") as running:

@@ -15,7 +15,7 @@ _VERSION = "4.10.3"
 _CLOCK = "/widgets/catalog/clock"
 _COMPARISON = f"{_CLOCK}/compare?from=1.0.0&to=1.1.0"
 _OWN_CLOCK = "/account/widgets/acme/clock"
-# One of each kind. Pages of a kind have the same template and differ in texts alone.
+# One of each kind. Pages of a kind have the same template and differ only in their text.
 PUBLIC = (
     "/",
     "/search?q=wether",
@@ -56,7 +56,7 @@ OWN = (
     "/operate/widgets",
     "/operate/reports",
 )
-# axe takes long to compare colors, so it does that on these, and our own check on the others.
+# axe is slow to compare colors, so it does that only on these; our own check covers the others.
 COMPARED = ("/", _CLOCK, _COMPARISON, _OWN_CLOCK)
 _FIND = """async (rules) => {
   const { violations } = await axe.run({ iframes: false, resultTypes: ["violations"], rules });
@@ -77,7 +77,7 @@ def axe() -> str:
 
 @pytest.fixture(scope="module")
 def context(browser: Browser) -> Iterator[BrowserContext]:
-    # The tester is put into the page from outside, which its own policy does not allow.
+    # axe is injected into the page, which its policy does not allow.
     made = browser.new_context(bypass_csp=True, reduced_motion="reduce")
     yield made
     made.close()

@@ -76,7 +76,7 @@ def test_three_widgets_are_added_arranged_kept_and_removed(
     page.get_by_role("button", name="Move Météo", exact=True).hover(position={"x": 5, "y": 5})
     page.mouse.up()
     assert order(page) == ["To-do list", "Météo", "Clock"]
-    expect(todo.get_by_role("group")).to_contain_text("Buy bread")  # It was not loaded again.
+    expect(todo.get_by_role("group")).to_contain_text("Buy bread")  # It was not reloaded.
 
     page.get_by_label("Dark").check(force=True)
     page.reload()
@@ -94,7 +94,7 @@ def test_three_widgets_are_added_arranged_kept_and_removed(
     assert sorted(it for it in sent if it != "resolve") == [
         "catalog/clock", "home/todo", "home/weather",
     ]  # fmt: skip
-    # Each widget once when it is added; and twice after the reload: is there an update, and does
+    # Each widget once when it is added, and twice after the reload: is there an update, and does
     # the installed version still run? The client may send them in one request or in several.
     assert sorted(resolved) == sorted(3 * ["catalog/clock", "home/todo", "home/weather"])
     assert f"GET {demo_service.url}/client/v1/client.js" in asked
@@ -152,7 +152,7 @@ def test_a_widget_stores_no_more_than_its_share(
     todo.get_by_label("New item").fill("Buy bread")
     todo.get_by_role("button", name="Add").click()
     expect(todo.get_by_role("group")).to_contain_text("Buy bread")
-    page.get_by_label("Dark").check(force=True)  # Which is saved, with the rest.
+    page.get_by_label("Dark").check(force=True)  # This is saved, too.
     tiles = "JSON.parse(localStorage['widget-catalog-dashboard']).tiles"
     assert page.evaluate(f"{tiles}.map((it) => Object.keys(it.kept))") == [["much"]]
 

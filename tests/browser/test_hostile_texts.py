@@ -66,7 +66,7 @@ _OWN_PATHS = (
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     folder = tmp_path_factory.mktemp("hostile") / "data"
-    # In a thread of its own: in this one, Playwright runs an event loop.
+    # In a separate thread, because Playwright runs an event loop in this one.
     with ThreadPoolExecutor(1) as threads:
         threads.submit(_build, folder).result()
     with running_service(folder) as running:

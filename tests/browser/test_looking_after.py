@@ -35,7 +35,7 @@ PAGES = (
     "/operate/widgets",
     "/operate/reports",
 )
-# Fields without a name, and headings that skip a level: what a screen reader stumbles over.
+# Fields without a label, and headings that skip a level: problems for screen readers.
 FAULTS = """() => {
   const fields = [...document.querySelectorAll("input:not([type=hidden], [hidden]), select")];
   const faults = fields.filter((it) => !it.labels.length).map((it) => it.outerHTML);
@@ -101,7 +101,7 @@ def test_an_author_yanks_and_the_operator_revokes(
         page.get_by_label("Reason (public)").fill("Shows the wrong day.")
         page.get_by_role("button", name="Yank 1.0.0").click()
         expect(page.get_by_role("status")).to_contain_text("The version was yanked")
-        page.reload()  # Sends nothing again.
+        page.reload()  # Does not submit again.
         page.get_by_role("button", name="Unyank").click()
         expect(page.get_by_role("status")).to_have_text("The version is offered again.")
     public = f"{village_service.url}/widgets/acme/clock/1.0.0"

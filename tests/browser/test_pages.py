@@ -25,7 +25,7 @@ PATHS = [
     "/docs/api/searchWidgets",
 ]
 
-# The contrast of every text against what is behind it, by WCAG; all that is below AA comes back.
+# The contrast of every text with its background, by WCAG; returns everything below AA.
 POOR_CONTRAST = """() => {
   const channels = (color) => color.match(/[\\d.]+/g).map(Number);
   const light = (color) => {
@@ -110,7 +110,7 @@ def test_whatever_has_the_focus_shows_it(
             page.keyboard.press("Tab")
             if page.evaluate("document.activeElement === document.body"):
                 break
-            # A card shows the focus around the whole of itself.
+            # The focus outline surrounds the whole card.
             outline = page.evaluate(
                 """() => {
                     const width = (style) =>

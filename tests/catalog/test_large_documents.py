@@ -116,7 +116,7 @@ def test_a_count_packs_nothing_again(node: Node, encoding: Encoding) -> None:
     catalog.close()
 
     assert first[0] != second[0]
-    # The very same objects: neither compressed nor copied.
+    # The same objects: neither compressed nor copied.
     assert [id(it) for it in first[1:-1]] == [id(it) for it in second[1:-1]]
     assert len(first[0]) < 1000
 
@@ -215,7 +215,7 @@ def test_a_compressed_form_that_there_is_no_room_for_is_not_offered_again(node: 
     import_widgets(node, widget_line("acme/big", versions=versions))
     size = 9 * 11_000
     documents = Documents(node.folder.replica)
-    # For what is loaded there are five parts of sixteen; a document may be there twice.
+    # Loaded documents have five sixteenths; a document may be there twice.
     catalog = Catalog(documents, node.revision, node.counts, CDN, size * 11 // 5 * 16 // 5)
 
     async def ask() -> None:

@@ -25,11 +25,11 @@ class Ask(NamedTuple):
     limit: int = 100
 
 
-# What a dashboard with every widget sends.
+# The request of a dashboard with every widget.
 RESOLVE = json.dumps(
     {"sdk": "1.2.0", "widgets": [{"id": f"{scope}/{name}"} for scope, name in KEYS]}
 ).encode()
-# Asked in every round, beside what is drawn: most counts change one of them.
+# Sent in every round, in addition to generated ones: most counts change one of them.
 ALWAYS = [Ask(Query()), Ask(Query("a"), limit=5), Ask(Query("b"), "1.0.0", "2", 2)]
 
 asks = st.builds(
@@ -58,7 +58,7 @@ rounds = st.lists(counts, min_size=1, max_size=3) | st.lists(
     st.lists(adds, min_size=1, max_size=6) | crowds,
     st.lists(asks, max_size=4),
     st.lists(rounds, min_size=2, max_size=6),
-    # The order is exact, or may lag: here by no time at all, so that it is the same.
+    # The order is exact, or may lag: here by zero seconds, so that it is the same.
     st.sampled_from([10_000, 10_000, 0]),
     st.sampled_from([1_000, 2]),
     st.sampled_from([1 << 22, 1 << 22, 1 << 14]),

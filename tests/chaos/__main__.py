@@ -18,7 +18,7 @@ from chaos.stage import Stage
 from chaos.traffic import Traffic
 from chaos.verdict import judge
 
-# What is published in a minute has room, and yet the disk is soon filled.
+# Large enough for what is published in a minute, and small enough to be filled quickly.
 _DISK_MB = 256
 _DISK_MB_PER_MINUTE = 50
 

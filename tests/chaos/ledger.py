@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-# So many are kept to be shown; all are counted.
+# This many are kept for the report; all are counted.
 _SHOWN = 10
 
 
@@ -38,13 +38,13 @@ class Ledger:
     imports: list[ImportedFile] = field(default_factory=list)
     counts_attempted: Counter[str] = field(default_factory=Counter)
     counts_acknowledged: Counter[str] = field(default_factory=Counter)
-    # How often what happened: faults and answers.
+    # How often each fault and each response occurred.
     figures: Counter[str] = field(default_factory=Counter)
     longest_wait_s: float = 0.0
     longest_start_s: float = 0.0
-    # From each return of the database to the next count.
+    # The time from each return of the database to the next count.
     recoveries_s: list[float] = field(default_factory=list)
-    # What restarts under load have come to, in sentences.
+    # Results of restarts under load, as sentences.
     restarts: list[str] = field(default_factory=list)
     violations: Counter[str] = field(default_factory=Counter)
     _lock: threading.Lock = field(default_factory=threading.Lock)

@@ -61,7 +61,7 @@ class Clock:
             "LD_PRELOAD": _library(),
             "FAKETIME_TIMESTAMP_FILE": str(self._file),
             "FAKETIME_NO_CACHE": "1",
-            # Setting a clock changes neither what is monotonic nor the times of files.
+            # Setting a clock affects neither the monotonic clock nor file times.
             "FAKETIME_DONT_FAKE_MONOTONIC": "1",
             "FAKETIME_FORCE_MONOTONIC_FIX": "0",
             "NO_FAKE_STAT": "1",
@@ -70,7 +70,7 @@ class Clock:
         }
 
     def set(self, offset_s: int) -> None:
-        # Never half-written: it is read at any moment.
+        # Atomic, because it is read at any moment.
         written = self._file.with_suffix(".new")
         written.write_text(f"{offset_s:+d}")
         written.rename(self._file)

@@ -14,7 +14,7 @@ from support.service import wait_for
 
 _OF_THE_DATABASE = ("fail-over", "lose-primary", "hang-primary", "kill-standby")
 _OF_NODES = ("kill-node", "kill-worker", "stop-node", "replace-workers", "kill-object-store")
-# The others are part of the restarts that come first, or take long.
+# The others are covered by the restarts that come first, or take long.
 _IN_SHORT = ("fail-over", "hang-primary", "kill-node", "kill-worker", "kill-object-store")
 _LONGEST_HANG_S = 8.0
 
@@ -74,7 +74,7 @@ class NodeFaults:
         except (AssertionError, RuntimeError, OSError) as error:
             self._ledger.violated(f"after {self._happened} came {error!r}"[:2000])
 
-    # To the database
+    # Faults of the database
 
     def fail_over(self, choose: random.Random) -> None:
         self._stage.pair.fail_over()
@@ -117,7 +117,7 @@ class NodeFaults:
         wait_for(self._stage.pair.is_synchronous, 120)
         self._ledger.note("standbys killed")
 
-    # To the rest
+    # Other faults
 
     def kill_node(self, choose: random.Random) -> None:
         """One, or two of the three."""

@@ -10,8 +10,8 @@ from chaos.node_stage import NodeStage
 from chaos.verdict import judge_counts, judge_releases
 from support.service import wait_for
 
-# Only in the long form: the short one runs beside other tests. On a busy machine a single recovery
-# may take longer.
+# Only in the long form: the short one runs in parallel with other tests. On a busy machine a
+# single recovery may take longer.
 _LONGEST_READ_S = 30.0
 _LONGEST_RECOVERY_S = 5.0
 _MAY_BE_LATE = 0.1

@@ -18,16 +18,18 @@ from support.load import CountingLoad, ReadingLoad
 from support.service import wait_for
 
 _ANSWERS = 100
-# Between two requests of a client, so that nodes start in reasonable time on a small machine.
+# The pause between two requests of a client, so that nodes start in reasonable time on a small
+# machine.
 _PAUSE_S = 0.04
-# Of the counts during restarts: on a busy machine a count may take too long. The short form runs
-# beside other tests.
+# The accepted share of rejected counts during restarts: on a busy machine a count may time out.
+# The short form runs in parallel with other tests.
 _MAY_REFUSE, _MAY_REFUSE_IN_SHORT = 0.001, 0.05
 
 
 def run_nodes(minutes: float, seed: int) -> bool:
     """Whether nothing happened that must not."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # And everything that was started ends.
+    # So that everything that was started is stopped.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     folder = Path(tempfile.mkdtemp(prefix="chaos-"))
     ledger = Ledger()
     began = time.monotonic()

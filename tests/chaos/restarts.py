@@ -13,7 +13,7 @@ from support.widgets import widget_line
 
 _PATH = "/api/v1/widgets/acme/clock"
 _WORKERS = ("--workers", "2")
-# Between two restarts, so that most requests meet a service that runs.
+# Responses between two restarts, so that most requests reach a running service.
 _ANSWERS = 1_000
 
 

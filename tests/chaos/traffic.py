@@ -21,7 +21,7 @@ _FAULTS = (OSError, http.client.HTTPException)
 _WIDGETS_PER_AUTHOR = 4
 _VERSIONS_PER_WIDGET = 60
 _STALLED = 30
-# How long a connection that nobody reads from is kept before the next one.
+# How long an unread connection is kept before the next one.
 _STALL_S = 20.0
 
 
@@ -46,7 +46,7 @@ class Traffic(Clients):
         self.port = port
         self.ledger = ledger
         self.counted = counted
-        # Cleared while no service runs: what gets no answer then is nobody's fault.
+        # Cleared while no service runs: requests that fail then are not an error.
         self.is_served = threading.Event()
         jobs: list[Callable[[random.Random], None]] = []
         jobs += [partial(self._publish, *signed_in) for signed_in in tokens.items()]
@@ -118,7 +118,7 @@ class Traffic(Clients):
             try:
                 connection.request("POST", f"/api/v1/widgets/{key}")
                 response = connection.getresponse()
-                # The status line is the promise: what follows it may be cut off.
+                # The status line counts as the acknowledgement: the rest may be cut off.
                 with self.ledger.writing():
                     self.ledger.counts_acknowledged[key] += response.status == 200
                 text = response.read().decode()
@@ -215,7 +215,7 @@ class Traffic(Clients):
             is_sentence = isinstance(json.loads(text)["error"], str)
         except (ValueError, KeyError, TypeError):
             is_sentence = False
-        # When the clock jumps ahead, requests and addresses to upload to expire: 404 and 403.
+        # When the clock jumps ahead, requests and upload URLs expire: 404 and 403.
         if is_sentence and status in (403, 404, 409, 429, 503):
             return True
         self.ledger.violated(f"{status} for {what}")

@@ -13,7 +13,7 @@ from chaos.ledger import Ledger, Release
 from chaos.stage import Stage
 from support.service import run_command
 
-# What a data folder may hold; bundles are doctor's to explain.
+# The expected files of a data folder; doctor checks the bundles.
 _EXPLAINED = (
     r"catalog\.db(-wal|-shm)?",
     r"second-factor\.key",
@@ -142,7 +142,7 @@ def _strangers(stage: Stage) -> Iterator[int]:
 
 
 def _unexplained(data: Path) -> Iterator[str]:
-    # Of all replicas that were begun, only the last one is left.
+    # Of all replicas that were started, only the last one is left.
     replica = re.escape((data / "replica" / "current").read_text().strip())
     explained = re.compile("|".join([*_EXPLAINED, rf"replica/{replica}(-lock)?"]))
     for path in sorted(data.rglob("*")):

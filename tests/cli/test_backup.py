@@ -116,7 +116,7 @@ def test_a_continuous_copy_follows_changes_and_rests_without_any(
         said = widget_catalog("account", "disable", "ann", "--data", data)
         assert said.code == 0, said
         wait_for(lambda: len(list_snapshots(target)) == 2)
-        # What fails is told, and tried again.
+        # Failures are reported, and retried.
         (target / "snapshots").rename(target / "away")
         wait_for(lambda: "Retrying" in log.read_text())
         (target / "away").rename(target / "snapshots")

@@ -64,7 +64,7 @@ def test_import_reads_from_a_pipe(tmp_path: Path, name: str) -> None:
     stored = {"bundleFile": "clock.js", "bundleUrl": None, "bundleSize": None, "sha256Hash": None}
     plain = [widget_line("acme/bell")]
     with_bundle = widget_line("acme/clock", versions=[version_line("1.0.0", **stored)])
-    # Bundles lie beside the file; standard input stands in the folder one is in.
+    # Bundles are relative to the file; for standard input, to the current folder.
     lines = [*plain, with_bundle] if name == "-" else plain
 
     said = widget_catalog("import", name, "--data", "data", stdin=ndjson(*lines), folder=tmp_path)

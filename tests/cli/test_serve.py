@@ -65,7 +65,7 @@ def test_it_says_where_it_is_and_what_to_do_next(tmp_path: Path) -> None:
             f"         {link.group()}\n"
             "  stop   Ctrl-C\n\n"
         )
-        # Everything it says to try is there.
+        # All URLs of the greeting work.
         with service.client() as client:
             assert client.get("/api/v1/widgets/search?limit=3").status_code == 200
             assert client.get("/docs/api").status_code == 200
@@ -164,7 +164,7 @@ def test_a_file_in_place_of_the_folder_is_called_a_file(tmp_path: Path) -> None:
 def test_a_second_service_on_the_same_folder_names_the_first(tmp_path: Path) -> None:
     data = tmp_path / "data"
     with running_service(data, "--workers", "2") as service:
-        # Whatever its port: the same one would be taken as well.
+        # On any port: the same one would be taken anyway.
         for port in (service.port, free_port()):
             said = widget_catalog("serve", "--data", data, "--port", str(port))
 
@@ -176,9 +176,9 @@ def test_a_second_service_on_the_same_folder_names_the_first(tmp_path: Path) -> 
             )
         assert widget_catalog("stats", "--data", data).code == 0
         service.kill()
-        # Its file is still there, and says nothing any more.
+        # Its file is still there, but has no effect.
         with running_service(data, "--workers", "2") as successor:
-            # The parent alone: its workers end with it.
+            # Only the parent: its workers end with it.
             os.kill(successor.process.pid, signal.SIGKILL)
             successor.process.wait(10)
             with running_service(data) as last:

@@ -169,7 +169,7 @@ def test_it_can_be_interrupted_and_then_says_little(data: Path) -> None:
     ) as process:
         assert process.stdin is not None
         assert process.stderr is not None
-        # More than the pipe holds: when it is written, the import is under way.
+        # More than the pipe's buffer: once it is written, the import is running.
         process.stdin.write(ndjson(*[widget_line(f"new/w{i}") for i in range(1_000)]))
         process.stdin.flush()
         process.send_signal(signal.SIGINT)
@@ -210,7 +210,7 @@ def _at_a_terminal(*arguments: str) -> str:
             while some := os.read(ours, 1 << 16):
                 shown += some
         except OSError:
-            pass  # How Linux says that nobody holds the other end any more.
+            pass  # On Linux, this means that the other end was closed.
         os.close(ours)
         assert process.wait(60) == 0, shown
     return shown.decode()

@@ -58,7 +58,7 @@ def test_a_stream_that_dies_is_taken_up_where_it_was(
     )
     expected = [["FeedExpired", "Start over."], [6, 7, 8, 9, 10, 11]]
     assert play("following", catalog.url, 5) == expected
-    # Bun asks again by itself where a connection is dropped.
+    # Bun retries by itself if a connection is dropped.
     resumed = [it.headers.get("last-event-id") for it in catalog.of("GET", CHANGES)]
     assert list(dict.fromkeys(filter(None, resumed))) == ["5", "9", "10", "11"]
 

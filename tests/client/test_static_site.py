@@ -228,7 +228,7 @@ def test_texts_are_compared_as_the_service_does(process: Runtime) -> None:
 
     assert found == [normal(it) for it in words]
     folded = dict(changed)
-    # Those that this Python knows: the runtime may have a newer Unicode.
+    # Only characters known to this Python: the runtime may have a newer Unicode version.
     known = [it for it in map(chr, range(sys.maxunicode)) if unicodedata.category(it) not in _OTHER]
     differing = [it for it in known if folded.get(it, it) != normal(it)]
     # Cherokee is folded to capitals.

@@ -29,7 +29,7 @@ def test_a_request_decides_and_the_manifest_fills_in_what_it_leaves_out() -> Non
     assert (read.description, read.sdk_version) == ("The time.", "^1.0.0")
     assert (read.license, read.release_notes, read.config_version) == ("MIT", "# New\n\n\t- all", 3)
     assert read.text == json.dumps(FULL)
-    # The request's own value is the one that must be right; the manifest's is not looked at.
+    # The request's own value is validated; the manifest's is ignored.
     assert parse_manifest(json.dumps(FULL | {"icon": 7, "minSize": "?"}), request) is not None
 
 
@@ -54,7 +54,7 @@ def test_manifest_and_request_must_agree_about_version_and_sdk() -> None:
         "version: the manifest says '1.0.0', but the request says '2.0.0'.",
         "sdkVersion: the manifest says '^1.0.0', but the request says '^2.0.0'.",
     ]
-    # Which files they are is between the author and the tool.
+    # File names matter only to the author and the tool.
     foreign = json.dumps(FULL | {"main": "../x"})
     assert parse_manifest(foreign, LEAST).main == "index.js"
 

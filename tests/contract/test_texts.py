@@ -15,7 +15,7 @@ from widget_contract.texts import (
     text_fault,
 )
 
-ANYTHING = st.text(st.characters())  # Half surrogates too.
+ANYTHING = st.text(st.characters())  # Including lone surrogates.
 DIRECTION = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 CONTROL = [chr(it) for it in (*range(0x20), *range(0x7F, 0xA0))]
 UNWANTED = [*CONTROL, *DIRECTION, *"\u2028\u2029\ufeff", chr(0xD800), chr(0xDFFF)]

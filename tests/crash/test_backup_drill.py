@@ -27,7 +27,7 @@ from widget_catalog.domain import clock
 from widget_catalog.wiring import prepare_node
 
 _KEYS = ["acme/a", "acme/b", "acme/c"]
-# Far more than a copy of this small catalog takes, on the slowest machine.
+# Far more than a copy of this small catalog takes on the slowest machine.
 _MOST_LOST_S = 30
 
 
@@ -108,7 +108,7 @@ def _publishing(service: Service, token: str, acknowledged: set[str]) -> Iterato
 
     def publish() -> None:
         with Author(service.url, token) as author, contextlib.suppress(httpx.TransportError):
-            for number in range(80):  # An account may publish a hundred an hour.
+            for number in range(80):  # An account may publish a hundred per hour.
                 version = f"1.0.{number}"
                 if is_over.is_set():
                     return

@@ -50,7 +50,7 @@ def test_a_killed_worker_is_replaced_while_the_others_go_on(data: Path) -> None:
     with running_service(data, "--workers", "2") as service:
         attempted: Counter[str] = Counter()
         acknowledged: Counter[str] = Counter()
-        # Each of the first two once: two deaths in the same place would be a crash loop.
+        # Each of the first two once: two deaths in the same slot would be a crash loop.
         victims = service.worker_pids()
         for victim in victims:
             with connections_to_every_worker(service) as found:
@@ -59,7 +59,7 @@ def test_a_killed_worker_is_replaced_while_the_others_go_on(data: Path) -> None:
                     load.wait_for(50)
                     os.kill(victim, signal.SIGKILL)
                     _wait_until_replaced(service, victim)
-                    # The connection to the other worker has not noticed anything.
+                    # The connection to the other worker is not affected.
                     assert survivor.ask("GET", "/api/v1/widgets/acme/clock").status == 200
                     load.wait_for(50)
             assert load.statuses.keys() == {200}
@@ -74,7 +74,7 @@ def test_a_killed_worker_is_replaced_while_the_others_go_on(data: Path) -> None:
         _assert_within(service, acknowledged, attempted)
         assert service.log.count("Unexpected exit from worker") == 2
         assert service.stop() == 0
-    # What the workers showed is what the database says.
+    # The workers' counts match the database.
     with running_service(data) as service:
         assert {key: _count(service, key) for key in _KEYS} == counts
 

@@ -34,7 +34,7 @@ def healthy(tmp_path_factory: pytest.TempPathFactory) -> Path:
         )
         for i in range(_WIDGETS - 1)
     ]
-    # One that is so large that it is read in pieces.
+    # Large enough to be read in chunks.
     many = [version_line(f"1.{n}.0", releaseNotes=notes * 10) for n in range(60)]
     return filled_folder(
         tmp_path_factory.mktemp("healthy") / "data", *lines, widget_line("s0/large", versions=many)
@@ -79,7 +79,7 @@ def _assert_sound_or_refused(answers: dict[str, httpx.Response], before: dict[st
 
 @contextlib.contextmanager
 def _service(data: Path, *options: str) -> Iterator[tuple[Service, httpx.Client]]:
-    # The address is in registries, and must be the same at every start.
+    # The URL is in registries, and must be the same at every start.
     base = ("--base-url", "https://catalog.example", *options)
     with running_service(data, *base) as service, service.client() as client:
         yield service, client
@@ -206,7 +206,7 @@ def test_nothing_is_made_from_damaged_rows_of_the_truth(
     with contextlib.closing(sqlite3.connect(data / "catalog.db")) as database:
         database.execute("UPDATE widgets SET display_name = 'Wrong' WHERE name = 'w5'")
         database.execute("UPDATE versions SET release_notes = 'Wrong' WHERE widget_id = 7")
-        # Invalid in UTF-8, so that the driver cannot even read it.
+        # Not valid UTF-8, so that the driver cannot even read it.
         database.execute("UPDATE widgets SET icon = CAST(x'FF41' AS TEXT) WHERE name = 'w9'")
         database.commit()
 
@@ -222,7 +222,7 @@ def test_nothing_is_made_from_damaged_rows_of_the_truth(
             "Error: The database is damaged. Restore it from a backup. The damaged "
             "rows were not used.\n"
         )
-        # The documents are right, and stay.
+        # The documents are intact, and stay.
         assert _assert_sound_or_refused(_answers(client), before) == 0
     exported = widget_catalog("export", "-", "--data", data)
     assert exported.code == 1

@@ -43,7 +43,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     clock = widget_line("acme/clock", versions=[version_line("1.0.0", **stored)])
     others = [widget_line(f"acme/w{i}") for i in range(100)]
     filled_folder(folder / "data", clock, *others, beside=folder)
-    # Only what a backup has; the rest is made by the service itself.
+    # Only what a backup contains; the service rebuilds the rest.
     for path in (folder / "data" / "run").iterdir():
         path.unlink()
     return folder / "data"
@@ -81,8 +81,8 @@ def test_on_a_full_disk_reading_goes_on_and_counting_comes_back_by_itself(
             assert _downloads(connection.ask("GET", _CLOCK)) == acknowledged
     assert service.worker_pids() == pids, "A worker has died."
     assert "Traceback" not in service.log
-    # Told once each time, by each worker, however many were refused. Where nothing at all may
-    # be written, the log cannot be either.
+    # Logged once per worker each time, however many requests were rejected. If nothing at all can
+    # be written, there is no log either.
     told = 0 if isinstance(disk, LimitedDisk) else 3 * len(every)
     assert service.log.count("Downloads cannot be counted just now.") == told
     assert service.log.count("Downloads are counted again.") == 3 * len(every)
@@ -194,7 +194,7 @@ def test_an_import_that_the_disk_has_no_room_for_is_one_sentence_and_leaves_noth
 ) -> None:
     data = tmp_path / "data"
     shutil.copytree(filled, data)
-    # The files it needs are there; only then the disk became full.
+    # The files it needs exist; the disk became full afterwards.
     assert run_command("stats", "--data", str(data)).returncode == 0
     (tmp_path / "big.js").write_bytes(b"1" * 90_000)
     big = version_line(
@@ -203,7 +203,8 @@ def test_an_import_that_the_disk_has_no_room_for_is_one_sentence_and_leaves_noth
     lines = [widget_line(f"new/w{i}", description="x" * 500) for i in range(800)]
     file = tmp_path / "new.ndjson"
     file.write_bytes(ndjson(widget_line("new/big", versions=[big]), *lines))
-    # No room at all, not for the bundle, and only at the very end for the database.
+    # From no space at all, not even for the bundle, to running out only when the database is
+    # written.
     for room in (0, 64 << 10, 300 << 10, 800 << 10):
         imported = run_command(
             "import", str(file), "--data", str(data), before=partial(_limit_files, room)

@@ -37,7 +37,7 @@ def test_the_bundle_of_a_publish_whose_fsync_failed_stays_for_recovery_may_compl
     again = prepare_node(tmp_path / "data")
     with again.store.reading() as connection:
         stored = find_widget(connection, Scope("ann"), WidgetName("clock"))
-    # Whatever recovery has made of the commit: the bytes of a version that may come back stay.
+    # Whatever recovery does with the commit, the bytes of a version that may come back stay.
     [bundle] = again.bundles.list_stored()
     assert Path(bundle.place).read_bytes() == bundle_of("1.0.0")
     for version in stored.widget.versions if stored is not None else ():
@@ -48,7 +48,7 @@ def test_the_bundle_of_a_publish_whose_fsync_failed_stays_for_recovery_may_compl
 def test_after_a_commit_that_failed_for_good_writing_goes_on(tmp_path: Path) -> None:
     node = prepare_node(tmp_path / "data")
     add_account(node, "ann")
-    # A reference to no widget that is only looked at in the commit makes the commit fail.
+    # A deferred foreign key to a missing widget makes the commit fail.
     with pytest.raises(StoreUnavailable):
         _fail_to_commit(node)
 

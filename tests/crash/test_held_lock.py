@@ -40,7 +40,7 @@ _PUBLIC = [
     "/sign-in",
 ]
 _OF_A_PERSON = ["/api/auth/session", "/api/tokens", "/api/widgets/scopes", "/account"]
-# Less than a writer waits, so that whoever answers within it has not waited for the lock.
+# Less than a writer's timeout, so a response within it did not wait for the lock.
 _AT_ONCE_S = 4.5
 
 
@@ -56,7 +56,7 @@ def test_with_the_lock_held_for_ever_reads_are_answered_and_writes_refused(data:
     node.store.close()
     folder = DataFolder(data)
     with running_service(data, "--workers", "2") as service, service.client() as browser:
-        token = token_of(service, "ann")  # It was never used: its use is to be noted.
+        token = token_of(service, "ann")  # It was never used, so its use would be recorded.
         credentials = {"username": "ann", "password": PASSWORD}
         csrf = browser.post("/api/auth/sign-in", json=credentials).json()["csrfToken"]
         with sqlite3.connect(folder.database) as db:
@@ -69,7 +69,7 @@ def test_with_the_lock_held_for_ever_reads_are_answered_and_writes_refused(data:
             refused = [people.submit(_sign_in_page, service) for _ in range(12)]
             refused += [people.submit(_sign_in, service) for _ in range(12)]
             refused += [people.submit(_publish, service, token) for _ in range(12)]
-            time.sleep(0.5)  # They wait now.
+            time.sleep(0.5)  # They are waiting now.
             with service.client() as anyone, Author(service.url, token) as author:
                 for address in _PUBLIC:
                     _assert_read_at_once(anyone, address)
@@ -80,7 +80,7 @@ def test_with_the_lock_held_for_ever_reads_are_answered_and_writes_refused(data:
                 _assert_refused(anyone.post(_CLOCK))
                 for answer in refused:
                     _assert_refused(answer.result())
-                # What is known by now is not waited for again.
+                # Later requests do not wait again.
                 for send in (_sign_in_page, _sign_in):
                     _assert_refused(send(service), within_s=_AT_ONCE_S)
                 _assert_refused(_publish(service, token), within_s=_AT_ONCE_S)

@@ -72,7 +72,7 @@ def test_an_import_killed_after_any_line_leaves_nothing(tmp_path: Path) -> None:
             before = _bundles(data)
             child = importer.start(tmp_path / scope)
             with (tmp_path / scope).open("wb") as pipe:
-                # It reads as fast as we write, but for what the pipe holds.
+                # It reads as fast as we write, except for the pipe's buffer.
                 pipe.write(b"".join(lines[: choose.randrange(500, _WIDGETS)]))
                 pipe.flush()
                 _wait_for_a_bundle(data, before)
@@ -129,7 +129,7 @@ def _look(service: Service, scope: str) -> str:
     """Whether the service shows all of the scope or nothing, everywhere."""
     _finish_import(service.data)
     with service.client() as client:
-        # The writers' lock went with the process: counting goes on at once.
+        # The writer lock was released with the process: counting continues immediately.
         assert client.post("/api/v1/widgets/old/clock").status_code == 200
         total = client.get("/api/v1/widgets/search", params={"scope": scope}).json()["total"]
         details = [
@@ -171,7 +171,7 @@ def _assert_import_works(service: Service, file: Path) -> None:
 def _has_orphans(service: Service) -> bool:
     """Whether killed imports have left bundles. They leave nothing worse."""
     for path in (service.data / "bundles").rglob("*"):
-        os.utime(path, (0, 0))  # A new file is no orphan yet.
+        os.utime(path, (0, 0))  # A recent file is not an orphan.
     checked = run_command("doctor", "--data", str(service.data))
     has_orphans = b"Orphan: " in checked.stderr
     assert checked.returncode == has_orphans

@@ -55,7 +55,7 @@ def test_an_import_that_waits_for_its_input_holds_nothing(tmp_path: Path) -> Non
         importing.stdin.write(b"".join(lines[:-1]))
         importing.stdin.flush()
 
-        # It has read what there is, and waits; a service starts, and all of this is quick.
+        # It has read its input so far, and waits; a service starts, and is not blocked.
         with running_service(data) as service, service.client() as client:
             token = token_of(service, "ann")
             with Author(service.url, token) as author:
@@ -84,7 +84,7 @@ def test_a_service_goes_on_with_an_import_that_was_killed(tmp_path: Path) -> Non
     mine = widget_line("ann/clock")
     interrupted_import(node, *_lines("before"), mine, into_owned=True, batches=2)
 
-    # The next start does; it serves at once, and what is published builds on the import.
+    # The next start completes it; it serves immediately, and publishing builds on the import.
     with running_service(data) as service, service.client() as client:
         token = token_of(service, "ann")
         with Author(service.url, token) as author:
@@ -92,7 +92,7 @@ def test_a_service_goes_on_with_an_import_that_was_killed(tmp_path: Path) -> Non
             assert author.publish("ann/clock", "2.0.0").status_code == 200
         _wait_for(client, "before")
 
-        # And so does a service that is running.
+        # And so does a running service.
         interrupted_import(node, *_lines("during"), batches=2)
         _wait_for(client, "during")
         versions = client.get("/api/v1/widgets/ann/clock").json()["versions"]

@@ -60,6 +60,6 @@ def test_what_was_acknowledged_two_turns_before_everything_died_is_in_the_replic
     assert widget_catalog("doctor", "--data", restored).code == 0
     node = prepare_node(restored)
     for number, key in enumerate(_KEYS):
-        # The catalog began with as many downloads as the widget's own number.
+        # Initially, the widget had as many downloads as its own number.
         assert promised[key] <= node.counts.slots[number + 1] - number <= load.attempted[key]
     node.store.close()

@@ -18,7 +18,7 @@ from widget_catalog.domain.accounts import COMMAND_LINE
 from widget_catalog.wiring import Node, open_node, prepare_node
 
 _KILLS = int(os.environ.get("KILLS", "4"))
-# Of those, so many are kills of the other catalog, which takes long to start.
+# The number of kills of the upstream, which takes long to start.
 _KILLS_OF_ORIGIN = max(1, _KILLS // 10)
 _WIDGETS = 30
 

@@ -22,7 +22,7 @@ from widget_catalog.wiring import prepare_node
 
 _KILLS = int(os.environ.get("KILLS", "2"))
 _KEYS = ["acme/clock", "acme/bell"]
-# The kernel ends them at once; the machine may be busy.
+# The kernel ends them immediately, but the machine may be busy.
 _ENDED_WITHIN_S = 10
 
 

@@ -14,7 +14,7 @@ _PROCESSES = 4
 _EACH = 50
 _THREADS = 10
 
-# Each process asks for versions of its own, and for some that the others ask for, too.
+# Each process requests its own versions, and some that the others request, too.
 _CLIENT = """
 import json, sys
 from concurrent.futures import ThreadPoolExecutor
@@ -57,7 +57,7 @@ def test_two_hundred_publishes_at_once_succeed_or_are_cleanly_refused(tmp_path: 
         assert {status for _, _, status, _ in answers} == {200, 409}
         wanted = {(key, version) for key, version, _, _ in answers}
         succeeded = Counter((key, version) for key, version, status, _ in answers if status == 200)
-        # Of those that wanted the same version, one got it; nobody was refused for nothing.
+        # Of the requests for the same version, exactly one succeeded; none was rejected wrongly.
         assert succeeded == dict.fromkeys(wanted, 1)
         _assert_catalog_shows(service.url, token, wanted)
     assert "Traceback" not in service.log

@@ -37,7 +37,7 @@ def test_a_publish_killed_at_any_moment_leaves_the_whole_version_or_nothing(tmp_
     choose = random.Random(5)
     published: set[str] = set()
     with _publisher(node) as publisher:
-        _time_one(publisher, "0.0.1")  # It loads everything first.
+        _time_one(publisher, "0.0.1")  # A warm-up, because it loads all modules.
         took_s = _time_one(publisher, "0.0.2")
         for turn in range(_TRIES):
             version = f"1.0.{turn}"
@@ -48,7 +48,7 @@ def test_a_publish_killed_at_any_moment_leaves_the_whole_version_or_nothing(tmp_
             assert _read(publisher) == "ended"
             if _is_published(node, version):
                 published.add(version)
-            # Half of the kills should come too late, however busy the machine becomes.
+            # Half of the kills should come too late, however busy the machine is.
             took_s *= 0.9 if version in published else 1.1
     assert 0 < len(published) < _TRIES, "no kill fell into a publish"
     assert _log_of_publishes(node) == {*published, "0.0.1", "0.0.2"}
@@ -88,7 +88,7 @@ def test_a_service_killed_while_publishing_has_whole_versions_only(tmp_path: Pat
         shown = client.get("/api/v1/widgets/ann/clock").json()["versions"]
         assert acknowledged <= {entry["version"] for entry in shown}
         for entry in shown:
-            # The address is of this start: every start has a port of its own.
+            # With this start's URL: every start has another port.
             assert_whole(client, {**entry, "bundleUrl": _here(service, entry["bundleUrl"])})
 
 

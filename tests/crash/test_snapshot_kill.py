@@ -19,7 +19,7 @@ from widget_catalog.actions.revoke_version import revoke_version
 from widget_catalog.domain.accounts import COMMAND_LINE
 from widget_catalog.wiring import Node, open_node, prepare_node
 
-# Of each of two snapshots.
+# For each of two snapshots.
 _KILLS = int(os.environ.get("KILLS", "3"))
 _WIDGETS = 40
 

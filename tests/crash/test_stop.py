@@ -33,7 +33,7 @@ def test_it_ends_well_and_soon_whatever_clients_do(data: Path, number: signal.Si
         clients.enter_context(connections_to_every_worker(service, each=2))  # Idle ones.
         for open_client in (_silent, _half_sent, _half_a_body, _never_reading):
             clients.enter_context(open_client(service.port))
-        time.sleep(0.2)  # What was sent is at the server by now.
+        time.sleep(0.2)  # The server has received the request by now.
 
         _assert_ends_well(service, lambda: service.process.send_signal(number))
 

@@ -55,7 +55,7 @@ def test_a_worker_that_dies_again_and_again_does_not_end_the_others(data: Path) 
         assert health.status_code == 200
         assert health.json()["checks"]["workers"] == "1 of 2 running"
         for _ in range(20):
-            # Over new connections: none may end up with the one that is not there.
+            # Over new connections: none may reach the missing worker.
             with service.client() as stranger:
                 assert stranger.get(_CLOCK).status_code == 200
         wait_for(lambda: client.get("/api/health").json()["checks"].get("workers") is None)
@@ -125,7 +125,7 @@ def test_at_the_limit_of_descriptors_bundles_can_still_be_opened(tmp_path: Path)
             for connection in unread:
                 connection.send(wanted)
             wait_for(lambda: "reached its connection limit" in service.log)
-            # The others wait in the queue.
+            # The others are queued.
             answered, _, _ = select.select([it.socket for it in unread], [], [], 10)
             assert {it.recv(12) for it in answered} == {b"HTTP/1.1 200"}
         with service.client() as client:
@@ -159,7 +159,7 @@ def test_a_port_whose_workers_are_starting_refuses_connections() -> None:
 
         own.listen()
 
-        # None goes to the worker that is not ready yet.
+        # None reaches the worker that is not ready yet.
         for _ in range(20):
             with socket.create_connection(other.getsockname()), own.accept()[0]:
                 pass

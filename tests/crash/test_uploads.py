@@ -22,7 +22,7 @@ _BUNDLE = Random(1).randbytes(300_000)
 _NO_LIMITS = ("--set", "max_parallel_uploads=0", "--set", "max_open_requests=0")
 _SMALL = "/api/v1/widgets/search"
 _SLOW_S = 3
-# Stands in for a slow disk: the first bytes of an upload take their time.
+# Simulates a slow disk: writing the first bytes of an upload takes a while.
 _SLOW_DISK = f"""
 import os, time
 
@@ -62,7 +62,7 @@ def test_a_file_has_one_receiver_and_nothing_is_left_of_a_killed_one(data: Path)
                         "has ended."
                     }
             assert _sizes(uploads) == [len(_BUNDLE) // 2]
-        # That client has gone away; the next one need not wait for anything.
+        # That client has disconnected; the next one need not wait.
         wait_for(lambda: _sizes(uploads) == [])
         with _half_sent(service, address):
             wait_for(lambda: _sizes(uploads) == [len(_BUNDLE) // 2])
@@ -125,7 +125,7 @@ def test_a_worker_receives_so_many_bytes_at_a_time_and_waits_for_nobody_too_long
             second.send(_put(addresses[1], 40 << 20) + _BUNDLE)
 
             refused = second.answer()
-            # Nothing more comes of the first one, for 30 s.
+            # The first one sends nothing more, for 30 s.
             given_up = first.answer()
 
         assert (refused.status, refused.headers["retry-after"]) == (503, "5")

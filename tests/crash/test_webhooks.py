@@ -42,7 +42,7 @@ def test_what_a_killed_service_was_sending_is_sent_again_by_the_next(tmp_path: P
             service.kill()
         gate.set()
         wait_for(lambda: len(receiver.received) == 1)
-        assert _attempts(data) == [1]  # Claimed, and nobody has written down what became of it.
+        assert _attempts(data) == [1]  # Claimed, without a recorded result.
         with sqlite3.connect(data / "catalog.db") as connection:  # Two minutes later.
             connection.execute("UPDATE webhook_deliveries SET next_at = 0")
 

@@ -90,7 +90,7 @@ def test_an_import_by_another_process_is_shown_by_every_worker_on_its_next_reque
     before: dict[str, Any] = {}
     with connections_to_every_worker(two_workers) as found:
         for held in found.values():
-            # Each has answered all of it before, and may have kept its answers.
+            # Each has served all of it before, and may have cached it.
             for address in (_CLOCK, _SEARCH, _REGISTRY, "/api/v1/widgets/search?q=clock"):
                 _json(held[0], address)
             before = _json(held[0], _STATS)

@@ -25,7 +25,7 @@ SEMVER = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9a-z]+(\.[0-9
 TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 ICON = re.compile(r"(mdi|lucide):[a-z0-9]+(-[a-z0-9]+)*")
 RANGES = {"^1.0.0", ">=1.2 <3", "1.x || 2.x", "~2.1.0", "^2.0.0-beta.1"}
-# What a bundle must not do: write markup, run text as code, reach the network on its own.
+# Forbidden in a bundle: writing markup, running text as code, using the network directly.
 FORBIDDEN = re.compile(
     r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function"
     r"|(?<![\w.])fetch\(|XMLHttpRequest|WebSocket|EventSource|sendBeacon|localStorage"

@@ -21,7 +21,7 @@ HOST_PAGE = b"""<!doctype html><html lang="en"><meta charset="utf-8"><title>Host
 <link rel="icon" href="data:,"><div id="place"></div></html>"""
 POLICY = "default-src 'none'; script-src 'self'; img-src data:; base-uri 'none'"
 
-# Counts the timers that are running, to see whether a widget stops its own.
+# Counts running timers, to check that a widget stops its own.
 TIMER_COUNT = """
 window.runningTimers = new Set();
 for (const kind of ["Interval", "Timeout"]) {
@@ -316,7 +316,7 @@ def test_the_calendar_is_walked_by_keyboard(host: Host, widgets: list[dict[str, 
 
 
 def test_sunrise_agrees_with_the_almanac(host: Host, widgets: list[dict[str, Any]]) -> None:
-    # London at the equinox of March: 06:03 and 18:14 UTC, give or take two minutes.
+    # London at the March equinox: 06:03 and 18:14 UTC, plus or minus two minutes.
     config = {"latitude": 51.51, "longitude": -0.13}
     host.mount(find(widgets, "catalog/sun", "1.1.0"), config=config, now="2026-03-20T12:00:00Z")
 

@@ -9,7 +9,7 @@ from requirements.install import pip_settings, uv_settings
 
 from support.dev_project import ROOT, DevProject
 
-# No file of this machine is read.
+# No configuration of this machine is read.
 _NOTHING = {"PIP_CONFIG_FILE": os.devnull, "XDG_CONFIG_HOME": "/nowhere"}
 
 

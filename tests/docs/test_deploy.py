@@ -36,7 +36,7 @@ def test_the_unit_for_systemd_is_the_one_that_the_guide_shows() -> None:
     shown = re.findall(r"^```ini\n(.*?)^```$", guide, re.MULTILINE | re.DOTALL)
     unit = (DEPLOY / "widget-catalog.service").read_text()
     assert unit in shown
-    # And it starts what the guide installs.
+    # It starts what the guide installs.
     (program,) = re.findall(r"^ExecStart=(\S+) serve$", unit, re.MULTILINE)
     assert f"$ {program} version\n" in guide
 
@@ -73,7 +73,7 @@ def test_nginx_takes_the_configuration_and_asks_the_nodes_of_the_compose_file(
 
     program = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin")
     assert program, "nginx is not installed: ./dev test installs it as root on Debian."
-    # Only in a network of the compose file has the store a name.
+    # The store's host name only exists in a network of the compose file.
     local = tmp_path / "nginx.conf"
     local.write_text(configuration.replace("store:", "127.0.0.1:"))
     checked = subprocess.run(
@@ -90,7 +90,7 @@ def test_everything_that_the_image_is_made_of_is_there() -> None:
     sources = [source for line in copied for source in line.split()[:-1]]
     assert "src" in sources
     assert [it for it in sources if not (ROOT / it).exists()] == []
-    # Guides and clients lie elsewhere, and are linked from the packages.
+    # Guides and clients are in other folders, and linked from the packages.
     links = [it for it in (ROOT / "src").rglob("*") if it.is_symlink()]
     assert links
     for link in links:

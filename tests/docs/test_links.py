@@ -28,7 +28,7 @@ _INLINE = re.compile(r"`([^`\n]+)`")
 _LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 _DEV = re.compile(r"\./dev ([a-z]+)([^\n`|#&]*)")
-# Where it is a command, and not a user, a file or a folder of that name.
+# As a command, not as a user, a file or a folder of that name.
 _CATALOG = re.compile(
     r"(?:^|`|\$ |# |&& |\| |run |bin/)widget-catalog ([a-z]+)([^\n`|#&>]*)", re.MULTILINE
 )
@@ -169,7 +169,7 @@ def tree() -> set[str]:
     """The source files that the tree in ARCHITECTURE.md names."""
     block = ARCHITECTURE.partition("\nsrc/widget_catalog/\n")[2].partition("```")[0]
     files: set[str] = set()
-    folders = {0: ""}  # By how far what is in them is indented.
+    folders = {0: ""}  # By the indentation of their content.
     for line in filter(None, block.splitlines()):
         depth = (len(line) - len(line.lstrip())) // 2 - 1
         folder = folders[depth]
@@ -199,7 +199,7 @@ def test_every_function_named_in_a_walk_exists() -> None:
     for code in _INLINE.findall(ARCHITECTURE.partition("## Walk 1")[2]):
         if re.match(r"^[A-Z]\w+\.[a-z_]\w*$", code):  # Class.method
             assert code in everywhere, code
-        elif re.match(r"^_[a-z]\w+$", code):  # A function told by its name alone.
+        elif re.match(r"^_[a-z]\w+$", code):  # A function given only by its name.
             assert code in methods, code
 
 

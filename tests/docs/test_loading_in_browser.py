@@ -61,7 +61,7 @@ def dashboard(browser: Browser, catalog: Service) -> Iterator[Page]:
         it for it in _blocks("js") if "function loadBundle" in it or "function loadStyle" in it
     ]
     assert len(shown) == 2
-    context = browser.new_context(bypass_csp=True)  # The catalog's own pages allow no script.
+    context = browser.new_context(bypass_csp=True)  # The catalog's own pages allow no scripts.
     page = context.new_page()
     page.goto(catalog.url)
     page.add_script_tag(content="".join(shown).replace("export async function", "async function"))

@@ -218,7 +218,7 @@ def test_refusals_are_as_documented(
 ) -> None:
     answer = demo_site.request(method, address, **headers)
     assert answer.status == status
-    # What another method is answered is told at those that the address has.
+    # Responses to other methods are documented at the methods of the path.
     known = method.lower() if method.lower() in DOCUMENT["paths"][path] else "get"
     assert_documented(path, known, answer)
 

@@ -16,7 +16,7 @@ from widget_contract.manifests import Manifest, parse_manifest
 
 ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "docs" / "publishing.md").read_text(encoding="utf-8")
-# The operators' pages have commands of `widget-catalog` that are told by their last words.
+# Operators' pages refer to commands of `widget-catalog` by their last words.
 OPERATORS_PAGES = ("operating", "administering", "import-and-export", "backup", "monitoring")
 PAGES = {ROOT / "cli" / "README.md", *ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")} - {
     ROOT / "docs" / f"{page}.md" for page in OPERATORS_PAGES

@@ -16,7 +16,7 @@ from widget_catalog.domain.webhooks import (
     sign,
 )
 
-# Of every kind that leads to a machine of one's own, whatever it is written as.
+# Every kind of address that leads to a private machine, in any notation.
 PRIVATE = [
     "0.0.0.0", "0.1.2.3", "10.0.0.1", "100.64.0.1", "100.100.100.200", "127.0.0.1",
     "127.255.255.254", "168.63.129.16", "169.254.169.254", "172.16.0.1", "172.31.255.255",

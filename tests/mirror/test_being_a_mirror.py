@@ -157,7 +157,7 @@ def test_an_origin_that_does_not_answer_makes_no_mirror(tmp_path: Path) -> None:
     with pytest.raises(CatalogUnavailable):
         a_mirror(data, "http://127.0.0.1:9").__enter__()
     node = prepare_node(data)
-    import_widgets(node, widget_line("ann/own"))  # It is an ordinary catalog still.
+    import_widgets(node, widget_line("ann/own"))  # It is still an ordinary catalog.
     node.store.close()
 
 
@@ -186,7 +186,7 @@ def test_scopes_that_the_origin_does_not_have_are_named(tmp_path: Path, service:
         assert copying.mirroring.run() == Round(2, [])
         with pytest.raises(MirrorRefused, match="has no scope nosuch"):
             copying.mirroring.begin(Wanted(("core", "nosuch")))
-        assert copying.mirroring.run() == Round(0, [])  # As it was.
+        assert copying.mirroring.run() == Round(0, [])  # Unchanged.
 
 
 def test_a_mirror_on_postgresql_with_its_bundles_on_s3(

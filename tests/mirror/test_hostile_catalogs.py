@@ -97,7 +97,7 @@ def test_a_lie_about_one_widget_is_named_and_the_others_are_copied(
         assert exported(copying.node) == expected
         assert_bundles_are_whole(copying.node)
         between.tamper = lambda _path, passed: passed
-        assert copying.mirroring.run().faults == []  # It is tried again.
+        assert copying.mirroring.run().faults == []  # It is retried.
         assert exported(copying.node) == exported(origin)
 
 

@@ -200,7 +200,7 @@ def test_a_catalog_that_was_restored_is_read_anew(
             gone = Passed(410, {}, b'{"error": "Not kept."}')
             between.tamper = lambda path, passed: gone if "/changes" in path else passed
         unlist_widget(origin.store, OPERATOR, "core/old")
-        assert "core/old" in exported(copying.node)  # It shows what it has, meanwhile.
+        assert "core/old" in exported(copying.node)  # Meanwhile it shows its current state.
         assert copying.mirroring.run() == Round(1, [])
         assert exported(copying.node) == exported(origin)
         list_widget(origin.store, OPERATOR, "core/old")

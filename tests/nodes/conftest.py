@@ -10,7 +10,7 @@ from support.people import PASSWORD
 from support.postgresql import a_database
 from support.service import free_port, run_command
 
-# Webhooks may be sent to this machine.
+# Allows webhooks to this machine.
 TO_HERE = {"webhook_http": "true", "webhook_networks": "127.0.0.0/8"}
 
 

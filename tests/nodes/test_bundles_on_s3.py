@@ -87,7 +87,7 @@ def test_a_file_is_uploaded_to_the_store_and_served_by_every_node(
 
     digest = hashlib.sha256(JS).hexdigest()
     assert server.keys() == [f"bundles/{digest[:2]}/{digest[2:]}.js"]
-    # Whoever still has the address can change nothing any more.
+    # The holder of the URL can no longer change anything.
     assert httpx.put(url, content=JS[::-1], timeout=60).status_code == 200
     wait_for(lambda: one.client.get("/api/v1/widgets/ann/clock").status_code == 200)
     for node in nodes:

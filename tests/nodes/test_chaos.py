@@ -25,7 +25,7 @@ def test_nothing_acknowledged_is_lost_whatever_happens_to_nodes_and_database(
         said, _ = process.communicate(timeout=PATIENCE_S)
     finally:
         if process.poll() is None:
-            process.terminate()  # It ends what it has started.
+            process.terminate()  # It stops everything that it has started.
             process.wait(60)
     assert process.returncode == 0, said
     assert "Nothing that was acknowledged is lost; all nodes show the same." in said

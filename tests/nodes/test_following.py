@@ -49,7 +49,7 @@ def test_each_step_of_publishing_may_go_to_another_node(
     published = ann.publish("ann/clock", "1.0.0", JS, one, two, two)
 
     assert published.status_code == 200, published.text
-    assert latest(two, "ann/clock") == "1.0.0"  # At once, where it was confirmed.
+    assert latest(two, "ann/clock") == "1.0.0"  # Immediately, on the node where it was confirmed.
     wait_until_latest(one, "ann/clock", "1.0.0")
     for node in nodes:
         found = node.client.get("/cdn/@ann/clock/1.0.0/index.js")
@@ -76,7 +76,7 @@ def test_every_acknowledged_count_of_every_node_is_shown_by_all(
         assert ann.publish(f"ann/{name}", "1.0.0", JS, nodes[0]).status_code == 200
         wait_until_latest(nodes[1], f"ann/{name}", "1.0.0")
 
-    # In opposite orders: counts that were locked crosswise would end one another.
+    # In opposite orders: without a fixed order of locks, counts would deadlock.
     wanted = [(nodes[i % 2], "ann/a" if i // 2 % 2 else "ann/b") for i in range(200)]
     with ThreadPoolExecutor(8) as threads:
         assert set(threads.map(lambda it: post(*it), wanted)) == {200}

@@ -68,7 +68,7 @@ def test_everything_moves_there_and_back(
     url = new_database(postgresql_url)
     environment = environment_of(url, base_url="http://127.0.0.1:8080", **settings_of(s3))
 
-    for _ in range(2):  # The second one finds that all is there.
+    for _ in range(2):  # The second run finds everything there.
         said = move("--data", village.folder, environment=environment)
         assert said.code == 0, said
         assert "Source and target were compared and are identical." in said.err
@@ -76,10 +76,10 @@ def test_everything_moves_there_and_back(
     assert exported(tmp_path / "node", environment) == exported(village.folder)
     with InProcessSite(tmp_path / "site", database=url, secret_key=SECRET_KEY) as site:
         ann = Person(site, "ann", village.headers["ann"])
-        assert ann.get("/api/organizations/acme").status == 200  # Her session goes on.
+        assert ann.get("/api/organizations/acme").status == 200  # Her session is still valid.
         assert site.get("/api/v1/widgets/ann/clock").json()["widget"]["downloadCount"] == 3
         made = ann.post("/api/organizations", {"slug": "new", "displayName": "New"})
-        assert made.status == 201  # It gets a number of its own.
+        assert made.status == 201  # It gets a new number.
     store = open_to_read(tmp_path, Backends(url))
     with store.reading() as connection:
         [sealed] = connection.execute(sa.select(authenticator_apps.c.sealed_secret)).scalars()
@@ -148,7 +148,7 @@ def test_while_a_node_runs_nothing_is_moved(
 ) -> None:
     environment = environment_of(database, **settings_of(s3))
     there, back = ("--data", village.folder), ("--back", "--data", tmp_path / "back")
-    with Listening(database, [SECRET_KEY]):  # As the follower of every node does.
+    with Listening(database, [SECRET_KEY]):  # As every node's follower does.
         for arguments in (there, back):
             said = move(*arguments, environment=environment)
             assert said.code == 1

@@ -15,7 +15,7 @@ from widget_catalog.store.file_lock import file_lock
 JS = b"export function mount() {}\n"
 READY = "/healthz/ready"
 CLOCK = "/api/v1/widgets/ann/clock"
-# What is asked for is 5 s; the machine may be busy.
+# The requirement is 5 s; the machine may be busy.
 BACK_S = 10.0
 
 
@@ -68,7 +68,7 @@ def test_reads_go_on_and_writes_say_when_to_try_again(
             ann.post(node, "/api/widgets/publish", request_body("ann/clock", "9.0.0", JS)),
         ):
             assert (refused.status_code, refused.headers["retry-after"]) == (503, "5")
-            # Neither hosts nor users are told to strangers.
+            # Neither hosts nor users are revealed.
             assert list(refused.json()) == ["error"]
             assert "127.0.0.1" not in refused.text
             assert "postgres" not in refused.text.lower()

@@ -15,7 +15,7 @@ CLOCK = "/api/v1/widgets/acme/clock"
 PUBLISH = "/api/widgets/publish"
 READY = "/healthz/ready"
 REQUEST = request_body("ann/clock", "1.0.0", b"export function mount() {}\n")
-# What is asked for is 5 s; the machine may be busy.
+# The requirement is 5 s; the machine may be busy.
 BACK_S = 60.0
 OURS = "FROM pg_stat_activity WHERE application_name LIKE 'widget-catalog%'"
 
@@ -89,7 +89,7 @@ def test_writes_come_back_when_the_server_takes_them_again(
     pair.primary.set_read_only(True)
     site.wait_for_refusals()
     assert "The database takes no writes. Reads go on." in site.service.log
-    # A server that is demoted by a restart ends all connections, and refuses new ones like this.
+    # A server that is demoted by a restart closes all connections, and rejects new ones like this.
     pair.primary.execute(
         f"SELECT pg_terminate_backend(pid) {OURS.removeprefix('SELECT count(*) ')}"
     )
@@ -117,5 +117,5 @@ def test_another_server_takes_over_while_the_former_primary_answers_reads(
     assert count_of(pair.primary) > before
     shown = site.ask("GET", CLOCK).json()["widget"]["downloadCount"]
     assert shown == count_of(pair.primary)
-    # Nothing is left in a pool that could be written to in vain, or read what is out of date.
+    # No connection is left in a pool on which writes would fail, or reads would be outdated.
     wait_for(lambda: former.execute(f"SELECT count(*) {OURS}") == [(0,)], BACK_S)

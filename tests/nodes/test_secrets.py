@@ -34,7 +34,7 @@ def secretive(
 ) -> Iterator[tuple[RunningNode, int]]:
     """A node with every secret set, and its metrics port."""
     folder = tmp_path_factory.mktemp("secrets")
-    # Whoever comes to this server is let in; it hears the password all the same.
+    # This server accepts any client, but receives the password nevertheless.
     url = sa.make_url(database).set(password=IN_THE_ADDRESS).render_as_string(hide_password=False)
     metrics_port = free_port()
     with rclone(folder / "store") as port, contextlib.ExitStack() as stack:

@@ -51,7 +51,7 @@ def test_a_database_that_is_not_there(tmp_path: Path, postgresql_url: str) -> No
 @pytest.fixture
 def guarded(database: str) -> str:
     """The address for a user who needs a password, and may do nothing."""
-    # Roles belong to all databases of a server: it may be there.
+    # Roles are shared by all databases of a server, so it may exist.
     with contextlib.suppress(sa.exc.ProgrammingError):
         execute(database, f"CREATE ROLE {GUARDED} LOGIN PASSWORD '{SECRET}'")
     return (
@@ -91,7 +91,7 @@ def test_a_secret_that_is_missing_or_short(tmp_path: Path, database: str) -> Non
     [
         f"mysql://ann:{SECRET}@host/x",
         f"postgresql://[{SECRET}",
-        # Passwords that are not encoded: a part of them is taken for a host, a port, a name.
+        # Passwords that are not percent-encoded: a part is parsed as host, port or name.
         f"postgresql://ann:p@{SECRET}@127.0.0.1/x",
         f"postgresql://ann:{SECRET}/p@127.0.0.1/x",
         f"postgresql://ann:12/{SECRET}@127.0.0.1/x",

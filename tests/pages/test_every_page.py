@@ -16,7 +16,7 @@ MOST_HTML_BYTES = 60_000
 MOST_FILE_BYTES = 60_000
 MOST_FILES = 3
 PUBLIC = ("/search", "/widgets", "/scopes", "/docs", "/preview", "/dashboard")
-# What a module asks for before it runs.
+# Static imports of a module.
 IMPORTED = re.compile(r'^import\b[^;]*?"([^"]+)";', re.MULTILINE)
 
 
@@ -97,7 +97,7 @@ def test_every_page_is_small_and_public_ones_can_be_cached(
         assert 1 <= len(files) <= MOST_FILES, (address, files)
         assert sum(known[it][0] for it in files) < MOST_FILE_BYTES, (address, files)
         path = urlsplit(address).path
-        # The form to report a widget has a secret of its own.
+        # The form to report a widget contains a secret.
         is_public = path == "/" or (path.startswith(PUBLIC) and not path.endswith("/report"))
         assert ("etag" in answer.headers) == is_public, address
         assert answer.headers["cache-control"] == ("no-cache" if is_public else "no-store"), address

@@ -201,7 +201,7 @@ def test_a_page_has_all_its_headers(demo_site: InProcessSite, path: str) -> None
     assert headers.pop("etag")
     if path.startswith("/widgets/") and path.endswith(
         ("/clock", "/1.1.0")
-    ):  # Widgets can run there.
+    ):  # Pages on which widgets can run.
         policy = headers.pop("content-security-policy")
         assert policy.startswith("default-src 'none'; script-src 'self'; connect-src 'self' ")
         assert headers.items() <= HTML_HEADERS.items()

@@ -172,7 +172,7 @@ def test_somebodys_tokens_and_programs_are_ended(village: Village, olly: Browsin
         (action,) = [it for it in actions if word in it]
         assert person.get("/api/widgets/scopes").status == 200
         olly.get("/operate/accounts/eve")
-        # The token of somebody else is not reached through another account.
+        # A token cannot be reached through another account.
         elsewhere = action.replace("/eve/", "/mia/")
         assert olly.post(elsewhere, olly.hidden_fields(action)).status == 404
         olly.get("/operate/accounts/eve")

@@ -129,7 +129,7 @@ def public_members(village: Village) -> list[tuple[str, str]]:
     if not visitor.page.all("ul", class_="members"):
         return []
     words = visitor.page.one("ul", class_="members").text.split()
-    return list(zip(words[1::3], words[2::3], strict=True))  # Each behind the letter of its tile.
+    return list(zip(words[1::3], words[2::3], strict=True))  # Each follows the letter of its tile.
 
 
 def test_owners_make_the_members_public_and_private_again(

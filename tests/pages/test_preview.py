@@ -41,7 +41,7 @@ def test_the_page_describes_what_to_run(demo_site: InProcessSite) -> None:
     shown = {key: manifest[key] for key in ("configSchema", "defaultSize")}
     wanted = {key: described[key] for key in same} | {"styleUrl": None, "manifest": shown}
     assert panel(answer.body) == wanted
-    # The form shows the settings in the order in which their author describes them.
+    # The form shows the settings in the author's order.
     in_order = re.findall(rb'"(face|seconds|hour12|timeZone|label)": {"', answer.body)
     assert in_order[:5] == [b"face", b"seconds", b"hour12", b"timeZone", b"label"]
 
@@ -191,7 +191,7 @@ def test_the_dashboard_is_there_where_it_is_switched_on(
         address = urljoin(script, "../../client/v1/client.js")
         assert 'import { Catalog } from "../../client/v1/client.js";' in served
         assert site.get(address).status == 200
-        # What the guide shows is a part of it.
+        # The guide shows a part of it.
         guide = (DOCS / "integrating.md").read_text(encoding="utf-8")
         shown = guide.partition("## A whole dashboard")[2].partition("```text\n")[2]
         assert shown.partition("```")[0] in served

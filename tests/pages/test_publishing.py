@@ -76,7 +76,7 @@ def test_a_widget_is_sent_looked_at_and_published(village: Village, ann: Browsin
     assert village.site.get("/cdn/@ann/timer/1.0.0/index.js").body == BUNDLE
     assert village.site.get("/cdn/@ann/timer/1.0.0/index.css").body == STYLE
     assert uploaded(village) == []
-    # Once more, by an impatient click or the back button.
+    # Again, by a double click or the back button.
     assert ann.post(place, {"csrf_token": village.ann.headers["x_csrf_token"]}).status == 303
     assert ann.get(place).headers["location"] == "/account/widgets/ann/timer"
 
@@ -95,7 +95,7 @@ def test_the_preview_runs_what_was_sent_and_shows_it_to_its_author_alone(
     assert preview["manifest"] == {"configSchema": {"type": "object"}, "defaultSize": {"w": 2}}
     bundle = ann.get(f"{place}/index.js")
     assert (bundle.status, bundle.body) == (200, BUNDLE)
-    # No page of ours can be made to run it as a script.
+    # None of our pages can be made to run it as a script.
     assert bundle.headers["content-type"] == "text/plain; charset=utf-8"
     assert bundle.headers["x-content-type-options"] == "nosniff"
     assert bundle.headers["cache-control"] == "no-store"
@@ -257,7 +257,7 @@ def test_slow_forms_of_one_account_leave_room_for_others(village: Village, ann: 
     held = loop.run_until_complete(hold())
     assert send(browser_of(village.abe), files("honest")).status == 303
     assert loop.run_until_complete(finish(held)) == [303, 303]
-    assert send(ann, files("again")).status == 303  # All places are free again.
+    assert send(ann, files("again")).status == 303  # All slots are free again.
 
 
 def test_no_room_is_kept_for_a_form_of_another_site(village: Village, ann: Browsing) -> None:

@@ -147,7 +147,7 @@ def test_whoever_comes_too_late_begins_again(site: InProcessSite, clock: Movable
     app, _ = add_app(browsing_as(site, "ann"), clock.at.timestamp())
     browsing = begin(site, "ann")
     clock.forward(minutes=4)
-    browsing.get(STEP)  # To load the page again gives no more time.
+    browsing.get(STEP)  # Reloading the page does not extend the time limit.
     clock.forward(minutes=1, seconds=1)
 
     answer = browsing.submit(STEP, code=code_now(app, clock))
@@ -214,7 +214,7 @@ def test_a_passkey_is_added_renamed_and_removed_and_all_is_in_the_log(
     assert browsing.submit(phone, do="remove").status == 303
     browsing.get(HERE)
     assert "Recovery codes" not in [it.text for it in browsing.page.all("h2")]
-    assert Browsing(site).sign_in("ann")  # By the password alone, as before.
+    assert Browsing(site).sign_in("ann")  # With the password alone, as before.
     with site.node.store.reading() as connection:
         entries, _ = list_entries(connection, "ann", None, 1, 50)
     assert [
@@ -249,7 +249,7 @@ def test_a_passkey_must_be_new_and_made_for_this_page(site: InProcessSite) -> No
             400,
             ["This passkey was not accepted. Try again."],
         )
-    # Made for ann's page, and brought by eve.
+    # Created for ann's page, and sent by eve.
     asked = browsing.hidden_fields(f"{HERE}/new-passkey")["asked"]
     eve = browsing_as(site, "eve")
     eve.get(f"{HERE}/new-passkey")

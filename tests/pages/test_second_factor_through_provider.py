@@ -39,7 +39,7 @@ def test_the_provider_is_responsible_for_its_own(tmp_path: Path, provider: Provi
         again = signed_in(site, provider)
 
         assert again.get("/account").status == 200
-        # But what one signs in with is changed only with the factor that is there.
+        # But changing credentials requires the existing factor.
         assert again.get(f"{FACTORS}/new-app").headers["location"].startswith(CONFIRM)
         again.get("/account")
         assert again.submit("/account/connect").headers["location"] == CONFIRM

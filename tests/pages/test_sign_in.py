@@ -356,7 +356,7 @@ def test_whoever_has_the_link_of_an_invitation_is_told_what_to_do(
             stranger.page.one("p", class_="lead").text
         )
         assert stranger.page.one("p", class_="hint").text.startswith(hint)
-        # Without the secret, nobody is told anything.
+        # Without the secret, nothing is revealed.
         asked = stranger.get(address[:-1])
         assert (asked.status, asked.body) == (302, b"")
 

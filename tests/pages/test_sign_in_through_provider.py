@@ -223,7 +223,7 @@ def test_no_other_site_can_connect_its_own_person(house: InProcessSite, provider
     ann = Browsing(house).sign_in("ann")
     assert ann.post("/account/connect", {}).status == 403
 
-    sign_in(ann, provider, "5")  # The plain way signs in somebody else, and connects nothing.
+    sign_in(ann, provider, "5")  # An ordinary sign-in is for somebody else, and connects nothing.
 
     assert ann.get("/api/auth/session").json()["username"] == "dora"
     other = Browsing(house)

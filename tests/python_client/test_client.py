@@ -229,7 +229,7 @@ def test_watching_without_a_number_begins_now(service: Service, node: Node) -> N
         seen: Queue[Change] = Queue()
         thread = threading.Thread(target=lambda: seen.put(next(watching)))
         thread.start()
-        for _ in itertools.count():  # It begins when it has asked for the first time.
+        for _ in itertools.count():  # It starts with its first request.
             change_something(node)
             thread.join(0.5)
             if not thread.is_alive():

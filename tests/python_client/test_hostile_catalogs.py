@@ -218,7 +218,7 @@ def test_a_stream_that_dies_in_the_middle_of_an_event_is_taken_up_again() -> Non
 
 def test_missed_changes_are_told() -> None:
     gone = Scripted(410, {"error": "Not all changes are kept."})
-    for answer in (gone, page(1, 0)):  # The second: its newest change is older than ours.
+    for answer in (gone, page(1, 0)):  # Second response: its newest change is older than ours.
         with scripted_server() as server, Catalog(server.url) as catalog:
             server.on("GET", CHANGES, answer)
             with pytest.raises(FeedExpired):

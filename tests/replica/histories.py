@@ -25,7 +25,8 @@ from widget_catalog.store.widgets import find_widget, replace_widget
 from widget_catalog.wiring import Node, open_node
 from widget_contract.names import Scope, WidgetName
 
-# Little text, so that much of it is alike; letters that fold, compose and widen in odd ways.
+# A small vocabulary, so that many texts are similar; letters that fold, compose and widen in odd
+# ways.
 TOKENS = [
     "a", "A", "b", "ab", "ba", "aa", "ｂ", "Ａ", "ß", "ss", "ẞ", "s", "ſ", "İ", "i", "ı", "\u0307",
     "\u0301", "e", "é", "ﬁ", "f", "K", "k", "Å", "å", "ｶ\uff9e", "ガ", "%", "_", "-", "\U0010ffff",
@@ -37,7 +38,7 @@ KEYS = [(scope, name) for scope in ("a", "a-b", "a0", "b") for name in ("a", "a-
 MEMORY = Path("/dev/shm")
 """Where a folder costs no disk writes, on the systems that have it."""
 
-# Texts that many widgets share, or that start one another.
+# Texts that many widgets share, or that are prefixes of each other.
 ALIKE = ["a", "a b", "a bb", "ab", "b a", "xa xb", "x a b", "ba ab", "ß", "SS", "a　b"]
 
 texts = st.sampled_from(ALIKE) | st.lists(st.sampled_from(TOKENS), min_size=1, max_size=6).map(
@@ -153,7 +154,8 @@ class Played:
             version["publishedAt"] = iso(from_ms(1_000_000_000_000 + minutes))
         import_widgets(self.node, widget_line("/".join(key), versions=[version]))
         if change.is_newest:
-            # Not by the import: it takes no control characters any more, but old texts hold some.
+            # Not by import, which no longer accepts control characters; but old texts contain
+            # some.
             texts = {"display_name": change.display_name, "description": change.description}
             self.replace(key, **texts)
             self.widgets[key] = replace(

@@ -23,7 +23,7 @@ def test_it_never_holds_more_than_its_bytes_and_gives_back_what_was_put(
             key, size = step
             cache.put(key, (number, size), size)
             latest[key] = (number, size)
-            # What is small is always taken in; one giant would drive out everything else.
+            # Small entries are always cached; one huge entry would evict everything else.
             assert key in cache.items or size > max_bytes // 4
             assert key not in cache.items or size <= max_bytes // 2
         assert sum(size for _, size in cache.items.values()) <= max_bytes
@@ -69,7 +69,7 @@ def test_a_cache_borrows_what_the_other_leaves_and_gives_it_back(
         assert key in cache.items
         used = [sum(it.items.values()) for it in caches]
         assert sum(used) == 100 - room.free_bytes <= 100
-        # Only what was borrowed is taken away, but for the last item that does not fit as a whole.
+        # Only borrowed room is reclaimed, except for the last entry that does not fit completely.
         assert sum(other.items.values()) > min(others_before, (60, 40)[is_second]) - 20 or (
             sum(other.items.values()) == others_before
         )
@@ -96,7 +96,7 @@ def test_what_is_offered_once_drives_nothing_out() -> None:
 
     known = [key for key in map(str, range(100)) if _is_taken(cache, key)]
 
-    # One in 256 looks like one that was offered before.
+    # One in 256 is mistaken for one that was offered before.
     assert len(known) < 10
     again = next(key for key in map(str, range(100, 200)) if not _is_taken(cache, key))
     assert _is_taken(cache, again)

@@ -60,7 +60,7 @@ def test_made_anew_it_is_the_same(node: Node) -> None:
     node.replica.rebuild(node.store)
 
     after = contents(node.folder.path)
-    # The newest changes, too: clients follow them.
+    # Including the newest changes, which clients follow.
     assert len(after["changes"]) == 4
     assert after == before
     assert [len(before[it]) for it in ("keys", "listings", "documents", "scopes")] == [3, 3, 3, 1]

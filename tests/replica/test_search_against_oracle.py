@@ -70,5 +70,5 @@ def test_search_agrees_with_the_oracle_through_any_history(
             else:
                 for change in step:
                     played.change(change)
-            # After changes the last question is asked again: what is remembered must not show.
+            # After changes the last query is repeated: caching must not be visible.
             _search(played, last)

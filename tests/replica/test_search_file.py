@@ -242,7 +242,7 @@ def test_while_an_import_is_carried_out_searches_wait_for_nothing(
         assert _total(catalog, Query(scope="many")) == 0
         assert catalog._follower._builder is None
 
-        # The import leaves an index in its file when it ends: nobody has to make one.
+        # The import writes an index file when it ends, so that nobody has to build one.
         finish_import(
             node.store, lambda: keep_index(node.folder.replica, node.folder.search_index, least=10)
         )

@@ -12,7 +12,7 @@ from widget_catalog.catalog.catalog import Catalog
 from widget_catalog.replica.documents import Documents
 from widget_catalog.wiring import Node
 
-# Just over five thousand, so that the listings are read in more than one piece.
+# Just over five thousand, so that the listings are read in more than one batch.
 WIDGETS = 5_100
 
 
@@ -29,7 +29,7 @@ def _word(chance: Random) -> str:
 
 
 def _text(chance: Random, words: int) -> str:
-    # The first word stands in thousands of texts, the others in a few.
+    # The first word is in thousands of texts, the others in a few.
     said = [chance.choice(["the", "The", "a"]), *(_word(chance) for _ in range(words))]
     chance.shuffle(said)
     return chance.choice([" ", "\u3000", "  "]).join(said)

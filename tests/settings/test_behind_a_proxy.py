@@ -41,7 +41,7 @@ def test_a_client_cannot_pass_for_others_however_its_proxy_tells_of_it(trusting:
         assert list(json.loads(refused.body)) == ["error"]
         assert refused.headers["access-control-allow-origin"] == "*"
         assert 1 <= int(refused.headers["retry-after"]) <= 3600
-    # Its neighbour behind the same proxy has a limit of its own.
+    # Another client behind the same proxy has its own limit.
     assert _ask(trusting, "203.0.113.7, 203.0.113.8").status == 200
 
 

@@ -101,7 +101,7 @@ def test_a_rate_limit_says_when_to_come_back(tmp_path: Path, path: str) -> None:
         answers = [client.get(path) for _ in range(5)]
         health = client.get("/api/health")
 
-    # One request was the greeting's own.
+    # One request was sent by the greeting.
     assert answers[0].status_code == 200
     refused = answers[-1]
     assert refused.status_code == 429

@@ -14,7 +14,7 @@ from widget_catalog.store.feed import latest_seq
 from widget_catalog.store.schema import changes
 from widget_catalog.store.widgets import add_widgets, list_widgets_in
 
-# What COPY writes otherwise, and everything else that a text may hold.
+# Characters that COPY escapes, and everything else that a text may contain.
 texts = st.one_of(
     st.sampled_from(["\\N", "\\.", "a\tb", "a\nb", "a\rb", "\\x41", '"', ",", ""]),
     st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=20),

@@ -13,7 +13,7 @@ from support.service import free_port
 from widget_catalog.store.hosts import begin_with, connect_to_any, split_hosts
 from widget_catalog.store.postgresql import is_read_only, postgresql_engine
 
-# Whoever waits for a host that says nothing waits for longer than a test may take.
+# Waiting for a host that does not respond takes longer than a test may take.
 FOR_EVER = {"connect_timeout": "3600", "sslmode": "disable"}
 
 
@@ -99,7 +99,7 @@ def test_a_server_that_takes_no_writes_is_known_by_its_code_or_by_libpq(
         with pytest.raises(psycopg.errors.ReadOnlySqlTransaction) as failed:
             connection.execute("CREATE TABLE t (x TEXT)")
         assert is_read_only(failed.value)
-        # What somebody has typed may be quoted.
+        # The message may quote user input.
         said = "RAISE unique_violation USING MESSAGE = 'session is read-only'"
         with pytest.raises(psycopg.errors.UniqueViolation) as quoted:
             connection.execute(f"DO $$ BEGIN {said}; END $$")

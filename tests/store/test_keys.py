@@ -83,7 +83,7 @@ def test_after_a_day_there_is_a_new_key_and_the_old_one_is_accepted_for_a_while(
 
     assert new != old
     assert keys.accepted() == [new, old]
-    clock.now_ms += 24 * _HOUR_MS  # As long as what it has signed last may live.
+    clock.now_ms += 24 * _HOUR_MS  # As long as its last signatures may be valid.
     assert old in keys.accepted()
     clock.now_ms += _HOUR_MS
     assert old not in keys.accepted()

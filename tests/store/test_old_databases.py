@@ -39,8 +39,8 @@ FIXTURES = Path(__file__).parent / "fixtures"
 OLD_SCHEMAS = sorted(it.name.partition(".")[0] for it in FIXTURES.glob("*.tar.xz"))
 
 NEVER = 1_000_000
-# From every schema the upgrade is done as a whole; at these it is also killed, as each takes long,
-# and people go on where there are some.
+# The upgrade is tested from every schema; from these it is also killed, because each takes long,
+# and continued with existing accounts.
 SOME_SCHEMAS = ["0001", "0002", "0007", "0011", "0018"]
 
 
@@ -57,7 +57,7 @@ def _check(folder: Path) -> Node:
     node = prepare_node(folder)
     assert _schema_of(folder) == SCHEMA
     exported = b"".join(export_catalog(node.store, linked_to("https://catalog.example/cdn")))
-    if "0012" <= folder.name < "0015":  # These exported revoked versions as yanked alone.
+    if "0012" <= folder.name < "0015":  # These exported revoked versions only as yanked.
         exported = re.sub(rb',"revoked":{[^}]*}', b"", exported)
     assert exported == _expected(folder)
     findings = check_catalog(node.store, node.bundles, node.replica)

@@ -77,7 +77,7 @@ def test_what_somebody_is_in_a_scope(store: Store) -> None:
     an_organization(store, "acme", owner=ann, member=bob)
     with store.writing() as tx:
         set_publishers(tx, "acme", "clock", [bob.id])
-        # Named, but not a member: it counts for nothing without a role.
+        # Named as a publisher, but not a member: has no effect without a role.
         set_publishers(tx, "acme", "other", [eve.id])
 
     with store.reading() as connection:
@@ -133,7 +133,7 @@ def test_where_somebody_may_publish(store: Store) -> None:
     with store.writing() as tx:
         set_publishers(tx, "acme", "clock", [bob.id])
         set_publishers(tx, "acme", "board", [bob.id])
-        set_publishers(tx, "zoo", "clock", [eve.id])  # Who is no member there.
+        set_publishers(tx, "zoo", "clock", [eve.id])  # Not a member there.
 
     with store.reading() as connection:
         acme, zoo = (Place(it, "organization", it.capitalize()) for it in ("acme", "zoo"))

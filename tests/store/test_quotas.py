@@ -84,7 +84,7 @@ def test_changes_are_found_by_their_kind_and_time_in_a_long_log(store: Store) ->
     append_at(-2, changed)
     append_at(-1, changed)
     append_at(-0.5, changed)
-    # More than is read at once.
+    # More than one read returns.
     append_at(-0.25, *[TokenRevoked(scope="ann", id="t")] * 600)
     append_at(0, changed)
     append_at(5, changed)  # The clock was ahead.

@@ -132,7 +132,7 @@ def test_a_recovery_code_works_once_and_for_its_account_alone(store: Store) -> N
         assert not use_recovery_code(tx, ann.id, "a")
         assert has_recovery_code(tx.connection, eve.id, "a")
         assert find_factors(tx.connection, ann.id) == NONE._replace(recovery_codes=1)
-        assert not has_factor(tx.connection, ann.id)  # They replace one, and are none.
+        assert not has_factor(tx.connection, ann.id)  # They replace a factor, but are none.
         set_recovery_codes(tx, ann.id, ["c", "d", "e"])
         assert not has_recovery_code(tx.connection, ann.id, "b")
         assert find_factors(tx.connection, ann.id).recovery_codes == 3

@@ -46,7 +46,7 @@ def a_webhook(store: Store, folder: Path, scope: str | None = None, most: int = 
 
 def test_of_two_one_leads_until_it_ends(store: Store, tmp_path: Path) -> None:
     is_shared = store.engine.dialect.name == "postgresql"
-    # Nodes have a folder each; workers of a machine share theirs.
+    # Nodes have a folder each; workers of a machine share one.
     files = [tmp_path / "one", tmp_path / ("two" if is_shared else "one")]
     first, second = (Leadership(it, store.engine, KEY) for it in files)
     assert first.is_held()
@@ -73,7 +73,7 @@ def test_of_two_who_claim_a_delivery_one_sends_it(store: Store, tmp_path: Path) 
     waiting = new_delivery("msg_1", webhook.id, 1, "published", "{}", store.now_ms())
     with store.writing() as tx:
         add_deliveries(tx, [waiting])
-        add_deliveries(tx, [waiting._replace(body="another")])  # It stays as it is.
+        add_deliveries(tx, [waiting._replace(body="another")])  # It is not changed.
 
     def claim() -> bool:
         with store.writing() as tx:

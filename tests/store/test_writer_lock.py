@@ -138,7 +138,7 @@ def test_when_others_have_waited_in_vain_the_next_is_refused_at_once(tmp_path: P
         with pytest.raises(WriterBusy), lock.held():
             pass
         began = time.monotonic()
-        for _ in range(20):  # They would take 20 seconds.
+        for _ in range(20):  # With the timeout, this would take 20 seconds.
             with pytest.raises(WriterBusy), lock.held():
                 pass
         assert time.monotonic() - began < 10

@@ -34,11 +34,11 @@ class AsgiClient:
         return self._loop.run_until_complete(self._ask(method, address, list(headers)))
 
     async def _ask(self, method: str, address: str, headers: list[tuple[str, str]]) -> WireAnswer:
-        # The application is typed for its own needs, the transport for those of all.
+        # The application and the transport have slightly different types.
         transport = httpx.ASGITransport(app=self.app, client=("127.0.0.1", 1))  # type: ignore[arg-type]
         async with httpx.AsyncClient(transport=transport) as client:
-            client.headers.clear()  # It would tell by itself what it accepts.
-            # Whole: a path that begins with two slashes would be taken for another host.
+            client.headers.clear()  # httpx would send its own Accept headers.
+            # A full URL: a path that starts with two slashes would be parsed as another host.
             whole = f"http://service{address}"
             async with client.stream(method, whole, headers=headers) as response:
                 body = b"".join([chunk async for chunk in response.aiter_raw()])
@@ -56,7 +56,7 @@ class AsgiClient:
         await self._to_app.put({"type": "lifespan.shutdown"})
         assert await self._from_app.get() == {"type": "lifespan.shutdown.complete"}
         await self._life
-        # As a server does, wait for requests under way.
+        # Like a server, wait for requests in flight.
         others = asyncio.all_tasks() - {asyncio.current_task()}
         if others:
             await asyncio.wait(others, timeout=60)

@@ -19,7 +19,7 @@ class Author:
         self.client = httpx.Client(
             base_url=url, headers=headers, timeout=60, verify=NO_CERTIFICATES
         )
-        # For addresses to upload to: an object store takes no token of ours.
+        # For upload URLs: an object store does not accept our tokens.
         self._anybody = httpx.Client(timeout=60, verify=NO_CERTIFICATES)
 
     def __enter__(self) -> Self:

@@ -9,7 +9,7 @@ from support.site import Answer, InProcessSite
 
 _FORM = "application/x-www-form-urlencoded"
 _FILES = "multipart/form-data; boundary={}"
-# The headers of every page that knows who comes.
+# The headers of every personal page.
 PERSONAL = {
     "content-type": "text/html; charset=utf-8",
     "cache-control": "no-store",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from playwright.sync_api import Browser, expect, sync_playwright
 
-# How long a test waits for what a page should show: a busy machine may take its time.
+# How long a test waits for a page: the machine may be busy.
 PATIENCE_MS = 60_000
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -21,7 +21,7 @@ def find_chromium() -> str | None:
 def running_browser(program: str) -> Iterator[Browser]:
     expect.set_options(timeout=PATIENCE_MS)
     with sync_playwright() as driver:
-        # The sandbox needs rights that root and most containers lack; the pages are our own.
+        # The sandbox needs privileges that root and most containers lack; the pages are our own.
         launched = driver.chromium.launch(
             executable_path=program,
             args=["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"],

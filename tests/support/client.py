@@ -33,7 +33,7 @@ _DASHBOARD = """import * as scenes from "/scenes.js";
 window.play = (scene, ...values) => scenes[scene](client, ...values);
 window.dispatchEvent(new Event("ready"));
 """
-# The same for catalogs of plain files: every one of the client's catalogs fetches in that way.
+# The same for static sites: all catalogs of the client use this fetch.
 _STATIC = """import * as plain from {client};
 import {{ catalogFetch }} from {static};
 class Catalog extends plain.Catalog {{
@@ -85,7 +85,7 @@ def client_catalog(folder: Path) -> Iterator[ClientCatalog]:
 
 
 def _serve_dashboard(dashboard: ScriptedServer, catalog: str, *, is_static: bool = False) -> None:
-    # What the client needs of a policy, and nothing else.
+    # Only what the client needs in a policy.
     policy = (
         f"default-src 'none'; script-src 'self' {catalog} blob:; "
         f"connect-src {catalog} {dashboard.url}; require-trusted-types-for 'script'"

@@ -147,7 +147,7 @@ def refusing_disk(folder: Path, filled: Path) -> Iterator[Disk]:
 def full_disk(folder: Path, filled: Path) -> Iterator[Disk]:
     """One that is full before the service begins, but not before the folder was ever opened."""
     opened = '"$0" -m widget_catalog doctor --data {disk}/data >/dev/null'
-    # All but a little: without any room, SQLite cannot even make what its readers share.
+    # Almost all: without any space, SQLite cannot even create its shared memory file.
     filled_up = "dd if=/dev/zero of={disk}/filler 2>/dev/null; truncate -s -36K {disk}/filler"
     with _on_tmpfs(folder, filled, f"{opened} && {filled_up}") as service:
         yield SmallDisk(service)
@@ -175,7 +175,7 @@ def possible_full_disks() -> list[DiskKind]:
     return [refusing_disk, full_disk] if may_mount() else [refusing_disk]
 
 
-# As root of a user namespace of its own, so that nobody needs to be root outside.
+# As root of a separate user namespace, so that root is not needed outside.
 UNSHARE = ("unshare", "--user", "--map-root-user", "--mount")
 
 
@@ -188,6 +188,6 @@ def may_mount() -> bool:
 
 
 def _copy(data: Path, target: Path) -> None:
-    # What lies in `run` is rebuilt, and is sparse: a copy would not be.
+    # The files in `run` are rebuilt, and are sparse, unlike a copy.
     shutil.copytree(data, target, ignore=shutil.ignore_patterns("run"))
     os.sync()

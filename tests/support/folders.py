@@ -42,7 +42,7 @@ def _copy_sparse(source: str, target: str) -> None:
         while done < size:
             try:
                 done = os.lseek(given.fileno(), done, os.SEEK_DATA)
-            except OSError:  # Nothing but a hole is left.
+            except OSError:  # Only a hole is left.
                 break
             until = os.lseek(given.fileno(), done, os.SEEK_HOLE)
             while done < until:

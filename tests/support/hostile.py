@@ -9,7 +9,7 @@ from urllib.parse import quote, unquote
 
 _LONGEST_ADDRESS = 8192
 
-# What would end the address, or is no character of one; everything else goes out as it is.
+# Characters that would end the URL, or are not allowed in one; others are sent unchanged.
 _NOT_IN_A_QUERY = str.maketrans({it: quote(it) for it in ' "#<>'})
 _NOT_IN_A_PATH = _NOT_IN_A_QUERY | str.maketrans({it: quote(it) for it in "?`"})
 
@@ -145,7 +145,8 @@ class HostileRequests:
             "",
             *headers,
         )
-        # Nobody reads the body; if it is not all there when the answer is, the connection ends.
+        # The body is not read; if it is incomplete when the response is sent, the connection is
+        # closed.
         return made._replace(data=made.data + body, is_last=True)
 
     def _upgrade(self) -> Hostile:
@@ -256,7 +257,7 @@ _HEADER_VALUES = [
 ]  # fmt: skip
 _HEADER_CHARACTERS = string.printable[:95] + "\t" + "éÿ日\U0001f552"
 
-# Searches whose status is known beforehand, by the rules that integrators are told.
+# Searches with a known status, according to the documented rules.
 _SEARCHES: list[Callable[[random.Random], tuple[str, int]]] = [
     lambda it: (f"page={it.randrange(1, 10**30)}", 200),
     lambda it: (f"page={10 ** it.randrange(30, 4_000)}", 200),

@@ -23,5 +23,5 @@ def run_import(data: Path, name: str) -> int:
 
 
 if __name__ == "__main__":
-    staged_import._SLICE_S = 1e-3  # As many transactions as there can be: all the more to kill.
+    staged_import._SLICE_S = 1e-3  # As many transactions as possible, for more states to kill.
     run_children(partial(run_import, Path(sys.argv[1])))

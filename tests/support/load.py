@@ -76,7 +76,7 @@ class CountingLoad(Clients):
                 response = connection.getresponse()
                 with self._lock:
                     self.statuses[response.status] += 1
-                    # The status line is the promise: what follows it may be cut off.
+                    # The status line counts as the acknowledgement: the rest may be cut off.
                     self.acknowledged[key] += response.status == 200
                     if response.status != 200:
                         self.failures.append(f"{response.status}")

@@ -23,9 +23,9 @@ def run_once(data: Path, url: str, _: str) -> int:
             copying.begin(mirroring.Wanted())
             return len(copying.run().faults)
         except ClientError:
-            return 100  # The other side was killed.
+            return 100  # The upstream was killed.
 
 
 if __name__ == "__main__":
-    mirroring._WIDGETS_PER_COMMIT = 5  # As many transactions as there can be: more to kill.
+    mirroring._WIDGETS_PER_COMMIT = 5  # As many transactions as possible, for more states to kill.
     run_children(partial(run_once, Path(sys.argv[1]), sys.argv[2]))

@@ -14,7 +14,7 @@ from support.relay import Relay
 from support.service import Service, running_service
 from support.site import SECRET_KEY
 
-# All nodes are reached at one address, behind a load balancer that is not here.
+# All nodes have one public URL, behind a load balancer that does not exist here.
 PUBLIC = "http://catalog.example"
 
 
@@ -92,7 +92,7 @@ class Traveller:
         requested = self.post(asking, "/api/widgets/publish", request_body(key, version, js))
         if requested.status_code != 200:
             return requested
-        # Of an object store it is another address.
+        # With an object store the host differs.
         url = requested.json()["uploadUrl"].replace(PUBLIC, taking.service.url)
         uploaded = taking.client.put(url, content=js)
         if uploaded.status_code != 200:

@@ -37,7 +37,7 @@ def npm_package(name: str, version: str) -> Path:
     """A folder whose `node_modules` has this package."""
     folder = _CACHE / f"{name.replace('/', '-')}-{version}"
     folder.mkdir(parents=True, exist_ok=True)
-    # Every pytest-xdist worker comes here; the first one installs, the others wait.
+    # Called by every pytest-xdist worker; the first one installs, the others wait.
     with FileLock(folder / "install.lock"):
         if not (folder / "node_modules" / name / "package.json").exists():
             run_npm(*_INSTALL, "--prefix", str(folder), f"{name}@{version}", folder=folder)

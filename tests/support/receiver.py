@@ -66,13 +66,13 @@ class Receiver:
             daemon_threads = True
 
             def handle_error(self, *_: object) -> None:
-                pass  # A sender that was killed has gone.
+                pass  # The sender was killed.
 
         self._server = Server(address, Handler)
         self.port = self._server.server_port
         scheme = "http"
         if tls is not None:
-            # The handshake waits for the first read, in the thread of the connection.
+            # The handshake is done at the first read, in the thread of the connection.
             self._server.socket = tls.wrap_socket(
                 self._server.socket, server_side=True, do_handshake_on_connect=False
             )

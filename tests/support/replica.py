@@ -12,7 +12,7 @@ from widget_catalog.replica.records import DocumentRecord, encode_document, key_
 from widget_catalog.wiring import DataFolder
 
 _PAGE_BYTES = 4096
-# The first two say where everything begins.
+# The first two pages are the meta pages.
 _FIRST_PAGE = 2
 
 

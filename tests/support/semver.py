@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from widget_contract.semver import MAX_NUMBER, SemVer
 
-# Numbers are small so that two drawn versions are often neighbours.
+# Numbers are small so that two generated versions are often adjacent.
 NUMBERS = st.integers(0, 3) | st.sampled_from([9, 10, 11, MAX_NUMBER - 1])
 IDENTIFIERS = (
     st.integers(0, 11)

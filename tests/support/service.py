@@ -17,16 +17,16 @@ import httpx
 
 from support.preloaded import PreloadedProcess, can_be_preloaded, preloaded_command
 
-# For clients that speak no TLS: to load the system's certificates takes 30 ms for each of them.
+# For clients without TLS: loading the system's certificates takes 30 ms for each of them.
 NO_CERTIFICATES = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 _START_TIMEOUT_S = 120
 
 
-# Ports below those that the system gives to outgoing connections, so that a service which is
-# started again finds its port free. They are used after the look, and services may share a port:
-# so each process of a test run has some of its own, and gives none out twice for a long time.
-# Browsers refuse 10080 as unsafe.
+# Ports below the range for outgoing connections, so that a restarted service finds its port free.
+# A port may be taken between the check and its use, and services may share ports: so each process
+# of a test run has its own range, and does not reuse a port for a long time. Browsers block 10080
+# as unsafe.
 _FIRST_PORT = 10_100
 _PORTS_PER_PROCESS = 2_480
 _PROCESSES = 9
@@ -66,7 +66,7 @@ class Service:
         command += arguments
         is_plain = before is None and not through and not pass_fds
         self.process: subprocess.Popen[bytes] | PreloadedProcess
-        # A group of its own, so that it can be killed whole, workers and all.
+        # A separate process group, so that it can be killed with its workers.
         with self.log_file.open("ab") as log:
             given = clean_environment(environment)
             if is_plain and can_be_preloaded(environment):
@@ -84,7 +84,7 @@ class Service:
                 )
         try:
             wait_until_it_answers(self.process, self.port, "/api/health")
-            # The first worker answers while the others are still to be forked.
+            # The first worker responds before the others are forked.
             if "--workers" in arguments:
                 workers = int(arguments[arguments.index("--workers") + 1])
                 wait_for(lambda: len(self.worker_pids()) >= workers, _START_TIMEOUT_S)

@@ -26,7 +26,7 @@ from widget_catalog.web.kit.http import (
 from widget_catalog.wiring import open_node, prepare_node
 from widget_catalog.worker import build_worker
 
-# The address of a server, if sites are to be on PostgreSQL, each with a database of its own.
+# The address of a server, if sites should be on PostgreSQL, each with its own database.
 ON_POSTGRESQL = "SITES_ON_POSTGRESQL"
 SECRET_KEY = "0123456789abcdef" * 2
 

@@ -31,7 +31,7 @@ def run_load(key: VerifyingKey, line: str) -> int:
 
 
 if __name__ == "__main__":
-    # As many transactions as there can be: all the more to kill.
+    # As many transactions as possible, for more states to kill.
     staged_import._SLICE_S = 1e-3
     loading._BATCH = 5
     run_children(partial(run_load, read_verifying_key(Path(sys.argv[1]))))

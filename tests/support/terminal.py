@@ -13,7 +13,7 @@ def typed(tool: Tool, *arguments: str, lines: list[str]) -> Said:
     """A command at a terminal, where a person types these lines, each after its question."""
     controller, terminal = pty.openpty()
     attributes = termios.tcgetattr(terminal)
-    attributes[3] &= ~termios.ECHO  # Otherwise what is typed ahead is shown, too.
+    attributes[3] &= ~termios.ECHO  # Otherwise input typed ahead is shown, too.
     termios.tcsetattr(terminal, termios.TCSANOW, attributes)
     started = subprocess.Popen(
         tool.command(*arguments),
@@ -21,7 +21,7 @@ def typed(tool: Tool, *arguments: str, lines: list[str]) -> Said:
         stdout=subprocess.PIPE,
         stderr=terminal,
         env=tool.environ({"TERM": "dumb", "COLUMNS": "200"}),
-        start_new_session=True,  # It must not find the terminal of whoever runs the tests.
+        start_new_session=True,  # It must not use the terminal that runs the tests.
     )
     os.close(terminal)
     shown = b""
@@ -40,5 +40,5 @@ def typed(tool: Tool, *arguments: str, lines: list[str]) -> Said:
 def _read(descriptor: int) -> bytes:
     try:
         return os.read(descriptor, 4096)
-    except OSError:  # Nobody has the other end any more.
+    except OSError:  # The other end was closed.
         return b""

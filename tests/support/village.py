@@ -46,7 +46,7 @@ class Village:
         self.ann, self.olly, self.abe, self.mia, self.pia, self.eve = (
             Person(self.site, name, built.headers[name]) for name in PEOPLE
         )
-        # Everybody has just signed in, however long ago the village was built.
+        # Everybody has just signed in, however long ago the fixture was built.
         confirm_all(self.site)
 
     def __enter__(self) -> Self:

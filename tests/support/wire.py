@@ -34,7 +34,7 @@ def take_answer(received: bytearray, method: str = "GET") -> WireAnswer | None:
     version, status_text, _ = first.split(b" ", 2)
     assert version in (b"HTTP/1.1", b"HTTP/1.0"), first
     status = int(status_text)
-    if status == 100:  # It says no more than: go on sending.
+    if status == 100:  # An interim response.
         del received[: end + 4]
         return take_answer(received, method)
     headers: dict[str, str] = {}

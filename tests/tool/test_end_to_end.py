@@ -92,7 +92,7 @@ def test_a_person_signs_in_with_a_browser_publishes_and_yanks(
     assert after is not None
     assert before.refresh_token != after.refresh_token
     closed = typed(tool, "account", "close", lines=["ann", PASSWORD])
-    assert (closed.code, "Transfer" in closed.err) == (6, True)  # Somebody must own acme.
+    assert (closed.code, "Transfer" in closed.err) == (6, True)  # acme needs an owner.
     assert tool.run("logout").code == 0
     assert tool.run("whoami", "--catalog", service.url).code == 3
 

@@ -69,7 +69,7 @@ def test_search_finds_a_widget_by_its_name(
     assert (said.code, said.err) == (0, "")
     assert [it.split("\t")[0] for it in said.out.splitlines()] == [shown]
     (summary,) = (it for it in everything["widgets"] if f"{it['scope']}/{it['name']}" == shown)
-    summary["isOfficial"] = bool(summary["isOfficial"])  # A detail says it so.
+    summary["isOfficial"] = bool(summary["isOfficial"])  # As in a detail.
     assert reader.json("search", words, "--sdk", "1.0.0")["exact"] == [summary]
 
 
@@ -148,7 +148,7 @@ def test_a_search_asks_a_few_times_at_most(tool: Tool, server: ScriptedServer) -
     server.on("GET", "/api/v1/widgets/search", nothing)
     said = tool.run("search", "one-two-three-four-five-six-seven")
     assert said == Said(0, "", "No widgets found.\n")
-    assert len(server.asked) == 6  # The search, the name, and four pieces of it.
+    assert len(server.asked) == 6  # The search, the name, and four parts of it.
 
 
 def test_pages_are_pointed_out(reader: Tool) -> None:
@@ -195,7 +195,7 @@ def test_a_deprecated_version_is_still_the_latest(tool: Tool, server: ScriptedSe
 
 @pytest.mark.parametrize("command", ["info", "versions"])
 def test_a_widget_that_is_not_there_has_an_exit_code_of_its_own(reader: Tool, command: str) -> None:
-    said = reader.run(command, "labs/dice", "--json")  # It is unlisted, and we are strangers.
+    said = reader.run(command, "labs/dice", "--json")  # It is unlisted, and we are not signed in.
     assert said.code == 9
     assert json.loads(said.out)["hint"] == "Search for it: widget search dice"
 

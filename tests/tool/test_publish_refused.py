@@ -167,7 +167,7 @@ def test_an_object_store_without_https_is_used_if_a_person_agrees(
         said = signed_in.run("publish", widget, "--yes", "--insecure")
         assert said.code == 0, said.err
         assert [it.method for it in store.asked] == ["PUT"]
-        # The address is its own permission.
+        # The URL itself grants permission.
         assert "authorization" not in store.asked[0].headers
 
 

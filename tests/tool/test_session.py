@@ -34,7 +34,8 @@ def let_it_expire(tool: Tool) -> None:
     file = tool.config / "credentials.json"
     content = json.loads(file.read_text())
     for sign_in in content["catalogs"].values():
-        sign_in["expiresAtS"] = int(time.time()) + 10  # Too soon to begin anything with it.
+        # Too close to its expiry to start a request with it.
+        sign_in["expiresAtS"] = int(time.time()) + 10
     file.write_text(json.dumps(content))
 
 

@@ -92,7 +92,7 @@ def test_a_wait_that_is_too_long_is_left_to_the_person(server: ScriptedServer) -
 
 def test_no_connection_is_tried_again_even_for_what_may_not_be_repeated() -> None:
     with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))  # Nobody listens there, and nobody else gets the port.
+        taken.bind(("127.0.0.1", 0))  # Nobody listens there, and the port stays reserved.
         address = f"http://127.0.0.1:{taken.getsockname()[1]}/x"
         pauses = Pauses()
         with Transport(pause=pauses) as transport, pytest.raises(ToolError) as caught:

@@ -68,7 +68,8 @@ def test_a_webhook_is_added_tried_followed_and_removed(
     wait_for(lambda: len(receiver.received) == 3)
     assert receiver.received[1].id == receiver.received[2].id == delivery
 
-    assert ann.run("webhooks", "remove", id_).code == 2  # It asks, and nobody is there.
+    # It asks for confirmation, and there is no terminal.
+    assert ann.run("webhooks", "remove", id_).code == 2
     assert ann.json("webhooks", "remove", id_, "--yes") == {"success": True, "id": id_}
     assert ann.json("webhooks", "list") == {"webhooks": []}
 
@@ -105,7 +106,7 @@ def test_what_is_refused_is_a_sentence_and_an_exit_code(service: Service, ann: T
     assert "url: must begin with https:// or http://." in wrong.err
     foreign = ann.run("webhooks", "add", "https://hooks.example", "--scope", "bob")
     assert foreign.code == 4
-    # As from a variable that is not set: not the default.
+    # As from an unset variable: not the default.
     assert ann.run("webhooks", "add", "https://hooks.example", "--scope", "").code == 2
     assert ann.run("webhooks", "list", "--scope", "").code == 2
     missing = ann.run("webhooks", "log", "nothing")

@@ -15,7 +15,7 @@ import pytest
 from widget_cli.release import VERSION
 
 ROOT = Path(__file__).parents[2]
-# Where the wheels are built, by what their names begin with.
+# The folders of the wheels, by the prefix of their names.
 PROJECTS = {
     "widget_catalog": ROOT,
     "widget_catalog_client": ROOT / "clients" / "python",
@@ -145,7 +145,7 @@ def test_the_command_works_with_its_own_dependencies_alone(python: Path, tmp_pat
     assert (said.returncode, said.stderr) == (0, "")
     assert run(python, command, "init", "clock", folder=tmp_path).returncode == 0
     said = run(python, command, "validate", "clock", folder=tmp_path)
-    assert (said.returncode, said.stdout) == (0, "Valid: clock 0.1.0, 1.6 KiB.\n")  # It has parsed.
+    assert (said.returncode, said.stdout) == (0, "Valid: clock 0.1.0, 1.6 KiB.\n")  # It was parsed.
 
 
 @pytest.mark.parametrize("module", ["widget_catalog", "sqlalchemy", "granian", "numpy"])

@@ -38,12 +38,12 @@ def test_the_encoding_with_the_highest_weight_is_chosen_and_ours_in_our_order(
         weights.setdefault("gzip", weights["x-gzip"])
     ours = {it: weights.get(it, weights.get("*", 0.0)) for it in OURS}
     highest = max(ours.values())
-    # Plain bytes are sent where nothing else is wanted, or where they are wanted more.
+    # Uncompressed bytes are sent if nothing else is accepted, or if they are preferred.
     is_plain = highest == 0 or weights.get("identity", 0.0) > highest
     wanted = None if is_plain else next(it for it in OURS if ours[it] == highest)
 
     assert choose_encoding(header) == wanted
-    assert choose_encoding(header) == wanted  # Remembered, and no other.
+    assert choose_encoding(header) == wanted  # From the cache, and the same.
 
 
 @given(st.text(max_size=60) | st.text("gzipbrstd*;,=q01. -", max_size=60))

@@ -25,7 +25,7 @@ def open_files(folder: Path) -> list[Path]:
     """Files of this folder that this process has open, with a name or without."""
     open_ = []
     for it in Path("/proc/self/fd").iterdir():
-        with contextlib.suppress(FileNotFoundError):  # The one that lists them.
+        with contextlib.suppress(FileNotFoundError):  # The descriptor of the listing itself.
             open_.append(it.readlink())
     return [it for it in open_ if it.is_relative_to(folder)]
 
@@ -49,7 +49,7 @@ def test_chunks_of_any_size_make_the_same_form(
     if content:
         assert form.files["bundle"].size_bytes == len(content)
         assert form.files["bundle"].content.read() == content[:MOST]
-    assert list(tmp_path.iterdir()) == []  # The file has no name.
+    assert list(tmp_path.iterdir()) == []  # The file is anonymous.
     assert len(open_files(tmp_path)) == len(form.files)
     form.close()
     assert open_files(tmp_path) == []

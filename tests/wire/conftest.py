@@ -11,7 +11,7 @@ from support.folders import filled_folder
 from support.service import Service, running_service
 from support.widgets import version_line, widget_line
 
-# Its caches are small, so that memory that grows is memory that leaks.
+# Small caches, so that growing memory means a leak.
 _CACHE_MB = 4
 _MAY_GROW_BY_BYTES = 48 << 20
 

@@ -136,11 +136,11 @@ def test_one_address_takes_only_its_share(service: Service) -> None:
     def is_let_in(address: str) -> bool:
         return status(address, stays=True) == 200
 
-    # All of a /64 are one client.
+    # A whole /64 is one client.
     addresses = ["192.0.2.7"] * MOST_PER_CLIENT, ["2001:db8::1", "2001:db8::2", "2001:db8::3"]
     try:
         for address in (it for some in addresses for it in some):
-            # Streams of the test before may be there still.
+            # Streams of the previous test may still be open.
             wait_for(partial(is_let_in, address))
         assert [status("192.0.2.7"), status("2001:db8::9")] == [503, 503]
         with service.client() as client:

@@ -22,8 +22,8 @@ _BATCH = 50
 _GOOD = request("GET", "/api/v1/widgets/acme/clock")
 _WIDGET = b"/api/v1/widgets/acme/clock"
 
-# The only requests that the HTTP library answers itself, with a bare status, before they reach
-# any code of ours: they are not HTTP, or larger than it reads. In front, the status.
+# The only requests that the HTTP library itself answers, with a bare status, before they reach our
+# code: they are not HTTP, or larger than it reads. The status comes first.
 _NOT_HTTP: list[tuple[str, int, bytes]] = [
     ("raw bytes that are not UTF-8 in the path", 400, b"GET /\xff\xfe HTTP/1.1\r\n\r\n"),
     ("raw bytes that are not UTF-8 in the query", 400, b"GET /?q=\xff HTTP/1.1\r\n\r\n"),
@@ -67,7 +67,7 @@ def test_no_request_however_odd_is_an_error_of_ours(unharmed_service: Service) -
     seen = asyncio.run(_throw_all(unharmed_service.port))
 
     assert seen.total() >= _REQUESTS
-    # All kinds of answers were among them: the requests are not all refused at the same door.
+    # All kinds of responses occurred: the requests are not all rejected at the same point.
     assert seen.keys() >= {200, 204, 304, 400, 401, 404, 405, 414}
 
 
@@ -89,7 +89,7 @@ async def _throw(port: int, requests: HostileRequests, wanted: int) -> "Counter[
             batch = [requests.proper()]
             while len(batch) < _BATCH and not batch[-1].is_last:
                 batch.append(requests.proper())
-            # What may end the connection is sent when all before it is answered.
+            # A request that may close the connection is sent after all previous ones are answered.
             *pipelined, last = batch
             for together in (pipelined, [last]):
                 for answer in await _ask(connection, together):
@@ -124,7 +124,7 @@ async def _read(connection: socket.socket, received: bytearray, thrown: Hostile)
 def _assert_proper(thrown: Hostile, answer: WireAnswer) -> None:
     about = f"{thrown.data[:300]!r} got {answer.status} {answer.body[:300]!r}"
     assert answer.status < 500, about
-    # The HTTP library's own refusals do not have this; ours do.
+    # The HTTP library's own errors do not have this header; ours do.
     assert answer.headers["x-content-type-options"] == "nosniff", about
     assert thrown.status in (None, answer.status, 304), about
     assert (answer.status == 405) <= ("allow" in answer.headers), about
@@ -137,7 +137,7 @@ def _assert_proper(thrown: Hostile, answer: WireAnswer) -> None:
         assert answer.headers["content-type"] == "application/json; charset=utf-8", about
     if is_api and answer.status >= 400 and thrown.method != "HEAD":
         told = json.loads(answer.body)
-        # On these three, OAuth's errors have a code of its own beside the sentence.
+        # On these three, OAuth errors have a code in addition to the message.
         is_oauth = path in _OAUTH
         assert list(told) == ["error"] + ["error_description"] * is_oauth, about
         assert isinstance(told["error"], str), about
@@ -185,7 +185,8 @@ def test_what_is_hardly_http_ends_the_connection_at_the_latest_after_one_answer(
     unharmed_service: Service, data: bytes
 ) -> None:
     received = bytearray()
-    # Who sends on after the refusal may find the connection gone, and the refusal with it.
+    # A client that continues sending after the error may find the connection closed, and the error
+    # lost.
     with WireConnection(unharmed_service.port) as connection, contextlib.suppress(OSError):
         connection.send(data)
         connection.socket.shutdown(socket.SHUT_WR)
@@ -208,7 +209,7 @@ def test_thousands_of_connections_that_break_off_do_no_harm(unharmed_service: Se
             if ending == "reset":
                 linger = struct.pack("ii", 1, 0)
                 connection.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
-            with contextlib.suppress(OSError):  # It may have been ended by the other side.
+            with contextlib.suppress(OSError):  # The other side may have closed it.
                 connection.send(data[: choose.randrange(len(data) + 1)])
                 if ending == "half":
                     connection.socket.shutdown(socket.SHUT_WR)

@@ -89,7 +89,7 @@ def test_reads_of_other_widgets_do_not_wait_for_a_document_of_megabytes(service:
 
     assert big.statuses == {200}
     assert counts.statuses.keys() == {200}
-    # When it was packed on the event loop, half of the reads waited for that at least.
+    # When it was compressed on the event loop, half of the reads waited at least that long.
     assert statistics.median(took) < packing_s / 4, (took, packing_s)
 
 

@@ -13,12 +13,12 @@ def test_answers_that_a_client_has_to_wait_for_are_not_kept(tmp_path: Path) -> N
     versions = [version_line(f"1.{i}.0", releaseNotes="n" * 20_000) for i in range(60)]
     lines = [widget_line(f"mid/w{i}", versions=versions) for i in range(8)]
     data = filled_folder(tmp_path / "data", *lines)
-    # With so little room for caches, the registry is read again for every client.
+    # With such small caches, the registry is read again for every client.
     with running_service(data, "--set", "cache_mb=16") as service, service.client() as client:
         registry = client.get("/api/widgets/mid/registry.json", headers={"accept-encoding": "gzip"})
         assert registry.status_code == 200
         assert len(registry.content) > 9 * _MB
-        assert "content-encoding" not in registry.headers  # Nobody could use it a second time.
+        assert "content-encoding" not in registry.headers  # It could not be cached.
         client.get("/sign-in")
         before = _memory(service)
         for _ in range(15):

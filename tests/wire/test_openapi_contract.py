@@ -16,12 +16,12 @@ from support.service import Service
 
 _RUN = "from schemathesis.cli import schemathesis; schemathesis()"
 
-# A range in npm's grammar has no pattern: most of the texts that the document allows are refused.
+# An npm range has no pattern: most texts allowed by the document are rejected.
 _RESOLVE = "/api/v1/widgets/resolve"
 _ALL_BUT_RESOLVE = [f"--exclude-path={_RESOLVE}"]
 _ONLY_RESOLVE = [f"--include-path={_RESOLVE}", "--exclude-checks=positive_data_acceptance"]
 
-# Names of its own invention lead to 404 nearly always, so a second run uses these.
+# Generated names nearly always lead to 404, so a second run uses these.
 _KNOWN = """
 [parameters]
 "path.scope" = "acme"

@@ -19,7 +19,7 @@ from widget_contract.names import Scope, WidgetName
 PUBLISH = "/api/widgets/publish"
 CSS = b".clock { color: rebeccapurple; }\n"
 
-# `name` is the name for people, and there is no `displayName`.
+# `name` is the display name, and there is no `displayName`.
 PLAIN: dict[str, Any] = {
     "name": "Clock",
     "version": "1.0.0",
@@ -45,7 +45,7 @@ PLAIN: dict[str, Any] = {
     "tag": "time",
     "configVersion": 2,
 }
-# The same dialect at its edges: empty texts, line breaks, other characters, a name that is long.
+# Edge cases of the same format: empty texts, line breaks, other characters, a long name.
 EDGES: dict[str, Any] = {
     **PLAIN,
     "name": "Die Uhr für das Wohnzimmer ⏰ / “Größe” " + "x" * 200,

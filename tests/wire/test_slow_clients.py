@@ -10,7 +10,7 @@ import pytest
 from support.service import Service
 from support.wire import WireConnection, request
 
-# The service waits 15 s for the whole of a request's head; the rest is for a busy machine.
+# The service's timeout for the head of a request is 15 s; the rest is for a busy machine.
 _LET_GO_AFTER_S = 15
 _AT_THE_LATEST_S = 30
 
@@ -87,7 +87,7 @@ def test_who_reads_slowly_gets_every_byte(unharmed_service: Service) -> None:
             target=connection.send, args=(request("GET", "/openapi.json") * asked,)
         )
         sending.start()
-        time.sleep(1)  # By now all buffers on the way are full.
+        time.sleep(1)  # By now all buffers are full.
         bodies = {connection.answer().body for _ in range(asked)}
         sending.join()
     assert len(bodies) == 1

@@ -18,7 +18,7 @@ from widget_catalog.bounded_work import BoundedWork
 from widget_catalog.web.pages.public.bundle_diff import MOST_BYTES, compare_bundles
 
 OTHER = "/api/v1/widgets/acme/other"
-# Each may begin a link, which is looked for to the end of the text.
+# Each may start a link, whose end is searched for in the rest of the text.
 MANIFEST = json.dumps({"readme": "[" * 60_000})
 HOSTILE = {
     "strings": rb"return /" + rb"\"" * (MOST_BYTES // 2 - 10) + b"/",

@@ -19,7 +19,7 @@ _CLIENTS = 500
 _MAY_TAKE_BYTES = 150 << 20
 _SMALL = "/api/v1/widgets/acme/small"
 _REGISTRY = "/api/widgets/acme/registry.json"
-# In pieces, plain and compressed; a bundle from its file.
+# In chunks, plain and compressed; a bundle from its file.
 _LARGE = [
     (_REGISTRY, "identity"),
     (_REGISTRY, "zstd"),
@@ -28,7 +28,7 @@ _LARGE = [
     ("/cdn/@acme/clock/1.0.0/index.js", "identity"),
     ("/api/v1/widgets/acme/medium", "identity"),
 ]
-# The kernel ends a connection 30 s after its client has read for the last time.
+# The kernel closes a connection 30 s after its client last read.
 _ENDED_AFTER_S = 30
 _AT_THE_LATEST_S = 90
 
@@ -84,7 +84,7 @@ def test_clients_that_never_read_take_little_memory_and_are_ended(service: Servi
             body = connection.ask("GET", _REGISTRY, "Accept-Encoding: identity").body
         assert body == whole
 
-        # The one that reads steadily is left.
+        # Only the client that reads steadily is left.
         while _connections(service) > few + 1:
             assert time.monotonic() - began < _AT_THE_LATEST_S, _connections(service)
             _read_a_byte(trickling)
@@ -137,7 +137,7 @@ def _read_everything_once(service: Service) -> bytes:
 def _ask_and_wait(service: Service, number: int) -> Iterator[socket.socket]:
     path, encoding = _LARGE[number % len(_LARGE)]
     with WireConnection(service.port) as connection:
-        # Further requests wait in the connection: their answers must not pile up either.
+        # Further requests wait in the connection: their responses must not accumulate either.
         connection.send(request("GET", path, f"Accept-Encoding: {encoding}") * 5)
         yield connection.socket
 

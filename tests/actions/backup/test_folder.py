@@ -51,7 +51,7 @@ def test_what_is_restored_is_what_was_backed_up(data: Path, target: Path, tmp_pa
     assert (made.manifest.bundles, made.bundles_copied, made.manifest.missing) == (4, 4, [])
     assert exported(tmp_path / "restored") == exported(data)
     assert files_of(tmp_path / "restored" / "bundles") == files_of(data / "bundles")
-    # Keys that sign are rebuilt; the key of the authenticator apps has a place of its own.
+    # Signing keys are created again; the key of the authenticator apps is backed up separately.
     assert not any("key" in path for path in files_of(target))
 
 
@@ -68,7 +68,7 @@ def test_a_revoked_version_and_its_files_are_in_the_backup(
     assert (made.manifest.bundles, made.manifest.missing) == (4, [])
     assert exported(tmp_path / "restored") == exported(data)
     node = prepare_node(tmp_path / "restored")
-    withdraw_files(node.store, node.bundles)  # A start does this.
+    withdraw_files(node.store, node.bundles)  # As a start does.
     with node.store.reading() as connection:
         assert len(list(list_revoked_files(connection))) == 2
     node.store.close()
@@ -306,7 +306,7 @@ def test_bundles_that_rot_in_the_backup_are_copied_again(data: Path, target: Pat
     cut.write_bytes(cut.read_bytes()[:-1])
     flipped.write_bytes(b"E" + flipped.read_bytes()[1:])
 
-    # A size is compared at once, a hash within eight runs.
+    # The size is compared in every run, the hash within eight runs.
     made = [back_up(data, target) for _ in range(8)]
 
     repaired = [path for it in made for path in it.repaired]

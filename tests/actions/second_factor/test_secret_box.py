@@ -28,7 +28,7 @@ def test_without_the_key_or_with_another_nothing_can_be_opened(tmp_path: Path) -
     sealed = SecretBox(tmp_path / "key").seal("a secret")
     (tmp_path / "key").unlink()
     assert SecretBox(tmp_path / "key").open(sealed) is None
-    assert not (tmp_path / "key").exists()  # To look does not make a key that fits nothing.
+    assert not (tmp_path / "key").exists()  # Opening does not create a key that matches nothing.
     SecretBox(tmp_path / "key").seal("another")
     assert SecretBox(tmp_path / "key").open(sealed) is None
     (tmp_path / "key").write_text("no key")

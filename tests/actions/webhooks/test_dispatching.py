@@ -81,7 +81,7 @@ def test_a_failed_delivery_is_tried_again_with_the_same_id(post: Post, receiver:
     receiver.answer = lambda _: next(statuses)
     post.publish("acme/clock")
     post.work()
-    post.work()  # Not before its time.
+    post.work()  # Not due yet.
     assert len(receiver.received) == 1
     (waiting,) = post.deliveries(hook.webhook.id)
     assert waiting.state == "waiting"
@@ -141,7 +141,7 @@ def test_a_delivery_is_given_up_after_a_day_and_the_webhook_after_three(post: Po
     with Receiver() as receiver:
         set_enabled(post.store, COMMAND_LINE, hook.id, is_enabled=True)
         post.work()
-        assert receiver.received == []  # What changed meanwhile is not sent.
+        assert receiver.received == []  # Changes from that time are not sent.
 
 
 def test_a_receiver_that_is_gone_is_left_alone_at_once(post: Post, receiver: Receiver) -> None:
@@ -162,7 +162,7 @@ def test_a_killed_process_leaves_what_it_claimed_to_the_next_with_the_same_id(
 ) -> None:
     hook = post.hook(receiver.url)
     post.publish("acme/clock")
-    post.work()  # This process never says what became of what it sends now.
+    post.work()  # This process never records the result of what it sends now.
     post.publish("acme/other")
     killed = post.another()
     killed.run_round()

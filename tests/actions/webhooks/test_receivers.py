@@ -115,14 +115,15 @@ def test_the_address_that_was_checked_is_the_one_that_is_connected_to(
     with Receiver(address=private) as inside:
         hook = post.hook(f"http://rebound.example:{receiver.port}/").webhook
         post.publish("acme/a", "acme/b")
-        post.work()  # Both deliveries use one connection, so the name is looked up once.
+        post.work()  # Both deliveries use one connection, so the name is resolved once.
         assert len(asked) == 1
         assert [it.headers["host"] for it in receiver.received] == [
             f"rebound.example:{receiver.port}"
         ] * 2
 
         post.publish("acme/c")
-        for attempts in (1, 2):  # The name leads elsewhere now: alone, then beside the old address.
+        # The name now resolves to another address: first alone, then in addition to the old one.
+        for attempts in (1, 2):
             post.work()
             last = post.deliveries(hook.id)[0]
             assert (last.attempts, len(asked)) == (attempts, attempts + 1)
@@ -146,7 +147,7 @@ def test_a_dead_name_server_holds_up_no_other_scope(
         return ["127.0.0.1"]
 
     post.lookups = NameLookups(resolve)
-    post.publish("acme/before", "other/before")  # Both scopes are there.
+    post.publish("acme/before", "other/before")  # Creates both scopes.
     hooks = [
         post.hook(f"http://w{number}.dead.example:{receiver.port}/", "acme").webhook
         for number in range(10)
@@ -155,7 +156,7 @@ def test_a_dead_name_server_holds_up_no_other_scope(
     post.publish("acme/clock", "other/clock")
 
     post.dispatcher.run_round()
-    wait_for(lambda: receiver.received)  # While the look-ups of acme hang.
+    wait_for(lambda: receiver.received)  # While the lookups of acme hang.
     assert [it.json()["data"]["id"] for it in receiver.received] == ["other/clock"]
 
     post.work()

@@ -127,7 +127,7 @@ def test_closing_an_account_unlists_its_widgets_and_leaves_its_bundles(village: 
         ("eve", "close account", {}),
         ("eve", "unlist", {"reason": "Account closed."}),
     ]
-    # The name stays hers: nobody else gets the scope that dashboards trust.
+    # The name stays taken: nobody else gets the scope that dashboards trust.
     taken = ann.post("/api/organizations", {"slug": "eve", "displayName": "Eve"})
     assert taken.status == 409
 

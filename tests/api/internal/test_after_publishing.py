@@ -234,7 +234,7 @@ def test_publishers_are_members_and_can_be_changed_as_a_whole(village: Village) 
     assert told(strangers) == (400, {"error": "Not a member of acme: eve, gone."})
     assert told(village.ann.put(address, {"publishers": []})) == (200, {"publishers": []})
     assert village.mia.request("acme/clock", "3.0.0").status == 403
-    # A publisher publishes, and nothing else.
+    # A publisher may publish, and nothing else.
     village.ann.put(address, {"publishers": ["mia"]})
     assert village.mia.post(f"{VERSION}/yank", {"reason": "Broken."}).status == 403
     assert village.mia.post(f"{CLOCK}/unlist").status == 403

@@ -112,7 +112,7 @@ def test_failed_sign_ins_cannot_fill_the_log(proxied: Village) -> None:
         try_password(proxied.site, f"nobody-{number}", "x", x_forwarded_for=address)
 
     assert proxied.olly.get("/api/audit").json()["total"] == before + 200
-    # Guesses at an account are recorded all the same, but not without end.
+    # Guesses at an account are recorded nevertheless, up to a limit.
     for number in range(45):
         try_password(proxied.site, "eve", "x", x_forwarded_for=f"192.0.2.{number}")
     entries = log(proxied, 100)

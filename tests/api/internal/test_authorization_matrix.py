@@ -23,8 +23,8 @@ UNSAFE = ("POST", "PUT", "PATCH", "DELETE")
 GATE = {"error": "This address is for signed-in people only."}
 ALL = [right.value for right in TOKEN_RIGHTS]
 
-# The body of every route that takes one from signed-in people, so that whoever is let in does
-# no harm: what is asked for is done already, or cannot be.
+# The body of every route that takes one from signed-in people, chosen so that an accepted request
+# has no effect: what it asks for is already so, or impossible.
 BODIES: dict[tuple[str, str], Any] = {
     ("POST", "/api/auth/sign-in"): {"username": "eve"},
     ("POST", "/api/auth/sign-out"): None,
@@ -58,7 +58,7 @@ BODIES: dict[tuple[str, str], Any] = {
     ("POST", "/api/webhooks/{id}/ping"): None,
     ("POST", "/api/webhooks/{id}/deliveries/{delivery}/replay"): None,
 }
-# What ends the session it comes with: everybody gets a village of their own for it.
+# Routes that end the session of the request: each kind of person gets a separate village.
 SPOILING = {"/api/auth/sign-out", "/api/account/close"}
 
 
@@ -140,11 +140,11 @@ def expected(route: Route, kind: Kind, place: str) -> int | None:
     """The status that turns somebody away; None for whoever is let in."""
     if kind.name == "nobody":
         return None if route.needs is Who.ANYONE else 401
-    # Where programs ask, and where people sign in, nobody looks at who they were.
+    # OAuth endpoints and sign-in ignore existing credentials.
     is_known = route.auth not in (AuthMode.OAUTH, AuthMode.OAUTH_ASIDE, AuthMode.SIGN_IN)
     if kind.is_forged and route.method in UNSAFE and is_known:
         return 403
-    # Organizations are looked after by people, whatever right it takes.
+    # Organizations are managed by people, whatever permission is required.
     is_for_people = route.needs in (Who.PERSON, Who.BROWSER) or route.path.startswith(
         "/api/organizations"
     )
@@ -219,7 +219,7 @@ def test_what_ends_a_session_is_ruled_as_well(
     (route,) = (it for it in ROUTES.all if it.path == path)
     with Village(built_village, tmp_path / "data") as village:
         people = [(kind, kind.become(village)) for kind in KINDS]
-        # Those first who are turned away, and everybody's token before themselves.
+        # People who are rejected come first, and everybody's token before themselves.
         people.sort(key=lambda it: (expected(route, it[0], PLACES[0]) is None, not it[0].token))
         for kind, person in people:
             if "by OAuth" not in kind.name:  # It ends with the account, or ends it.
@@ -234,7 +234,7 @@ def assert_as_ruled(route: Route, kind: Kind, place: str, answer: Answer) -> Non
         assert answer.status == wanted, told
         assert list(answer.json()) == ["error"], told
     elif route.needs is Who.ANYONE:
-        # It may have reasons of its own to say no, but the door is open.
+        # The route may reject it for other reasons, but it is authorized.
         assert answer.body == b"" or answer.json() != GATE, told
     else:
         assert answer.status not in (401, 403), told

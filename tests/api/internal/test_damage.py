@@ -20,7 +20,7 @@ def test_a_damaged_widget_takes_no_new_version_and_health_tells(village: Village
     assert refused.json()["error"].startswith(
         "The database is damaged: what it holds of the widget"
     )
-    # Its document is sound, and shown.
+    # Its document is intact, and served.
     assert village.site.get("/api/v1/widgets/ann/clock").json() == before
     health = village.site.get("/api/health")
     assert (health.status, health.json()["checks"]["database"]) == (503, "damaged")

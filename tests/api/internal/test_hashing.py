@@ -36,7 +36,7 @@ def test_signed_in_people_do_not_wait_for_a_crowd_that_signs_in(
     numbers = [number for number, _ in arrived]
     statuses = Counter(answer.status for _, answer in arrived)
     assert statuses == {401: 16, 409: 16, 200: 1}
-    # It was asked last, and all of the crowd before it waits for a thread of theirs.
+    # It was sent last, and all requests of the crowd before it are queued for a thread.
     assert numbers.index(len(crowd)) < len(crowd) / 4
 
 
@@ -49,7 +49,7 @@ def test_one_address_has_few_places_where_passwords_are_hashed(
         arrived = dict(village.site.together([*flood, a_sign_in("203.0.113.2")]))
 
     busy = [it for it in arrived.values() if it.status == 503]
-    # Two are hashed, four wait.
+    # Two are being hashed, four are queued.
     assert len(busy) == 34
     assert (busy[0].headers["retry-after"], busy[0].json()) == (
         "2",
@@ -62,7 +62,7 @@ def test_clients_take_turns_so_that_one_does_not_delay_the_others(
     built_village: BuiltVillage, tmp_path: Path
 ) -> None:
     with Village(built_village, tmp_path / "d", trust_forwarded_for=True) as village:
-        # All of one /64: one client.
+        # All from one /64: one client.
         flood = [a_sign_in(f"2001:db8::{i}") for i in range(6)]
         others = [a_sign_in("203.0.113.2"), a_sign_in("203.0.113.3")]
 
@@ -70,7 +70,7 @@ def test_clients_take_turns_so_that_one_does_not_delay_the_others(
 
     assert {answer.status for _, answer in arrived} == {401, 429}
     order = [number for number, _ in arrived]
-    # Of the flood, the two that were begun come first, and at most two of those that wait.
+    # Of the flood, only the two that were started and at most two queued ones come first.
     assert max(order.index(len(flood)), order.index(len(flood) + 1)) <= 5
 
 

@@ -17,7 +17,7 @@ from widget_catalog.web.internal.routes import ROUTES
 from widget_catalog.web.kit.routing import AuthMode, Route
 
 PUBLISH = "/api/widgets/publish"
-# These would end the sessions that the rest is tried with.
+# These would end the sessions that the other requests use.
 ENDING = ("/api/auth/sign-out", "/api/account/close", "/api/auth/password", "/api/auth/sessions/")
 TRIED = [it for it in ROUTES.all if not it.path.startswith(ENDING)]
 WITH_BODY = [it for it in TRIED if it.method in ("POST", "PUT")]
@@ -81,7 +81,7 @@ def assert_answered(answer: Answer, *told: object) -> None:
     assert answer.headers["x-content-type-options"] == "nosniff", told
     if answer.status >= 400:
         body = answer.json()
-        # OAuth's errors have a code of its own beside the sentence.
+        # OAuth errors have a code in addition to the message.
         is_oauth = any(isinstance(it, Route) and it.auth is AuthMode.OAUTH for it in told)
         sentence = body.pop("error_description" if is_oauth else "error")
         assert list(body) == (["error"] if is_oauth else []), told

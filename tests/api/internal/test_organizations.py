@@ -129,7 +129,7 @@ def test_an_owner_who_is_disabled_does_not_count(village: Village) -> None:
     ):
         assert answer.status == 409
         assert " the last owner of acme who can sign in. " in answer.json()["error"]
-    # One who is disabled can be put out, and steps in again when enabled.
+    # A disabled member can be removed, and is back when enabled.
     assert told(ann.delete(f"{ACME}/members/mia")) == DONE
     set_disabled(store, "abe", is_disabled=False)
     assert told(ann.delete(f"{ACME}/members/ann")) == DONE
@@ -186,7 +186,7 @@ def test_whoever_leaves_takes_their_publishing_with_them(village: Village) -> No
 
     assert village.ann.get("/api/widgets/acme/clock/publishers").json() == {"publishers": []}
     assert village.pia.request("acme/clock", "2.0.0").status == 403
-    # Somebody who is not there cannot leave, and no member can put out another.
+    # Non-members cannot leave, and members cannot remove each other.
     assert village.olly.delete(f"{ACME}/members/olly").status == 404
     assert village.mia.delete(f"{ACME}/members/pia").status == 403
     assert village.eve.delete(f"{ACME}/members/eve").status == 403
@@ -299,7 +299,7 @@ def test_owners_read_the_log_of_their_organization_and_of_nothing_else(village: 
             403,
             {"error": "The audit log of acme is for its owners."},
         )
-    # A person's own scope is no organization.
+    # A personal scope is not an organization.
     assert village.ann.get("/api/organizations/ann/audit").status == 404
 
 

@@ -18,7 +18,7 @@ from widget_catalog.web.pages.operator.routes import OPERATOR_PAGES
 
 ROUTES = (*AUTHOR_PAGES, *OPERATOR_PAGES)
 PLACES = ("acme/clock", "ann/clock")
-# What a form needs so that whoever is let in changes nothing that matters to the others.
+# Fields that a form needs, chosen so that an accepted form changes nothing that others need.
 FIELDS = {
     "reason": "Broken.",
     "message": "Old.",

@@ -29,7 +29,7 @@ def test_a_passkey_s_answer_works_once(house: House) -> None:
     assert half.post(FACTOR, {"passkey": credential}).status == 200
 
     assert half.post(FACTOR, {"passkey": credential}).json() == NOT_ACCEPTED
-    # Nor does another one to the same question.
+    # Nor does another response to the same challenge.
     another = house.key.get(told["passkeyOptions"])
     assert half.post(FACTOR, {"passkey": another}).json() == NOT_ACCEPTED
 
@@ -82,7 +82,7 @@ def test_a_passkey_alone_must_have_made_sure_of_the_person(house: House) -> None
     browser, options = house.ask_for_passkey()
     touched = house.key.without_verification()
     assert browser.post(PASSKEY, {"passkey": touched.get(options)}).json() == NOT_ACCEPTED
-    # After the password, that it is at hand is enough.
+    # After the password, user presence is enough.
     half, told = house.begin()
     assert is_open(house.site, half.post(FACTOR, {"passkey": touched.get(told["passkeyOptions"])}))
 

@@ -165,7 +165,7 @@ def test_a_foreign_or_unknown_request_is_404(village: Village) -> None:
             400,
             {"error": "versionId: must be the text that the request was answered with."},
         )
-    # By another way in, it is still one's own.
+    # It belongs to the same person with other credentials.
     assert with_token(village.ann).confirm(requested["versionId"]).status == 200
 
 

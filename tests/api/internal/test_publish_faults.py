@@ -163,7 +163,7 @@ def test_a_yanked_number_is_not_free_again(village: Village) -> None:
             "never changes: choose another number."
         },
     )
-    # A prerelease of it, and the next, are other versions.
+    # A prerelease of it, and the next version, are different versions.
     assert ann.publish("ann/clock", "1.0.0-rc.1").status == 200
     assert ann.publish("ann/clock", "1.0.1").status == 200
 
@@ -200,6 +200,6 @@ def test_requests_that_are_not_confirmed_are_limited_in_number(village: Village)
 
     assert (refused.status, refused.headers["retry-after"]) == (429, "60")
     assert village.eve.request("eve/new").status == 200
-    # What has ended counts no more.
+    # Expired requests no longer count.
     village.clock.forward(hours=1)
     assert ann.request("ann/newer").status == 200

@@ -88,7 +88,7 @@ def test_a_request_ends_after_an_hour_and_leaves_nothing(village: Village) -> No
     tidy_uploads(node.store, node.bundles, node.uploads)
     assert files(village) == before
     assert rows(village) == []
-    # And the number is as free as it was.
+    # The version number is still free.
     assert village.ann.publish("ann/styled").status == 200
 
 

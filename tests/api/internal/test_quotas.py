@@ -63,7 +63,7 @@ def test_quotas_hold_at_the_confirmation_and_count_only_what_was_published(
     ann = strict.ann
     for i in range(3):
         assert ann.publish("ann/clock", f"2.{i}.0").status == 200
-    # What fails is not counted: a wrong upload, a version that exists, a manifest with faults.
+    # Failures are not counted: a wrong upload, an existing version, an invalid manifest.
     broken = ann.request("ann/clock", "9.0.0").json()
     assert ann.upload(broken["uploadUrl"], BUNDLE[::-1]).status == 200
     assert ann.confirm(broken["versionId"]).status == 400
@@ -77,7 +77,7 @@ def test_quotas_hold_at_the_confirmation_and_count_only_what_was_published(
     assert_refused(ann.confirm(late["versionId"]), "At most 4 versions", 3600)
     shown = strict.site.get("/api/v1/widgets/ann/clock").json()["versions"]
     assert {it["version"] for it in shown} == {"1.0.0", "2.0.0", "2.1.0", "2.2.0", "9.0.0"}
-    # Confirming again what is confirmed costs nothing.
+    # Confirming again is not counted.
     assert ann.confirm(broken["versionId"]).status == 200
 
 
@@ -117,7 +117,7 @@ def test_changes_to_widgets_are_limited_by_the_hour_whatever_is_changed(strict: 
     assert ann.post(f"{version}/yank", reason).status == 200
     strict.clock.forward(minutes=1)
     assert ann.post("/api/widgets/ann/clock/unlist", {}).status == 200
-    # What changes nothing, or fails, costs nothing.
+    # Requests that change nothing, or fail, are not counted.
     assert ann.post(f"{version}/yank", reason).status == 200
     assert ann.post("/api/widgets/ann/nothing/unlist", {}).status == 404
     assert ann.post("/api/widgets/ann/clock/list", {}).status == 200
@@ -189,14 +189,14 @@ def test_a_quota_survives_a_restart(built_village: BuiltVillage, tmp_path: Path)
 
 
 def test_organizations_are_limited_however_one_comes_to_own_them(strict: Village) -> None:
-    ann, eve = strict.ann, strict.eve  # ann owns acme already.
+    ann, eve = strict.ann, strict.eve  # ann already owns acme.
     assert create(ann, "second").status == 201
     owned = "ann owns 2 organizations, and at most 2 are allowed."
     assert_refused(create(ann, "third"), owned, 86_400)
     assert create(eve, "third").status == 201
     assert create(eve, "fourth").status == 201
 
-    # Not by being made an owner either: by a role, a transfer or an invitation.
+    # Becoming an owner counts as well: by a role, a transfer or an invitation.
     assert join(eve, ann, "third").status == 200
     made = eve.put("/api/organizations/third/members/ann", {"role": "owner"})
     assert_refused(made, owned, 86_400)
@@ -206,7 +206,7 @@ def test_organizations_are_limited_however_one_comes_to_own_them(strict: Village
     invited = ann.get("/api/invitations").json()["invitations"]
     assert [it["organization"] for it in invited] == ["fourth"]
 
-    # Who owns one less may own another.
+    # After giving one up, another is allowed.
     assert ann.post("/api/organizations/acme/transfer", {"username": "abe"}).status == 200
     assert ann.post(f"/api/invitations/{invited[0]['id']}/accept").status == 200
     assert_refused(create(ann, "fifth"), owned, 86_400)
@@ -247,7 +247,7 @@ def test_uploads_of_one_address_at_a_time_are_limited(strict: Village) -> None:
 
     assert [it.status for it in (other, *finished)] == [200, 200, 200]
     assert_refused(refused, "At most 2 files can be uploaded from your address at a time.", 5)
-    # All places are free again.
+    # All slots are free again.
     assert strict.ann.upload(f"https://catalog.example{urls[0]}", BUNDLE).status == 200
 
 

@@ -60,7 +60,7 @@ def test_where_registration_is_not_open_nobody_registers_uninvited(
         assert (answer.status, answer.json()) == (403, CLOSED)
         assert (invited.status, invited.json()) == (403, NOT_VALID)
         assert "set-cookie" not in answer.headers
-        # Nothing is told about who is here already, either.
+        # Nor does it reveal which accounts exist.
         assert register(village.site, "ann").json() == CLOSED
 
 
@@ -156,7 +156,7 @@ def test_nobody_learns_from_registering_whether_an_e_mail_address_has_an_account
     assert shown(known[0]) == shown(known[1]) == shown(known[2])
     assert shown(known[0])[1:] == shown(unknown)[1:]
     assert refused == [{"error": "The name ann is taken. Choose another."}] * 2
-    # Each account is its own: nothing is given to one because of its address.
+    # Accounts are separate: the address gives access to nothing.
     assert person(known[0], open_village.site).get("/api/widgets/scopes").json() == {
         "scopes": [{"name": "a0", "type": "personal", "displayName": "a0"}]
     }
@@ -258,7 +258,7 @@ def test_the_first_operator_is_invited_while_there_is_no_account(site: InProcess
     assert older
     assert secret
 
-    # The last one that was printed is the one that is good.
+    # Only the last printed one is valid.
     assert register(site, "olly", invitation=older).status == 403
     answer = register(site, "olly", invitation=secret)
 
@@ -267,7 +267,7 @@ def test_the_first_operator_is_invited_while_there_is_no_account(site: InProcess
     actions = [it["action"] for it in olly.get("/api/audit").json()["entries"]]
     invited = ["invite to the catalog"] * 2
     assert actions == ["sign in", "create account", *invited, "import"]
-    # The operator may adopt what was imported.
+    # The operator may adopt imported widgets.
     assert olly.publish("olly/clock", "2.0.0").status == 200
     assert invite_first_operator(store) is None
     assert register(site, "zoe", invitation=secret).status == 403

@@ -49,7 +49,7 @@ def test_a_wrong_method_is_405_and_says_which_are_right(quiet_village: Village) 
         answer = ann.send(method, path)
         assert (answer.status, answer.headers["allow"]) == (405, allow)
         assert answer.json() == {"error": f"{method} is not possible here; use {allow}."}
-    # Strangers hear it only where the door is open.
+    # Anonymous clients only learn this for public routes.
     assert nobody(quiet_village.site).get(SIGN_IN).headers["allow"] == "POST"
     assert nobody(quiet_village.site).send("PUT", "/api/tokens").status == 401
 
@@ -82,7 +82,7 @@ def test_json_may_be_said_with_a_charset_and_in_capitals(quiet_village: Village)
 
 
 def test_a_body_that_is_too_large_is_413(quiet_village: Village) -> None:
-    # To publish, everything that is wrong is 400.
+    # For publishing, every error is 400.
     for path, most, over in [("/api/tokens", 16_384, 413), ("/api/widgets/publish", 262_144, 400)]:
         for size, status in [(most, 400), (most + 1, over)]:
             body = b'"' + b"x" * (size - 2) + b'"'

@@ -35,13 +35,13 @@ def test_a_released_organization_is_gone_and_its_name_somebody_elses(village: Vi
         assert "grab" not in [it["slug"] for it in mine]
         assert person.get("/api/organizations/grab").status == 403
         assert person.request("grab/clock").status == 403
-    # What was begun before leads to nothing.
+    # Requests from before are useless.
     assert eve.upload(asked["uploadUrl"], BUNDLE).status == 200
     assert eve.confirm(asked["versionId"]).status == 403
     assert village.abe.get("/api/invitations").json() == {"invitations": []}
     id_, _, secret = link.partition("?id=")[2].partition("&secret=")
     assert village.abe.post(f"/api/invitations/{id_}/accept", {"secret": secret}).status == 404
-    # The new owner sees nothing of what happened before; the operator sees all.
+    # The new owner sees nothing from before; the operator sees everything.
     log = ann.get("/api/organizations/grab/audit").json()
     assert [(it["actor"], it["action"]) for it in log["entries"]] == [
         ("ann", "create organization")
@@ -51,7 +51,7 @@ def test_a_released_organization_is_gone_and_its_name_somebody_elses(village: Vi
     assert [it["action"] for it in whole][:2] == ["create organization", "release scope"]
     assert whole[1]["details"] == {"was": "organization", "members": ["eve", "mia"]}
     assert whole[-1]["actor"] == "eve"
-    # And sees that of its own widgets.
+    # But sees entries of its own widgets.
     assert ann.publish("grab/clock").status == 200
     assert ann.get("/api/widgets/grab/clock/audit").json()["total"] == 1
 
@@ -80,7 +80,7 @@ def test_a_reserved_name_is_released_whatever_was_imported_into_it(village: Vill
 
     assert release_scope(store, "imported") == "reserved"
 
-    assert create(village.eve, "imported") == 409  # As before: for the operator to give away.
+    assert create(village.eve, "imported") == 409  # As before: the operator may assign it.
     assert create(village.olly, "imported") == 201
 
 

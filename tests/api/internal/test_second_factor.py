@@ -62,7 +62,7 @@ def test_a_code_works_once(house: House) -> None:
     answer = house.begin()[0].post(FACTOR, {"code": code})
 
     assert (answer.status, answer.json()) == (401, WRONG)
-    # Nor does the one before it, which would still be good by the clock.
+    # Nor does the previous one, which would still be valid according to the clock.
     earlier = str(house.app.at(int(house.clock.at.timestamp()) - 30))
     assert house.begin()[0].post(FACTOR, {"code": earlier}).json() == WRONG
 
@@ -76,9 +76,9 @@ def test_guesses_are_few_whoever_makes_them_and_counted_before_they_are_checked(
     answer = half.post(FACTOR, {"code": house.code})
     assert answer.status == 429
     assert 0 < int(answer.headers["retry-after"]) <= 900
-    # A new sign-in with the password does not give new tries.
+    # A new sign-in with the password does not reset the limit.
     assert house.begin()[0].post(FACTOR, {"code": house.code}).status == 429
-    # A passkey cannot be guessed: it still works.
+    # Passkeys cannot be guessed, so they still work.
     again, told = house.begin()
     assert is_open(
         house.site, again.post(FACTOR, {"passkey": house.key.get(told["passkeyOptions"])})
@@ -100,7 +100,7 @@ def test_one_account_is_guessed_at_ten_times_from_everywhere(tmp_path: Path) -> 
             )
             statuses.append(from_elsewhere.post(FACTOR, {"code": "000000"}).status)
         assert statuses == [401] * 10 + [429] * 2
-        # That keeps nobody from using a recovery code, nor from confirming an open session.
+        # Recovery codes still work, and so does confirming an open session.
         refused = half.post(FACTOR, {"code": house.code})
         assert refused.status == 429
         assert refused.json()["error"].startswith(
@@ -133,7 +133,7 @@ def test_guesses_from_elsewhere_keep_nobody_out_where_they_have_signed_in(tmp_pa
             for i in range(10):
                 assert give("000000", f"192.0.2.{i // 4}").status == 401
             assert give(house.code, "198.51.100.1").status == 429
-            # Their own network is known for 30 days; the limit there is its own.
+            # Their own network is known for 30 days, and has its own limit.
             at_home = [give(code, "2001:db8::2") for code in ("000000", house.code)]
             assert [it.status for it in at_home] == ([401, 200] if days == 7 else [429, 429])
 
@@ -210,7 +210,7 @@ def test_only_the_browser_that_gave_the_password_goes_on(house: House) -> None:
         Person(house.site, "", {"cookie": "__Host-half-signed-in=x.y.z"}),
     ):
         assert person.post(FACTOR, {"code": house.code}).status == 401
-    # A passkey answers the challenge of its own browser only.
+    # A passkey's response is only valid for the challenge of its own browser.
     credential = house.key.get(told["passkeyOptions"])
     assert other.post(FACTOR, {"passkey": credential}).json() == NOT_ACCEPTED
     assert is_open(house.site, half.post(FACTOR, {"passkey": credential}))

@@ -111,7 +111,7 @@ def test_with_one_everything_is_open_again_for_tokens_too(strict: Village) -> No
     add_passkey(browsing, Authenticator())
     assert browsing.get("/account").status == 200
     assert with_oauth(strict.olly).get("/api/audit").status == 200
-    # Another browser, where only the password was given, has to confirm.
+    # Another browser, where only the password was entered, has to confirm.
     assert strict.olly.get("/api/audit").json() == {
         "error": "Confirm with your second factor that it is you, then try again."
     }

@@ -29,7 +29,7 @@ def test_the_store_holds_no_secret_but_only_hashes(village: Village) -> None:
 
 def test_a_session_ends_when_it_is_not_used(village: Village) -> None:
     village.clock.forward(days=13, hours=23)
-    assert is_in(village.ann)  # Which is a use.
+    assert is_in(village.ann)  # This counts as a use.
     village.clock.forward(days=13, hours=23)
     assert is_in(village.ann)
     assert not is_in(village.eve)

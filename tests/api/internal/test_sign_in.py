@@ -105,7 +105,7 @@ def test_after_five_failures_an_account_is_closed_to_that_address_for_a_while(
             "error": "Too many failed attempts to sign in. Try again in 10 minutes."
         }
         assert "set-cookie" not in refused.headers
-        # Nobody else is shut out: not ann elsewhere, and not others here.
+        # Nobody else is locked out: neither ann elsewhere, nor others here.
         assert try_password(village.site, "ann", PASSWORD, **there).status == 200
         assert try_password(village.site, "eve", PASSWORD, **here).status == 200
         assert try_password(village.site, "ann", PASSWORD, **here).status == 429

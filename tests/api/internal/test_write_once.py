@@ -100,7 +100,7 @@ def test_an_upload_that_began_before_the_confirmation_changes_nothing(village: V
     assert village.site.get(ADDRESS).body == BUNDLE
     assert village.ann.confirm(body["versionId"]).status == 200
     assert village.site.get(ADDRESS).body == BUNDLE
-    # What came too late lies there until the request ends, and goes with it.
+    # A late upload stays until the request expires, and is removed with it.
     village.clock.forward(hours=1)
     tidy_uploads(node.store, node.bundles, node.uploads)
     assert list(node.folder.uploads.iterdir()) == []
@@ -174,7 +174,7 @@ def test_two_versions_at_once_are_both_published(village: Village) -> None:
 
 def test_bytes_that_are_swapped_between_check_and_copy_are_not_published(village: Village) -> None:
     body, node = requested(village), village.site.node
-    # Nobody else has published these bytes: they must really be copied.
+    # Nobody else has published these bytes, so they must really be copied.
     js = BUNDLE + b"// mine\n"
     asked = village.ann.request("ann/new", "2.0.0", js).json()
     village.ann.upload(asked["uploadUrl"], js)
@@ -197,7 +197,7 @@ def test_bytes_that_are_swapped_between_check_and_copy_are_not_published(village
     assert versions_of(village) == []
     assert bundles_of(village) == before
     assert village.site.get("/cdn/@ann/new/2.0.0/index.js").status == 404
-    # Whoever means well uploads it once more, and the others' request is as good as before.
+    # An honest client uploads the file again, and the other request is unaffected.
     village.ann.upload(asked["uploadUrl"], js)
     assert village.ann.confirm(asked["versionId"]).status == 200
     assert village.site.get("/cdn/@ann/new/2.0.0/index.js").body == js
@@ -333,7 +333,8 @@ def test_nothing_that_is_sent_changes_a_published_version(village: Village) -> N
             "/api/widgets/ann/clock",
             "/api/widgets/ann/clock/versions/1.0.0",
         ):
-            if (method, path) != ("POST", "/api/v1/widgets/ann/clock"):  # Which counts.
+            # This one counts a download.
+            if (method, path) != ("POST", "/api/v1/widgets/ann/clock"):
                 assert village.ann.send(method, path, {"x": 1}).status in (404, 405)
     assert village.ann.request("ann/clock", "1.0.0", EVIL).status == 409
 
