@@ -45,9 +45,10 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessSite]:
             widget_line("acme/hidden", listed=False, versions=[_version("1.0.0", 1)]),
             widget_line("acme/lost", listed=False, versions=[_version("1.0.0", 1)]),
             widget_line("acme/empty", versions=[]),
+            widget_line("acme/gone", versions=[_version("1.0.0", 1)]),
         )
         store, bundles = site.node.store, site.node.bundles
-        for key in ("acme/bad", "acme/lost"):
+        for key in ("acme/bad", "acme/lost", "acme/gone"):
             revoke_version(store, bundles, COMMAND_LINE, key, "1.0.0", "Malware.")
         yield site
 
@@ -133,6 +134,22 @@ def test_entries_are_those_of_the_detail_and_permissions_are_compared(shop: InPr
     assert installing["permissionsAdded"] == ["network", "storage"]
     older = result(shop, range="~1.1.0", installed="1.3.0")
     assert older["message"] == "acme/clock 1.3.0 does not fit; 1.1.0, an older version, does."
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"sdk": "9.0.0"}, "No version of acme/clock runs on SDK 9.0.0."),
+        ({"range": "^7.0.0"}, "No version of acme/clock in this range runs on SDK 1.5.0."),
+        ({"age": 30}, "No version of acme/clock that is at least 30 days old runs on SDK 1.5.0."),
+        ({"id": "acme/gone"}, "No version of acme/gone is available."),
+        ({"id": "acme/empty"}, "No version of acme/empty is available."),
+    ],
+)
+def test_a_message_says_why_no_version_is_offered(
+    shop: InProcessSite, asked: dict[str, Any], message: str
+) -> None:
+    assert result(shop, **asked)["message"] == message
 
 
 def test_a_minimum_age_depends_on_the_time(tmp_path: Path) -> None:

@@ -128,7 +128,7 @@ class Resolver:
             latest if is_listed else None,
             added,
             removed,
-            _message(key, status, choice.sdk, asked, installed, offer),
+            _message(key, status, choice, asked, installed, offer, latest),
         )
 
 
@@ -138,7 +138,7 @@ class _Choice:
 
     def __init__(self, asked: Resolve, now: datetime) -> None:
         self.sdk = asked.sdk
-        days = asked.min_age_days
+        self.days = days = asked.min_age_days
         # What was published after this instant is not offered, unless it is installed.
         self._newest = iso(now - timedelta(days=days)).encode() if days else None
         self._runs: dict[str, bool] = {}
@@ -239,10 +239,11 @@ def _listed(entry: bytes) -> bytes:
 def _message(
     key: str,
     status: ResolveStatus,
-    sdk: SemVer,
+    choice: _Choice,
     asked: Installed,
     installed: _Outline | None,
     offer: _Outline | None,
+    latest: str | None,
 ) -> str:
     """A sentence for a person."""
     number = "" if asked.version is None else asked.version.text
@@ -253,9 +254,12 @@ def _message(
         return f"{key} {other} can be installed."
     if status == "incompatible" and offer is not None:
         return f"{key} {number} does not fit; {other}, an older version, does."
+    if status == "incompatible" and latest is None:
+        return f"No version of {key} is available."
     if status == "incompatible":
         within = " in this range" if asked.range is not None else ""
-        return f"No version of {key}{within} runs on SDK {sdk.text}."
+        aged = f" that is at least {choice.days:g} days old" if choice.days else ""
+        return f"No version of {key}{within}{aged} runs on SDK {choice.sdk.text}."
     if status == "update":
         if installed is None:
             return f"{key} {number} is not known here. {other} can be installed."

@@ -154,7 +154,7 @@ class DatabaseReadOnly(DatabaseDown):
 
 class BundlesDown(BackendDown):
     sentence = (
-        "The store of the bundles cannot be reached just now. Nothing was published; try again "
+        "The store of the bundles cannot be reached just now. Nothing can be published; try again "
         "soon."
     )
 
