@@ -9,6 +9,7 @@ import gc
 import marshal
 import os
 import pkgutil
+import socket
 import struct
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 from queue import SimpleQueue
-from typing import IO, Any, TypeVar, cast
+from typing import IO, Any, TypeAlias, TypeVar, cast
 
 # With more, they would wait for the one who asks.
 _MOST_PROCESSES = 4
@@ -127,24 +128,64 @@ class _Helper:
     """A process that answers. It ends when nobody is there to ask it."""
 
     def __init__(self, work: str, settings: tuple[Any, ...]) -> None:
-        self._process = subprocess.Popen(  # noqa: S603
-            [sys.executable, "-m", __name__, work],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            start_new_session=True,  # Ctrl-C is for its parent.
-        )
-        self._questions = cast(IO[bytes], self._process.stdin)
-        self._answers = cast(IO[bytes], self._process.stdout)
+        self._pipe, its_end = _WholePipe.pair()
+        with its_end:
+            try:
+                self._process = subprocess.Popen(  # noqa: S603
+                    [sys.executable, "-m", __name__, work],
+                    stdin=its_end.fileno(),
+                    stdout=its_end.fileno(),
+                    start_new_session=True,  # Ctrl-C is for its parent.
+                )
+            except OSError:
+                self._pipe.close()
+                raise
         with contextlib.suppress(OSError):  # The next call finds that it has ended.
-            send(self._questions, settings)
+            send(self._pipe, settings)
 
     def ask(self, question: Any) -> Any:
-        send(self._questions, question)
-        return receive(self._answers)
+        send(self._pipe, question)
+        return receive(self._pipe)
 
     def end(self) -> None:
-        with contextlib.suppress(BrokenPipeError), self._process:
+        self._pipe.close()
+        with self._process:
             self._process.kill()
+
+
+Pipe: TypeAlias = "IO[bytes] | _WholePipe"
+
+
+class _WholePipe:
+    """Reads and writes a message in one system call, however long it is.
+
+    A pipe would hand over 64 KB at a time, and before each of them the thread that reads would wait
+    for its turn with the one that computes: a helper spent half of its time waiting for that.
+    """
+
+    def __init__(self, end: socket.socket) -> None:
+        self._socket = end
+
+    @classmethod
+    def pair(cls) -> tuple["_WholePipe", socket.socket]:
+        ours, theirs = socket.socketpair()
+        return cls(ours), theirs
+
+    def write(self, message: bytes) -> None:
+        self._socket.sendall(message)
+
+    def flush(self) -> None:
+        """Nothing is held back."""
+
+    def read(self, length: int) -> bytes:
+        message = self._socket.recv(length, socket.MSG_WAITALL)
+        # Less, if a signal came in between, or if the other end was closed.
+        while len(message) < length and (rest := self._socket.recv(length - len(message))):
+            message += rest
+        return message
+
+    def close(self) -> None:
+        self._socket.close()
 
 
 def _answer_all(work: Callable[..., Any]) -> None:
@@ -156,14 +197,13 @@ def _answer_all(work: Callable[..., Any]) -> None:
             send(answers, work(receive(questions), *settings))
 
 
-def send(pipe: IO[bytes], values: Any) -> None:
+def send(pipe: Pipe, values: Any) -> None:
     message = marshal.dumps(values)
-    pipe.write(_LENGTH.pack(len(message)))
-    pipe.write(message)
+    pipe.write(_LENGTH.pack(len(message)) + message)
     pipe.flush()
 
 
-def receive(pipe: IO[bytes]) -> Any:
+def receive(pipe: Pipe) -> Any:
     head = pipe.read(_LENGTH.size)
     if len(head) < _LENGTH.size:
         raise EOFError
