@@ -61,7 +61,7 @@ def fill(file: ReplicaFile, store: Store, bar: Bar) -> list[str]:
                             damage.append(sentence)
                         progress(len(batch))
                     writer.finish()
-        _fill_changes(file, connection, newest)
+        fill_changes(file, connection, newest)
     return damage
 
 
@@ -75,7 +75,7 @@ def _stream(connection: Snapshot, changed_at: Array, now_ms: int) -> Generator[A
             yield [(int(changed_at[it.widget[0]]) or now_ms, *it) for it in rows]
 
 
-def _fill_changes(file: ReplicaFile, connection: Snapshot, newest: Change | None) -> None:
+def fill_changes(file: ReplicaFile, connection: Snapshot, newest: Change | None) -> None:
     """The newest changes, for those who follow them; and how far it has come."""
     after = max(0, newest.seq - KEPT_CHANGES) if newest is not None else 0
     while rows := feed.list_changes(connection, after, _CHANGES_AT_ONCE):

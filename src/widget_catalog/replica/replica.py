@@ -19,7 +19,7 @@ from ..store import feed, widgets
 from ..store.engine import Snapshot, Store
 from ..store.feed import Change
 from ..store.file_lock import file_lock
-from ..store.pictures import PictureBatch
+from ..store.pictures import PictureBatch, Pictures
 from ..store.transaction import Write, draw_nothing
 from .counting import mend_shared_counts, wrong_counts
 from .encoding import Records, draw, numbered, records_of
@@ -32,6 +32,7 @@ from .file import (
     remove_others,
 )
 from .filling import Bar, fill, no_bar
+from .new_replica import NewReplica
 from .rendering import render
 from .revision import Counts, Revision
 from .source import entry_of, fits, is_importing
@@ -100,11 +101,24 @@ class Replica:
         else:
             self._counts.record(tx.counts.items())
 
-    def published(self, store: Store, pictures: Iterable[PictureBatch]) -> None:
+    def begin_copy(self, at_ms: int) -> NewReplica | None:
+        """None if one is being made already."""
+        with contextlib.ExitStack() as held:
+            lock = file_lock(self._rebuild_lock_file, 0.0, self._program)
+            if held.enter_context(lock) is not None:
+                return None
+            file = ReplicaFile(new_path(self.path), is_new=True)
+            return NewReplica(file, at_ms, held.pop_all())
+
+    def published(self, store: Store, pictures: Pictures) -> None:
         """The commit is final, whatever happens here: the next `apply` catches up."""
         if not self.applies:
             return
         try:
+            if isinstance(pictures.copy, NewReplica):
+                with contextlib.closing(pictures.copy) as new:
+                    if new.finish(store):
+                        self._replace_by(new.path, store)
             self.apply(store, pictures)
         except StoreUnavailable as fault:
             if self._on_damage is not None and isinstance(fault, DataDamaged):
@@ -269,6 +283,10 @@ class Replica:
             file.sync()
         finally:
             file.close()
+        self._replace_by(path, store)
+
+    def _replace_by(self, path: Path, store: Store) -> None:
+        """Use this new file from now on."""
         with self.locked():
             file = ReplicaFile(path)
             try:

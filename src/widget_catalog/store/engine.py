@@ -132,7 +132,7 @@ class Store:
             _check_file(connection)
             write.committed()
         if write.is_public and self._listener is not None:
-            self._listener.published(self, ())
+            self._listener.published(self, Pictures())
 
     @contextlib.contextmanager
     def _kept_connection(self) -> Iterator[PoolProxiedConnection]:

@@ -1,13 +1,14 @@
 """Rendered documents of the widgets saved in a transaction, kept until they are applied.
 
-Those of a large import do not fit into memory: they go into an anonymous temporary file.
+Those of a large import do not fit into memory. If the catalog was empty before, they go into a
+copy of it that the listener makes meanwhile, else into an anonymous temporary file.
 """
 
 import marshal
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, NamedTuple, Protocol
 
 from .rows import Row
 
@@ -23,27 +24,49 @@ class PictureBatch(NamedTuple):
     pictures: list[tuple[int, bytes | Row]]
 
 
+class NewCopy(Protocol):
+    """Made of all widgets of a catalog, while they are saved."""
+
+    def add(self, batch: PictureBatch) -> None:
+        """Widgets are added in the order of their numbers; one may come again later."""
+
+    def close(self) -> None:
+        """Remove what is not in use by then."""
+
+
 class Pictures:
-    """In the order of the feed."""
+    """In the order of the feed. All of them are in `copy`, if there is one."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder
         self._kept: list[PictureBatch] = []
         self._size = 0
         self._file: IO[bytes] | None = None
+        self.copy: NewCopy | None = None
 
     def add(self, latest_seq: int, pictures: Sequence[tuple[int, bytes | Row]]) -> None:
         batch = PictureBatch(latest_seq, list(pictures))
-        if self._file is not None:
+        if self.copy is not None:
+            self.copy.add(batch)
+        elif self._file is not None:
             _write(self._file, batch)
-            return
-        self._kept.append(batch)
-        self._size += sum(len(it) for _, it in batch.pictures)
-        if self._size > _MOST_BYTES:
+        else:
+            self._kept.append(batch)
+            self._size += sum(len(it) for _, it in batch.pictures)
+
+    @property
+    def are_too_many(self) -> bool:
+        """Whether they must be moved out of memory."""
+        return self._size > _MOST_BYTES
+
+    def move_out(self, copy: NewCopy | None) -> None:
+        """Into this copy, else into a file; further ones are added there."""
+        self.copy, kept = copy, self._kept
+        self._kept, self._size = [], 0
+        if copy is None:
             self._file = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115
-            for it in self._kept:
-                _write(self._file, it)
-            self._kept.clear()
+        for it in kept:
+            self.add(*it)
 
     def __iter__(self) -> Iterator[PictureBatch]:
         if self._file is None:
@@ -60,6 +83,8 @@ class Pictures:
         self._kept.clear()
         if self._file is not None:
             self._file.close()
+        if self.copy is not None:
+            self.copy.close()
 
 
 def _write(file: IO[bytes], batch: PictureBatch) -> None:

@@ -1,13 +1,13 @@
 """Transaction: a write to the store, and its listener."""
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from sqlalchemy.engine import Connection
 
 from ..domain.widgets import Widget
-from .pictures import PictureBatch, Pictures
+from .pictures import NewCopy, Pictures
 from .rows import Draw, Row
 
 if TYPE_CHECKING:
@@ -24,13 +24,18 @@ class Listener(Protocol):
     def saving(self, highest_id: int) -> None:
         """Widgets with numbers up to this are saved; this is still inside their transaction."""
 
+    def begin_copy(self, at_ms: int) -> NewCopy | None:
+        """The widgets that were saved so far are all that there are, and many more are coming, at
+        this time: a copy may be made of them, for `published`.
+        """
+
     def committing(self, tx: "Write") -> None:
         """The transaction is about to be committed."""
 
     def committed(self, tx: "Write") -> None:
         """The transaction is committed, and the next writer has not begun."""
 
-    def published(self, store: "Store", pictures: Iterable[PictureBatch]) -> None:
+    def published(self, store: "Store", pictures: Pictures) -> None:
         """Readers must be shown what was committed. Others may be writing already."""
 
     def close(self) -> None:
@@ -83,6 +88,8 @@ class Transaction(Write):
         self.dialect = connection.dialect.name
         self.is_publishing = is_publishing
         self.pictures = pictures
+        # Whether no widget was there before this transaction.
+        self._was_empty = False
 
     def run(self, statement: str, values: tuple[Any, ...] = ()) -> Sequence[Sequence[Any]]:
         result = self.connection.exec_driver_sql(statement, values)
@@ -92,12 +99,24 @@ class Transaction(Write):
     def draw(self) -> Draw:
         return draw_nothing if self._listener is None else self._listener.draw
 
-    def saved(self, pictures: Sequence[tuple[int, bytes | Row]], latest_seq: int) -> None:
-        """Widgets were saved, and the feed ends here now. `pictures` were drawn by `draw`."""
+    def saved(
+        self,
+        pictures: Sequence[tuple[int, bytes | Row]],
+        latest_seq: int,
+        *,
+        are_first: bool = False,
+    ) -> None:
+        """Widgets were saved, and the feed ends here now. `pictures` were drawn by `draw`.
+        `are_first`: there was no widget before these.
+        """
         self.tells_readers()
+        self._was_empty = self._was_empty or are_first
         if self._listener is not None:
             self._listener.saving(max(number for number, _ in pictures))
             self.pictures.add(latest_seq, pictures)
+            if self.pictures.are_too_many:
+                begins = self._was_empty
+                self.pictures.move_out(self._listener.begin_copy(self.at_ms) if begins else None)
 
 
 class SqliteWrite(Write):

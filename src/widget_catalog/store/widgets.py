@@ -253,7 +253,8 @@ def _add(
     if not new:
         return
     require_changeable(tx)
-    numbered = list(enumerate(new, start=highest_id(tx.connection) + 1))
+    last_id = highest_id(tx.connection)
+    numbered = list(enumerate(new, start=last_id + 1))
     insert_rows(tx.connection, widgets, [(number, *it.widget) for number, it in numbered])
     rows = [(number, *version) for number, it in numbered for version in it.versions]
     insert_rows(tx.connection, versions, rows)
@@ -261,7 +262,8 @@ def _add(
     add_revocations(tx, [(number, *why) for number, it in numbered for why in it.revocations])
     pairs = zip(numbered, events, strict=True)
     latest_seq = append_public(tx, by, [(number, it) for (number, _), its in pairs for it in its])
-    tx.saved([(number, it.picture) for number, it in numbered], latest_seq)
+    pictures = [(number, it.picture) for number, it in numbered]
+    tx.saved(pictures, latest_seq, are_first=last_id == 0)
 
 
 def replace_widget(

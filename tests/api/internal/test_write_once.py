@@ -296,6 +296,9 @@ def test_what_fails_after_the_copy_takes_the_copy_back(village: Village) -> None
         def saving(self, highest_id: int) -> None:
             raise RuntimeError("at the end")
 
+        def begin_copy(self, at_ms: int) -> None:
+            raise AssertionError
+
         def committing(self, *_: object) -> None:
             """Of the transaction that takes the copy back."""
 
