@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Annotated, Any, NamedTuple, TypeVar
+from typing import Annotated, NamedTuple, TypeVar
 
 import msgspec
 from msgspec import Meta
@@ -13,7 +13,7 @@ from widget_contract.manifest_texts import (
     is_plain_manifest,
     manifest_text_faults,
 )
-from widget_contract.manifests import DECLARED_KEYS, Declared, declared
+from widget_contract.manifests import Declared
 from widget_contract.names import Scope, WidgetName
 from widget_contract.semver import InvalidVersion, SemVer, SortKey
 from widget_contract.texts import (
@@ -229,7 +229,16 @@ class _LineReader:
             is_yanked=yanked_by_author.yanked,
             yanked_reason=self._line(at, "yankedReason", yanked_by_author.yanked_reason),
             deprecation_message=self._line(at, "deprecationMessage", line.deprecation_message),
-            **self._declared(at, line),
+            release_notes=self._text(at, "releaseNotes", line.release_notes),
+            display_name=self._name(at, "displayName", line.display_name),
+            description=self._line(at, "description", line.description),
+            icon=self._line(at, "icon", line.icon),
+            min_size=Size(line.min_size.w, line.min_size.h),
+            max_size=Size(line.max_size.w, line.max_size.h),
+            sdk_version=self._line(at, "sdkVersion", line.sdk_version),
+            config_version=line.config_version,
+            permissions=self._lines(at, "permissions", line.permissions),
+            license=self._line(at, "license", line.license),
             style=None if style is None else Style(style.size_bytes, style.sha256_hash),
             manifest=self._manifest(at, line.manifest),
             revocation=None if revoked is None else self._revocation(revoked, f"{at}.revoked"),
@@ -237,25 +246,6 @@ class _LineReader:
 
     def _revocation(self, line: RevocationLine, at: str) -> Revocation:
         return Revocation(self._line(at, "reason", line.reason), self._instant(at, "at", line.at))
-
-    def _declared(self, at: str, line: VersionLine) -> dict[str, Any]:
-        values = declared(line)
-        if not self._is_plain:
-            for name, key in zip(values, DECLARED_KEYS, strict=True):
-                values[name] = self._declared_value(at, key, values[name])
-        for name in ("min_size", "max_size"):
-            values[name] = Size(values[name].w, values[name].h)
-        return values
-
-    def _declared_value(self, at: str, key: str, value: Any) -> Any:
-        """A text is a line, unless it is a name or has several lines."""
-        if isinstance(value, tuple):
-            return tuple(self._line(at, f"{key}[{i}]", it) for i, it in enumerate(value))
-        if not isinstance(value, str):
-            return value
-        if key == "displayName":
-            return self._name(at, key, value)
-        return self._text(at, key, value) if key == "releaseNotes" else self._line(at, key, value)
 
     def _bundle(self, line: VersionLine, at: str) -> TakenBundle:
         sha256_hash, bundle_size, file = line.sha256_hash, line.bundle_size, line.bundle_file
@@ -306,14 +296,23 @@ class _LineReader:
         return utc.replace(microsecond=utc.microsecond - beyond_ms) if beyond_ms else utc
 
     def _name(self, at: str, key: str, text: S) -> S:
+        if text is None or self._is_plain:  # In each of these: millions of texts are.
+            return text
         return self._checked(at, key, text, name_unwanted, clean_name)
 
     def _line(self, at: str, key: str, text: S) -> S:
-        if text is None or self._is_plain:  # Here, too: an import asks this millions of times.
+        if text is None or self._is_plain:
             return text
         return self._checked(at, key, text, line_unwanted, clean_line)
 
+    def _lines(self, at: str, key: str, texts: tuple[str, ...]) -> tuple[str, ...]:
+        if self._is_plain:
+            return texts
+        return tuple(self._line(at, f"{key}[{i}]", it) for i, it in enumerate(texts))
+
     def _text(self, at: str, key: str, text: S) -> S:
+        if text is None or self._is_plain:
+            return text
         return self._checked(at, key, text, text_unwanted, clean_text)
 
     def _manifest(self, at: str, text: str | None) -> str | None:
@@ -335,11 +334,11 @@ class _LineReader:
         self,
         at: str,
         key: str,
-        text: S,
+        text: str,
         fault_of: Callable[[str], str | None],
         clean: Callable[[str], str],
-    ) -> S:
-        if self._is_plain or text is None or (text.isascii() and text.isprintable()):
+    ) -> str:
+        if text.isascii() and text.isprintable():
             return text
         cleaned = clean(text)  # Some 10 µs: only for texts that may need it.
         if cleaned == text:

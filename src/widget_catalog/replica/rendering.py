@@ -112,49 +112,45 @@ def render(widget: Widget) -> Document:
         widget.is_official,
     )
     entries, outline = [], []
-    latest, start = widget.latest, 1
+    latest, start = None, 1
     place = (0, 0, checksum(b""))
     for version in widget.versions:
-        number = version.number
-        entry = _encode(_entry(scope, name, number, widget, version))
+        number, is_withdrawn = version.number, version.is_withdrawn
+        entry = _encode(_entry(scope, name, number, is_withdrawn, widget, version))
         entries.append(entry)
-        its_place = (start, len(entry), checksum(entry))
+        length, written = len(entry), checksum(entry)
         # A plain tuple: an import makes millions of these.
-        outline.append((number, version.sdk_version, version.is_withdrawn, *its_place))
-        if version is latest:
-            place = its_place
-        start += len(entry) + 1
+        outline.append((number, version.sdk_version, is_withdrawn, start, length, written))
+        if latest is None and not is_withdrawn:
+            latest, place = version, (start, length, written)
+        start += length + 1
     encoded_outline, encoded_entries = _encode(outline), b"[" + b",".join(entries) + b"]"
     styles = _styles(widget)
+    ranges = [it.sdk_version for it in widget.versions if not it.is_yanked]
+    # By place, like the entries.
     return Document(
-        scope=scope,
-        name=name,
-        is_listed=widget.is_listed,
-        is_official=widget.is_official,
-        version_count=len(entries),
-        display_name=widget.display_name,
-        description=widget.description,
-        created_ms=to_ms(widget.created_at),
-        released_ms=0 if latest is None else to_ms(latest.published_at),
-        sdk_ranges=FACET_SEPARATOR.join(
-            dict.fromkeys(it.sdk_version for it in widget.versions if not it.is_yanked)
-        ),
-        permissions="" if latest is None else FACET_SEPARATOR.join(latest.permissions),
-        created_at=iso(widget.created_at),
-        latest_version=None if latest is None else latest.number,
-        latest_start=place[0],
-        latest_length=place[1],
-        latest_checksum=place[2],
-        styles_checksum=checksum(styles),
-        outline_checksum=checksum(encoded_outline),
-        head=_encode(head)[:-1],
-        styles=styles,
-        revocations=_revocations(widget),
-        manifests=tuple(
-            (it.identity, it.manifest) for it in widget.versions if it.manifest is not None
-        ),
-        outline=encoded_outline,
-        entries=encoded_entries,
+        scope,
+        name,
+        widget.is_listed,
+        widget.is_official,
+        len(entries),
+        widget.display_name,
+        widget.description,
+        to_ms(widget.created_at),
+        0 if latest is None else to_ms(latest.published_at),
+        FACET_SEPARATOR.join(dict.fromkeys(ranges)),
+        "" if latest is None else FACET_SEPARATOR.join(latest.permissions),
+        iso(widget.created_at),
+        None if latest is None else latest.number,
+        *place,
+        checksum(styles),
+        checksum(encoded_outline),
+        _encode(head)[:-1],
+        styles,
+        _revocations(widget),
+        tuple([(it.identity, it.manifest) for it in widget.versions if it.manifest is not None]),
+        encoded_outline,
+        encoded_entries,
     )
 
 
@@ -176,7 +172,9 @@ def render_detail(widget: Widget, count: int, cdn_url: str) -> dict[str, object]
     }
 
 
-def _entry(scope: str, name: str, number: str, widget: Widget, version: Version) -> VersionEntry:
+def _entry(
+    scope: str, name: str, number: str, is_withdrawn: bool, widget: Widget, version: Version
+) -> VersionEntry:
     description, icon = version.description, version.icon
     # By place: with names it takes longer, and an import makes millions of these.
     return VersionEntry(
@@ -187,8 +185,8 @@ def _entry(scope: str, name: str, number: str, widget: Widget, version: Version)
         version.bundle_size,
         version.sha256_hash,
         iso(version.published_at),
-        version.is_withdrawn,
-        version.withdrawn_reason,
+        is_withdrawn,
+        version.withdrawn_reason if is_withdrawn else version.yanked_reason,
         version.deprecation_message,
         version.release_notes,
         version.display_name or widget.display_name,
