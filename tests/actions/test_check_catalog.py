@@ -1,10 +1,11 @@
 """Doctor: what is wrong is named, what is untidy is told, what can be rebuilt is."""
 
 import os
+import threading
 import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import NoReturn
+from typing import BinaryIO, NoReturn
 
 import pytest
 
@@ -19,6 +20,7 @@ from widget_catalog.actions.set_aside import (
     list_aside,
     set_aside,
 )
+from widget_catalog.bundles.contract import Kind
 from widget_catalog.bundles.local import LocalBundles
 from widget_catalog.domain.errors import BundlesDown
 from widget_catalog.wiring import Node, open_node
@@ -71,6 +73,34 @@ def test_of_a_store_that_does_not_answer_nothing_is_said(node: Node) -> None:
     gone = UnreachableBundles(node.folder.bundles)
     with pytest.raises(BundlesDown):
         check_catalog(node.store, gone, node.replica)
+
+
+class MeetingBundles(LocalBundles):
+    """Opens two bundles at the same time, or fails; counts how often each was opened."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.opened: list[str] = []
+        self._both = threading.Barrier(2, timeout=10)
+
+    def open(
+        self, sha256_hash: str, kind: Kind = "js", start: int = 0, stop: int | None = None
+    ) -> BinaryIO:
+        self.opened.append(sha256_hash)
+        self._both.wait()
+        return super().open(sha256_hash, kind, start, stop)
+
+
+def test_bundles_are_read_in_parallel_and_shared_ones_once(node: Node, beside: Path) -> None:
+    (beside / "other.js").write_bytes(BYTES + b"//")
+    other = stored_line("1.0.0", "other.js")
+    take(node, ndjson(widget_line("acme/other", versions=[other])), beside)
+    meeting = MeetingBundles(node.folder.bundles)
+
+    findings = check_catalog(node.store, meeting, node.replica)
+
+    assert findings == Findings(widgets=3, bundles=2)
+    assert len(meeting.opened) == len(set(meeting.opened)) == 2
 
 
 def test_a_sound_catalog_has_no_findings(node: Node) -> None:

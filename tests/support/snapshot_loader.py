@@ -12,7 +12,7 @@ from pathlib import Path
 
 from support.children import run_children
 from widget_catalog.actions import staged_import
-from widget_catalog.actions.backup.reading import no_bar
+from widget_catalog.actions.bars import no_bar
 from widget_catalog.actions.snapshot import loading
 from widget_catalog.actions.snapshot.keys import VerifyingKey, read_verifying_key
 from widget_catalog.actions.snapshot.reading import open_snapshot

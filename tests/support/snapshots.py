@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from widget_catalog.actions.backup.reading import no_bar
+from widget_catalog.actions.bars import no_bar
 from widget_catalog.actions.export_catalog import copied_to, export_catalog
 from widget_catalog.actions.snapshot.keys import (
     SigningKey,

@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -10,7 +10,8 @@ import msgspec
 from widget_contract.errors import CatalogError
 
 from ..bundles.contract import Bundles, Kind, Stored
-from ..bundles.hashing import hash_stream
+from ..bundles.hashing import Hashed, hash_stream
+from ..bundles.parallel import map_parallel
 from ..domain.errors import BundlesDown, DataDamaged
 from ..replica.comparison import check_replica
 from ..replica.replica import Replica
@@ -19,9 +20,10 @@ from ..store.integrity import check_integrity, discard_other_pages
 from ..store.publishing import list_requests
 from ..store.rows import StoredFile
 from ..store.widgets import count_widgets, list_stored_files
+from .bars import Advance, Bar, no_bar
 from .revoke_version import withdraw_files
 
-Progress = Callable[[int], None]
+_FileKey = tuple[str, Kind]
 
 # Publishing and imports store a file before its version is committed.
 _YOUNG_S = 15 * 60
@@ -43,15 +45,16 @@ class Findings(msgspec.Struct):
         return not (self.faults or self.orphans or self.mended or self.counts_mended)
 
 
-def check_catalog(
-    store: Store, bundles: Bundles, replica: Replica, progress: Progress = lambda _: None
-) -> Findings:
+def check_catalog(store: Store, bundles: Bundles, replica: Replica, bar: Bar = no_bar) -> Findings:
     """Continues after damaged rows, to name all of them; then no orphans are reported."""
-    findings = check_database(store, replica, progress)
+    with store.reading() as connection:
+        widgets = count_widgets(connection)
+    with bar("Checking widgets", widgets) as progress:
+        findings = check_database(store, replica, progress)
     try:
         if findings.is_truth_sound:
             withdraw_files(store, bundles)
-        _check_bundles(store, bundles, findings)
+        _check_bundles(store, bundles, findings, bar)
     except DataDamaged as fault:
         findings.is_truth_sound = False
         if fault.message not in findings.faults:
@@ -59,7 +62,7 @@ def check_catalog(
     return findings
 
 
-def check_database(store: Store, replica: Replica, progress: Progress = lambda _: None) -> Findings:
+def check_database(store: Store, replica: Replica, progress: Advance = lambda _: None) -> Findings:
     """Check the database, and compare the replica with it; the replica is repaired if
     it differs.
     """
@@ -83,19 +86,21 @@ def check_database(store: Store, replica: Replica, progress: Progress = lambda _
     return findings
 
 
-def _check_bundles(store: Store, bundles: Bundles, findings: Findings) -> None:
+def _check_bundles(store: Store, bundles: Bundles, findings: Findings, bar: Bar) -> None:
     with store.reading() as connection:
         findings.widgets = count_widgets(connection)
-        known: set[tuple[str, Kind]] = set()
+        files = {_key(it) for it in list_stored_files(connection) if _is_hash(it.sha256_hash)}
+        findings.bundles = len(files)
+        measured = {}
+        with bar("Checking bundles", len(files)) as progress:
+            for key, found in map_parallel(partial(_measure, bundles), sorted(files)):
+                measured[key] = found
+                progress(1)
         for file in list_stored_files(connection):
-            if not _is_hash(file.sha256_hash):
-                continue  # A damaged row, already reported.
-            if _key(file) not in known:
-                known.add(_key(file))
-                findings.bundles += 1
-            fault = _fault(bundles, file)
-            if fault is not None:
-                findings.faults.append(f"{file.scope}/{file.name} {file.version}: {fault}")
+            if _is_hash(file.sha256_hash):  # A damaged row is already reported.
+                fault = _fault(file, measured[_key(file)])
+                if fault is not None:
+                    findings.faults.append(f"{file.scope}/{file.name} {file.version}: {fault}")
     if not findings.is_truth_sound:
         return  # A damaged row may be the one that refers to a file.
     with store.reading() as connection:  # A new snapshot, because hashing took a while.
@@ -118,13 +123,13 @@ def _is_hash(value: object) -> bool:
     return isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value) is not None
 
 
-def _key(file: StoredFile) -> tuple[str, Kind]:
+def _key(file: StoredFile) -> _FileKey:
     return (file.sha256_hash, "css" if file.kind == "css" else "js")
 
 
-def _awaited(connection: Snapshot) -> set[tuple[str, Kind]]:
+def _awaited(connection: Snapshot) -> set[_FileKey]:
     """Files of requests that may still be confirmed. They are removed with their requests."""
-    files: set[tuple[str, Kind]] = set()
+    files: set[_FileKey] = set()
     for request in list_requests(connection):
         files.add((request.sha256_hash, "js"))
         if request.css_sha256_hash is not None:
@@ -132,15 +137,21 @@ def _awaited(connection: Snapshot) -> set[tuple[str, Kind]]:
     return files
 
 
-def _fault(bundles: Bundles, file: StoredFile) -> str | None:
-    what = "style sheet" if file.kind == "css" else "bundle"
+def _measure(bundles: Bundles, key: _FileKey) -> tuple[_FileKey, Hashed | None]:
+    """The hash and size of a stored file; None if it is missing or cannot be read."""
     try:
-        with bundles.open(*_key(file)) as content:
-            found_hash, found_size = hash_stream(content)
+        with bundles.open(*key) as content:
+            return key, hash_stream(content)
     except BundlesDown:
         raise  # An unreachable store says nothing about the file.
     except (CatalogError, OSError):
+        return key, None
+
+
+def _fault(file: StoredFile, found: Hashed | None) -> str | None:
+    what = "style sheet" if file.kind == "css" else "bundle"
+    if found is None:
         return f"its {what} is missing or cannot be read."
-    if (found_hash, found_size) != (file.sha256_hash, file.size_bytes):
-        return f"its {what} is damaged (its hash is {found_hash})."
+    if found != (file.sha256_hash, file.size_bytes):
+        return f"its {what} is damaged (its hash is {found[0]})."
     return None

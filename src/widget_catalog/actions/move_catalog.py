@@ -5,24 +5,19 @@ bundle by its hash, and both exports byte for byte.
 """
 
 import hashlib
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
 from typing import NamedTuple
 
 from widget_contract.errors import CatalogError
 
 from ..bundles.contract import Bundles, Kind
 from ..bundles.hashing import hash_stream
+from ..bundles.parallel import map_parallel
 from ..store.engine import Store
 from ..store.moving import copy_table, digest_table, tables
 from ..store.widgets import list_stored_files
+from .bars import Bar
 from .export_catalog import export_catalog, linked_to
 from .second_factor.secret_box import SecretBox
-
-_AT_ONCE = 8
-
-Bar = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
 
 
 class Place(NamedTuple):
@@ -89,15 +84,9 @@ def move_bundles(source: Place, target: Place, bar: Bar) -> int:
         if not is_served:
             target.bundles.withdraw(sha256_hash, kind)
 
-    # An object store needs five slow requests for a new file.
-    threads = ThreadPoolExecutor(_AT_ONCE)
-    try:
-        with bar("Copying bundles", len(files)) as progress:
-            for _ in threads.map(copy, sorted(files.items())):
-                progress(1)
-    finally:
-        # After an error or Ctrl-C, pending copies are cancelled.
-        threads.shutdown(cancel_futures=True)
+    with bar("Copying bundles", len(files)) as progress:
+        for _ in map_parallel(copy, sorted(files.items())):
+            progress(1)
     return len(files)
 
 

@@ -62,7 +62,6 @@ def doctor(
     from ..progress import counting
     from ..store.damage import DamageAlarm
     from ..store.postgresql import find_other_secrets
-    from ..store.widgets import count_widgets
     from ..wiring import DataFolder, prepare_node
     from .cleaning import clean_up, explain_orphans, forget_aside
 
@@ -87,10 +86,7 @@ def doctor(
         node.replica.rebuild(node.store, bar)
         say.print("Rebuilt the read model.")
     finish_interrupted_import(node)
-    with node.store.reading() as connection:
-        total = count_widgets(connection)
-    with counting(say, "Checking", total) as advance:
-        findings = check_catalog(node.store, node.bundles, node.replica, advance)
+    findings = check_catalog(node.store, node.bundles, node.replica, partial(counting, say))
     if was_discarded:
         findings.mended.insert(0, "unused pages of the database were damaged.")
     if not node.is_replica_sound:

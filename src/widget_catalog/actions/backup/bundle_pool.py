@@ -14,8 +14,8 @@ from typing import NamedTuple
 from ...bundles.contract import Bundles, Kind
 from ...domain.errors import BackupFailed, BundleNotFound
 from ...store.copying import StoredName
+from ..bars import Bar
 from .layout import BUNDLES, PARTIAL, bundle_path, hash_of, sync, write_file
-from .reading import Bar
 
 # Each thread mostly waits for the disk.
 _AT_ONCE = 4

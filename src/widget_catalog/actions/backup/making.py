@@ -30,6 +30,7 @@ from ...store.copying import (
     list_stored_names,
     require_known_schema,
 )
+from ..bars import Advance, Bar, no_bar
 from .archive import writing_archive
 from .bundle_pool import BundlePool, path_of, read_bundle
 from .layout import (
@@ -54,7 +55,7 @@ from .layout import (
     sync,
     write_file,
 )
-from .reading import Advance, Bar, check_backup, describe, no_bar
+from .reading import check_backup, describe
 from .replica_pool import ReplicaPool, ReplicaSource
 
 

@@ -4,7 +4,6 @@ import contextlib
 import hashlib
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -19,6 +18,7 @@ from ...store.copying import (
     list_stored_names,
     require_known_schema,
 )
+from ..bars import Bar, no_bar
 from .archive import read_archive
 from .layout import (
     DATABASE,
@@ -36,10 +36,6 @@ from .layout import (
     packed_kind,
 )
 
-Advance = Callable[[int], None]
-Bar = Callable[[str, int], AbstractContextManager[Advance]]
-"""Opens a progress bar: what is done, and how many steps it takes."""
-
 _CHUNK_BYTES = 1 << 20
 # Everything decompressed from one read is in memory at once.
 _PACKED_BYTES = 1 << 14
@@ -50,10 +46,6 @@ _OTHER_SNAPSHOT = "Another snapshot may be whole: --list lists them, --snapshot 
 
 Place = Callable[[str], Path | None]
 """Where a file of the backup goes, by its path there; None if it is only looked at."""
-
-
-def no_bar(_what: str, _total: int) -> AbstractContextManager[Advance]:
-    return nullcontext(lambda _: None)
 
 
 class Fault(NamedTuple):

@@ -16,6 +16,7 @@ from ...domain.errors import BackupFailed, StoreUnavailable
 from ...replica.copying import ReplicaFacts, copied_replica
 from ...replica.records import FORMAT
 from ...replica.search.file import IndexHead, read_head
+from ..bars import Bar
 from .archive import HashedFile
 from .layout import (
     PARTIAL,
@@ -28,7 +29,6 @@ from .layout import (
     packed_path,
     sync,
 )
-from .reading import Bar
 
 # Smaller replicas are rendered in a second or two.
 LEAST_WIDGETS = 5_000

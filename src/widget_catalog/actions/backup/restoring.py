@@ -13,9 +13,10 @@ from ...data_folder import DataFolder
 from ...domain.errors import BackupFailed
 from ...replica.copying import adopt_copy
 from ...replica.records import FORMAT
+from ..bars import Bar, no_bar
 from .layout import BUNDLES, DATABASE, packed_kind, sync
 from .mark import MARK
-from .reading import Bar, Snapshot, no_bar, read_backup
+from .reading import Snapshot, read_backup
 
 # Created by the file system at the root of a disk.
 _NOT_OURS = {"lost+found"}

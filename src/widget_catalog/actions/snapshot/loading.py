@@ -17,7 +17,7 @@ from ...domain.widgets import Widget
 from ...store.engine import Store
 from ...store.loaded_snapshot import LoadedSnapshot, find_loaded, save_loaded
 from ...store.widgets import Key, count_widgets
-from ..backup.reading import Bar
+from ..bars import Bar
 from ..import_bundles import BundleTaker
 from ..import_catalog import import_taking, rules_of_now
 from ..import_checks import ImportSummary

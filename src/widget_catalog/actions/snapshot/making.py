@@ -21,7 +21,7 @@ from ...store.engine import Store
 from ...store.feed import find_change, latest_seq, list_changes
 from ...store.rows import StoredWidget
 from ...store.widgets import read_widgets, stream_widgets
-from ..backup.reading import Bar
+from ..bars import Bar
 from ..export_catalog import export_widgets
 from .keys import SigningKey
 from .layout import (
