@@ -22,9 +22,9 @@ from .domain.errors import Busy
 from .process_pool import name_of, receive, send
 
 # CPU time, so that a busy machine does not cause timeouts.
-_MOST_CPU_S = 2.0
-_MOST_MEMORY_BYTES = 512 << 20
-_MOST_WAITING = 50
+_MAX_CPU_S = 2.0
+_MAX_MEMORY_BYTES = 512 << 20
+_MAX_WAITING = 50
 # An idle process exits after this time and frees its memory.
 _IDLE_S = 60
 
@@ -45,7 +45,7 @@ class BoundedWork(Generic[Q, A]):
 
     async def ask(self, question: Q) -> A | None:
         """The result, or None if it would exceed the limits. Raises Busy if the queue is full."""
-        if self._waiting >= _MOST_WAITING:
+        if self._waiting >= _MAX_WAITING:
             raise Busy("Too many people ask for this at the same time. Try again soon.", 5)
         # Created on first use, so that no thread exists when a process forks.
         if self._thread is None:
@@ -94,13 +94,13 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
 
 def _answer_all(work: Callable[[Any], Any]) -> None:
     """Until the parent closes the pipe."""
-    resource.setrlimit(resource.RLIMIT_AS, (_MOST_MEMORY_BYTES, _MOST_MEMORY_BYTES))
+    resource.setrlimit(resource.RLIMIT_AS, (_MAX_MEMORY_BYTES, _MAX_MEMORY_BYTES))
     questions, answers = sys.stdin.buffer, sys.stdout.buffer
     with contextlib.suppress(EOFError, BrokenPipeError):
         while select.select([questions], [], [], _IDLE_S)[0]:
             question = receive(questions)
             # The signal has no handler, so the kernel ends the process whatever it is doing.
-            signal.setitimer(signal.ITIMER_PROF, _MOST_CPU_S)
+            signal.setitimer(signal.ITIMER_PROF, _MAX_CPU_S)
             answer = work(question)
             signal.setitimer(signal.ITIMER_PROF, 0)
             send(answers, answer)

@@ -227,7 +227,7 @@ def serve(
         require_no_loss(folder)
     make_folder(folder)
     # Before the database is touched: another release may be using it.
-    lock.take(settings.public_url, iso(clock.now()))
+    lock.acquire(settings.public_url, iso(clock.now()))
     bar = partial(counting, say, "Building the read model")
     node = prepare_node(
         settings.data,

@@ -37,7 +37,7 @@ from .worker import build_worker
 
 # Service managers such as Docker wait ten seconds at most; a client may be slower than that.
 _KILL_TIMEOUT_S = 5
-_START_PATIENCE_S = 300
+_START_TIMEOUT_S = 300
 _SLOW_HEADERS_MS = 15_000
 # Per connection: for the head of a request, and for output that the client has not read yet.
 _BUFFER_BYTES = 96 << 10
@@ -186,9 +186,9 @@ def _when_it_answers(settings: Settings, on_ready: Callable[[], None]) -> None:
 
     def wait() -> None:
         host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)  # noqa: S104
-        deadline = time.monotonic() + _START_PATIENCE_S
+        deadline = time.monotonic() + _START_TIMEOUT_S
         while time.monotonic() < deadline:
-            connection = http.client.HTTPConnection(host, settings.port, timeout=_START_PATIENCE_S)
+            connection = http.client.HTTPConnection(host, settings.port, timeout=_START_TIMEOUT_S)
             # The first worker opens the port.
             with (
                 contextlib.closing(connection),

@@ -48,7 +48,7 @@ class ServiceLock:
         finally:
             os.close(descriptor)
 
-    def take(self, address: str, since: str) -> None:
+    def acquire(self, address: str, since: str) -> None:
         """Hold the lock until this process ends, or raise FolderInUse."""
         try:
             descriptor = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)

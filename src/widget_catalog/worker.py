@@ -75,7 +75,7 @@ _log = structlog.get_logger("widget_catalog.start")
 
 # In each of two pools: writers wait for each other, readers for nobody.
 _THREADS = 8
-_DATABASE_PATIENCE_S = 5.0
+_DATABASE_TIMEOUT_S = 5.0
 # How often to look for changes that were committed but not applied, for example by a killed
 # process.
 _APPLY_EVERY_S = 2
@@ -256,7 +256,7 @@ def _wait_for_database(status: NodeStatus) -> None:
     """Wait until the follower has reached it: a worker that accepts connections earlier would
     reject writes that another node accepts. Limited, because the database may be down.
     """
-    until = time.monotonic() + _DATABASE_PATIENCE_S
+    until = time.monotonic() + _DATABASE_TIMEOUT_S
     while not status.is_database_up() and time.monotonic() < until:
         time.sleep(0.02)
 

@@ -8,13 +8,13 @@ import httpx
 
 from .errors import CatalogUnavailable, InvalidRequest, UnexpectedAnswer
 
-_MOST_CONNECTIONS = 64
+_MAX_CONNECTIONS = 64
 
 
 def http_options(timeout_s: float) -> dict[str, Any]:
     return {
         "timeout": httpx.Timeout(timeout_s),
-        "limits": httpx.Limits(max_connections=_MOST_CONNECTIONS, max_keepalive_connections=16),
+        "limits": httpx.Limits(max_connections=_MAX_CONNECTIONS, max_keepalive_connections=16),
         "follow_redirects": False,
     }
 

@@ -13,13 +13,13 @@ from .flows import Emit, Flow, Listen, Pause, Read, fetched
 _PAGE = 1000
 # A catalog sends a comment every 15 seconds.
 _IDLE_S = 45.0
-_MOST_PENDING_BYTES = 1 << 20
+_MAX_PENDING_BYTES = 1 << 20
 # Number of polls before a stream that was rejected, or sent nothing, is tried again.
 _POLLS = 20
 _LONGEST_WAIT_S = 30.0
 _FAR = 10**17
 # A node may lag behind others, so its response must be repeated this often to be accepted.
-MOST_BEHIND, BEHIND_S = 5, 1.0
+MAX_BEHIND, BEHIND_S = 5, 1.0
 
 _decode = msgspec.json.Decoder(Change).decode
 
@@ -39,7 +39,7 @@ class EventParser:
 
     def feed(self, piece: bytes) -> list[bytes]:
         *lines, self._pending = (self._pending + piece).replace(b"\r\n", b"\n").split(b"\n")
-        if len(self._pending) + sum(map(len, self._data)) > _MOST_PENDING_BYTES:
+        if len(self._pending) + sum(map(len, self._data)) > _MAX_PENDING_BYTES:
             raise UnexpectedAnswer("The catalog sends an event without an end.")
         events = []
         for line in lines:
@@ -89,7 +89,7 @@ def _catch_up(calls: Calls, at: _Position) -> Flow[None]:
     times_behind = 0
     while True:
         page: Changes = yield from fetched(calls.changes(at.since, _PAGE), retries=0)
-        if page.newest < at.since and times_behind < MOST_BEHIND:
+        if page.newest < at.since and times_behind < MAX_BEHIND:
             times_behind += 1
             yield Pause(BEHIND_S)
             continue

@@ -52,7 +52,7 @@ class _Handler(BaseHTTPRequestHandler):
         if not self._is_from_here(path):
             self._send("text/plain", b"Open this address in your browser.\n", status=403)
         elif path == "/changes":
-            self._tell_changes()
+            self._send_changes()
         elif path == "/state":
             document = json.dumps(self.server.trial.state().document())
             self._send(_TYPES["json"], document.encode())
@@ -83,7 +83,7 @@ class _Handler(BaseHTTPRequestHandler):
                 return self.server.trial.find_file(name.rpartition(".")[0])
         return None
 
-    def _tell_changes(self) -> None:
+    def _send_changes(self) -> None:
         self._begin("text/event-stream")
         sent, at = -1, time.monotonic()
         with contextlib.suppress(OSError):  # The page was closed.

@@ -34,7 +34,7 @@ _FILES = {
 }
 
 
-class Begun(NamedTuple):
+class NewWidget(NamedTuple):
     """A new widget, and its files with their purpose."""
 
     name: WidgetName
@@ -43,7 +43,7 @@ class Begun(NamedTuple):
 
 def begin_widget(
     folder: Path, name: str | None, scope: str | None, template: Template = Template.BARE
-) -> Begun:
+) -> NewWidget:
     """Write the files of a template. Existing files are never changed."""
     try:
         chosen = WidgetName.parse(name) if name else _name_from(folder)
@@ -69,7 +69,7 @@ def begin_widget(
             f"{error.filename or folder} cannot be written: {error.strerror}.",
             "Choose a folder you can write to: widget init FOLDER",
         ) from None
-    return Begun(chosen, {file: _FILES[file] for file in texts})
+    return NewWidget(chosen, {file: _FILES[file] for file in texts})
 
 
 def _name_from(folder: Path) -> WidgetName:

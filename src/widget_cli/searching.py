@@ -1,7 +1,7 @@
 """Extends the catalog's search, which does not match names.
 
 The exact name of a widget is looked up, and similar names are found among widgets whose texts
-contain a part of the word. This takes a few more requests, at most `_MOST_REQUESTS`.
+contain a part of the word. This takes a few more requests, at most `_MAX_REQUESTS`.
 """
 
 import difflib
@@ -21,9 +21,9 @@ from .exits import ExitCode
 from .session import Session
 from .shapes import Found, SearchPage
 
-_MOST_A_PAGE = 100
-_MOST_REQUESTS = 4
-_MOST_SUGGESTIONS = 3
+_MAX_A_PAGE = 100
+_MAX_REQUESTS = 4
+_MAX_SUGGESTIONS = 3
 _SIMILAR = 0.7
 _PIECE = 3
 
@@ -50,7 +50,7 @@ class Query(NamedTuple):
         return {**given, "page": page, "limit": limit}
 
 
-def find_page(session: Session, query: Query, page: int = 1, limit: int = _MOST_A_PAGE) -> Summary:
+def find_page(session: Session, query: Query, page: int = 1, limit: int = _MAX_A_PAGE) -> Summary:
     """A page of results, as the catalog returns it."""
     return session.ask_openly(SEARCH, query.parameters(page, limit))
 
@@ -84,14 +84,14 @@ def find_similar(session: Session, query: Query) -> list[str]:
     if slash and query.scope is None:
         queries.insert(0, query._replace(text="", scope=scope))
     scores: dict[str, _Likeness] = {}
-    for asked in queries[:_MOST_REQUESTS]:
+    for asked in queries[:_MAX_REQUESTS]:
         for it in shaped(find_page(session, asked), SearchPage, session.url).widgets:
             scores[f"{it.scope}/{it.name}"] = _likeness(wanted, it, has_scope=bool(slash))
     best = sorted(
         (key for key in scores if scores[key].ratio >= _SIMILAR),
         key=lambda it: (not scores[it].is_by_name, -scores[it].ratio),
     )
-    return best[:_MOST_SUGGESTIONS]
+    return best[:_MAX_SUGGESTIONS]
 
 
 def _looked_up(session: Session, query: Query, key: WidgetKey) -> list[Summary]:
@@ -149,7 +149,7 @@ def _widgets(page: Summary, session: Session) -> list[Summary]:
 
 def _pieces(wanted: str) -> list[str]:
     """Prefixes and suffixes of its words: one of them is probably spelled correctly."""
-    words = re.findall(r"\w+", wanted)[:_MOST_REQUESTS]
+    words = re.findall(r"\w+", wanted)[:_MAX_REQUESTS]
     starts, ends = [it[:_PIECE] for it in words], [it[-_PIECE:] for it in words]
     both = itertools.chain.from_iterable(zip(starts, ends, strict=True))
     return list(dict.fromkeys(both))

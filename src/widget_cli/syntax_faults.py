@@ -13,7 +13,7 @@ if TYPE_CHECKING:  # Loaded when needed: most commands parse nothing.
     from tree_sitter import Node
 
 _SHOWN_BEFORE, _SHOWN_AFTER = 50, 25  # Characters of a line; a minified module is one long line.
-_MOST_REGEXES = 1_000
+_MAX_REGEXES = 1_000
 # The engine's errors for unterminated constructs; the position is their start.
 _UNCLOSED = {
     "unexpected end of string": "this string",
@@ -158,7 +158,7 @@ def _is_declared_around(content: bytes, node: "Node", name: str) -> bool:
 
 def _find_wrong_regex(content: bytes, root: "Node") -> "Node | None":
     """The first regular expression that the engine rejects; it does not report the position."""
-    for node in itertools.islice(_all_of(root, "regex"), _MOST_REGEXES):
+    for node in itertools.islice(_all_of(root, "regex"), _MAX_REGEXES):
         if find_early_error(content[node.start_byte : node.end_byte]) is not None:
             return node
     return None

@@ -24,7 +24,7 @@ PLACEHOLDER_DESCRIPTION = "Says in one sentence what the widget shows."
 
 _HAS_PLACEHOLDER = "description: it is still the placeholder that widget init wrote."
 # Catalogs have a much lower limit, with their own message.
-_MOST_READ_OF_MANIFEST = 16 * MAX_MANIFEST_BYTES
+_MAX_READ_OF_MANIFEST = 16 * MAX_MANIFEST_BYTES
 _LEADS_OUT = "is a symbolic link to a file outside the widget's folder"
 _COPY = "Copy the file into the folder."
 
@@ -69,8 +69,8 @@ def read_manifest_text(folder: Path) -> str:
     if _leads_out(folder, file):
         raise invalid_widget(f"{file} {_LEADS_OUT}.", _COPY)
     try:
-        size, content = read_file(file, _MOST_READ_OF_MANIFEST)
-        if size > _MOST_READ_OF_MANIFEST:
+        size, content = read_file(file, _MAX_READ_OF_MANIFEST)
+        if size > _MAX_READ_OF_MANIFEST:
             raise invalid_widget(f"{file} is too large: {sized(size)}.", "Make it smaller.")
         return content.decode()
     except FileNotFoundError:

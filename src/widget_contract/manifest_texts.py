@@ -15,8 +15,8 @@ _NAMES = frozenset({"author", "displayName", "keywords", "label", "name", "title
 _DESCRIPTION = "description"
 # Their content is data: values of settings, whatever their keys.
 _DATA = frozenset({"const", "default", "defaultConfig", "enum", "examples"})
-_MOST_FAULTS = 5
-_MOST_SHOWN = 80
+_MAX_FAULTS = 5
+_MAX_SHOWN = 80
 
 
 class _Place(NamedTuple):
@@ -41,7 +41,7 @@ def manifest_text_faults(manifest: dict[str, Any]) -> list[str]:
     for place, text, unwanted in _texts(manifest):
         if sentence := unwanted(text):
             faults.append(f"{place}: {sentence}")
-            if len(faults) == _MOST_FAULTS:
+            if len(faults) == _MAX_FAULTS:
                 break
     return faults
 
@@ -102,4 +102,4 @@ def _cleaned(value: Any, key: str | None, *, is_data: bool) -> Any:
 
 def _shown(key: str) -> str:
     shown = printable(key)
-    return shown if len(shown) <= _MOST_SHOWN else f"{shown[:_MOST_SHOWN]}…"
+    return shown if len(shown) <= _MAX_SHOWN else f"{shown[:_MAX_SHOWN]}…"

@@ -98,7 +98,7 @@ def test_a_long_write_is_waited_for(node: Node, counter: DownloadCounter) -> Non
 def test_patience_ends_with_a_sentence_and_the_next_count_works(
     node: Node, counter: DownloadCounter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(count_download, "_PATIENCE_S", 0.1)
+    monkeypatch.setattr(count_download, "_TIMEOUT_S", 0.1)
 
     async def count() -> None:
         with node.store.writing():
@@ -116,8 +116,8 @@ def test_patience_ends_with_a_sentence_and_the_next_count_works(
 def test_what_was_refused_while_another_wrote_is_not_counted_later(
     node: Node, counter: DownloadCounter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(count_download, "_PATIENCE_S", 0.1)
-    monkeypatch.setattr(count_download, "_SHORT_PATIENCE_S", 0.1)
+    monkeypatch.setattr(count_download, "_TIMEOUT_S", 0.1)
+    monkeypatch.setattr(count_download, "_SHORT_TIMEOUT_S", 0.1)
 
     async def count() -> None:
         with node.store.writing():
@@ -126,7 +126,7 @@ def test_what_was_refused_while_another_wrote_is_not_counted_later(
                     *(counter.count(1) for _ in range(20)), return_exceptions=True
                 )
                 assert [type(it) for it in refused] == [StoreUnavailable] * 20
-            monkeypatch.setattr(count_download, "_SHORT_PATIENCE_S", 60)
+            monkeypatch.setattr(count_download, "_SHORT_TIMEOUT_S", 60)
             waiting = [asyncio.create_task(counter.count(1)) for _ in range(4)]
             await asyncio.sleep(0)
         await asyncio.gather(*waiting)

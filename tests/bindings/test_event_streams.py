@@ -16,7 +16,7 @@ from widget_catalog.web.bindings.asgi import AsgiApp
 from widget_catalog.worker import build_worker
 
 CHANGES = "/api/v1/widgets/changes"
-PATIENCE_S = 60
+TIMEOUT_S = 60
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ class Stream:
         self.answering = asyncio.ensure_future(client.app(scope, self._heard.get, self.sent.put))
 
     async def next(self) -> Message:
-        return await asyncio.wait_for(self.sent.get(), PATIENCE_S)
+        return await asyncio.wait_for(self.sent.get(), TIMEOUT_S)
 
     async def changes(self, count: int) -> list[Any]:
         """The next so many, without comments."""
@@ -61,7 +61,7 @@ class Stream:
 
     async def leave(self) -> None:
         await self._heard.put({"type": "http.disconnect"})
-        await asyncio.wait_for(self.answering, PATIENCE_S)
+        await asyncio.wait_for(self.answering, TIMEOUT_S)
 
 
 def test_a_stream_sends_what_was_and_what_comes_and_ends_with_its_client(

@@ -6,7 +6,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from support.chromium import PATIENCE_MS
+from support.chromium import TIMEOUT_MS
 from support.people import PASSWORD, manifest
 from support.service import Service
 
@@ -38,7 +38,7 @@ def signed_in(
     context = browser.new_context(
         viewport={"width": PHONE, "height": 900}, java_script_enabled=scripts
     )
-    context.set_default_timeout(PATIENCE_MS)
+    context.set_default_timeout(TIMEOUT_MS)
     page = context.new_page()
     page.goto(f"{service.url}/sign-in?next={next_}")
     page.get_by_label("Username").fill(name)

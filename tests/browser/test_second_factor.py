@@ -7,7 +7,7 @@ import pyotp
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from support.chromium import PATIENCE_MS
+from support.chromium import TIMEOUT_MS
 from support.people import PASSWORD
 from support.service import Service, free_port
 from widget_catalog.actions.create_account import create_account
@@ -57,7 +57,7 @@ def visiting(
     context = browser.new_context(
         viewport={"width": PHONE, "height": 900}, java_script_enabled=has_script
     )
-    context.set_default_timeout(PATIENCE_MS)
+    context.set_default_timeout(TIMEOUT_MS)
     page = context.new_page()
     complaints: list[str] = []
     page.on("console", lambda it: complaints.append(it.text))

@@ -12,7 +12,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from support.chromium import PATIENCE_MS
+from support.chromium import TIMEOUT_MS
 from support.oauth import BASE, DEVICE_GRANT, authorize_address, code_fields
 from support.openid import Provider, running_provider
 from support.people import PASSWORD
@@ -59,7 +59,7 @@ def visiting(browser: Browser, width: int = DESKTOP) -> Iterator[Page]:
     context = browser.new_context(
         viewport={"width": width, "height": 800}, java_script_enabled=False
     )
-    context.set_default_timeout(PATIENCE_MS)
+    context.set_default_timeout(TIMEOUT_MS)
     yield context.new_page()
     context.close()
 

@@ -16,7 +16,7 @@ from widget_catalog.actions.check_catalog import check_catalog
 from widget_catalog.wiring import open_node, prepare_node
 
 _WIDGETS = 2_500
-_PATIENCE_S = 60
+_TIMEOUT_S = 60
 
 
 def _lines(scope: str) -> list[dict[str, object]]:
@@ -25,7 +25,7 @@ def _lines(scope: str) -> list[dict[str, object]]:
 
 def _wait_for(client: httpx.Client, scope: str) -> None:
     """Until the service shows the whole scope; counts go on meanwhile."""
-    deadline = time.monotonic() + _PATIENCE_S
+    deadline = time.monotonic() + _TIMEOUT_S
     while _total(client, scope) < _WIDGETS:
         assert time.monotonic() < deadline
         assert client.post("/api/v1/widgets/old/clock").status_code == 200
@@ -70,7 +70,7 @@ def test_an_import_that_waits_for_its_input_holds_nothing(tmp_path: Path) -> Non
 
             importing.stdin.write(lines[-1])
             importing.stdin.close()
-            assert importing.wait(_PATIENCE_S) == 0
+            assert importing.wait(_TIMEOUT_S) == 0
             assert _total(client, "piped") == _WIDGETS
     finally:
         importing.kill()

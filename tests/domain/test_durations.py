@@ -2,7 +2,7 @@
 
 import pytest
 
-from widget_catalog.domain.durations import spoken
+from widget_catalog.domain.durations import format_duration
 
 
 @pytest.mark.parametrize(
@@ -26,4 +26,4 @@ from widget_catalog.domain.durations import spoken
     ],
 )
 def test_a_duration_is_said_in_one_unit_and_never_too_short(seconds: float, said: str) -> None:
-    assert spoken(seconds) == said
+    assert format_duration(seconds) == said

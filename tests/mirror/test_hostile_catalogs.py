@@ -201,7 +201,7 @@ def test_a_widget_that_cannot_be_fetched_holds_up_no_other(
 def test_where_nothing_can_be_fetched_a_round_ends(
     tmp_path: Path, between: Tampering, settings: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mirroring, "_MOST_UNAVAILABLE", 2)
+    monkeypatch.setattr(mirroring, "_MAX_UNAVAILABLE", 2)
     with a_mirror(tmp_path / "data", between.url) as copying:
         copying.mirroring._catalog._http.timeout = 1
         failing = Passed(503, {"content-type": "application/json"}, b'{"error":"Just now not."}')

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-PATIENCE_S = 800
+TIMEOUT_S = 800
 
 
-@pytest.mark.timeout(PATIENCE_S + 90)
+@pytest.mark.timeout(TIMEOUT_S + 90)
 def test_nothing_acknowledged_is_lost_whatever_happens_to_nodes_and_database(
     tmp_path: Path,
 ) -> None:
@@ -22,7 +22,7 @@ def test_nothing_acknowledged_is_lost_whatever_happens_to_nodes_and_database(
         text=True,
     )
     try:
-        said, _ = process.communicate(timeout=PATIENCE_S)
+        said, _ = process.communicate(timeout=TIMEOUT_S)
     finally:
         if process.poll() is None:
             process.terminate()  # It stops everything that it has started.

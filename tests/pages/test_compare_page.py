@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from support.html import Html
 from support.site import InProcessSite
 from support.widgets import version_line, widget_line
-from widget_catalog.web.pages.public.bundle_diff import MOST_BYTES, compare_bundles
+from widget_catalog.web.pages.public.bundle_diff import MAX_BYTES, compare_bundles
 
 ADDRESS = "/widgets/catalog/clock/compare"
 
@@ -58,7 +58,7 @@ def test_minified_code_is_broken_into_lines() -> None:
 
 def test_the_same_and_the_giant_have_no_lines() -> None:
     assert compare_bundles(b"a\n", b"a\n").lines == []
-    assert compare_bundles(b"a" * (MOST_BYTES + 1), b"").lines is None
+    assert compare_bundles(b"a" * (MAX_BYTES + 1), b"").lines is None
 
 
 texts = st.text("ab;{}\"'`/*\n", max_size=60).map(str.encode)

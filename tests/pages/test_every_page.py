@@ -12,9 +12,9 @@ from support.html import Html
 from support.site import Answer, InProcessSite
 from support.village import Village
 
-MOST_HTML_BYTES = 60_000
-MOST_FILE_BYTES = 60_000
-MOST_FILES = 3
+MAX_HTML_BYTES = 60_000
+MAX_FILE_BYTES = 60_000
+MAX_FILES = 3
 PUBLIC = ("/search", "/widgets", "/scopes", "/docs", "/preview", "/dashboard")
 # Static imports of a module.
 IMPORTED = re.compile(r'^import\b[^;]*?"([^"]+)";', re.MULTILINE)
@@ -92,10 +92,10 @@ def test_every_page_is_small_and_public_ones_can_be_cached(
     known: dict[str, tuple[int, list[str]]] = {}
     for address, answer in pages:
         assert answer.status == 200, address
-        assert len(answer.body) < MOST_HTML_BYTES, (address, len(answer.body))
+        assert len(answer.body) < MAX_HTML_BYTES, (address, len(answer.body))
         files = files_of(anybody, Html(answer.body), known)
-        assert 1 <= len(files) <= MOST_FILES, (address, files)
-        assert sum(known[it][0] for it in files) < MOST_FILE_BYTES, (address, files)
+        assert 1 <= len(files) <= MAX_FILES, (address, files)
+        assert sum(known[it][0] for it in files) < MAX_FILE_BYTES, (address, files)
         path = urlsplit(address).path
         # The form to report a widget contains a secret.
         is_public = path == "/" or (path.startswith(PUBLIC) and not path.endswith("/report"))

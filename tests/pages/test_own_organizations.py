@@ -170,7 +170,7 @@ def test_a_large_organization_shows_the_first_of_its_members(
     village: Village, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(MembersReader, "kept_s", 0.0)
-    monkeypatch.setattr(scope_page, "_MOST_MEMBERS", 3)
+    monkeypatch.setattr(scope_page, "_MAX_MEMBERS", 3)
     village.ann.put("/api/organizations/acme/settings", {"membersPublic": True})
     assert [name for name, _ in public_members(village)] == ["ann", "abe", "mia"]
     visitor = Browsing(village.site)

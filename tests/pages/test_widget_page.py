@@ -8,7 +8,7 @@ from support.html import Html
 from support.site import InProcessSite
 from support.widgets import version_line, widget_line
 
-MOST_BYTES = 60_000
+MAX_BYTES = 60_000
 HOSTILE = "</title><script>alert(1)</script>\"'&{{ 7*7 }}"
 NOTES = """# New
 
@@ -20,7 +20,7 @@ NOTES = """# New
 def page_of(site: InProcessSite, path: str) -> Html:
     answer = site.get(path)
     assert answer.status == 200, path
-    assert len(answer.body) < MOST_BYTES
+    assert len(answer.body) < MAX_BYTES
     return Html(answer.body)
 
 

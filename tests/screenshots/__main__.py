@@ -22,7 +22,7 @@ SCHEMES: tuple[Scheme, ...] = ("light", "dark")
 _FOLDER = Path(".cache/screenshots")
 _README_FOLDER = Path("docs/images")
 _README_SIZE = (1200, 800)
-_MOST_PIXELS = 4000
+_MAX_PIXELS = 4000
 
 
 def main(words: list[str]) -> int:
@@ -85,7 +85,7 @@ def _take(
     scene.prepare(page)
     page.evaluate("scrollTo(0, 0)")
     if height is None:
-        whole = min(page.evaluate("document.documentElement.scrollHeight"), _MOST_PIXELS)
+        whole = min(page.evaluate("document.documentElement.scrollHeight"), _MAX_PIXELS)
         page.set_viewport_size({"width": width, "height": whole})
     page.screenshot(path=path)
     print(path, flush=True)

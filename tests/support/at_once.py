@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 T = TypeVar("T")
-_PATIENCE_S = 60
+_TIMEOUT_S = 60
 
 
 def at_once(count: int, work: Callable[[int], T]) -> list[T]:
@@ -14,7 +14,7 @@ def at_once(count: int, work: Callable[[int], T]) -> list[T]:
     gate = threading.Barrier(count)
 
     def run(number: int) -> T:
-        gate.wait(_PATIENCE_S)
+        gate.wait(_TIMEOUT_S)
         return work(number)
 
     with ThreadPoolExecutor(count) as threads:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from playwright.sync_api import Browser, expect, sync_playwright
 
 # How long a test waits for a page: the machine may be busy.
-PATIENCE_MS = 60_000
+TIMEOUT_MS = 60_000
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 
@@ -19,7 +19,7 @@ def find_chromium() -> str | None:
 
 @contextlib.contextmanager
 def running_browser(program: str) -> Iterator[Browser]:
-    expect.set_options(timeout=PATIENCE_MS)
+    expect.set_options(timeout=TIMEOUT_MS)
     with sync_playwright() as driver:
         # The sandbox needs privileges that root and most containers lack; the pages are our own.
         launched = driver.chromium.launch(

@@ -12,7 +12,7 @@ from typing import Self
 from support.service import Service, wait_for
 
 _FAULTS = (OSError, http.client.HTTPException)
-_PATIENCE_S = 120
+_TIMEOUT_S = 120
 
 
 class Clients:
@@ -31,13 +31,13 @@ class Clients:
     def __exit__(self, *_: object) -> None:
         self._is_over.set()
         for thread in self._threads:
-            thread.join(_PATIENCE_S)
+            thread.join(_TIMEOUT_S)
             if thread.is_alive():
                 self.hung()
 
     def hung(self) -> None:
         """A client has got no answer for a long time."""
-        raise AssertionError(f"A client got no answer for {_PATIENCE_S} s.")
+        raise AssertionError(f"A client got no answer for {_TIMEOUT_S} s.")
 
 
 class CountingLoad(Clients):
@@ -62,7 +62,7 @@ class CountingLoad(Clients):
     def wait_for(self, acknowledged: int) -> None:
         """Until this many more are acknowledged than when it was called."""
         wanted = self.acknowledged.total() + acknowledged
-        wait_for(lambda: self.acknowledged.total() >= wanted, _PATIENCE_S)
+        wait_for(lambda: self.acknowledged.total() >= wanted, _TIMEOUT_S)
 
     def _post(self, number: int) -> None:
         choose = random.Random(number)
@@ -110,7 +110,7 @@ class ReadingLoad(Clients):
     def wait_for(self, answers: int) -> None:
         """Until there are this many more than when it was called."""
         wanted = self.answered + answers
-        wait_for(lambda: self.answered >= wanted, _PATIENCE_S)
+        wait_for(lambda: self.answered >= wanted, _TIMEOUT_S)
 
     def _read(self, number: int) -> None:
         is_kept = number % 2 == 0

@@ -29,7 +29,7 @@ _SETTINGS = {
     "wal_keep_size": "256MB",
     "autovacuum": "off",
 }
-_PATIENCE_S = 120
+_TIMEOUT_S = 120
 
 
 class PostgresqlServer:
@@ -68,7 +68,7 @@ class PostgresqlServer:
                 start_new_session=True,
                 **_as_user(),
             )
-        wait_for(self._answers, _PATIENCE_S)
+        wait_for(self._answers, _TIMEOUT_S)
 
     def _answers(self) -> bool:
         with contextlib.suppress(psycopg.OperationalError):
@@ -153,7 +153,7 @@ class PostgresqlPair:
         self.standby.copy(self.primary)
         self.standby.start()
         self._set_synchronous("standby")
-        wait_for(self.is_synchronous, _PATIENCE_S)
+        wait_for(self.is_synchronous, _TIMEOUT_S)
 
     def is_synchronous(self) -> bool:
         query = (

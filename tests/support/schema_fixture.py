@@ -27,7 +27,7 @@ from support.village import PEOPLE, MovableClock, join
 from support.widgets import import_widgets, version_line, widget_line
 from widget_catalog.actions.export_catalog import export_catalog, linked_to
 from widget_catalog.actions.manage_account import set_disabled
-from widget_catalog.actions.report_widget import Said, report_widget
+from widget_catalog.actions.report_widget import ReportForm, report_widget
 from widget_catalog.store.loaded_snapshot import LoadedSnapshot, save_loaded
 from widget_catalog.store.migrate import SCHEMA
 from widget_catalog.store.mirrors import Mirror, add_tasks, save_mirror
@@ -142,7 +142,7 @@ def _watch_over(site: InProcessSite, ann: Person, olly: Person) -> None:
     webhook = ann.post("/api/webhooks", {"url": "https://hooks.example/x", "scope": "ann"})
     ping = ann.post(f"/api/webhooks/{webhook.json()['id']}/ping", {})
     assert ping.status == 202, ping.body
-    said = Said("harmful", "It reads passwords.", "1.0.0", "eve@example.org")
+    said = ReportForm("harmful", "It reads passwords.", "1.0.0", "eve@example.org")
     report_widget(site.node.store, "203.0.113.9", "ann", "dice", said, 5)
     with site.node.store.writing() as tx:
         save_loaded(tx, SNAPSHOT)

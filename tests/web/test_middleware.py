@@ -8,7 +8,7 @@ import structlog
 
 from support.site import InProcessSite
 from support.widgets import widget_line
-from widget_catalog.domain.durations import spoken
+from widget_catalog.domain.durations import format_duration
 from widget_catalog.web.kit.http import PlainRequest
 from widget_catalog.web.kit.middleware import client_of
 
@@ -61,9 +61,8 @@ def test_the_limit_is_a_clients_own_and_says_when_to_come_back(tmp_path: Path) -
 
     wait = int(refused.headers["retry-after"])
     assert 1 <= wait <= 3600
-    assert refused.json() == {
-        "error": f"Too many requests: at most 3/hour are answered. Try again in {spoken(wait)}."
-    }
+    again = f"Try again in {format_duration(wait)}."
+    assert refused.json() == {"error": f"Too many requests: at most 3/hour are answered. {again}"}
 
 
 def test_a_64_of_ipv6_is_one_client_and_the_log_keeps_the_whole_address(tmp_path: Path) -> None:

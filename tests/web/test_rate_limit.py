@@ -5,7 +5,7 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from widget_catalog.web.kit.rate_limit import MOST_CLIENTS, FixedWindows
+from widget_catalog.web.kit.rate_limit import MAX_CLIENTS, FixedWindows
 
 _REQUESTS = st.lists(st.tuples(st.sampled_from("abcdefgh"), st.integers(0, 7)), max_size=200)
 
@@ -78,6 +78,6 @@ def test_a_request_costs_the_same_however_many_clients_there_were() -> None:
 
     costs = [cost(i * batch) for i in range(40)]
 
-    assert len(windows) == MOST_CLIENTS
+    assert len(windows) == MAX_CLIENTS
     # It was four times as much after 150,000.
     assert min(costs[30:]) < 3 * min(costs[:10]), costs

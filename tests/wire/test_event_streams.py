@@ -18,7 +18,7 @@ from widget_catalog.wiring import Node, open_node
 
 CHANGES = "/api/v1/widgets/changes"
 STREAM = {"Accept": "text/event-stream"}
-MOST, MOST_PER_CLIENT = 40, 3
+MAX, MAX_PER_CLIENT = 40, 3
 
 
 @pytest.fixture(scope="module")
@@ -29,8 +29,8 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def service(data: Path) -> Iterator[Service]:
     settings = {
-        "max_event_streams": MOST,
-        "max_event_streams_per_client": MOST_PER_CLIENT,
+        "max_event_streams": MAX,
+        "max_event_streams_per_client": MAX_PER_CLIENT,
         "trust_forwarded_for": "true",
     }
     given = [it for key, value in settings.items() for it in ("--set", f"{key}={value}")]
@@ -101,7 +101,7 @@ def test_what_was_missed_comes_first_and_is_what_json_says(service: Service, nod
 
 
 def test_every_listener_hears_of_a_change_at_once(service: Service, node: Node) -> None:
-    listeners = [connect(service) for _ in range(MOST)]
+    listeners = [connect(service) for _ in range(MAX)]
     try:
         for it in listeners:
             read_until(it, b"follow the changes")
@@ -137,7 +137,7 @@ def test_one_address_takes_only_its_share(service: Service) -> None:
         return status(address, stays=True) == 200
 
     # A whole /64 is one client.
-    addresses = ["192.0.2.7"] * MOST_PER_CLIENT, ["2001:db8::1", "2001:db8::2", "2001:db8::3"]
+    addresses = ["192.0.2.7"] * MAX_PER_CLIENT, ["2001:db8::1", "2001:db8::2", "2001:db8::3"]
     try:
         for address in (it for some in addresses for it in some):
             # Streams of the previous test may still be open.

@@ -15,17 +15,17 @@ from support.folders import filled_folder
 from support.service import Service, running_service
 from support.widgets import version_line, widget_line
 from widget_catalog.bounded_work import BoundedWork
-from widget_catalog.web.pages.public.bundle_diff import MOST_BYTES, compare_bundles
+from widget_catalog.web.pages.public.bundle_diff import MAX_BYTES, compare_bundles
 
 OTHER = "/api/v1/widgets/acme/other"
 # Each may start a link, whose end is searched for in the rest of the text.
 MANIFEST = json.dumps({"readme": "[" * 60_000})
 HOSTILE = {
-    "strings": rb"return /" + rb"\"" * (MOST_BYTES // 2 - 10) + b"/",
-    "apostrophes": rb"\'" * (MOST_BYTES // 2),
-    "templates": rb"\`" * (MOST_BYTES // 2),
-    "comments": b"/* " * (MOST_BYTES // 3),
-    "slashes": b"/" * MOST_BYTES,
+    "strings": rb"return /" + rb"\"" * (MAX_BYTES // 2 - 10) + b"/",
+    "apostrophes": rb"\'" * (MAX_BYTES // 2),
+    "templates": rb"\`" * (MAX_BYTES // 2),
+    "comments": b"/* " * (MAX_BYTES // 3),
+    "slashes": b"/" * MAX_BYTES,
 }
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from ..domain.account_events import SignInFailed
 from ..domain.accounts import Account, Stranger
-from ..domain.durations import spoken
+from ..domain.durations import format_duration
 from ..domain.errors import TooOften
 from ..domain.networks import network_of
 from ..store.engine import Store, Transaction
@@ -40,7 +40,7 @@ def _check(counted: Counted, now_ms: int, most: Mapping[str, int], sentence: str
     waits = [ends_at - now_ms for key, (count, ends_at) in counted.items() if count > most[key]]
     if waits:
         wait_s = max(1, math.ceil(max(waits) / 1000))
-        raise TooOften(f"{sentence} Try again in {spoken(wait_s)}.", wait_s=wait_s)
+        raise TooOften(f"{sentence} Try again in {format_duration(wait_s)}.", wait_s=wait_s)
 
 
 def record_failed_sign_in(

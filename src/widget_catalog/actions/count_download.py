@@ -18,9 +18,9 @@ from ..store.downloads import add_downloads
 from ..store.engine import Store
 from .installs import WRITE_EVERY_S, DayCounts
 
-_PATIENCE_S = 5.0
+_TIMEOUT_S = 5.0
 # Used after a timeout, until a commit succeeds or fails.
-_SHORT_PATIENCE_S = 1.0
+_SHORT_TIMEOUT_S = 1.0
 
 _BUSY = "The catalog is busy with a long write. Try again soon."
 
@@ -115,7 +115,7 @@ class DownloadCounter:
             if is_due:
                 self._days.forget()
             if batch is not None:
-                self._days.note(batch.increments, self._store.now_ms())
+                self._days.add(batch.increments, self._store.now_ms())
                 self.counted += self._committing
                 self.commits += 1
         except StoreUnavailable as error:
@@ -152,7 +152,7 @@ class DownloadCounter:
         """A batch that times out with its requests."""
         loop = asyncio.get_running_loop()
         batch = _Batch(loop.create_future())
-        patience_s = _SHORT_PATIENCE_S if self._is_stuck else _PATIENCE_S
+        patience_s = _SHORT_TIMEOUT_S if self._is_stuck else _TIMEOUT_S
         timer = loop.call_later(patience_s, self._give_up, batch)
         batch.committed.add_done_callback(lambda _: timer.cancel())
         return batch

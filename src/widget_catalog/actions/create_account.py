@@ -41,7 +41,7 @@ OPERATOR, AUTHOR = "operator", "author"
 _DAY_MS = 86_400_000
 _INVITATION_DAYS = 7
 _FIRST_START = "the first start"
-_MOST_FROM_ONE_ADDRESS = 20
+_MAX_FROM_ONE_ADDRESS = 20
 
 
 def create_account(
@@ -102,7 +102,7 @@ def register(
     """
     invited = check_may_register(store, registration, secret) is not None
     name = _checked(username, email, password, reserved)
-    limits = {f"registrations {network_of(address)}": _MOST_FROM_ONE_ADDRESS}
+    limits = {f"registrations {network_of(address)}": _MAX_FROM_ONE_ADDRESS}
     count_attempt(store, limits, "Too many attempts to create an account from your address.")
     password_hash = hash_password(password)
     with store.publishing() as tx:

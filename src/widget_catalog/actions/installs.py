@@ -33,7 +33,7 @@ class DayCounts:
     def is_due(self) -> bool:
         return self.has_any and time.monotonic() - self._written_at >= WRITE_EVERY_S
 
-    def note(self, increments: Mapping[int, int], now_ms: int) -> None:
+    def add(self, increments: Mapping[int, int], now_ms: int) -> None:
         """Add these increments."""
         day = now_ms // _DAY_MS
         for widget_id, count in increments.items():

@@ -49,7 +49,7 @@ from .permissions import require_operator_now, require_person
 from .sign_in import Lifetimes, Visitor, hold_session, is_fresh
 from .webhooks.former_owners import disable_webhooks_of_account
 
-_MOST_WRONG = 5
+_MAX_WRONG = 5
 
 
 def change_password(
@@ -234,7 +234,7 @@ def check_password(store: Store, visitor: Visitor, account: Account, password: s
     if not password:
         raise NotAllowed("Enter your password.")
     credential = visitor.session.id if visitor.session is not None else visitor.grant_id
-    limits = {f"password by {credential}": _MOST_WRONG}
+    limits = {f"password by {credential}": _MAX_WRONG}
     count_attempt(store, limits, "Too many wrong passwords.")
     with store.reading() as connection:
         found = find_credentials(connection, account.username)

@@ -70,13 +70,13 @@ def publish_version(
                 raise
             return request
         with contextlib.suppress(_Removed):
-            request = _publish_or_give_back(store, bundles, actor, request, quotas, new)
+            request = _publish_or_clean_up(store, bundles, actor, request, quotas, new)
             uploads.remove(request.id)
             return request
     raise StoreUnavailable("The files of this version were removed again and again. Try again.")
 
 
-def _publish_or_give_back(
+def _publish_or_clean_up(
     store: Store,
     bundles: Bundles,
     actor: Actor,
@@ -96,7 +96,7 @@ def _publish_or_give_back(
         return request
     except BaseException:
         with contextlib.suppress(StoreUnavailable):
-            _give_back(store, bundles, new)
+            _remove_unreferenced(store, bundles, new)
         raise
 
 
@@ -120,7 +120,7 @@ def _publish(
     return request
 
 
-def _give_back(store: Store, bundles: Bundles, new: list[_File]) -> None:
+def _remove_unreferenced(store: Store, bundles: Bundles, new: list[_File]) -> None:
     """Remove stored bundles after a failure, unless another version refers to them by now."""
     if not new:
         return

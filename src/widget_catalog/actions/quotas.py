@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from ..domain.accounts import Account, Actor, Role
-from ..domain.durations import spoken
+from ..domain.durations import format_duration
 from ..domain.errors import InvalidRequest, TooOften
 from ..domain.events import (
     Deprecated,
@@ -181,4 +181,4 @@ def _check(
             wait_ms = at - since
             break
     wait_s = max(1, math.ceil(wait_ms / 1000))
-    raise TooOften(f"{sentence} Try again in {spoken(wait_s)}, {_ASK}", wait_s=wait_s)
+    raise TooOften(f"{sentence} Try again in {format_duration(wait_s)}, {_ASK}", wait_s=wait_s)

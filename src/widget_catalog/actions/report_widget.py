@@ -38,14 +38,14 @@ MAX_TEXT = 4_000
 _MAX_CONTACT = 200
 _MAX_NOTE = 500
 # Limits on open reports, per widget and in total: they take up space and an operator's time.
-_MOST_OF_WIDGET = 100
+_MAX_OF_WIDGET = 100
 _MOST = 10_000
 # How long a report is kept after it was resolved. The audit log keeps the decision.
 _KEPT_MS = 365 * 86_400_000
 _OFF = "Reports are switched off in this catalog."
 
 
-class Said(NamedTuple):
+class ReportForm(NamedTuple):
     """The content of a report. An empty version means the widget as a whole."""
 
     category: str
@@ -62,7 +62,9 @@ def find_reportable(store: Store, scope: str, name: str, most: int) -> Widget:
         return _get_listed(connection, scope, name)
 
 
-def report_widget(store: Store, address: str, scope: str, name: str, said: Said, most: int) -> None:
+def report_widget(
+    store: Store, address: str, scope: str, name: str, said: ReportForm, most: int
+) -> None:
     """Store a report; at most `most` are accepted from one network per window (`attempts.py`)."""
     widget = find_reportable(store, scope, name, most)
     _check(said, widget)
@@ -119,7 +121,7 @@ def forget_reports(store: Store) -> None:
         remove_decided_reports(tx, decided_before)
 
 
-def _check(said: Said, widget: Widget) -> None:
+def _check(said: ReportForm, widget: Widget) -> None:
     faults = []
     if said.category not in CATEGORIES:
         faults.append("Choose what is wrong.")
@@ -134,7 +136,7 @@ def _check(said: Said, widget: Widget) -> None:
 
 
 def _check_room(connection: Snapshot, scope: str, name: str) -> None:
-    if count_open_reports(connection, scope, name) >= _MOST_OF_WIDGET:
+    if count_open_reports(connection, scope, name) >= _MAX_OF_WIDGET:
         raise Conflict(
             "The operator has many reports about this widget already, and will look into them."
         )

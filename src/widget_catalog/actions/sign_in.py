@@ -44,7 +44,7 @@ from .credentials import (
 
 _MINUTE_MS = 60_000
 # A session that was created further in the future than this is invalid.
-_MOST_AHEAD_MS = 24 * 3_600_000
+_MAX_AHEAD_MS = 24 * 3_600_000
 # How far "last seen" and "last used" may lag, so that not every request writes.
 _LAG_MS = 5 * _MINUTE_MS
 # How long after a sign-in or a confirmation a person may change their credentials.
@@ -216,7 +216,7 @@ def identify_session(
         session.expires_at <= now_ms
         or session.last_seen_at + lifetimes.idle_ms <= now_ms
         # Created while the clock was far ahead, so it would live too long.
-        or session.created_at > now_ms + _MOST_AHEAD_MS
+        or session.created_at > now_ms + _MAX_AHEAD_MS
     )
     if is_over or account.is_disabled:
         return None

@@ -109,8 +109,8 @@ def backup(
     report(f"Backed up {_summary(made.manifest)} to {made.path}.")
     if not is_file:
         report(f"Copied {_counted(made.bundles_copied, 'bundle')} that were not in the folder yet.")
-    _tell_of_repairs(made)
-    _tell_of_replica(made)
+    _print_repairs(made)
+    _print_replica(made)
     _warn_of_key(made.manifest, settings.data / "second-factor.key")
     _warn_of_missing(made.manifest)
     if made.manifest.missing:
@@ -228,8 +228,8 @@ def _follow(folder: "FolderBackup", database: Path, every_s: float) -> None:
             f"{now}  {made.path.name}: {_summary(made.manifest)}; "
             f"{_counted(made.bundles_copied, 'new bundle')}, {took_s:.1f} s"
         )
-        _tell_of_repairs(made)
-        _tell_of_replica(made)
+        _print_repairs(made)
+        _print_replica(made)
         _warn_of_missing(made.manifest)
 
     def on_failure(error: "CatalogError") -> None:
@@ -265,12 +265,12 @@ def _warn_of_missing(manifest: "Manifest") -> None:
     _print_some("Missing:", [f"{it} {what}" for it in manifest.missing])
 
 
-def _tell_of_repairs(made: "Made") -> None:
+def _print_repairs(made: "Made") -> None:
     what = "was damaged in the backup and has been copied again."
     _print_some("Repaired:", [f"{it} {what}" for it in made.repaired])
 
 
-def _tell_of_replica(made: "Made") -> None:
+def _print_replica(made: "Made") -> None:
     if made.replica_fault is not None:
         say.print(f"[yellow]Note:[/] {escape(made.replica_fault)} {_REBUILT}")
 

@@ -26,7 +26,7 @@ _SYSTEMS = (
 )
 # A program starts with its own name: `curl/8.5.0`. All browsers start with `Mozilla`.
 _PROGRAM = re.compile(r"(?!Mozilla/)([A-Za-z][A-Za-z0-9._-]{0,29})/")
-_MOST_READ = 400
+_MAX_READ = 400
 
 
 def browser_label(user_agent: str | None) -> str | None:
@@ -35,7 +35,7 @@ def browser_label(user_agent: str | None) -> str | None:
     It helps people to tell their sessions apart, and proves nothing: clients can send any header.
     The result is short, and consists of known words or a program's plain name.
     """
-    text = (user_agent or "")[:_MOST_READ]
+    text = (user_agent or "")[:_MAX_READ]
     browser, system = _first(_BROWSERS, text), _first(_SYSTEMS, text)
     if browser is None and (program := _PROGRAM.match(text)):
         return program[1]

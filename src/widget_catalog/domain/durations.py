@@ -7,7 +7,7 @@ _HOUR_S = 60 * _MINUTE_S
 _DAY_S = 24 * _HOUR_S
 
 
-def spoken(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """In one unit, rounded up: `5 seconds`, `11 minutes`, `24 hours`, `3 days`."""
     whole = max(1, math.ceil(seconds))
     if whole < _MINUTE_S:

@@ -4,7 +4,7 @@ from ipaddress import AddressValueError, IPv6Address, ip_network
 
 # Whoever has one IPv6 address usually has the whole /64: 2^64 addresses.
 _PREFIX_BITS = 64
-_MOST_CHARACTERS = 100
+_MAX_CHARACTERS = 100
 # The network of ::1, the only address of it in use.
 _LOOPBACK_IPV6 = "::/64"
 
@@ -16,12 +16,12 @@ def network_of(address: str) -> str:
     proxy may send anything in `X-Forwarded-For`.
     """
     if address.count(":") < 2:  # IPv4, possibly with a port.
-        return address.partition(":")[0][:_MOST_CHARACTERS]
+        return address.partition(":")[0][:_MAX_CHARACTERS]
     written = address[1:].partition("]")[0] if address.startswith("[") else address
     try:
         parsed = IPv6Address(written.partition("%")[0])
     except AddressValueError:
-        return address[:_MOST_CHARACTERS]
+        return address[:_MAX_CHARACTERS]
     if parsed.ipv4_mapped is not None:
         return str(parsed.ipv4_mapped)
     prefix = int(parsed) >> _PREFIX_BITS << _PREFIX_BITS

@@ -16,7 +16,7 @@ from .errors import Conflict
 
 # How far a clock may be behind the newest version: more than the difference between any two time
 # zones, which is the usual mistake.
-MOST_BEHIND = timedelta(days=1)
+MAX_BEHIND = timedelta(days=1)
 _MILLISECOND = timedelta(milliseconds=1)
 
 
@@ -123,7 +123,7 @@ class Widget(msgspec.Struct, frozen=True, kw_only=True):
         if not self.versions:
             return now
         newest = self.versions[0]
-        if newest.published_at - now > MOST_BEHIND:
+        if newest.published_at - now > MAX_BEHIND:
             raise Conflict(
                 f"The newest version of {self.scope}/{self.name}, {newest.number}, is dated "
                 f"{iso(newest.published_at)}, and the server's clock says {iso(now)}. Nothing was "

@@ -31,7 +31,7 @@ _HOLDER = sa.text(
 )
 
 
-def take_advisory_lock(writer: Connection, patience: Patience, *, waits: bool) -> None:
+def acquire_advisory_lock(writer: Connection, patience: Patience, *, waits: bool) -> None:
     """Raises WriterBusy if the lock is held too long, or at all without `waits`."""
     if not waits:
         if not writer.execute(_TRY, {"key": _KEY}).scalar():

@@ -19,7 +19,7 @@ from .row_checks import find_damaged_rows
 
 # 4 MB: small enough to show progress, large enough to have no overhead.
 _PAGES_AT_ONCE = 1024
-_PATIENCE_S = 10
+_TIMEOUT_S = 10
 # The journal mode in the header of a SQLite file: 1 is a rollback journal, 2 is WAL.
 _MODE_AT, _WITHOUT_LOG = 18, b"\x01\x01"
 _READ_AND_WRITE, _READ_ONLY = "mode=rw", "mode=ro"
@@ -214,7 +214,7 @@ def _log_of(path: Path) -> Path:
 
 def _connect(path: Path, how: str) -> sqlite3.Connection:
     address = f"{path.resolve().as_uri()}?{how}"
-    return sqlite3.connect(address, uri=True, isolation_level=None, timeout=_PATIENCE_S)
+    return sqlite3.connect(address, uri=True, isolation_level=None, timeout=_TIMEOUT_S)
 
 
 @contextlib.contextmanager

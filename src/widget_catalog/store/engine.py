@@ -20,7 +20,7 @@ from sqlalchemy.pool import PoolProxiedConnection, QueuePool
 from ..domain import clock
 from ..domain.clock import Clock
 from ..domain.errors import DataDamaged
-from .advisory_lock import limit_waiting, take_advisory_lock
+from .advisory_lock import acquire_advisory_lock, limit_waiting
 from .connection_watch import ConnectionWatch
 from .faults import faults_named
 from .opened_file import OpenedFile
@@ -187,7 +187,7 @@ class Store:
             transaction = writer.begin()
             try:
                 if is_postgresql and is_publishing:
-                    take_advisory_lock(writer, self._patience, waits=waits)
+                    acquire_advisory_lock(writer, self._patience, waits=waits)
                 elif is_postgresql:
                     limit_waiting(writer, self._patience, waits=waits)
                 tx = Transaction(

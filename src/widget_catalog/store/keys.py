@@ -28,7 +28,7 @@ _ACCEPTED_FOR_MS = _SIGNS_FOR_MS + _LIVES_FOR_MS
 _SKEW_MS = 60_000
 _KEY_BYTES = 32
 # The lock is only held while a small file is written.
-_PATIENCE_S = 5.0
+_TIMEOUT_S = 5.0
 
 
 class _Key(msgspec.Struct, rename="camel"):
@@ -43,7 +43,7 @@ class KeyFile:
     """The keys of a data folder, newest last. Shared by all processes that serve it."""
 
     def __init__(
-        self, path: Path, now_ms: Callable[[], int], patience_s: float = _PATIENCE_S
+        self, path: Path, now_ms: Callable[[], int], patience_s: float = _TIMEOUT_S
     ) -> None:
         self._path = path
         self._now_ms = now_ms

@@ -29,7 +29,7 @@ _HEALTH = {"tcp_keepalives_idle": "5", "tcp_keepalives_interval": "2", "tcp_keep
 _SERVICE_HEALTH = {**_HEALTH, "idle_in_transaction_session_timeout": "60s"}
 # A worker has eight threads for reading and eight for writing.
 _POOL = 16
-_POOL_PATIENCE_S = 5
+_POOL_TIMEOUT_S = 5
 
 _CHANNEL = "widget_catalog"
 _LOOK = (
@@ -74,7 +74,7 @@ def postgresql_engine(
         pool_pre_ping=True,
         pool_size=_POOL,
         max_overflow=4,
-        pool_timeout=_POOL_PATIENCE_S,
+        pool_timeout=_POOL_TIMEOUT_S,
         pool_use_lifo=True,
         isolation_level="REPEATABLE READ",
         hide_parameters=True,

@@ -25,7 +25,7 @@ from .public.client_files import answer_client_file, list_client_files
 FORMAT = 1
 CDN = "cdn"
 # Number of changes kept; a client that has missed more reads everything again.
-_MOST_CHANGES = 1_000
+_MAX_CHANGES = 1_000
 _API = WIDGETS.strip("/")
 _FILES = (
     "/feed.atom",
@@ -193,8 +193,8 @@ class StaticSite:
         yield PageFile(f"{_API}/search.json", msgspec.json.encode({"widgets": widgets}))
         yield PageFile(f"{_API}/revocations.json", self._catalog.revocations().body)
         newest = self._catalog.newest_change()
-        changes = self._catalog.changes(max(0, newest - _MOST_CHANGES), _MOST_CHANGES)
-        kept = changes or self._catalog.changes(newest, _MOST_CHANGES)
+        changes = self._catalog.changes(max(0, newest - _MAX_CHANGES), _MAX_CHANGES)
+        kept = changes or self._catalog.changes(newest, _MAX_CHANGES)
         if kept is not None:
             yield PageFile(f"{_API}/changes.json", kept.body)
         described = {"format": FORMAT, "baseUrl": self._settings.base_url, "revision": newest}

@@ -87,14 +87,14 @@ def publish_(
         plan = make_plan(session, key, local)
         if plan.is_published:
             _write_manifest(folder, file_text)
-            _tell(plan, "already-published", json=json)
+            _print_result(plan, "already-published", json=json)
             return
         # Check before asking for confirmation; without a question, the request itself is checked.
         answer = check(session, key, local) if is_asked or dry_run else {}
         if is_asked or not json:
             show_plan(plan)
         if dry_run:
-            _tell(plan, "checked", {**answer, "bundleUrl": answer.get("cdnUrl")}, json=json)
+            _print_result(plan, "checked", {**answer, "bundleUrl": answer.get("cdnUrl")}, json=json)
             return
         if not ask(f"Publish {key} {local.manifest.version}?", is_agreed=yes):
             say.print("Nothing was published.")
@@ -102,7 +102,7 @@ def publish_(
         with _progress(local) as advance:
             answer = publish(session, key, local, advance)
     _write_manifest(folder, file_text)
-    _tell(plan, "published", answer, json=json)
+    _print_result(plan, "published", answer, json=json)
 
 
 def _bumped_text(local: LocalWidget, bump: Bump) -> str:
@@ -150,7 +150,9 @@ def _write_manifest(folder: Path, text: str) -> None:
         warn(f"{file} could not be updated with the new version: {error.strerror}.")
 
 
-def _tell(plan: Plan, status: str, answer: dict[str, Any] | None = None, *, json: bool) -> None:
+def _print_result(
+    plan: Plan, status: str, answer: dict[str, Any] | None = None, *, json: bool
+) -> None:
     if json:
         show_json(plan_document(plan, status, answer or {}))
         return

@@ -121,7 +121,7 @@ def test_snapshots_share_a_read_model_until_it_is_far_behind(
     restore_backup(backup, tmp_path / "later")
     assert _started(tmp_path / "later") == Started(_replica_id(data), True, 21, [])
 
-    monkeypatch.setattr("widget_catalog.actions.backup.replica_pool._MOST_BEHIND", 0)
+    monkeypatch.setattr("widget_catalog.actions.backup.replica_pool._MAX_BEHIND", 0)
     back_up(data, backup, with_replica=True)
     assert len(set(_packed(backup)) - set(first)) == 1
     restore_backup(backup, tmp_path / "earlier", "000001")

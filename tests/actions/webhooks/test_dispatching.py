@@ -240,7 +240,7 @@ def test_a_ping_and_a_replay_are_sent_at_once(post: Post, receiver: Receiver) ->
 def test_a_webhook_that_lags_leaves_the_rest_in_the_feed(
     post: Post, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name, value in (("_MOST_WAITING", 5), ("_CHANGES_AT_ONCE", 10), ("_KEPT_EACH", 7)):
+    for name, value in (("_MAX_WAITING", 5), ("_CHANGES_AT_ONCE", 10), ("_KEPT_EACH", 7)):
         monkeypatch.setattr(dispatching, name, value)
     hook = post.hook(receiver.url).webhook
     receiver.answer = lambda _: 503

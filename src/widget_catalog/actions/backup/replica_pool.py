@@ -33,7 +33,7 @@ from .layout import (
 # Smaller replicas are rendered in a second or two.
 LEAST_WIDGETS = 5_000
 # A start applies this many changes within a second.
-_MOST_BEHIND = 1_000
+_MAX_BEHIND = 1_000
 _CHUNK_BYTES = 1 << 20
 _LEVEL = 1
 
@@ -98,7 +98,7 @@ class ReplicaPool:
         seq = 0 if now.applied is None else now.applied.seq
         if (last.id, last.format, last.index_seq) != (now.id, now.format, index_seq):
             return False
-        return seq - last.seq <= _MOST_BEHIND and all(
+        return seq - last.seq <= _MAX_BEHIND and all(
             self._is_whole(it, is_thorough=is_thorough) for it in last.files
         )
 

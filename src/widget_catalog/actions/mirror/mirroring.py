@@ -22,7 +22,7 @@ from widget_catalog_client import (
     NotFound,
     Settings,
 )
-from widget_catalog_client.watching import BEHIND_S, MOST_BEHIND
+from widget_catalog_client.watching import BEHIND_S, MAX_BEHIND
 from widget_contract.names import is_widget_key
 
 from ...bundles.contract import Bundles
@@ -49,15 +49,15 @@ from .upstream import Head, MirrorFault, Upstream, head_in_detail, head_in_regis
 _CHANGES_PER_PAGE = 1000
 _RESULTS_PER_PAGE = 100
 # Pages are sorted by popularity, so a widget may move between them while they are read.
-_MOST_WALKS = 5
+_MAX_WALKS = 5
 _AT_ONCE = 8
 # After this many consecutive failures, the catalog itself is considered unavailable.
-_MOST_UNAVAILABLE = 20
+_MAX_UNAVAILABLE = 20
 # By then, the services on this folder say that it is a mirror, so loops of mirrors are detected.
 _SHOWN_WITHIN_S = 1.0
 _WIDGETS_PER_COMMIT = 64
 # Scopes with more changed widgets than this are read from the registry.
-_MOST_DETAILS = 20
+_MAX_DETAILS = 20
 
 
 class Wanted(NamedTuple):
@@ -204,7 +204,7 @@ class Mirroring:
         times_behind = 0
         while seq is not None:
             page = self._catalog.changes(seq, limit=_CHANGES_PER_PAGE)
-            if page.newest < seq and times_behind < MOST_BEHIND:
+            if page.newest < seq and times_behind < MAX_BEHIND:
                 times_behind += 1
                 time.sleep(BEHIND_S)
                 continue
@@ -245,7 +245,7 @@ class Mirroring:
 
     def _list_widgets(self, scope: str | None, *, official: bool | None) -> set[Key]:
         found: set[Key] = set()
-        for _ in range(_MOST_WALKS):
+        for _ in range(_MAX_WALKS):
             for page in itertools.count(1):
                 results = self._catalog.search(
                     scope=scope, official=official, page=page, limit=_RESULTS_PER_PAGE
@@ -282,7 +282,7 @@ class Mirroring:
                         changed[scope] += self._write([it for it in copies if it.fault is None])
                         for it in copies:
                             in_a_row = in_a_row + 1 if it.unavailable else 0
-                            if it.unavailable and in_a_row >= _MOST_UNAVAILABLE:
+                            if it.unavailable and in_a_row >= _MAX_UNAVAILABLE:
                                 raise it.unavailable
                         progress(len(batch))
         finally:  # An interrupted round may have changed something, too.
@@ -333,7 +333,7 @@ class _ScopeCopies:
             found = find_widgets(connection, keys)
         self._known = {key: it.widget for key, it in found.items()}
         self._listed: dict[str, Head] | None = None
-        if self._is_wanted and (len(self._known) < len(keys) or len(keys) > _MOST_DETAILS):
+        if self._is_wanted and (len(self._known) < len(keys) or len(keys) > _MAX_DETAILS):
             try:
                 registry = upstream.catalog.registry(scope)
                 self._listed = {it.name: head_in_registry(scope, it) for it in registry.widgets}

@@ -169,7 +169,7 @@ class Server(AuthorizationServer):
         grant = Grant(grant_id, user.id, client_id, scope, self.tx.at_ms)
         add_grant(self.tx, grant)
         way = "device" if device is not None else "browser"
-        self._tell(grant, user, AccessGranted(scope=user.username, grant=grant.id, way=way))
+        self._record(grant, user, AccessGranted(scope=user.username, grant=grant.id, way=way))
         return grant
 
     def end_grant(self, grant_id: str, reason: str) -> None:
@@ -179,9 +179,9 @@ class Server(AuthorizationServer):
         if grant is not None and user is not None:
             remove_grant(self.tx, grant_id)
             ended = AccessEnded(scope=user.username, grant=grant.id, reason=reason)
-            self._tell(grant, user, ended)
+            self._record(grant, user, ended)
 
-    def _tell(self, grant: Grant, user: Account, event: Event) -> None:
+    def _record(self, grant: Grant, user: Account, event: Event) -> None:
         actor = Actor(
             via=Via.OAUTH,
             account=user,

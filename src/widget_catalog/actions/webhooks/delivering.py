@@ -83,8 +83,8 @@ class Deliverer:
                 self._show_waiting(is_leader=False)
                 return
             while not self._is_ended and self._dispatcher.run_round():
-                self._tell_counts()
-            self._tell_counts()
+                self._report_counts()
+            self._report_counts()
             if time.monotonic() - self._counted_at >= _COUNT_EVERY_S:
                 self._counted_at = time.monotonic()
                 self._show_waiting(is_leader=True)
@@ -108,7 +108,7 @@ class Deliverer:
             self._logged_at = time.monotonic()
             _log.warning("Webhooks cannot be delivered just now.", fault=fault)
 
-    def _tell_counts(self) -> None:
+    def _report_counts(self) -> None:
         counts = self._dispatcher.counts
         for outcome in list(counts):
             number = counts.pop(outcome)

@@ -63,7 +63,7 @@ _PER_BATCH = 20
 _CLAIMED_FOR_MS = 120_000
 _CHANGES_AT_ONCE = 500
 # A webhook with this many pending deliveries gets no new ones; they stay in the feed.
-_MOST_WAITING = 200
+_MAX_WAITING = 200
 # Number of completed deliveries that are kept per webhook.
 _KEPT_EACH = 200
 _KEPT_FOR_MS = 7 * 86_400_000
@@ -142,7 +142,7 @@ class Dispatcher:
             newest, oldest = latest_seq(connection), oldest_position(connection)
             if oldest is None or oldest >= newest:
                 return False
-            followers = list_followers(connection, _MOST_WAITING)
+            followers = list_followers(connection, _MAX_WAITING)
             behind = [it for it in followers if it.position < newest]
             if not behind:
                 return False

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 
 _MOST = 32
-_MOST_PER_SCOPE = 4
+_MAX_PER_SCOPE = 4
 
 Resolve = Callable[[str, int], list[str]]
 
@@ -60,7 +60,7 @@ class NameLookups:
 
     def _begin(self, scope: str | None) -> None:
         with self._lock:
-            if self._running.total() >= _MOST or self._running[scope] >= _MOST_PER_SCOPE:
+            if self._running.total() >= _MOST or self._running[scope] >= _MAX_PER_SCOPE:
                 raise TooManyLookups
             self._running[scope] += 1
 

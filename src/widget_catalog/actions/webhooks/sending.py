@@ -23,7 +23,7 @@ _REQUEST_S = 10.0
 _LOOKUP_S = 5.0
 # Timeout of all deliveries in a batch.
 _BATCH_S = 30.0
-_MOST_ANSWER_BYTES = 1 << 16
+_MAX_ANSWER_BYTES = 1 << 16
 _Headers = Mapping[bytes | str, bytes | str]
 _AGENT = f"widget-catalog/{release.VERSION} (webhooks)"
 
@@ -44,7 +44,7 @@ class _Limits:
 
     def restart(self) -> None:
         self._ends_at = time.monotonic() + _REQUEST_S
-        self._bytes_left = _MOST_ANSWER_BYTES
+        self._bytes_left = _MAX_ANSWER_BYTES
 
     def left_s(self, timeout: float | None, fault: type[Exception]) -> float:
         left_s = self._ends_at - time.monotonic()

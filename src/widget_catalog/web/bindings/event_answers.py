@@ -12,7 +12,7 @@ from .sockets import ClientSocket, find_socket
 # The server's output queue is unbounded. After this many bytes, we check how much was sent; a
 # client that lags behind by more than the limit is disconnected, and reconnects.
 _LOOKED_AT_BYTES = 1 << 16
-_MOST_BEHIND_BYTES = 1 << 17
+_MAX_BEHIND_BYTES = 1 << 17
 
 
 async def send_events(
@@ -48,4 +48,4 @@ class _Reader:
         self._looked_at = self._given
         self._connection = self._connection or find_socket(self._client)
         written = None if self._connection is None else self._connection.written_bytes()
-        return written is not None and self._given - written > _MOST_BEHIND_BYTES
+        return written is not None and self._given - written > _MAX_BEHIND_BYTES

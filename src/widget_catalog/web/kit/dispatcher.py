@@ -35,10 +35,10 @@ from .receiving import Receiver
 from .routing import AuthMode, Found, Route, Routes, Who, allowed
 
 _UNSAFE = ("POST", "PUT", "PATCH", "DELETE")
-_PATIENCE_S = 30
+_TIMEOUT_S = 30
 # More of a form with files is read than is kept, so that a person who uploads a file that is too
 # large gets the form with an error instead of a closed connection.
-_MOST_FORM_BYTES = 32 << 20
+_MAX_FORM_BYTES = 32 << 20
 _CLOSED = "This address is for signed-in people only."
 
 
@@ -102,7 +102,7 @@ class Dispatcher:
                     form = await self._receive_form(request, body, boundary, auth, address)
                     sent, files = form.urlencoded, form.files
                 else:
-                    sent = await asyncio.wait_for(read_whole(body, route.max_body), _PATIENCE_S)
+                    sent = await asyncio.wait_for(read_whole(body, route.max_body), _TIMEOUT_S)
             except TimeoutError:
                 sent = TooSlow("The body did not come in time.")
             except tuple(STATUSES) as fault:
@@ -162,7 +162,7 @@ class Dispatcher:
         most = max(services.settings.max_bundle_bytes, MAX_MANIFEST_BYTES)
         folder = DataFolder(services.settings.data).uploads
         kept = MAX_FILES * most
-        reader = MultipartReader(boundary, folder, most, max(_MOST_FORM_BYTES, 2 * kept))
+        reader = MultipartReader(boundary, folder, most, max(_MAX_FORM_BYTES, 2 * kept))
         with (
             receiver.limit_forms(visitor.actor.name),
             receiver.limit_uploads(network_of(address)),

@@ -16,8 +16,8 @@ from ...domain.errors import Busy
 T = TypeVar("T")
 
 _THREADS = 2
-_MOST_WAITING = 64
-_MOST_WAITING_OF_ONE_CLIENT = 4
+_MAX_WAITING = 64
+_MAX_WAITING_OF_ONE_CLIENT = 4
 _WAIT_S = 2
 
 _Turn = asyncio.Future[None]
@@ -49,9 +49,9 @@ class HashingPool:
     async def _wait(self, client: str) -> None:
         """Return when a thread is free for this client."""
         own = len(self._waiting.get(client, ()))
-        if own >= _MOST_WAITING_OF_ONE_CLIENT:
+        if own >= _MAX_WAITING_OF_ONE_CLIENT:
             raise _busy()
-        if sum(map(len, self._waiting.values())) >= _MOST_WAITING:
+        if sum(map(len, self._waiting.values())) >= _MAX_WAITING:
             self._make_room(own)
         turn: _Turn = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(client, deque()).append(turn)

@@ -11,7 +11,7 @@ import structlog
 
 from widget_contract.texts import printable
 
-from ...domain.durations import spoken
+from ...domain.durations import format_duration
 from ...domain.networks import is_this_machine, network_of
 from .errors import cors_of, error
 from .http import Answer, Body, Request, Response
@@ -76,7 +76,9 @@ def rate_limited(answer: Answer, limits: str, *, trust_forwarded_for: bool) -> A
 
 
 def _too_many(request: Request, limits: str, wait_s: int) -> Response:
-    sentence = f"Too many requests: at most {limits} are answered. Try again in {spoken(wait_s)}."
+    sentence = (
+        f"Too many requests: at most {limits} are answered. Try again in {format_duration(wait_s)}."
+    )
     return error(429, sentence, ("retry-after", str(wait_s)), *cors_of(request.path))
 
 

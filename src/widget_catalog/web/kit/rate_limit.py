@@ -4,13 +4,13 @@ from collections import OrderedDict
 
 # About 20 MB. Beyond that the oldest windows are evicted. An attack from more addresses than this
 # within a window gains little: each of them would be admitted anyway.
-MOST_CLIENTS = 100_000
+MAX_CLIENTS = 100_000
 
 
 class FixedWindows:
     """A client's window starts with its first request and allows `amount` of them."""
 
-    def __init__(self, amount: int, length_s: float, most_clients: int = MOST_CLIENTS) -> None:
+    def __init__(self, amount: int, length_s: float, most_clients: int = MAX_CLIENTS) -> None:
         self._amount = amount
         self._length_s = length_s
         self._most_clients = most_clients

@@ -11,14 +11,14 @@ from ...domain.errors import Busy, TooOften
 from .http import Body
 
 # Timeouts for a whole body, and for its next bytes.
-_PATIENCE_S = 300
+_TIMEOUT_S = 300
 _STALLED_S = 30
 _WAIT_S = 5
 # Limit for the announced bytes of all bodies that a worker receives concurrently. One body is
 # always accepted, whatever its size.
-MOST_BYTES = 64 << 20
+MAX_BYTES = 64 << 20
 # Forms with files that an account may send concurrently, from any address.
-_MOST_FORMS = 2
+_MAX_FORMS = 2
 # They wait for the disk, and nothing else waits for them.
 _THREADS = 4
 
@@ -52,7 +52,7 @@ class Receiver:
 
         Raises TimeoutError if they do not arrive in time.
         """
-        await asyncio.wait_for(self._pass_on(body, write), _PATIENCE_S)
+        await asyncio.wait_for(self._pass_on(body, write), _TIMEOUT_S)
 
     async def _pass_on(self, body: Body, write: Callable[[bytes], None]) -> None:
         chunks = aiter(body)
@@ -73,14 +73,14 @@ class Receiver:
     @contextlib.contextmanager
     def limit_forms(self, account: str) -> Iterator[None]:
         """Raises TooOften if this account has reached its limit of concurrent forms with files."""
-        sentence = f"At most {_MOST_FORMS} forms with files can be sent by one account at a time."
-        with _one_more(self._forms, account, _MOST_FORMS, sentence):
+        sentence = f"At most {_MAX_FORMS} forms with files can be sent by one account at a time."
+        with _one_more(self._forms, account, _MAX_FORMS, sentence):
             yield
 
     @contextlib.contextmanager
     def limit_bytes(self, size: int) -> Iterator[None]:
         """Raises Busy if too many bytes are being received."""
-        if self._under_way_bytes and self._under_way_bytes + size > MOST_BYTES:
+        if self._under_way_bytes and self._under_way_bytes + size > MAX_BYTES:
             raise Busy(
                 f"Many files are being uploaded just now. Try again in {_WAIT_S} seconds.",
                 wait_s=_WAIT_S,

@@ -21,7 +21,7 @@ _COMMENT = b": still here\n\n"
 _GREETING = b"retry: 2000\n: follow the changes of this catalog\n\n"
 _AT_ONCE = 500
 # Limit of chunks queued for a slow client.
-_MOST_WAITING = 200
+_MAX_WAITING = 200
 
 
 class Listener:
@@ -79,7 +79,7 @@ class Listener:
             self._put(_COMMENT)
 
     def _put(self, piece: bytes) -> None:
-        if len(self._waiting) >= _MOST_WAITING:
+        if len(self._waiting) >= _MAX_WAITING:
             self.end()
         else:
             self._waiting.append(piece)
@@ -155,14 +155,14 @@ class EventStreams:
             await asyncio.sleep(_LOOK_EVERY_S)
             with contextlib.suppress(StoreUnavailable):  # The next request gets the same error.
                 while self._catalog.newest_change() > self._seq:
-                    self._tell()
+                    self._push_changes()
                     await asyncio.sleep(0)
             if loop.time() >= comment_at:
                 comment_at = loop.time() + COMMENT_EVERY_S
                 for listener in list(self._listeners):
                     listener.comment()
 
-    def _tell(self) -> None:
+    def _push_changes(self) -> None:
         page = self.read(self._seq)
         if page is None:
             # More changes than are retained: clients must start again.

@@ -16,7 +16,7 @@ _MAX_Q_CHARACTERS = 256
 _DEFAULT_LIMIT = 20
 _MAX_LIMIT = 100
 # Parsing a query takes half as long as everything else that a cached response needs.
-_MOST_REMEMBERED = 200
+_MAX_REMEMBERED = 200
 
 # Represents everything that cannot be a scope, so that all such queries are the same search.
 _NO_SCOPE = "-"
@@ -24,7 +24,7 @@ _NO_SCOPE = "-"
 # The number of changes on a page: default and maximum.
 _DEFAULT_CHANGES = 100
 _MAX_CHANGES = 1000
-_MOST_DIGITS = 18
+_MAX_DIGITS = 18
 _ALL = 10**18
 _PARAMETERS = frozenset({"since", "q", "compatSdk", "scope", "official", "page", "limit"})
 _BAD_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
@@ -41,7 +41,7 @@ class SearchRequest(NamedTuple):
 
 def parse_search(query_string: str) -> SearchRequest:
     """The parsed query, or InvalidQuery with a message that says what to change."""
-    is_short = len(query_string) <= _MOST_REMEMBERED
+    is_short = len(query_string) <= _MAX_REMEMBERED
     return _parse_again(query_string) if is_short else _parse(query_string)
 
 
@@ -80,7 +80,7 @@ def parse_since(name: str, value: str) -> int:
     """The number of a change; the upper limit is never reached."""
     if not (value.isascii() and value.isdecimal()):
         raise InvalidQuery(f"{name} must be the number of a change: a whole number from 0.")
-    return int(value) if len(value) <= _MOST_DIGITS else _ALL
+    return int(value) if len(value) <= _MAX_DIGITS else _ALL
 
 
 def _parameters(query_string: str) -> dict[str, str]:

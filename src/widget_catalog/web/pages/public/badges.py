@@ -9,7 +9,7 @@ _NARROW, _USUAL, _WIDE = 4.0, 6.8, 9.5
 _NARROW_CHARACTERS = frozenset("ijlrtfI.,:;|!'()[] -")
 _WIDE_CHARACTERS = frozenset("mwMW@%")
 _SIDE = 12
-_MOST_CHARACTERS = 40
+_MAX_CHARACTERS = 40
 
 BADGES = ("version", "downloads", "sdk")
 _GREEN, _BLUE, _GREY = "#11685a", "#2b5c92", "#57625e"
@@ -49,7 +49,7 @@ def badge(kind: str, detail: WidgetDetail | None) -> Badge | None:
     if latest is None:
         return Badge(label, "none", _GREY)
     value = latest.version if kind == "version.svg" else latest.sdk_version
-    return Badge(label, value[:_MOST_CHARACTERS], _GREEN)
+    return Badge(label, value[:_MAX_CHARACTERS], _GREEN)
 
 
 def short_count(count: int) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 # Larger comparisons would be slow, and too long to read.
-MOST_BYTES = 400_000
-_MOST_LINES = 6_000
+MAX_BYTES = 400_000
+_MAX_LINES = 6_000
 _SHOWN_LINES = 300
 _SHOWN_CHARACTERS = 160
 _MINIFIED = 160
@@ -54,12 +54,12 @@ def read_plain(fields: tuple[Any, ...] | None) -> BundleDiff:
 
 
 def compare_bundles(old: bytes, new: bytes) -> BundleDiff:
-    if max(len(old), len(new)) > MOST_BYTES:
+    if max(len(old), len(new)) > MAX_BYTES:
         return BundleDiff(None)
     texts = [it.decode("utf-8", "replace") for it in (old, new)]
     is_minified = any(_is_minified(it) for it in texts)
     before, after = ((_broken_up(it) if is_minified else it).splitlines() for it in texts)
-    if max(len(before), len(after)) > _MOST_LINES:
+    if max(len(before), len(after)) > _MAX_LINES:
         return BundleDiff(None)
     lines = list(_lines(before, after))
     added = sum(it.kind == "added" for it in lines)

@@ -13,7 +13,7 @@ from ....catalog.catalog import Catalog
 from ....catalog.large_content import AnyContent
 from ....catalog.views import Views
 from ...kit.rendering import day
-from .bundle_diff import MOST_BYTES, BundleDiff, compare_to_plain, read_plain
+from .bundle_diff import MAX_BYTES, BundleDiff, compare_to_plain, read_plain
 from .facts import find_version
 from .rendered_pages import RenderedPages
 
@@ -71,7 +71,7 @@ class ComparePage:
         stored = [it for it in refs if it is not None]
         if len(stored) < 2:
             return None
-        if max(it.size_bytes for it in stored) > MOST_BYTES:
+        if max(it.size_bytes for it in stored) > MAX_BYTES:
             return BundleDiff(None)
         bundles = await asyncio.to_thread(self._read, *(it.sha256_hash for it in stored))
         return None if bundles is None else read_plain(await self._comparing.ask(bundles))

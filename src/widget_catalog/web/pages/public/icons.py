@@ -22,7 +22,7 @@ from markupsafe import Markup, escape
 _log = structlog.get_logger("widget_catalog.icons")
 
 _TINTS = 8
-_MOST_BYTES = 4_000
+_MAX_BYTES = 4_000
 _SET = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*\Z")
 # Elements and attributes allowed in an operator's file. Everything else is removed.
 _DRAWN = re.compile(
@@ -118,7 +118,7 @@ class Icons:
         self._glyphs[name].draw(pen)
         # The y axis of the font points up, and starts 64 below the baseline.
         inside = f'<path transform="matrix(1 0 0 -1 0 448)" d="{pen.getCommands()}"/>'
-        return Drawing("0 0 512 512", inside) if len(inside) <= _MOST_BYTES else None
+        return Drawing("0 0 512 512", inside) if len(inside) <= _MAX_BYTES else None
 
     @cached_property
     def _lucide(self) -> sqlite3.Connection:
@@ -145,7 +145,7 @@ def _from_iconify(found: dict[str, Any], name: str) -> Drawing | None:
     if not isinstance(icon, dict) or not isinstance(icon.get("body"), str):
         return None
     body = icon["body"]
-    if len(body) > _MOST_BYTES or not _DRAWN.match(body) or _HANDLER.search(body):
+    if len(body) > _MAX_BYTES or not _DRAWN.match(body) or _HANDLER.search(body):
         return None
     sizes = (icon.get(key) or found.get(key) or 16 for key in ("width", "height"))
     width, height = (it if isinstance(it, int | float) else 16 for it in sizes)

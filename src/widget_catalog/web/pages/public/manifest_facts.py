@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-_MOST_CHARACTERS = 300
+_MAX_CHARACTERS = 300
 
 
 class ManifestFacts(NamedTuple):
@@ -30,7 +30,7 @@ def read_manifest(manifest: dict[str, Any] | None) -> ManifestFacts:
 
 
 def _line(value: object) -> str | None:
-    return value[:_MOST_CHARACTERS] if isinstance(value, str) and value.strip() else None
+    return value[:_MAX_CHARACTERS] if isinstance(value, str) and value.strip() else None
 
 
 def _address(value: object) -> str | None:

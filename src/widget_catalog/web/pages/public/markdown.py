@@ -17,7 +17,7 @@ _TAGS = {
 }
 _ATTRIBUTES = {"a": {"href", "title"}, "ol": {"start"}}
 _CUT = "\n\n…"
-_MOST_KEPT_BYTES = 8 << 20
+_MAX_KEPT_BYTES = 8 << 20
 _OVERHEAD_BYTES = 500
 
 # Authors' headings are below those of the page, which uses two levels.
@@ -33,7 +33,7 @@ class MarkdownRenderer:
 
     def __init__(self) -> None:
         self._rendering = BoundedWork(render_markdown)
-        self._known: ByteBoundedCache[tuple[str, int], Markup] = ByteBoundedCache(_MOST_KEPT_BYTES)
+        self._known: ByteBoundedCache[tuple[str, int], Markup] = ByteBoundedCache(_MAX_KEPT_BYTES)
 
     async def render(self, text: str | None, most_bytes: int) -> Markup | None:
         if not text:

@@ -70,7 +70,7 @@ class Resource(NamedTuple):
     headers: Headers
 
 
-class Asked(NamedTuple):
+class PageRequest(NamedTuple):
     """The parameters in a path, and the raw query."""
 
     params: Mapping[str, str]
@@ -94,7 +94,7 @@ class PublicRoute(NamedTuple):
     """`find` returns None if there is no page for these values."""
 
     path: str
-    find: Callable[[Asked], Awaitable[Resource | Response | None]]
+    find: Callable[[PageRequest], Awaitable[Resource | Response | None]]
     method: str = "GET"
 
 
@@ -134,30 +134,30 @@ class PublicPages:
         self._routes = Routes([*self._page_routes(), *self._file_routes(), *self._feed_routes()])
 
     def _page_routes(self) -> list[PublicRoute]:
-        async def front_page(_: Asked) -> Resource:
+        async def front_page(_: PageRequest) -> Resource:
             return Resource(self._front.content(), _HTML)
 
-        async def search_page(asked: Asked) -> Resource:
+        async def search_page(asked: PageRequest) -> Resource:
             if self._renderer.is_static:
                 return Resource(self._pages.get("search", (), "static_search.html", dict), _HTML)
             return Resource(self._search.content(asked.query_string), _HTML)
 
-        async def scope_page(asked: Asked) -> Resource | None:
+        async def scope_page(asked: PageRequest) -> Resource | None:
             return _page(await self._scope.content(asked.params["scope"], asked.page))
 
-        async def widget_page(asked: Asked) -> Resource | None:
+        async def widget_page(asked: PageRequest) -> Resource | None:
             return _page(await self._widget.widget(**asked.params), self._with_panel)
 
-        async def versions_page(asked: Asked) -> Resource | None:
+        async def versions_page(asked: PageRequest) -> Resource | None:
             return _page(await self._widget.versions(**asked.params, page=asked.page))
 
-        async def version_page(asked: Asked) -> Resource | None:
+        async def version_page(asked: PageRequest) -> Resource | None:
             return _page(await self._widget.version(**asked.params), self._with_panel)
 
-        async def compare_page(asked: Asked) -> Resource | None:
+        async def compare_page(asked: PageRequest) -> Resource | None:
             return _page(await self._compare.content(**asked.params, asked=asked.query))
 
-        async def widget_feed(asked: Asked) -> Resource | None:
+        async def widget_feed(asked: PageRequest) -> Resource | None:
             return _page(await self._feeds.widget(**asked.params), _kept(_ATOM))
 
         return [
@@ -174,11 +174,11 @@ class PublicPages:
     def _feed_routes(self) -> list[PublicRoute]:
         """Routes for programs: feed readers, other sites, search engines."""
 
-        async def feed(asked: Asked) -> Resource | None:
+        async def feed(asked: PageRequest) -> Resource | None:
             content = self._feeds.latest(asked.params.get("scope"))
             return _page(content, _kept(_ATOM))
 
-        async def badge_of(asked: Asked) -> Resource | None:
+        async def badge_of(asked: PageRequest) -> Resource | None:
             scope, name, kind = (asked.params[it] for it in ("scope", "name", "kind"))
             found = await self._views.find_widget(f"{scope}/{name}")
             made = badge(kind, None if found is None else found.read())
@@ -189,22 +189,22 @@ class PublicPages:
             )
             return Resource(content, [*_kept(_SVG), _ANY_ORIGIN])
 
-        async def sitemap(_: Asked) -> Resource:
+        async def sitemap(_: PageRequest) -> Resource:
             return Resource(self._sitemaps.index(), _kept(_XML))
 
-        async def sitemap_part(asked: Asked) -> Resource | None:
+        async def sitemap_part(asked: PageRequest) -> Resource | None:
             return _page(self._sitemaps.part(asked.params["file"]), _kept(_XML))
 
-        async def docs(_: Asked) -> Resource:
+        async def docs(_: PageRequest) -> Resource:
             return Resource(self._guides.index(), _HTML)
 
-        async def guide(asked: Asked) -> Resource | None:
+        async def guide(asked: PageRequest) -> Resource | None:
             return _page(self._guides.part(**asked.params))
 
-        async def reference(asked: Asked) -> Resource | None:
+        async def reference(asked: PageRequest) -> Resource | None:
             return _page(self._reference.page(**asked.params))
 
-        async def try_operation(asked: Asked) -> Response | None:
+        async def try_operation(asked: PageRequest) -> Response | None:
             address = self._reference.find_address(asked.params["page"], asked.query)
             return None if address is None else self._renderer.redirect(address, NOSNIFF)
 
@@ -266,7 +266,7 @@ class PublicPages:
         if not self._are_icons_loaded:
             await asyncio.to_thread(self._icons.load)
             self._are_icons_loaded = True
-        asked = None if found is None else Asked(found.params, request.query_string)
+        asked = None if found is None else PageRequest(found.params, request.query_string)
         try:
             resource = await found.methods["GET"].find(asked) if found and asked else None
         except Busy as fault:
@@ -327,7 +327,7 @@ def _fixed(path: str, make: Callable[[], Resource]) -> PublicRoute:
     """Content that never changes, created on first use."""
     made = cache(make)
 
-    async def find(_: Asked) -> Resource:
+    async def find(_: PageRequest) -> Resource:
         return made()
 
     return PublicRoute(path, find)

@@ -7,7 +7,7 @@ from ....catalog.large_content import AnyContent, Packer
 from ....replica.cache import ByteBoundedCache
 from ...kit.rendering import PageRenderer
 
-_MOST_BYTES = 16 << 20
+_MAX_BYTES = 16 << 20
 # Memory of an object besides its bytes; compressed forms are counted separately.
 _OVERHEAD_BYTES = 1_000
 
@@ -19,7 +19,7 @@ class RenderedPages:
     def __init__(self, renderer: PageRenderer, packer: Packer) -> None:
         self._renderer = renderer
         self._packer = packer
-        self._pages: ByteBoundedCache[str, tuple[Shows, AnyContent]] = ByteBoundedCache(_MOST_BYTES)
+        self._pages: ByteBoundedCache[str, tuple[Shows, AnyContent]] = ByteBoundedCache(_MAX_BYTES)
 
     def address(self, path: str) -> str:
         """A path in the form used in links."""

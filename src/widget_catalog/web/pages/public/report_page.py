@@ -2,7 +2,13 @@
 be cached; no account is needed.
 """
 
-from ....actions.report_widget import CATEGORIES, MAX_TEXT, Said, find_reportable, report_widget
+from ....actions.report_widget import (
+    CATEGORIES,
+    MAX_TEXT,
+    ReportForm,
+    find_reportable,
+    report_widget,
+)
 from ....domain.errors import Conflict, InvalidRequest, TooOften
 from ...kit.call import Call, Services
 from ...kit.errors import headers_of, status_of
@@ -21,7 +27,7 @@ _WORDS = {
     "offensive": "It is offensive",
     "other": "Something else",
 }
-_NOTHING = Said("", "")
+_NOTHING = ReportForm("", "")
 
 
 def get_report(services: Services, call: Call) -> Response:
@@ -34,7 +40,7 @@ def post_report(services: Services, call: Call) -> Response:
     # Forms send CRLF line breaks.
     text = form.get("text", "").replace("\r\n", "\n")
     fields = (form.get("category", ""), text, form.get("version", ""), form.get("contact", ""))
-    said = Said(*fields)
+    said = ReportForm(*fields)
     place = (call.params["scope"], call.params["name"])
     most = services.settings.max_reports
     try:
@@ -47,7 +53,7 @@ def post_report(services: Services, call: Call) -> Response:
 def _form(
     services: Services,
     call: Call,
-    said: Said,
+    said: ReportForm,
     fault: InvalidRequest | Conflict | TooOften | None = None,
 ) -> Response:
     place = (call.params["scope"], call.params["name"])

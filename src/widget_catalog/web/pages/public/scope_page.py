@@ -16,7 +16,7 @@ from .store_reads import StoreReads
 
 _PER_PAGE = 24
 # Keeps the page of a large organization small.
-_MOST_MEMBERS = 40
+_MAX_MEMBERS = 40
 
 
 class MembersReader(StoreReads[str, list[Member]]):
@@ -53,7 +53,7 @@ class ScopePage:
                 "scope": scope,
                 "cards": results.widgets,
                 "total": results.total,
-                "members": [self._shown(it) for it in members[:_MOST_MEMBERS]],
+                "members": [self._shown(it) for it in members[:_MAX_MEMBERS]],
                 "member_count": len(members),
                 "page": page,
                 "pages": pages,

@@ -14,11 +14,11 @@ from ....replica.search.words import normal
 from .rendered_pages import RenderedPages
 
 _PER_PAGE = 20
-_MOST_CHARACTERS = 256
-_MOST_FIELDS = 30
+_MAX_CHARACTERS = 256
+_MAX_FIELDS = 30
 _SUGGESTED = 6
 _EXACT = 3
-_MOST_PERMISSIONS = 40
+_MAX_PERMISSIONS = 40
 
 _SORTS = {
     Order.RELEVANCE: "Best match",
@@ -29,7 +29,7 @@ _SORTS = {
 }
 
 
-class Asked(NamedTuple):
+class SearchForm(NamedTuple):
     """The fields of the form; invalid ones are omitted."""
 
     q: str = ""
@@ -51,17 +51,17 @@ class Asked(NamedTuple):
         return urlencode([it for it in fields.items() if it[1] and it != unsaid])
 
 
-def parse_asked(query_string: str) -> Asked:
+def parse_search_form(query_string: str) -> SearchForm:
     """Never fails: invalid values are ignored."""
     try:
-        pairs = parse_qsl(query_string, errors="replace", max_num_fields=_MOST_FIELDS)
+        pairs = parse_qsl(query_string, errors="replace", max_num_fields=_MAX_FIELDS)
     except ValueError:
         pairs = []
     given: dict[str, str] = {}
     for key, value in pairs:
-        given.setdefault(key, " ".join(value.replace("\0", "").split())[:_MOST_CHARACTERS])
+        given.setdefault(key, " ".join(value.replace("\0", "").split())[:_MAX_CHARACTERS])
     sort, page = given.get("sort", ""), given.get("page", "1")
-    return Asked(
+    return SearchForm(
         q=given.get("q", ""),
         scope=given.get("scope", "").removeprefix("@"),
         official=given.get("official", "").lower() in ("true", "on", "1"),
@@ -90,7 +90,7 @@ class SearchPage:
         self._permissions: tuple[int, list[str]] = (-1, [])
 
     def content(self, query_string: str) -> AnyContent:
-        asked = parse_asked(query_string)
+        asked = parse_search_form(query_string)
         sdk = parse_sdk(asked.sdk) if asked.sdk else None
         query = Query(
             normal(asked.q),
@@ -132,10 +132,10 @@ class SearchPage:
     def _list_permissions(self, revision: int) -> list[str]:
         """Counted again only after a change: this takes longer the more widgets there are."""
         if self._permissions[0] != revision:
-            self._permissions = revision, self._views.permissions()[:_MOST_PERMISSIONS]
+            self._permissions = revision, self._views.permissions()[:_MAX_PERMISSIONS]
         return self._permissions[1]
 
-    def _near(self, asked: Asked) -> tuple[WidgetSummary, ...]:
+    def _near(self, asked: SearchForm) -> tuple[WidgetSummary, ...]:
         """Suggestions; without the filters, if these exclude everything."""
         if asked.has_filter:
             query = Query(normal(asked.q))

@@ -10,7 +10,7 @@ from ....domain.errors import StoreUnavailable
 K = TypeVar("K")
 V = TypeVar("V")
 
-_MOST_KNOWN = 5_000
+_MAX_KNOWN = 5_000
 
 
 class StoreReads(Generic[K, V]):
@@ -29,7 +29,7 @@ class StoreReads(Generic[K, V]):
         with suppress(StoreUnavailable):
             known = await self._read(key)
         self._known.pop(key, None)
-        if len(self._known) >= _MOST_KNOWN:
+        if len(self._known) >= _MAX_KNOWN:
             del self._known[next(iter(self._known))]
         self._known[key] = (time.monotonic(), known)
         return known
