@@ -19,44 +19,43 @@ export type * from "./widget.js";
 /** One catalog, for as long as a page or a process lives. */
 export class Catalog {
   /**
-   * @param baseUrl Where the catalog is, such as `https://catalog.example`.
+   * @param baseUrl URL of the catalog, such as `https://catalog.example`.
    */
   constructor(baseUrl: string | URL, options?: CatalogOptions);
 
   readonly baseUrl: string;
 
-  /** One page of the widgets that match. */
+  /** One page of search results. */
   search(query?: SearchQuery, options?: RequestOptions): Promise<SearchResults>;
 
-  /** A widget with all its versions. Without a connection: as it was when last read. */
+  /** A widget with all its versions. Offline: the last response. */
   detail(id: string, options?: RequestOptions): Promise<WidgetDetail>;
 
-  /** One version with its manifest and files. Without a connection: as it was when last read. */
+  /** One version with its manifest and files. Offline: the last response. */
   version(id: string, version: string, options?: RequestOptions): Promise<VersionDetail>;
 
   /** What to do about these widgets with this SDK: at most 500 of them. */
   resolve(request: ResolveRequest, options?: RequestOptions): Promise<Resolved>;
 
-  /** Bundles that must not run. Without a connection: as they were when last read. */
+  /** Bundles that must not run. Offline: the last response. */
   revocations(options?: RequestOptions): Promise<Revocations>;
 
-  /** One page of what has changed in the catalog. */
+  /** One page of the catalog's changes. */
   changes(query?: ChangesQuery, options?: RequestOptions): Promise<Changes>;
 
   /**
-   * Choose the version of a widget for an SDK, fetch its files, check them, and import the module.
+   * Select the version of a widget for an SDK, fetch and verify its files, and import the module.
    *
-   * Without `installed` it takes the version that `resolve` offers, and counts an install, once.
-   * With `installed` it updates to the offer, unless that asks for more permissions: then the
-   * installed version is loaded, and `update` is the offer. Without a connection it loads what it
-   * loaded last for this SDK, from the cache.
+   * Without `installed` it loads the version that `resolve` offers, and counts an install, once.
+   * With `installed` it updates to the offer, unless that needs more permissions: then the
+   * installed version is loaded, and `update` is the offer. Offline it loads what it loaded last
+   * for this SDK, from the cache.
    *
-   * @throws {NotFound} The catalog does not know the widget, or does not list it any more.
-   * @throws {Incompatible} No version fits the SDK and the range.
+   * @throws {NotFound} The widget does not exist, or is no longer listed.
+   * @throws {Incompatible} No version is compatible with the SDK and the range.
    * @throws {Revoked} The version must not run. Unload it.
-   * @throws {IntegrityError} A file is not what the catalog described. Nothing of it was run.
-   * @throws {ImportFailed} The bundle is no module that runs here, or a Content-Security-Policy
-   *   forbids it.
+   * @throws {IntegrityError} A file does not match its hash. It was not run.
+   * @throws {ImportFailed} The bundle cannot be imported, or a Content-Security-Policy forbids it.
    * @throws {Offline} No connection, and nothing in the cache.
    */
   load<Module = import("./widget.js").WidgetModule>(
@@ -65,27 +64,27 @@ export class Catalog {
   ): Promise<LoadedWidget<Module>>;
 
   /**
-   * The same as `load`, but nothing is imported: the checked bytes, to run them elsewhere, such as
-   * in a sandboxed frame.
+   * The same as `load`, without importing: the verified bytes, to run them elsewhere, such as in a
+   * sandboxed frame.
    */
   fetchFiles(id: string, options: LoadOptions): Promise<FetchedWidget>;
 
   /**
    * Every change of the catalog from now on, or after the change number `since`: by an event
-   * stream, or by polling where there is none. It reconnects, and goes on where it was.
+   * stream, or by polling if there is none. It reconnects, and resumes where it was.
    * It ends when `signal` is aborted.
    *
-   * @throws {FeedExpired} `since` is older than what the catalog keeps: read everything again.
+   * @throws {FeedExpired} The changes after `since` are no longer available: read everything again.
    */
   watch(options?: WatchOptions): AsyncGenerator<Change, void, undefined>;
 }
 
 export interface CatalogOptions {
-  /** In place of the global `fetch`. */
+  /** Replaces the global `fetch`. */
   fetch?: typeof globalThis.fetch;
-  /** Where answers and bundles are kept. Browsers: Cache Storage. Elsewhere, or `null`: nowhere. */
+  /** Cache of responses and bundles. Browsers: Cache Storage. Elsewhere, or `null`: none. */
   cache?: CatalogCache | null;
-  /** How long an answer may take; default 10,000. */
+  /** Timeout of a request; default 10,000. */
   timeoutMs?: number;
 }
 
@@ -101,9 +100,9 @@ export interface RequestOptions {
 }
 
 export interface ChangesQuery {
-  /** Only what came after this number. */
+  /** Only changes after this number. */
   since?: number;
-  /** How many at most. */
+  /** Maximum number of changes. */
   limit?: number;
 }
 
@@ -114,9 +113,9 @@ export interface LoadOptions extends RequestOptions {
   installed?: string;
   /** Only versions in this range, such as `^1.0.0`. */
   range?: string;
-  /** Only versions that were published at least so many days ago. */
+  /** Only versions published at least this many days ago. */
   minAgeDays?: number;
-  /** Update also where the new version asks for more permissions; default false. */
+  /** Update even if the new version needs more permissions; default false. */
   acceptPermissions?: boolean;
   /** Whether a load without `installed` counts as an install; default true. */
   isCounted?: boolean;
@@ -124,60 +123,60 @@ export interface LoadOptions extends RequestOptions {
 
 export interface FetchedWidget {
   id: string;
-  /** The version that was loaded. Keep its number, and give it as `installed` next time. */
+  /** The version that was loaded. Store its number, and pass it as `installed` next time. */
   version: VersionEntry;
-  /** The bytes of the bundle, which are what the catalog described. */
+  /** The verified bytes of the bundle. */
   bundle: ArrayBuffer;
   /** The text of the version's style sheet, if it has one. */
   css: string | null;
-  /** Where the files are. */
+  /** URLs of the files. */
   files: PublishedFile[];
-  /** The SDK that it was chosen for. */
+  /** The SDK it was selected for. */
   sdk: string;
-  /** What the catalog said of the installed version. */
+  /** The status of the installed version. */
   status: ResolveResult["status"];
-  /** The same as a sentence for people. */
+  /** The same as a human-readable message. */
   message: string;
-  /** A newer version that was not loaded, because it asks for `permissionsAdded`. */
+  /** A newer version that was not loaded, because it needs `permissionsAdded`. */
   update: VersionEntry | null;
-  /** Permissions that the offered version asks for and the installed one does not. */
+  /** Permissions that the offered version needs and the installed one does not. */
   permissionsAdded: string[];
   permissionsRemoved: string[];
-  /** Whether the catalog was not reached, so that this is what was loaded last. */
+  /** Whether the catalog was unreachable, so that this was loaded from the cache. */
   isOffline: boolean;
 }
 
 export interface LoadedWidget<Module> extends FetchedWidget {
-  /** What the bundle exports. */
+  /** The exports of the bundle. */
   module: Module;
   /** The style sheet, ready for `adoptedStyleSheets`; null outside browsers. */
   styleSheet: CSSStyleSheet | null;
 }
 
 export interface WatchOptions extends RequestOptions {
-  /** Number of the last change that is known; without it, only what comes from now on. */
+  /** Number of the last known change; without it, only new changes. */
   since?: number;
   /** The longest pause between two attempts to connect or to poll; default 30. */
   pollSeconds?: number;
 }
 
-/** Every failure of the client is one of these. */
+/** The base of all errors of the client. */
 export class CatalogError extends Error {
-  /** The status that the catalog answered with, if it did. */
+  /** The status of the response, if there was one. */
   readonly status?: number;
 }
 
-/** The request is wrong: the message says how. Asking again does not help. */
+/** The request is invalid; the message says why. Retrying does not help. */
 export class InvalidRequest extends CatalogError {}
 
 /** There is no such widget or version, or it is not listed. */
 export class NotFound extends CatalogError {}
 
-/** No version of the widget fits. */
+/** No version of the widget is compatible. */
 export class Incompatible extends CatalogError {
   readonly id: string;
   readonly sdk: string;
-  /** A version that would fit, but asks for `permissionsAdded`. */
+  /** A compatible version that needs `permissionsAdded`. */
   readonly offer: VersionEntry | null;
   readonly permissionsAdded: string[];
 }
@@ -185,11 +184,11 @@ export class Incompatible extends CatalogError {
 /** The operator of the catalog has revoked the version: it must not run. */
 export class Revoked extends CatalogError {
   readonly id?: string;
-  /** Another version to use in its place, if one fits. */
+  /** Another version to use instead, if one is compatible. */
   readonly offer?: VersionEntry | null;
 }
 
-/** A file is not what the catalog described. */
+/** A file does not match its hash. */
 export class IntegrityError extends CatalogError {
   readonly url: string;
   /** SHA-256 in hexadecimal. */
@@ -197,16 +196,16 @@ export class IntegrityError extends CatalogError {
   readonly actual: string;
 }
 
-/** The module could not be imported; `cause` says why. */
+/** The module could not be imported; `cause` is the reason. */
 export class ImportFailed extends CatalogError {}
 
-/** The catalog does not keep changes from so long ago. */
+/** These changes are no longer available. */
 export class FeedExpired extends CatalogError {}
 
-/** The catalog cannot answer at the moment. */
+/** The catalog is temporarily unavailable. */
 export class Unavailable extends CatalogError {
   readonly retryAfterSeconds?: number | null;
 }
 
-/** The catalog, or the host of a bundle, cannot be reached. */
+/** The catalog, or the host of a bundle, is unreachable. */
 export class Offline extends Unavailable {}

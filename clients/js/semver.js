@@ -21,7 +21,7 @@ const HYPHEN_RANGE = whole(` {0,2}([v= ]*)(${PARTIAL}) - [v= ]*(${PARTIAL}) ?`);
 const BLANKS = /[\t-\r \xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]+/g;
 const OPERATOR_BLANK = /( ?[<>]?=?) ?([v= ]*[0-9xX*][0-9a-zA-Z.*-]*)|([v= ]+)/g;
 
-/** A version: its text, and a key by which versions are ordered. */
+/** A version: its text, and its sort key. */
 export function parseVersion(text) {
   const quoted = `"${String(text).slice(0, 80)}"`;
   const found = typeof text === "string" && text.length <= 256 && VERSION.exec(text);
@@ -53,7 +53,7 @@ export function parseRange(text) {
   }
 }
 
-/** Whether what was made for a range runs on an SDK; an unreadable range admits none. */
+/** Whether a range includes an SDK; an invalid range includes none. */
 export function fits(rangeText, sdk) {
   let range;
   try {
@@ -103,7 +103,7 @@ function readHyphenRange(prefix, first, last) {
 }
 
 function readComparator(word) {
-  // npm drops a star from a word that it cannot read otherwise: `1.2.3*` is 1.2.3.
+  // npm drops a star from a word that it cannot parse otherwise: `1.2.3*` is 1.2.3.
   const found = COMPARATOR.exec(word) ?? FULL_COMPARATOR.exec(word.replace(/[<>]?=?\*/, ""));
   if (!found) throw new RangeError(word);
   const [, operator, prefix, partial] = found;

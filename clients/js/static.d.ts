@@ -1,8 +1,8 @@
 /**
  * A `fetch` for `new Catalog(baseUrl, { fetch: catalogFetch(baseUrl) })` that works with both kinds
- * of catalogs: a service, and a site of plain files that `widget-catalog site` has made. Of the
- * latter it reads `static.json` once; then it answers searches and `resolve` itself, by the rules
- * of the service. Plain files count no installs, and know no event streams: `watch` polls.
+ * of catalogs: a service, and a static site created by `widget-catalog site`. For the latter it
+ * reads `static.json` once, and computes searches and `resolve` itself, with the rules of the
+ * service. Static sites count no installs, and have no event streams: `watch` polls.
  */
 export function catalogFetch(
   baseUrl: string | URL,

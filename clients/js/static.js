@@ -1,4 +1,4 @@
-// Catalogs that are plain files: what the service computes is computed here. See static.d.ts.
+// Static catalogs: computes here what the service would compute. See static.d.ts.
 
 import { compare, fits, parseRange, parseVersion } from "./semver.js";
 
@@ -14,7 +14,7 @@ class Refused extends Error {
   }
 }
 
-/** A `fetch` for the client that knows both kinds of catalogs. */
+/** A `fetch` for the client that supports both kinds of catalogs. */
 export function catalogFetch(baseUrl, { fetch = (...it) => globalThis.fetch(...it) } = {}) {
   const base = String(baseUrl).replace(/\/+$/, "");
   const files = new StaticCatalog(base, fetch);
@@ -24,7 +24,7 @@ export function catalogFetch(baseUrl, { fetch = (...it) => globalThis.fetch(...i
     if (!url.startsWith(base + API)) return fetch(address, request);
     if (isStatic === null) {
       const mark = await files.mark(request.signal);
-      // A host that is busy has not said which kind it is.
+      // A busy host does not tell which kind it is.
       if (mark.status === 429 || mark.status >= 500) return mark;
       const { format } = mark.ok ? await mark.json().catch(() => ({})) : {};
       isStatic = Number.isInteger(format);
@@ -44,7 +44,7 @@ class StaticCatalog {
     this.#fetch = fetch;
   }
 
-  /** The file that only catalogs of plain files have. */
+  /** The file that only static catalogs have. */
   mark(signal) {
     return this.#fetch(`${this.#base}/static.json`, { signal, cache: "no-cache" });
   }
@@ -65,7 +65,7 @@ class StaticCatalog {
     if (key === "resolve") return this.#resolve(JSON.parse(body), signal);
     if (key === "changes") return this.#changes(query, signal);
     if (key === "revocations") return this.#read(key, signal);
-    if (method === "POST") return { success: false }; // Plain files count nothing.
+    if (method === "POST") return { success: false }; // Static catalogs count nothing.
     const [scope, name, version] = key.split("/").map(decodeURIComponent);
     const id = `${scope}/${name}`;
     if (version === undefined) {
@@ -80,7 +80,7 @@ class StaticCatalog {
       signal,
       cache: "no-cache",
     });
-    // Some hosts answer 403 for what is not there.
+    // Some hosts return 403 for missing files.
     if (missing && (answer.status === 404 || answer.status === 403)) {
       throw new Refused(404, missing);
     }
@@ -156,7 +156,7 @@ class StaticCatalog {
   }
 }
 
-/** What to do about one widget: the rules of `resolve`, with the sentences of the service. */
+/** What to do about one widget: the rules of `resolve`, with the messages of the service. */
 function resolved({ id, version, range }, { sdk, newest }, detail, revocations, isGone) {
   const number = version?.text ?? "";
   const isRevoked = (it) =>
@@ -181,7 +181,7 @@ function resolved({ id, version, range }, { sdk, newest }, detail, revocations, 
     (it === installed || newest === null || it.publishedAt <= newest);
   const offer = versions.find(isOffered) ?? null;
   const latestVersion = versions.find((it) => !it.yanked)?.version ?? null;
-  // Published earlier, and with a lower number: 2.0.0 is no step back from a later 1.3.0.
+  // Published earlier, and with a lower number: 2.0.0 is no downgrade from a later 1.3.0.
   const isOlder =
     installed !== null &&
     offer !== null &&
@@ -285,7 +285,7 @@ function parseSearch(query) {
   };
 }
 
-/** Those that match, in the order of the service; they come in the order of their counts. */
+/** The matches, in the order of the service. The input is sorted by downloads. */
 function matches(widgets, q) {
   const terms = q.split(BLANKS).filter(Boolean);
   if (!terms.length) return widgets;
@@ -310,9 +310,9 @@ const BLANK = "[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029
 const BLANKS = new RegExp(BLANK, "u");
 const OUTER_BLANKS = new RegExp(`^${BLANK}|${BLANK}$`, "gu");
 
-/** How texts are compared: Unicode NFKC, then case folding, which JavaScript has no function for. */
+/** Normal form for comparing: NFKC, then case folding, for which JavaScript has no function. */
 export function normal(text) {
-  // Upper case joins what lower case keeps apart (ß and ss); the dotless i has no other partner.
+  // Upper case unifies what lower case keeps separate (ß and ss); except for the dotless i.
   const folded = (it) => (it === "ı" ? it : it.toLowerCase().toUpperCase().toLowerCase());
   return Array.from(text.normalize("NFKC"), folded).join("").replaceAll("ς", "σ");
 }

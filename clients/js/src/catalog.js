@@ -16,16 +16,16 @@ import { pause, unlessAborted } from "./waiting.js";
 
 const REVOCATIONS_FRESH_MS = 10_000;
 const BATCH_SECONDS = 0.005;
-const MOST_TOGETHER = 100; // Widgets in one request; the service takes 500 of them, in 64 KB.
+const MOST_TOGETHER = 100; // Widgets per request; the service accepts 500, in 64 KB.
 const STREAM_SILENCE_MS = 45_000; // The service sends a comment every 15 seconds.
 
 export class Catalog {
   #fetch;
   #cache;
   #timeoutMs;
-  #batches = new Map(); // By SDK and age: calls of resolve that are about to be sent together.
+  #batches = new Map(); // By SDK and age: pending calls of resolve, sent as one request.
   #counted = new Set();
-  #modules = new Map(); // By SHA-256: one bundle is one module, however often it is loaded.
+  #modules = new Map(); // By SHA-256: a bundle is imported once, however often it is loaded.
   #revocations = { at: -Infinity, list: null };
 
   constructor(baseUrl, { fetch, cache, timeoutMs = 10_000 } = {}) {
@@ -66,7 +66,7 @@ export class Catalog {
     } catch (error) {
       const isAlone = batch.widgets.length === widgets.length;
       if (isAlone || !(error instanceof InvalidRequest)) throw error;
-      return this.#resolve(request, signal); // What is wrong may be in another call of the batch.
+      return this.#resolve(request, signal); // The error may be in another call of the batch.
     }
   }
 
@@ -93,15 +93,15 @@ export class Catalog {
         }
       } catch (error) {
         if (signal?.aborted) return;
-        // A SyntaxError: an event that is no JSON. Ask again.
+        // A SyntaxError: an event that is not JSON. Retry.
         if (!(error instanceof Unavailable || error instanceof SyntaxError)) throw error;
       }
-      if (Date.now() - began > STREAM_SILENCE_MS) failures = 0; // The stream did work.
+      if (Date.now() - began > STREAM_SILENCE_MS) failures = 0; // The stream worked.
       await pause(Math.min(pollSeconds, 2 ** failures) * (0.5 + Math.random() / 2), signal);
     }
   }
 
-  /** Calls of the same moment are one request. */
+  /** Concurrent calls share one request. */
   #batchFor(sdk, minAgeDays, size) {
     const key = JSON.stringify([sdk, minAgeDays]);
     let batch = this.#batches.get(key);
@@ -111,7 +111,7 @@ export class Catalog {
         if (this.#batches.get(key) === batch) this.#batches.delete(key);
         return this.#resolve({ sdk, minAgeDays, widgets: batch.widgets });
       });
-      batch.answer.catch(() => {}); // Those that still wait get the error.
+      batch.answer.catch(() => {}); // Waiting callers get the error.
       this.#batches.set(key, batch);
     }
     return batch;
@@ -145,7 +145,7 @@ export class Catalog {
         loaded = await run();
       } catch (error) {
         if (!(error instanceof Unavailable) || kept?.sdk !== sdk) throw error;
-        [plan, isOffline] = [kept, true]; // What was loaded last is what there is.
+        [plan, isOffline] = [kept, true]; // Use what was loaded last.
         loaded = await run();
       }
       await this.#cached("put", planAddress, new Response(JSON.stringify(plan)));
@@ -154,14 +154,14 @@ export class Catalog {
       return { id, ...plan, ...loaded, isOffline };
     } catch (error) {
       if (error instanceof Revoked) {
-        await revocations; // Kept by now: it is refused without a connection as well.
+        await revocations; // Cached by now: it is also rejected while offline.
         if (plan) await this.#forget(plan);
       }
       throw error;
     }
   }
 
-  /** Which version to run, with its files. `kept` is what was loaded last, if anything. */
+  /** Which version to run, with its files. `kept` is the last plan, if any. */
   async #choose(id, { sdk, installed, range, minAgeDays, acceptPermissions, signal }, kept) {
     const widgets = [{ id, installed, range }];
     // Whether the installed version itself runs on this SDK.
@@ -170,7 +170,7 @@ export class Catalog {
     const [{ status, offer, permissionsAdded, permissionsRemoved, message }, alone] = results;
     const said = { sdk, status, message, permissionsAdded, permissionsRemoved };
     if (status === "unlisted" && installed && kept?.version.version === installed) {
-      return { ...kept, ...said, update: null }; // It goes on working where it is installed.
+      return { ...kept, ...said, update: null }; // It keeps working where it is installed.
     }
     const current = results[0].installed;
     const needsConsent = current && permissionsAdded.length > 0 && !acceptPermissions;
@@ -182,12 +182,12 @@ export class Catalog {
     return { ...said, version, files, update: version === offer ? null : offer };
   }
 
-  /** The list, asked for once where many widgets are loaded together. */
+  /** The list, requested once if many widgets are loaded together. */
   #recentRevocations() {
     if (Date.now() - this.#revocations.at > REVOCATIONS_FRESH_MS) {
       const list = this.revocations().then(
         (it) => it.revocations,
-        () => [], // Not reached, and never heard of one.
+        () => [], // Unreachable, and nothing is cached.
       );
       this.#revocations = { at: Date.now(), list };
     }
@@ -220,7 +220,7 @@ export class Catalog {
     return { module, bundle, css, styleSheet };
   }
 
-  /** The bytes of a file that are what the catalog says: from the cache, or from its address. */
+  /** The verified bytes of a file, from the cache or from its URL. */
   async #verified({ url, sha256Hash }, signal) {
     const kept = await this.#cached("match", url).then((it) => it?.arrayBuffer());
     if (kept !== undefined && (await sha256(kept)) === sha256Hash) return kept;
@@ -245,7 +245,7 @@ export class Catalog {
     if (await this.#cached("match", mark)) return;
     await this.#ask(address, { method: "POST", keepalive: true }).then(
       () => this.#cached("put", mark, new Response("")),
-      () => this.#counted.delete(id), // Another load tries again.
+      () => this.#counted.delete(id), // The next load retries.
     );
   }
 
@@ -309,7 +309,7 @@ export class Catalog {
     }
   }
 
-  /** The answer to a request, unless it is an error. */
+  /** The response to a request; throws if it is an error. */
   async #ask(address, { gone = NotFound, hasTimeout = true, signal, ...request } = {}) {
     const signals = [signal, hasTimeout && AbortSignal.timeout(this.#timeoutMs)].filter(Boolean);
     let answer;
@@ -334,7 +334,7 @@ export class Catalog {
     return `${this.baseUrl}/api/v1/widgets/${path}`;
   }
 
-  /** A cache that is full, or fails, is as good as none. */
+  /** A cache that is full, or fails, is ignored. */
   async #cached(method, ...values) {
     try {
       return await (await this.#cache)?.[method](...values);

@@ -1,4 +1,4 @@
-// What can fail, each with a class of its own.
+// All errors, one class each.
 
 export class CatalogError extends Error {
   constructor(message, { cause, ...details } = {}) {

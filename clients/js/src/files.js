@@ -1,4 +1,4 @@
-// The files of a widget: refused, checked or imported; and where they are kept.
+// The files of a widget: checking, importing and caching.
 
 import { CatalogError, ImportFailed, Incompatible, NotFound, Revoked } from "./errors.js";
 
@@ -23,7 +23,7 @@ export async function sha256(bytes) {
   return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** Import these very bytes. Node imports no blob: addresses; only browsers need them for a CSP. */
+/** Import these bytes. Node cannot import blob: URLs; only browsers need them for a CSP. */
 export async function importBytes(bytes, url) {
   const isBrowser = typeof process !== "object" || !process.versions?.node;
   const address = isBrowser

@@ -1,4 +1,4 @@
-// What is asked, and reading what was answered.
+// Building requests, and reading responses.
 
 import { InvalidRequest, Unavailable } from "./errors.js";
 

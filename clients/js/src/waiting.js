@@ -1,4 +1,4 @@
-// Waiting, and no longer than the caller wants.
+// Waiting, with timeouts and abort signals.
 
 export function pause(seconds, signal) {
   return new Promise((done) => {

@@ -1,4 +1,4 @@
-// The page of `widget dev`: the preview panel, and what is wrong with the widget, live.
+// The page of `widget dev`: the preview panel, and the widget's errors, live.
 import { draw } from "./preview/panel.js";
 
 const place = document.querySelector("#place");
@@ -36,8 +36,8 @@ function show(faults, warnings, runs) {
   }));
 }
 
-// One after the other, however fast they come.
+// Sequentially, however fast they arrive.
 let turn = Promise.resolve();
 new EventSource("/changes").addEventListener("message", () => {
-  turn = turn.then(look).catch(() => {}); // The tool was ended; the page stays as it is.
+  turn = turn.then(look).catch(() => {}); // The tool has ended; the page stays as it is.
 });

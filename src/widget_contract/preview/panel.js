@@ -1,12 +1,12 @@
 // The preview panel: runs a version in a WidgetFrame, at any size, light or dark, with settings.
 // A page has one or more elements `[data-preview]`, each with a JSON block that describes what
-// to run; the rest is drawn here, since nothing of it works without scripts.
+// to run; the rest is built here, because none of it works without scripts.
 
 const CELL_PX = 96;
 const USUAL = { w: 4, h: 3 };
 const MOST_CELLS = 24;
 
-/** Draws the panel for a version. */
+/** Builds the panel for a version. */
 export function draw(place, version) {
   const panel = new Panel(version);
   place.replaceChildren(panel.element);
@@ -18,7 +18,7 @@ class Panel {
   #frame = null;
   #form = null;
   #size;
-  isWanted = false; // Whether it runs, or would if it could.
+  isWanted = false; // Whether it should run.
   #scheme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
 
   constructor(version) {
@@ -69,7 +69,7 @@ class Panel {
     this.#frame?.stop();
   }
 
-  /** Takes another state of the same version, and runs it unless somebody has ended the last. */
+  /** Replaces the version by a newer state, and runs it unless the last one was stopped. */
   async refresh(version) {
     this.#version = version;
     if (this.isWanted) await this.run();
@@ -150,7 +150,7 @@ class Panel {
     this.#fit();
   }
 
-  /** A widget larger than the stage is shown smaller, never cut off. */
+  /** A widget larger than the stage is scaled down, never cut off. */
   #fit() {
     const width = this.#size.w * CELL_PX;
     const height = this.#size.h * CELL_PX;

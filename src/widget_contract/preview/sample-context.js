@@ -1,15 +1,15 @@
-// A host for trying widgets: everything a context may hold, with made-up data.
-// No network, no disk: storage lives in memory and asking for an address always fails.
+// A host for trying out widgets: everything a context may contain, with sample data.
+// No network, no disk: storage is in memory, and fetching always fails.
 
 const DAY_MS = 86_400_000;
 const LIVE_EVERY_MS = 3_000;
 
 /**
- * A fresh context, as a dashboard would hand it to `mount(element, context)`.
+ * A new context, as a dashboard would pass it to `mount(element, context)`.
  *
- * now: the clock; dates in the data are counted from it.
- * live: whether watched topics move by themselves.
- * kept: what the widget has stored before, as [key, value] pairs; onKeep gets what it stores.
+ * now: the clock; dates in the data are relative to it.
+ * live: whether watched topics change by themselves.
+ * kept: the stored data of the widget, as [key, value] pairs; onKeep receives new data.
  */
 export function sampleContext({
   config = {}, locale = "en-GB", now, live = true, kept: before = [], onKeep = () => {},

@@ -3,20 +3,20 @@
 const LINES = "One on each line.";
 const MOST_FIELDS = 60;
 
-/** The settings that a manifest begins with. */
+/** The default settings of a manifest. */
 export function defaultConfig({ configSchema, defaultConfig: given }) {
   const defaults = fieldsOf(configSchema).filter(([, it]) => it.default !== undefined);
   const values = Object.fromEntries(defaults.map(([key, it]) => [key, it.default]));
   return isObject(given) ? { ...values, ...given } : values;
 }
 
-/** What an author suggests: the schema's `examples`, each a whole set of settings. */
+/** The author's presets: the schema's `examples`, each a complete set of settings. */
 export function presets({ configSchema }) {
   const { examples } = Object(configSchema);
   return Array.isArray(examples) ? examples.filter(isObject).slice(0, 12) : [];
 }
 
-/** Form controls for the settings; `onChange` gets all of them, whenever they are valid. */
+/** Form controls for the settings; `onChange` receives all of them when they are valid. */
 export class SettingsForm {
   #schema;
   #onChange;
@@ -123,7 +123,7 @@ const KINDS = {
   uri: "url", email: "email",
 };
 
-// A schema's `pattern` is left alone: a hostile one could block this page forever.
+// A schema's `pattern` is ignored: a malicious one could block this page forever.
 function text({ format, maxLength }, value, set) {
   const input = make("input", { type: KINDS[format] ?? "text", value: value ?? "" });
   if (Number.isInteger(maxLength) && maxLength >= 0) input.maxLength = maxLength;

@@ -1,14 +1,14 @@
-// WidgetFrame: runs a widget that nobody needs to trust, in a sandboxed frame of this page.
+// WidgetFrame: runs an untrusted widget in a sandboxed frame of this page.
 //
 //   const frame = new WidgetFrame(element, { onState: (state, message) => … });
 //   await frame.run({ bundleUrl, sha256Hash, styleUrl, permissions, config, scheme: "dark" });
 //   frame.update(config); frame.show("light"); frame.stop();
 //
-// The frame has an origin of its own and no network, so this page fetches the files, checks
-// them, and passes the bytes in. Whatever comes out of the frame may be a lie.
+// The frame has an opaque origin and no network, so this page fetches the files, verifies
+// them, and passes the bytes in. Messages from the frame are untrusted.
 
 const PING_EVERY_MS = 1_000;
-const SILENT_FOR_MS = 5_000; // Longer than any widget needs to draw, shorter than patience.
+const SILENT_FOR_MS = 5_000; // Longer than any widget needs to render.
 const START_WITHIN_MS = 10_000;
 const MESSAGES_A_SECOND = 100;
 const KEPT_CHARACTERS = 100_000;
@@ -34,8 +34,8 @@ export class WidgetFrame {
   #heardAt = 0;
   #received = 0;
 
-  /** onState gets "loading", "running", "stopped" or "failed", and a sentence;
-   *  onKeep gets what the widget stores: a key and JSON, to be given back as `kept`. */
+  /** onState receives "loading", "running", "stopped" or "failed", and a message;
+   *  onKeep receives what the widget stores: a key and JSON, to be passed as `kept`. */
   constructor(place, { onState = () => {}, onKeep = () => {} } = {}) {
     this.#place = place;
     this.#onState = onState;
@@ -46,7 +46,7 @@ export class WidgetFrame {
     return this.#frame !== null;
   }
 
-  /** A version by the addresses of its files, or by what is in them: `bundle` and `style`.
+  /** A version by the URLs of its files, or by their content: `bundle` and `style`.
    *  `credentials` is "same-origin" for files that only the visitor may read. */
   async run({ bundleUrl, sha256Hash, styleUrl = null, bundle, style, title = "Widget",
     permissions = [], config = {}, kept = [], scheme = "light", locale = navigator.language,
@@ -72,7 +72,7 @@ export class WidgetFrame {
     } catch {
       return this.#frame === frame && this.#fail("offline");
     }
-    if (this.#frame !== frame) return; // It was stopped meanwhile.
+    if (this.#frame !== frame) return; // Stopped meanwhile.
     frame.addEventListener("load", () => this.#frame === frame && this.#fail("left"));
     const { port1, port2 } = new MessageChannel();
     this.#port = port1;
@@ -101,7 +101,7 @@ export class WidgetFrame {
     clearInterval(this.#timer);
     removeEventListener("message", this.#hearWindow);
     this.#port?.close();
-    this.#frame?.remove(); // Whatever runs in it ends here.
+    this.#frame?.remove(); // This ends everything that runs in it.
     this.#port = this.#frame = null;
   }
 
@@ -110,15 +110,15 @@ export class WidgetFrame {
     this.#onState("failed", sentence(reason, message));
   }
 
-  /** Ends a widget that does not answer: one in an endless loop, where the browser gives the
-   *  frame a process of its own; in others the browser itself has to ask the visitor. */
+  /** Ends a widget that does not respond, such as one in an endless loop, if the browser runs the
+   *  frame in a separate process; otherwise the browser itself has to ask the visitor. */
   #watch() {
     let pingedAt = performance.now();
     this.#heardAt = pingedAt + START_WITHIN_MS - SILENT_FOR_MS;
     this.#received = 0;
     this.#timer = setInterval(() => {
       const now = performance.now();
-      // After a pause of this page itself, in the background for example, the frame gets time.
+      // If this page itself was paused, for example in the background, allow the frame some time.
       if (now - pingedAt > 3 * PING_EVERY_MS) this.#heardAt = Math.max(this.#heardAt, now);
       pingedAt = now;
       this.#received = 0;

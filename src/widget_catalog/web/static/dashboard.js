@@ -27,7 +27,7 @@ async function run(tile, installed) {
 const KEY = "widget-catalog-dashboard";
 const CELL_PX = 96;
 const GAP_PX = 12;
-const MOST_KEPT = 200_000; // Characters of all that a widget stores: others need room, too.
+const MOST_KEPT = 200_000; // Characters that a widget may store; localStorage is shared.
 
 const page = document.querySelector("[data-dashboard]");
 const grid = page.querySelector(".dash-grid");
@@ -59,7 +59,7 @@ function save() {
 
 async function showResults(text) {
   const found = await search(text).catch((fault) => announce(`The search failed: ${fault.message}`));
-  if (!found || text !== input.value.trim()) return; // Somebody has typed on.
+  if (!found || text !== input.value.trim()) return; // The input has changed.
   results.replaceChildren(...found.map(card));
   none.hidden = found.length > 0;
 }
@@ -120,14 +120,14 @@ class Tile {
 
   onKeep = (key, text) => {
     const kept = { ...this.saved.kept, [key]: text };
-    if (JSON.stringify(kept).length > MOST_KEPT) return; // What it has stored before stays.
+    if (JSON.stringify(kept).length > MOST_KEPT) return; // Its earlier data stays.
     this.saved.kept = kept;
     save();
   };
 
   async run(installed) {
     await run(this, installed).catch((fault) => this.onState("failed", fault.message));
-    if (!this.element.isConnected) this.frame?.stop(); // It was removed meanwhile.
+    if (!this.element.isConnected) this.frame?.stop(); // Removed meanwhile.
     else save();
   }
 
@@ -148,7 +148,7 @@ class Tile {
     this.element.style.setProperty("--h", this.saved.h);
   }
 
-  /** In front of another tile, or at the end. Frames go on where the browser can move them. */
+  /** Before another tile, or at the end. Frames keep running if the browser can move them. */
   move(before) {
     if (grid.moveBefore) grid.moveBefore(this.element, before);
     else grid.insertBefore(this.element, before);
@@ -187,7 +187,7 @@ class Tile {
   }
 }
 
-/** Calls `onMove` while a pointer that went down on the handle moves, then saves. */
+/** Calls `onMove` while the handle is dragged, then saves. */
 function follow(handle, element, onMove) {
   handle.addEventListener("pointerdown", (event) => {
     if (event.button !== 0) return;
@@ -209,7 +209,7 @@ function show(scheme) {
   for (const tile of tiles.values()) tile.frame?.show(scheme);
 }
 
-/** Who is signed in, as on the other pages; a fourth file for this would be one too many. */
+/** The account corner, as on the other pages; not worth another file. */
 async function showAccount(link) {
   const { username } = await (await fetch(`${link.dataset.account}/corner`)).json();
   if (username) Object.assign(link, { href: link.dataset.account, textContent: `@${username}` });

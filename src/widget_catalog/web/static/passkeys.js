@@ -1,5 +1,5 @@
-// Passkeys: a form with `data-passkey` asks the browser for one when it is sent, and takes what
-// the browser answers along in its field `credential`. Everything else works without a script.
+// Passkeys: when a form with `data-passkey` is submitted, the browser is asked for one, and its
+// response is sent in the field `credential`. Everything else works without a script.
 "use strict";
 
 const FAILURES = {
@@ -18,7 +18,7 @@ function text(buffer) {
   return btoa(plain).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
-// The options come as JSON, where bytes are texts.
+// The options are JSON, with bytes in base64url.
 function decoded(options) {
   const known = (list) => (list ?? []).map((it) => ({ ...it, id: bytes(it.id) }));
   const made = { ...options, challenge: bytes(options.challenge) };
@@ -67,7 +67,7 @@ function prepare(form) {
       await ask(form);
     } catch (fault) {
       button.disabled = false;
-      // Browsers may refuse what no click has started; the button is there for that.
+      // Browsers may require a click; that is what the button is for.
       if (!isByItself) say(FAILURES[fault.name] ?? "This browser could not use a passkey here.");
     }
   };

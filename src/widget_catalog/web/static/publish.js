@@ -1,12 +1,11 @@
-// Publishing from the browser, handier: drop a folder, and see how far the files are sent. The
-// form works without it.
+// Enhances publishing: drag and drop of a folder, and upload progress. The form works without it.
 "use strict";
 
 const MANIFEST = "widget.json";
 const MOST_FILES = 2000;
 const FIELDS = ["manifest", "bundle", "style"];
 
-// What was dropped, by path. Folders that no widget is in are passed over.
+// The dropped files by path. Folders that never contain a widget are skipped.
 async function readDropped(items) {
   const files = new Map();
   const entries = [...items].map((it) => it.webkitGetAsEntry?.()).filter(Boolean);
@@ -28,7 +27,7 @@ async function readEntry(entry, folder, files) {
   }
 }
 
-// Which of them are the widget: the manifest nearest to the top, and the files that it names.
+// The files of the widget: the topmost manifest, and the files it names.
 async function findWidget(files) {
   const paths = [...files.keys()];
   const ending = (end) => paths.filter((it) => it.endsWith(end));
@@ -43,7 +42,7 @@ async function findWidget(files) {
   let said = {};
   try {
     said = Object(JSON.parse(await files.get(path).text()));
-  } catch { /* The catalog says what is wrong with it. */ }
+  } catch { /* The catalog reports the error. */ }
   const folder = path.slice(0, -MANIFEST.length);
   const find = (name) => files.get(folder + String(name).replace(/^\.\//, ""));
   const main = said.main ?? "index.js";
@@ -128,7 +127,7 @@ class PublishForm {
     request.send(new FormData(this.form));
   }
 
-  // The page that follows; or this one, with what is wrong, and the files that were chosen.
+  // The next page; or this one, with the errors and the chosen files.
   show(request) {
     if (request.status === 0 || request.response === null) {
       for (const name of FIELDS) put(this.inputs[name]);

@@ -1,7 +1,7 @@
-// What makes public pages handier: every one of them works without it.
+// Enhancements of public pages, all of which work without it.
 "use strict";
 
-// The account corner: who is signed in is asked for apart, so that the page is the same for all.
+// The account corner: loaded separately, so that the page is the same for everybody.
 async function showAccount(link) {
   const answer = await fetch(`${link.dataset.account}/corner`, { credentials: "same-origin" });
   if (!answer.ok) return;
@@ -11,7 +11,7 @@ async function showAccount(link) {
   link.textContent = `@${username}`;
 }
 
-// Copy buttons: beside what is copied, which is also selected by one click.
+// Copy buttons, next to text that is also selected with one click.
 async function copy(button) {
   const code = button.parentElement.querySelector("code");
   const label = button.firstChild;
@@ -19,14 +19,14 @@ async function copy(button) {
     await navigator.clipboard.writeText(code.textContent);
     label.data = "Copied";
   } catch {
-    // Without a secure context there is no clipboard: the text is selected, to be copied by keys.
+    // Without a secure context there is no clipboard: select the text, to be copied by keyboard.
     getSelection().selectAllChildren(code);
     label.data = "Selected";
   }
   setTimeout(() => (label.data = "Copy"), 2000);
 }
 
-// Results follow what is typed: the page that the form leads to is fetched, and its results shown.
+// Search as you type: fetches the page of the form, and shows its results.
 function searchWhileTyping(form) {
   let waiting = 0;
   let asked = null;
@@ -59,7 +59,7 @@ function searchWhileTyping(form) {
   });
 }
 
-// Forms of the API reference: the answer is shown below, with what a client would look at.
+// Forms of the API reference: show the response below, with status and headers.
 const SHOWN_HEADERS = ["content-type", "cache-control", "etag", "vary", "access-control-allow-origin", "retry-after"];
 const MOST_SHOWN = 20_000;
 
@@ -75,7 +75,7 @@ function pretty(text) {
   try {
     shown = JSON.stringify(JSON.parse(text), null, 2);
   } catch {
-    // Not JSON: as it came.
+    // Not JSON: unchanged.
   }
   return shown.length > MOST_SHOWN ? `${shown.slice(0, MOST_SHOWN)}\n…` : shown;
 }

@@ -1,4 +1,4 @@
-// The search page of a static site: finds with the client what a service would answer.
+// The search page of a static site: searches with the client, like a service.
 
 import { Catalog } from "../client/v1/client.js";
 import { catalogFetch } from "../client/v1/static.js";
