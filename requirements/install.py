@@ -1,4 +1,4 @@
-"""Makes .venv hold exactly what the files in this folder pin, with uv or else with pip.
+"""Makes .venv contain exactly what the files in this folder pin, with uv or otherwise with pip.
 
 Only the standard library is used: this runs before anything is installed. `./dev` calls it.
 """
@@ -45,7 +45,7 @@ UV_SOURCES = {"UV_DEFAULT_INDEX", "UV_INDEX", "UV_INDEX_URL", "UV_EXTRA_INDEX_UR
 
 
 class Installed(NamedTuple):
-    """What .venv holds: which requirements, for which interpreter and folder, and their hash."""
+    """The state of .venv: which requirements, for which interpreter and folder, and their hash."""
 
     kind: str
     place: str
@@ -53,7 +53,7 @@ class Installed(NamedTuple):
 
 
 def ensure_environment(wanted: str) -> None:
-    """Make .venv hold exactly what the lock file says; instant when it already does."""
+    """Make .venv match the lock file; immediate if it already does."""
     if is_installed(wanted):
         return
     with only_one_set_up():
@@ -140,7 +140,7 @@ def project_files() -> list[str]:
 
 
 def find_pip() -> list[object] | None:
-    """The interpreter's own pip, else the one it carries to put into virtual environments."""
+    """The interpreter's own pip, or the one it bundles for virtual environments."""
     if importlib.util.find_spec("pip"):
         return [sys.executable, "-m", "pip"]
     if importlib.util.find_spec("ensurepip") is None:
@@ -157,7 +157,7 @@ def find_pip() -> list[object] | None:
 
 
 def install_uv() -> str | None:
-    """A pinned uv in .cache, or None where there is none for this platform."""
+    """A pinned uv in .cache, or None if there is none for this platform."""
     requirements = REQUIREMENTS / "uv.txt"
     place = CACHE / f"uv-{hashlib.sha256(requirements.read_bytes()).hexdigest()[:12]}"
     if not place.exists() and (pip := find_pip()):
@@ -180,7 +180,7 @@ def install_uv() -> str | None:
 
 
 def pip_settings(environment: Mapping[str, str]) -> dict[str, str]:
-    """What pip's files and variables say, in the order of pip's manual: later ones win."""
+    """The settings in pip's files and variables, in the order of pip's manual: later ones win."""
     home, file = Path.home(), environment.get("PIP_CONFIG_FILE", "")
     user = Path(environment.get("XDG_CONFIG_HOME") or home / ".config")
     files = [Path("/etc/xdg/pip/pip.conf"), Path("/etc/pip.conf"), home / ".pip/pip.conf"]
@@ -197,7 +197,7 @@ def pip_settings(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def uv_settings(environment: Mapping[str, str]) -> dict[str, str]:
-    """pip's settings in the words of uv, as far as uv has none of its own."""
+    """pip's settings with uv's names, unless uv has its own."""
     pip = pip_settings(environment)
     given = {}
     for name, uv_name in UV_NAMES.items():
@@ -221,7 +221,7 @@ def uv_settings(environment: Mapping[str, str]) -> dict[str, str]:
 
 @contextlib.contextmanager
 def only_one_set_up() -> Iterator[None]:
-    """One at a time. The kernel releases the lock when the processes that have it have ended.
+    """One at a time. The kernel releases the lock when all processes that hold it have ended.
 
     An installer inherits it, so that one that outlives ./dev is waited for.
     """
@@ -268,7 +268,7 @@ def ensure_programs(wanted: Mapping[str, list[str]], why: str) -> None:
 
 
 def ensure_japanese_font() -> None:
-    """Names in the demo are Japanese, and a small system has no font for them."""
+    """The demo has Japanese names, and a minimal system has no font for them."""
     fonts = ["fc-list", ":lang=ja"]
     if shutil.which("fc-list") and not subprocess.run(fonts, capture_output=True).stdout:
         apt_install("fonts-vlgothic", why="to show Japanese names")

@@ -1,4 +1,4 @@
-"""Runs the commands of a set-up: a line each for a person, all their output in a log."""
+"""Runs the commands of a set-up: one line each for a person, all their output in a log."""
 
 import contextlib
 import errno
@@ -18,7 +18,7 @@ _DISK_FULL = ("No space left on device", "os error 28", "Disk quota exceeded", "
 
 
 class StepFailed(Exception):
-    """A command has failed; what it said is at the end of the log."""
+    """A command has failed; its output is at the end of the log."""
 
     def __init__(self, command: list[str], code: int) -> None:
         self.last_lines = LOG.read_text(errors="replace").splitlines()[-_LAST_LINES:]
@@ -28,7 +28,7 @@ class StepFailed(Exception):
 
 
 class _Step:
-    """The one that is under way; there is one at a time."""
+    """The current step; there is one at a time."""
 
     text = ""
     began = 0.0
@@ -36,7 +36,7 @@ class _Step:
 
 @contextlib.contextmanager
 def step(text: str) -> Iterator[None]:
-    """A line that says what is done, and how long it took."""
+    """A line that says what is being done, and how long it took."""
     _Step.text, _Step.began = f"  {text} …", time.monotonic()
     print(_Step.text, end="", file=sys.stderr, flush=True)
     try:
@@ -84,7 +84,7 @@ def say(text: str) -> None:
 
 
 def fail(failure: StepFailed | OSError) -> NoReturn:
-    """End with a sentence that a person can act on."""
+    """Exit with a message that a person can act on."""
     match failure:
         case StepFailed(is_disk_full=True) | OSError(errno=errno.ENOSPC | errno.EDQUOT):
             free_mb = shutil.disk_usage(ROOT).free // 2**20

@@ -1,4 +1,4 @@
-"""Fixtures every layer shares. All of them go through the real code."""
+"""Fixtures shared by all tests. All of them use the real code."""
 
 import os
 from collections.abc import Iterator
@@ -47,7 +47,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture
 def node(tmp_path: Path) -> Iterator[Node]:
-    """A data folder that is opened without a server."""
+    """A data folder opened without a server."""
     made = open_node(empty_folder(tmp_path / "data"), is_durable=False)
     yield made
     made.store.close()
@@ -69,7 +69,7 @@ def service(tmp_path: Path) -> Iterator[Service]:
 
 @pytest.fixture(scope="session")
 def postgresql_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A real PostgreSQL: the one in DATABASE_URL, else one started for this run."""
+    """A real PostgreSQL: the one in DATABASE_URL, or one started for this run."""
     if given := os.environ.get("DATABASE_URL"):
         yield given
         return
@@ -82,9 +82,10 @@ def postgresql_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """A real Chromium: the one in $CHROMIUM, else the system's.
+    """A real Chromium: the one in $CHROMIUM, or the system's.
 
-    It lives for one module only: while playwright runs, no other event loop can in this process.
+    It lives for one module only: while playwright runs, no other event loop can run in this
+    process.
     """
     program = find_chromium()
     if program is None:

@@ -1,4 +1,4 @@
-"""Where files to import lie, and in which ways they are imported."""
+"""The folder of files to import, and the ways in which they are imported."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from widget_catalog.actions import import_catalog
 
 @pytest.fixture
 def beside(tmp_path: Path) -> Path:
-    """The folder that the imported file lies in."""
+    """The folder of the imported file."""
     folder = tmp_path / "files"
     folder.mkdir()
     return folder
@@ -17,6 +17,8 @@ def beside(tmp_path: Path) -> Path:
 
 @pytest.fixture(params=["at once", "staged"])
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Small files are written at once, large ones are staged first: it must make no difference."""
+    """Small files are written immediately, large ones are staged first: the result must be the
+    same.
+    """
     if request.param == "staged":
         monkeypatch.setattr(import_catalog, "_MOST_AT_ONCE", 0)

@@ -34,7 +34,7 @@ def exported(node: Node) -> bytes:
 
 
 def take(node: Node, content: bytes, beside: Path) -> ImportSummary:
-    """Import the content of a file that lies in `beside`."""
+    """Import the content of a file in `beside`."""
     lines = content.splitlines(keepends=True)
     return import_catalog(node.store, node.bundles, lines, beside, MAX_BUNDLE_BYTES)
 

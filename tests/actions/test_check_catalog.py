@@ -1,4 +1,4 @@
-"""Doctor: what is wrong is named, what is untidy is told, what can be rebuilt is."""
+"""Doctor: errors are named, leftovers are reported, and what can be rebuilt is."""
 
 import os
 import threading
@@ -51,7 +51,7 @@ def _make_older(path: Path) -> None:
 
 
 def _untidy(node: Node) -> tuple[Path, Path]:
-    """Leave a bundle that no version has, and what an interrupted write leaves."""
+    """Leave a bundle without a version, and the leftovers of an interrupted write."""
     unknown = node.folder.bundles / "ab" / f"{'c' * 62}.js"
     unknown.parent.mkdir(exist_ok=True)
     unknown.write_bytes(b"x")
@@ -63,7 +63,7 @@ def _untidy(node: Node) -> tuple[Path, Path]:
 
 
 class UnreachableBundles(LocalBundles):
-    """As an object store that goes away while doctor runs."""
+    """Like an object store that becomes unreachable while doctor runs."""
 
     def open(self, *_: object) -> NoReturn:
         raise BundlesDown

@@ -1,4 +1,4 @@
-"""Counting by group commit: nothing that was acknowledged is lost, and nobody waits in vain."""
+"""Counting with group commit: nothing acknowledged is lost, and no request waits forever."""
 
 import asyncio
 import sqlite3
@@ -24,7 +24,7 @@ def counter(node: Node) -> Iterator[DownloadCounter]:
 
 
 def _counts(node: Node) -> dict[int, int]:
-    """What is stored; the counts that readers see are the same."""
+    """The stored counts; readers see the same."""
     with node.store.reading() as connection:
         stored = get_counts(connection, range(1, 6))
     assert {i: node.counts.slots[i] for i in stored} == stored

@@ -1,4 +1,4 @@
-"""Passwords and secrets as they are kept."""
+"""How passwords and secrets are stored."""
 
 from widget_catalog.actions.credentials import (
     hash_password,
@@ -9,7 +9,7 @@ from widget_catalog.actions.credentials import (
 
 
 def test_a_password_is_kept_at_a_cost_that_guessing_feels() -> None:
-    """At least what RFC 9106 recommends where memory is scarce: 64 MiB, three passes."""
+    """At least what RFC 9106 recommends if memory is scarce: 64 MiB, three passes."""
     kept = hash_password("correct horse battery")
 
     assert kept.startswith("$argon2id$v=19$m=65536,t=3,p=4$")

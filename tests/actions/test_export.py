@@ -1,4 +1,4 @@
-"""Export: ordered, the same bytes for the same catalog, and a way back through import."""
+"""Export: ordered, the same bytes for the same catalog, and importable."""
 
 import json
 import tempfile

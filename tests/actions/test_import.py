@@ -1,4 +1,4 @@
-"""Import: what is new is added, what is there is skipped, and nothing else ever changes."""
+"""Import: new data is added, existing data is skipped, and nothing else ever changes."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Import with `bundleFile`: bytes are taken in, checked, and given back if anything fails."""
+"""Import with `bundleFile`: files are stored, verified, and removed if anything fails."""
 
 import hashlib
 import os
@@ -20,7 +20,7 @@ AT = "Line 1: versions[0]"
 
 
 def _fault(node: Node, beside: Path, **fields: Any) -> str:
-    """The message for a version with these fields; nothing is kept."""
+    """The error for a version with these fields; nothing is stored."""
     before = state_of(node)
     with pytest.raises(InvalidImport) as refused:
         take(node, ndjson(widget_line(versions=[stored_line(**fields)])), beside)

@@ -1,4 +1,4 @@
-"""Import: every fault names its line and field, and nothing is kept of the whole file."""
+"""Import: every error names its line and field, and nothing of the file is stored."""
 
 import json
 from pathlib import Path
@@ -22,7 +22,7 @@ def _without(line: dict[str, Any], key: str) -> dict[str, Any]:
 
 
 def _refused(node: Node, beside: Path, faulty: bytes) -> str:
-    """The first fault of a file whose fourth line is this, after good ones and a blank one."""
+    """The first error of a file whose fourth line is this, after valid ones and a blank one."""
     (beside / "clock.js").write_bytes(b"export default class {}")
     take(node, ndjson(widget_line("there/before", downloadCount=3)), beside)
     before = state_of(node)
@@ -171,7 +171,7 @@ def _all_faults(node: Node, beside: Path, line: dict[str, Any]) -> list[str]:
 
 
 def test_all_faults_of_a_line_are_told_at_once(node: Node, beside: Path) -> None:
-    """What is of the wrong type hides neither what has the right one nor what is unknown."""
+    """A value of the wrong type hides neither other errors nor unknown fields."""
     versions = [
         version_line("1.0.0", revoked={"reason": "", "at": "never"}),
         None,
@@ -254,7 +254,7 @@ def test_a_version_that_is_given_twice_in_a_line(node: Node, beside: Path, again
 
 @pytest.mark.parametrize("key", ["acme/first", "there/before"])
 def test_a_published_version_with_another_hash(node: Node, beside: Path, key: str) -> None:
-    """Whether it stands earlier in the same file or was there before."""
+    """In an earlier line of the same file, or already in the catalog."""
     line = json.dumps(widget_line(key, versions=[version_line(sha256Hash="ab" * 32)])).encode()
 
     assert _refused(node, beside, line) == (

@@ -1,4 +1,4 @@
-"""What a file from somebody else cannot do by being imported, and what the audit log tells."""
+"""What an imported file from someone else cannot do, and what the audit log records."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -34,7 +34,7 @@ def _take(node: Node, *lines: dict[str, Any], **options: Any) -> ImportSummary:
 
 
 def _refused(node: Node, *lines: dict[str, Any], **options: Any) -> list[str]:
-    """The faults of a file; nothing of it is kept, not even in the audit log."""
+    """The errors of a file; nothing of it is stored, not even in the audit log."""
     before, audited = state_of(node), _audit(node)
     with pytest.raises(InvalidImport) as refused:
         _take(node, *lines, **options)

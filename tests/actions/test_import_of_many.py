@@ -1,4 +1,4 @@
-"""Files so large that helpers make the widgets of it ready: nothing else may be different."""
+"""Files large enough for helper processes: the result must be the same."""
 
 import os
 import signal
@@ -31,7 +31,7 @@ def plain_lines() -> list[bytes]:
 
 
 def children() -> set[int]:
-    """The processes that this one has started and that are still there."""
+    """The running child processes of this one."""
     return {
         int(pid)
         for pid in Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read_text().split()
@@ -160,7 +160,7 @@ def test_helpers_end_when_the_import_is_killed(tmp_path: Path) -> None:
 
 
 def test_long_lines_are_not_held_by_the_hundred() -> None:
-    """However long they are, only some are in memory at once."""
+    """However long they are, only a few are in memory at once."""
     long = ndjson(widget_line("many/long", description="x" * 1_000_000))
 
     batches = [len(batch) for batch in draft_lines([long] * 30, now(), draw)]

@@ -1,4 +1,4 @@
-"""Installs by day: noted with every count, written a little later, shown as a chart."""
+"""Installs by day: collected with every count, written a little later, shown as a chart."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""The OAuth server over time, and when two come at once."""
+"""The OAuth server over time, and with concurrent requests."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -224,7 +224,7 @@ def test_a_pair_is_kept_for_others_only_as_long_as_they_may_have_it(
 def test_of_many_that_come_at_once_with_a_code_one_wins_and_then_all_is_over(
     store: Store, ann: Account
 ) -> None:
-    """The others are indistinguishable from a thief; so nothing of it stays."""
+    """The others are indistinguishable from a thief, so everything is revoked."""
     fields = code_fields(new_code(store, ann))
 
     with ThreadPoolExecutor(8) as threads:

@@ -1,4 +1,4 @@
-"""Imports that are staged: what happens between acceptance and the end, and to whom."""
+"""Staged imports: what happens between acceptance and completion."""
 
 import os
 from pathlib import Path

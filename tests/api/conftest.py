@@ -1,4 +1,4 @@
-"""A site that programs sign people in to, and somebody with a browser there."""
+"""A site that programs sign people in to, and a person with a browser."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""What the API should show for a line that was imported, written out by hand from the contract."""
+"""The API's expected output for an imported line, written by hand from the contract."""
 
 from typing import Any
 from urllib.parse import quote
@@ -35,7 +35,7 @@ def entry(widget: dict[str, Any], version: dict[str, Any]) -> dict[str, Any]:
 
 
 def summary(widget: dict[str, Any], **fields: Any) -> dict[str, Any]:
-    """A WidgetSummary of a widget whose first version is its latest; `fields` come on top."""
+    """A WidgetSummary of a widget whose first version is its latest; `fields` override."""
     versions = widget["versions"]
     return {
         "scope": widget["scope"],
@@ -51,7 +51,7 @@ def summary(widget: dict[str, Any], **fields: Any) -> dict[str, Any]:
 
 
 def found(site: InProcessSite, query: str = "", /, **parameters: str) -> list[str]:
-    """The `scope/name` of every result, in order; all of them fit the page."""
+    """The `scope/name` of every result, in order; all of them fit on one page."""
     pairs = [f"{key}={quote(value, safe='')}" for key, value in parameters.items()]
     answer = site.get(f"{SEARCH}?{'&'.join(filter(None, [query, *pairs]))}")
     assert answer.status == 200, answer.body

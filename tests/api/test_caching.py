@@ -1,4 +1,4 @@
-"""Conditional requests and compression of the API's answers."""
+"""Conditional requests and compression of API responses."""
 
 import gzip
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""GET /cdn/@{scope}/{name}/{version}/index.js: the bundles that are stored here."""
+"""GET /cdn/@{scope}/{name}/{version}/index.js: stored bundles."""
 
 import hashlib
 from collections.abc import Iterator

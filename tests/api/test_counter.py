@@ -12,7 +12,7 @@ CLOCK = "/api/v1/widgets/acme/clock"
 
 
 def _counts(site: InProcessSite) -> tuple[int, int, int]:
-    """What detail, search and statistics say."""
+    """The counts in detail, search and statistics."""
     [found] = site.get(SEARCH).json()["widgets"]
     detail = site.get(CLOCK).json()["widget"]["downloadCount"]
     return detail, found["downloadCount"], site.get("/api/stats").json()["downloads"]

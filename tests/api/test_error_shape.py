@@ -1,4 +1,4 @@
-"""One shape for every failure of every route: body, content type, CORS, Allow; HEAD and OPTIONS."""
+"""One format for all errors of all routes: body, content type, CORS, Allow; HEAD and OPTIONS."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -63,7 +63,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessSite]:
 
 
 def assert_error(answer: Answer, path: str, status: int, **headers: str) -> None:
-    """The whole answer is an error in our shape, and has these headers and no others."""
+    """The complete response is an error in our format, with exactly these headers."""
     assert answer.status == status
     body = answer.json()
     assert list(body) == ["error"]

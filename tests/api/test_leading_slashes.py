@@ -1,4 +1,4 @@
-"""Paths that begin with several slashes: redirected within this origin, never to another."""
+"""Paths that start with several slashes: redirected within this origin, never to another."""
 
 from collections.abc import Iterator
 from urllib.parse import urljoin, urlsplit
@@ -13,7 +13,7 @@ ORIGIN = "https://catalog.example"
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessSite]:
-    """One for all: what is redirected does not depend on what is in the catalog."""
+    """Shared: redirects do not depend on the catalog's content."""
     with InProcessSite(tmp_path_factory.mktemp("slashes") / "data") as made:
         yield made
 

@@ -1,4 +1,4 @@
-"""GET and POST /api/auth/oauth2/authorize: who is asked what, and where they are sent."""
+"""GET and POST /api/auth/oauth2/authorize: the question, and the redirect."""
 
 from urllib.parse import quote, urlencode
 
@@ -118,7 +118,7 @@ def test_no_other_site_can_agree_for_somebody(
 
 
 def test_no_bearer_token_can_agree(ann: Browsing) -> None:
-    """A machine's token could make itself one without limits."""
+    """A machine's token could otherwise create an unlimited one."""
     stranger = Browsing(ann.site)
     csrf = ann.get("/api/auth/session").json()["csrfToken"]
     body = {"name": "a token", "actions": ["publish"]}

@@ -1,4 +1,4 @@
-"""GET userinfo and metadata, and how programs are refused under /api/auth/oauth2."""
+"""GET userinfo and metadata, and errors for programs under /api/auth/oauth2."""
 
 import pytest
 from authlib.oauth2.rfc8414 import AuthorizationServerMetadata
@@ -59,7 +59,7 @@ def test_userinfo_is_for_those_with_a_good_token(
 
 
 def test_a_cookie_plays_no_role_where_programs_ask(ann: Browsing) -> None:
-    """Not even a good one without its CSRF token, nor a bad one."""
+    """Neither a valid one without its CSRF token, nor an invalid one."""
     tokens = sign_in_program(ann)
     for cookie in (ann.cookies["session"], "wcs_unknown"):
         browsing = Browsing(ann.site)

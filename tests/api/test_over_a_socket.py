@@ -1,4 +1,4 @@
-"""What only a real server shows: how addresses are decoded, and that a body is ignored."""
+"""What only a real server shows: decoding of URLs, and ignored bodies."""
 
 from collections.abc import Iterator
 from http.client import HTTPConnection
@@ -25,7 +25,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 def _ask(
     served: Service, method: str, target: str, body: bytes | None = None, **headers: str
 ) -> tuple[int, str, bytes]:
-    """Status, CORS header and body. The target goes out just as it is written."""
+    """Status, CORS header and body. The target is sent unchanged."""
     connection = HTTPConnection("127.0.0.1", served.port, timeout=30)
     connection.request(method, target, body, {k.replace("_", "-"): v for k, v in headers.items()})
     answer = connection.getresponse()

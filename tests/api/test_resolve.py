@@ -153,7 +153,7 @@ def test_a_message_says_why_no_version_is_offered(
 
 
 def test_a_minimum_age_depends_on_the_time(tmp_path: Path) -> None:
-    """The same request is answered anew, though nothing has changed."""
+    """The same request gets another response, although nothing has changed."""
     today = datetime(2026, 2, 2, tzinfo=UTC)
     with InProcessSite(tmp_path / "data", lambda: today) as site:
         site.add(widget_line("acme/clock", versions=[_version("1.0.0", 1)]))
@@ -243,7 +243,7 @@ def test_other_methods_and_encodings(shop: InProcessSite) -> None:
 
 
 def test_others_are_let_in_while_many_widgets_are_resolved(shop: InProcessSite) -> None:
-    """No widget here has many versions; long ranges alone take their time."""
+    """No widget here has many versions; parsing long ranges alone takes a while."""
     wanted = " || ".join(f">={i}.0.0 <{i}.0.1" for i in range(100, 140))
     widgets = [{"id": "acme/none", "range": wanted + f" || {number}"} for number in range(45)]
     body = json.dumps({"sdk": "1.0.0", "widgets": widgets}).encode()

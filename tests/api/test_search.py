@@ -1,4 +1,4 @@
-"""GET /api/v1/widgets/search: what `q` finds, and what a result looks like."""
+"""GET /api/v1/widgets/search: what `q` finds, and the format of a result."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -32,7 +32,7 @@ WIDGETS = [
 def shop(
     tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
 ) -> Iterator[InProcessSite]:
-    """The same widgets on both ways into the index."""
+    """The same widgets, added to the index in both ways."""
     site = InProcessSite(tmp_path_factory.mktemp("shop") / "data")
     if request.param == "there at the start":
         site.add_old(*WIDGETS)

@@ -44,7 +44,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessSite]:
 
 
 def _offered(site: InProcessSite, sdk: str) -> dict[str, int | None]:
-    """Of every widget, which of its versions is offered; the whole entry is looked at."""
+    """The offered version of every widget; the whole entry is checked."""
     answer = site.get(f"{SEARCH}?limit=100&compatSdk={sdk}")
     assert answer.status == 200, answer.body
     offered = {}

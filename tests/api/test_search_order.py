@@ -1,4 +1,4 @@
-"""GET /api/v1/widgets/search: the five ranks, popularity, ties, and walking the pages."""
+"""GET /api/v1/widgets/search: the five ranks, popularity, ties, and paging."""
 
 import random
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from support.widgets import version_line, widget_line
 
 
 def _named(*names: str, description: str | None = None) -> list[dict[str, object]]:
-    """Widgets whose downloads rise: without ranks they would come in the opposite order."""
+    """Widgets with increasing downloads: without ranks they would be in reverse order."""
     return [
         widget_line(f"a/w{i}", displayName=it, description=description, downloadCount=10 * i)
         for i, it in enumerate(names)
@@ -65,7 +65,7 @@ SAME_RANK = [
 def pairs(
     tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
 ) -> Iterator[InProcessSite]:
-    """Every pair of names in a scope of its own, on both ways into the index."""
+    """Every pair of names in its own scope, added to the index in both ways."""
     lines = [
         widget_line(f"s{i}/w{j}", displayName=name, description=None, downloadCount=10 * j)
         for i, (_, *names) in enumerate(RANKED + SAME_RANK)

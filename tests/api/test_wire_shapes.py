@@ -1,4 +1,4 @@
-"""Every public answer has the shape that the contract says: all fields, in order, and no others."""
+"""Every public response has the format of the contract: all fields, in order, and no others."""
 
 from collections.abc import Iterator
 
@@ -19,7 +19,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessSite]:
 
 
 def assert_shaped(answer: Answer, shape: type[wire.Shape]) -> None:
-    """Read as the shape and written again, it is the same byte for byte."""
+    """Decoded and encoded again, it has the same bytes."""
     assert msgspec.json.encode(msgspec.json.decode(answer.body, type=shape)) == answer.body
 
 

@@ -1,4 +1,4 @@
-"""The made-up catalogs: the same every time, and good for a real import."""
+"""Generated catalogs: reproducible, and valid for a real import."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What `./dev bench` understands, which scenarios it chooses and how it tells the results."""
+"""The options of `./dev bench`, its choice of scenarios, and its report."""
 
 import json
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""The arithmetic that every reported figure goes through."""
+"""The arithmetic of all reported figures."""
 
 import random
 

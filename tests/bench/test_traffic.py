@@ -1,4 +1,4 @@
-"""What is asked, and the two ends it is asked between: the client and the bare server."""
+"""The requests, and both ends of the connection: the client and the bare server."""
 
 import socket
 import threading

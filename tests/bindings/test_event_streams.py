@@ -52,7 +52,7 @@ class Stream:
         return await asyncio.wait_for(self.sent.get(), TIMEOUT_S)
 
     async def changes(self, count: int) -> list[Any]:
-        """The next so many, without comments."""
+        """The next changes, without comments."""
         found: list[Any] = []
         while len(found) < count:
             lines = (await self.next())["body"].decode().splitlines()

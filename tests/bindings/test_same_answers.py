@@ -1,4 +1,4 @@
-"""RSGI, which `serve` runs, and ASGI, for other servers, answer alike to the last byte."""
+"""RSGI, used by `serve`, and ASGI, for other servers, return identical bytes."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The real service for a browser to look at: with the demo catalog, and with people who sign in."""
+"""The real service for a browser: with the demo catalog, and with people who sign in."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor

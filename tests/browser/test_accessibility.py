@@ -84,7 +84,7 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
 
 
 def faults_of(page: Page, axe: str, path: str = "") -> list[str]:
-    """In both themes, which differ in their colors alone."""
+    """In both themes, which differ only in their colors."""
     page.evaluate(axe)
     found = page.evaluate(_FIND, {"color-contrast": {"enabled": False}})
     for scheme in SCHEMES:

@@ -1,4 +1,6 @@
-"""The dashboard in a real browser: added with a click, arranged by pointer and keyboard, kept."""
+"""The dashboard in a real browser: adding widgets, arranging them by pointer and
+keyboard, saving.
+"""
 
 from collections.abc import Iterator
 from typing import Any, Literal

@@ -1,4 +1,4 @@
-"""Texts of authors that are long, are markup, or run from right to left: pages stay whole."""
+"""Authors' texts that are long, contain markup, or run from right to left: pages stay intact."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor

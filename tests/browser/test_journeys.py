@@ -1,4 +1,4 @@
-"""What visitors come for, from the first page to the end, in a real browser."""
+"""Typical tasks of visitors, from the first page to the end, in a real browser."""
 
 import contextlib
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ _WEATHER = "/widgets/home/weather"
 
 @pytest.fixture(scope="module")
 def elsewhere() -> Iterator[ScriptedServer]:
-    """Somebody's own site, on an origin of its own."""
+    """Another site, on its own origin."""
     with scripted_server() as server:
         yield server
 
@@ -31,7 +31,7 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
 
 @contextlib.contextmanager
 def quiet_page(context: BrowserContext, *origins: str) -> Iterator[Page]:
-    """A page that complains of nothing and asks nobody but these."""
+    """A page without console errors, which sends requests only to these."""
     page = context.new_page()
     complaints: list[str] = []
     asked: list[str] = []

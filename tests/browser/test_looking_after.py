@@ -1,4 +1,4 @@
-"""Looking after widgets and the catalog with a real browser. No script of ours runs."""
+"""Managing widgets and the catalog with a real browser. No script of ours runs."""
 
 import contextlib
 from collections.abc import Iterator
@@ -54,7 +54,7 @@ FAULTS = """() => {
 def visiting(
     browser: Browser, village_service: Service, name: str, width: int, scheme: Scheme = "light"
 ) -> Iterator[Page]:
-    """Somebody signed in; whatever the console says is a fault, and no other host is asked."""
+    """A signed-in person; console messages are errors, and no other host is contacted."""
     context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
     context.set_default_timeout(60_000)
     page = context.new_page()

@@ -59,7 +59,7 @@ POOR_CONTRAST = """() => {
 def opened(
     browser: Browser, service: Service, path: str, width: int, scheme: Scheme = "light"
 ) -> Iterator[Page]:
-    """The page, which must neither complain nor ask anybody else for anything."""
+    """The page, without console errors and without requests to other hosts."""
     context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
     page = context.new_page()
     complaints: list[str] = []

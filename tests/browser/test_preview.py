@@ -1,4 +1,4 @@
-"""The live preview in a real browser: real widgets run, and hostile ones get nowhere."""
+"""The live preview in a real browser: real widgets run, and malicious ones are contained."""
 
 import json
 import socket
@@ -140,7 +140,7 @@ CALM = {
 
 
 class Listener:
-    """Another host: `heard` is whatever reached it, were it only a connection."""
+    """Another host: `heard` has everything that reached it, even a connection."""
 
     def __init__(self) -> None:
         self.heard: list[bytes] = []
@@ -201,7 +201,7 @@ def status(page: Page) -> Any:
 
 
 def wait_until(frame: Frame, condition: str) -> None:
-    """Playwright's own way needs eval, which the policy of the frame forbids."""
+    """Playwright's own wait needs eval, which the policy of the frame forbids."""
     deadline = time.monotonic() + 10
     while not frame.evaluate(condition):
         assert time.monotonic() < deadline, condition

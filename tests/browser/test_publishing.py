@@ -1,4 +1,4 @@
-"""Publishing with a real browser: a folder is dropped, or files are chosen without a script."""
+"""Publishing with a real browser: dropping a folder, or choosing files without a script."""
 
 import json
 from pathlib import Path
@@ -20,7 +20,7 @@ export function mount(element) {
 
 
 def a_widget(folder: Path, name: str, **more: Any) -> Path:
-    """A folder as authors have it, with much that is not published."""
+    """A typical author's folder, with many files that are not published."""
     (folder / "node_modules" / "x").mkdir(parents=True)
     (folder / "node_modules" / "x" / "widget.json").write_text("{}")
     (folder / "dist").mkdir()
@@ -48,7 +48,7 @@ def signed_in(
 
 
 def drop(page: Page, target: Locator, folder: Path) -> None:
-    """As the system does it when somebody drags a folder from outside onto the page."""
+    """As the system does when a folder is dragged onto the page."""
     box = target.bounding_box()
     assert box is not None
     session = page.context.new_cdp_session(page)

@@ -20,7 +20,7 @@ HERE = "/account/second-factor"
 
 
 class Place:
-    """A running catalog that is reached by a host name, as passkeys need it."""
+    """A running catalog that is reached by a host name, as passkeys require."""
 
     def __init__(self, service: Service) -> None:
         self.service = service
@@ -52,8 +52,11 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
 def visiting(
     browser: Browser, *origins: str, has_script: bool = True, is_refused: bool = True
 ) -> Iterator[Page]:
-    """A page that must not complain: the policy of its scripts lets it do all that it does. It asks
-    nobody but these origins. If something is refused on purpose, the console says so."""
+    """A page without console errors: its policy allows everything it does.
+
+    It sends requests only to these origins. If something is rejected on purpose, the console
+    reports it.
+    """
     context = browser.new_context(
         viewport={"width": PHONE, "height": 900}, java_script_enabled=has_script
     )
@@ -74,7 +77,7 @@ def visiting(
 
 
 def with_authenticator(page: Page) -> str:
-    """Plug an authenticator into the browser; gives its id."""
+    """Add a virtual authenticator to the browser; returns its id."""
     session = page.context.new_cdp_session(page)
     session.send("WebAuthn.enable")
     options = {

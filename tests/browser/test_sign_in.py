@@ -1,4 +1,4 @@
-"""Coming in with a real browser: sign in, agree or not, let a machine in, join. No script runs."""
+"""Signing in with a real browser: consent, devices, registration. No script runs."""
 
 import contextlib
 import re
@@ -31,7 +31,7 @@ def provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Provider]:
 
 @pytest.fixture(scope="module")
 def first_link(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """A new folder, and the way to its operator's account."""
+    """A new folder, and the link to create its operator's account."""
     folder = tmp_path_factory.mktemp("people") / "data"
     node = prepare_node(folder)
     secret = invite(node.store, OPERATOR)
@@ -66,7 +66,7 @@ def visiting(browser: Browser, width: int = DESKTOP) -> Iterator[Page]:
 
 @contextlib.contextmanager
 def listening(address: str = "127.0.0.1") -> Iterator[tuple[int, list[str]]]:
-    """What a command-line tool does while it waits for its person: a port, and what came to it."""
+    """Like a command-line tool that waits for its user: a port, and what it received."""
     came: list[str] = []
 
     class Handler(BaseHTTPRequestHandler):

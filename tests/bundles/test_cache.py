@@ -1,4 +1,4 @@
-"""Bundles of an object store on a node's own disk."""
+"""Bundles of an object store cached on a node's disk."""
 
 import hashlib
 import io

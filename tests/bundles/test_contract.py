@@ -1,4 +1,4 @@
-"""What every place that keeps bundles must do. A new one gets a line in `bundles`."""
+"""The contract of every bundle storage. A new one gets a line in `bundles`."""
 
 import contextlib
 import hashlib
@@ -178,7 +178,7 @@ def test_leftovers_can_be_removed_while_others_put(bundles: Bundles) -> None:
 
 
 def many(bundles: Bundles) -> int:
-    """Over a wire nothing is left behind, and each takes longer."""
+    """Fewer over the network, where each takes longer."""
     return 100 if isinstance(bundles, LocalBundles) else 5
 
 

@@ -1,4 +1,4 @@
-"""Addresses that a store takes one file at, and what an operator hears of a store's faults."""
+"""Presigned URLs for one file, and messages for operators about a store's errors."""
 
 import base64
 import hashlib
@@ -50,7 +50,7 @@ def test_neither_the_size_nor_the_hash_of_an_address_can_be_changed(bucket: Buck
 
 
 class _Refusing(http.server.BaseHTTPRequestHandler):
-    """A store that answers every request with the fault in its server's name."""
+    """A store that answers every request with an error."""
 
     def do_PUT(self) -> None:
         self.rfile.read(int(self.headers.get("content-length", 0)))

@@ -1,4 +1,4 @@
-"""Catalog: what one worker remembers, and when it must forget it."""
+"""Catalog: what one worker caches, and when it is invalidated."""
 
 import json
 import time
@@ -21,7 +21,7 @@ LAG_S = 0.2
 
 @pytest.fixture(params=[0, 20_000, 64 << 20], ids="{} bytes of cache".format)
 def catalog(node: Node, request: pytest.FixtureRequest) -> Iterator[Catalog]:
-    """A reader with no room to remember anything, with little, and with plenty."""
+    """A reader without a cache, with a small one, and with a large one."""
     made = _catalog(node, request.param)
     yield made
     made.close()
@@ -112,7 +112,7 @@ def test_two_readers_see_the_same(node: Node) -> None:
 def test_in_a_large_catalog_the_order_lags_but_the_counts_do_not(
     node: Node, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And when the lag is over the order is right, even if nothing was counted meanwhile."""
+    """After the lag the order is right, even if nothing was counted meanwhile."""
     monkeypatch.setattr(popularity, "_EXACT_UP_TO", 2)
     monkeypatch.setattr(popularity, "_LAG_S", LAG_S)
     import_widgets(node, *(widget_line(f"acme/{it}") for it in "abc"))

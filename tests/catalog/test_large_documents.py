@@ -1,4 +1,6 @@
-"""Documents, registries and results too large for the event loop: read and packed apart."""
+"""Documents, registries and results too large for the event loop: read and compressed
+in a thread.
+"""
 
 import asyncio
 import json
@@ -43,7 +45,7 @@ def large_widget(key: str, versions: int = 30, **fields: Any) -> dict[str, Any]:
 
 @pytest.fixture(params=[0, 64 << 20], ids="{} bytes of cache".format)
 def catalog(node: Node, request: pytest.FixtureRequest) -> Iterator[Catalog]:
-    """A reader with no room to keep anything, and with plenty."""
+    """A reader without a cache, and with a large one."""
     made = Catalog(Documents(node.folder.replica), node.revision, node.counts, CDN, request.param)
     yield made
     made.close()
@@ -207,7 +209,7 @@ def test_results_of_megabytes_are_not_joined(node: Node, catalog: Catalog) -> No
 
 
 def test_a_compressed_form_that_there_is_no_room_for_is_not_offered_again(node: Node) -> None:
-    """It would be packed again for everybody who comes."""
+    """It would be compressed again for every request."""
     random = Random(1)
     versions = [
         version_line(f"1.{i}.0", releaseNotes=random.randbytes(5000).hex()) for i in range(9)

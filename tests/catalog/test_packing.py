@@ -1,4 +1,4 @@
-"""Packing: what is compressed once can get another beginning, and every decoder reads it."""
+"""Packing: the head of a compressed body can be replaced, and every decoder reads it."""
 
 import gzip
 import os

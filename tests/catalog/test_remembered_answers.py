@@ -1,4 +1,4 @@
-"""A remembered answer is, byte for byte, what a catalog opened at that moment would answer."""
+"""A cached response has the same bytes as one of a newly opened catalog."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Answers made for one client: equal parts are kept once, and all of them together are bounded."""
+"""Responses for one client: equal parts are stored once, and their total is bounded."""
 
 import pytest
 

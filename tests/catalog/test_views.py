@@ -1,4 +1,4 @@
-"""Typed views say just what the API does: written out again, they are its bytes."""
+"""Typed views match the API: encoded again, they are its bytes."""
 
 import asyncio
 from collections.abc import Iterator

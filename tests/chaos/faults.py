@@ -1,4 +1,4 @@
-"""What happens to the service. Each fault is a function of the stage; all are over when it ends."""
+"""The faults. Each is a function of the stage; all are over when it ends."""
 
 import contextlib
 import json
@@ -34,7 +34,7 @@ _OFTEN = ("kill-worker", "import-file")
 
 
 class Faults:
-    """Everything that can happen on this stage, in an order drawn by chance."""
+    """All faults of this stage, in random order."""
 
     def __init__(
         self, stage: Stage, traffic: Traffic, choose: random.Random, only: Sequence[str] = FAULTS
@@ -55,7 +55,7 @@ class Faults:
         return self._happened >= set(self._names)
 
     def happen(self) -> str:
-        """The next one; gives its name."""
+        """Inject the next one; returns its name."""
         if not self._bag:
             self._bag = self._choose.sample(self._names, len(self._names))
         name = self._bag.pop()
@@ -92,7 +92,7 @@ class Faults:
         self._ledger.note("services stopped and started")
 
     def replace_workers(self) -> None:
-        """SIGHUP; it is over when all of them are others, unless one cannot start just now."""
+        """SIGHUP; over when all workers are new, unless one cannot start at the moment."""
         service = self._stage.service
         before = set(service.worker_pids())
         service.process.send_signal(signal.SIGHUP)
@@ -101,7 +101,7 @@ class Faults:
             self._ledger.note("workers replaced by SIGHUP", len(before))
 
     def freeze_worker(self) -> None:
-        """A worker that does nothing for a while, whatever it holds."""
+        """A worker that hangs for a while, whatever it holds."""
         pids = self._stage.service.worker_pids()
         if not pids:
             return
@@ -113,7 +113,7 @@ class Faults:
             self._ledger.note("workers frozen for a while")
 
     def import_file(self) -> None:
-        """Goes on beside the next faults; every third one is killed."""
+        """Continues during the next faults; every third one is killed."""
         number = len(self._ledger.imports)
         keys = [f"import{number}/w{i}" for i in range(_IMPORTED)]
         file = self._stage.folder / f"import{number}.ndjson"
@@ -148,7 +148,7 @@ class Faults:
         self._ledger.note("clocks set")
 
     def end(self) -> None:
-        """Room on the disk, the right time, and no import under way."""
+        """Free disk space, the right time, and no import in progress."""
         if self._stage.disk:
             self._stage.disk.make_room()
         if self._stage.clock:
@@ -168,7 +168,7 @@ class Faults:
 
     @contextlib.contextmanager
     def _unserved(self) -> Iterator[None]:
-        """Nobody needs to answer until the service is started again."""
+        """No responses are expected until the service is started again."""
         self._traffic.is_served.clear()
         yield
         self._stage.service = self._stage.start()

@@ -1,4 +1,4 @@
-"""What the service was asked for and what it acknowledged: the law that it is judged by."""
+"""What clients requested and what was acknowledged: the basis of the verdict."""
 
 import threading
 from collections import Counter
@@ -12,7 +12,7 @@ _SHOWN = 10
 
 @dataclass
 class Release:
-    """A version that somebody tried to publish."""
+    """A version that a client tried to publish."""
 
     key: str
     version: str
@@ -24,7 +24,7 @@ class Release:
 
 @dataclass
 class ImportedFile:
-    """A file of widgets. `is_acknowledged`: the command ended well, so that all of it is there."""
+    """A file of widgets. `is_acknowledged`: the command succeeded, so all of it must be there."""
 
     keys: list[str]
     is_acknowledged: bool = False
@@ -32,7 +32,7 @@ class ImportedFile:
 
 @dataclass
 class Ledger:
-    """Written by many threads; what concerns one widget is written by one of them."""
+    """Written by many threads; each widget is written by only one of them."""
 
     releases: list[Release] = field(default_factory=list)
     imports: list[ImportedFile] = field(default_factory=list)
@@ -59,7 +59,7 @@ class Ledger:
             self.figures[what] += times
 
     def violated(self, rule: str) -> None:
-        """Something that must never happen did."""
+        """Something happened that must never happen."""
         with self._lock:
             self.violations[rule] += 1
 
@@ -68,7 +68,7 @@ class Ledger:
             self.longest_wait_s = max(self.longest_wait_s, seconds)
 
     def releases_of(self, key: str) -> list[Release]:
-        """In the order in which they were attempted."""
+        """In the order of the attempts."""
         return [it for it in self.releases if it.key == key]
 
     def show_violations(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""The machine the service runs on: a small disk that can be filled, and a clock that can jump."""
+"""The service's machine: a small disk that can be filled, and a clock that can jump."""
 
 import contextlib
 import os
@@ -18,7 +18,7 @@ _INSIDE = "CHAOS_INSIDE"
 
 
 def enter_mount_namespace() -> bool:
-    """Begin again where disks can be mounted unseen by others; False if that is not allowed."""
+    """Re-executes in a private mount namespace; False if that is not allowed."""
     if os.environ.get(_INSIDE):
         return True
     if not may_mount():
@@ -29,7 +29,7 @@ def enter_mount_namespace() -> bool:
 
 
 class Disk:
-    """A file system of its own for the data folder."""
+    """A separate file system for the data folder."""
 
     def __init__(self, folder: Path, size_mb: int) -> None:
         folder.mkdir(parents=True)
@@ -49,7 +49,7 @@ class Disk:
 
 
 class Clock:
-    """What time it is for the service: libfaketime reads the difference from a file."""
+    """The service's clock: libfaketime reads the offset from a file."""
 
     def __init__(self, folder: Path) -> None:
         self._file = folder / "clock-offset"

@@ -1,5 +1,8 @@
-"""What happens to nodes, and to what they share. Two things may happen at the same time: one to the
-database, one to anything else. Never are all nodes down."""
+"""Faults of nodes, and of what they share.
+
+Two may happen at the same time: one of the database, one of anything else. Never are all nodes
+down.
+"""
 
 import contextlib
 import random
@@ -20,7 +23,7 @@ _LONGEST_HANG_S = 8.0
 
 
 class NodeFaults:
-    """Every fault in an order drawn by chance, again and again, from entering to leaving."""
+    """Every fault in random order, repeatedly, from entering to leaving."""
 
     def __init__(
         self, stage: NodeStage, seed: int, longest_pause_s: float, *, is_short: bool
@@ -82,7 +85,7 @@ class NodeFaults:
         self._add_standby(choose)
 
     def lose_primary(self, choose: random.Random) -> None:
-        """Its machine refuses nothing and says nothing: who connects to it waits."""
+        """Its machine neither refuses nor responds: connections to it hang."""
         self._stage.pair.fail_over(signal.SIGSTOP)
         self._ledger.note("primaries lost without a word, standbys promoted")
         self._add_standby(choose)
@@ -93,7 +96,7 @@ class NodeFaults:
         self._stage.pair.add_standby()
 
     def _measure_recovery(self) -> None:
-        """How soon after the database is back is something written?"""
+        """How soon after the return of the database a write succeeds."""
         began = time.monotonic()
         before = self._ledger.figures["counts acknowledged"]
         wait_for(lambda: self._ledger.figures["counts acknowledged"] > before, 120)
@@ -109,7 +112,7 @@ class NodeFaults:
         self._ledger.note("primaries that hung for a while")
 
     def kill_standby(self, choose: random.Random) -> None:
-        """Commits wait for it until it is back: nothing is acknowledged meanwhile."""
+        """Commits wait until it is back: nothing is acknowledged meanwhile."""
         standby = self._stage.pair.standby
         standby.kill()
         time.sleep(choose.uniform(0.2, self._longest_pause_s))

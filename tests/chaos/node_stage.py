@@ -39,7 +39,7 @@ class ObjectStoreServer:
 
 
 class NodeStage:
-    """`nodes` are those that run now, each in the place of its port."""
+    """`nodes` are the running ones, each at its own port."""
 
     def __init__(self, folder: Path, ledger: Ledger) -> None:
         self.folder = folder
@@ -75,7 +75,7 @@ class NodeStage:
         return {**QUOTAS_OFF, **environment_of(self.pair.url, **settings, base_url=address)}
 
     def start(self, index: int) -> None:
-        """Start a node where it was, and wait until it answers."""
+        """Start a node on its port, and wait until it responds."""
         former = self.nodes[index]
         self.nodes[index] = self._start(former.data, former.port)
 
@@ -88,7 +88,7 @@ class NodeStage:
         return service
 
     def run(self, *arguments: str, stdin: bytes = b"", node: int | None = None) -> str:
-        """A command with the settings of all nodes, in a folder of its own or of this node."""
+        """A command with the settings of all nodes, in its own folder or in this node's."""
         data = self.folder / "command" if node is None else self.nodes[node].data
         done = run_command(
             *arguments, "--data", str(data), stdin=stdin, environment=self.environment
@@ -111,8 +111,9 @@ class NodeStage:
         return keys
 
     def _fill_caches(self) -> None:
-        """Bundles that a node has on its disk are served from there, whatever becomes of the
-        object store. All widgets of the shelf have the same one."""
+        """Bundles in a node's cache are served without the object store. All widgets of the shelf
+        have the same one.
+        """
         for node in self.nodes:
             with node.client() as client:
                 assert client.get(f"/cdn/@{self.counted[0]}/1.0.0/index.js").status_code == 200

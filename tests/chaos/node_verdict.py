@@ -1,4 +1,4 @@
-"""Afterwards, for --nodes: is everything on every node, and the same on all of them?"""
+"""Afterwards, for --nodes: is everything on every node, and are all nodes equal?"""
 
 import hashlib
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ _MAY_BE_LATE = 0.1
 
 
 def judge_nodes(stage: NodeStage, ledger: Ledger, *, is_short: bool) -> None:
-    """In short, commands are run for two of the nodes."""
+    """In the short form, commands are run for two of the nodes."""
     if not is_short:
         _judge_times(ledger)
     stage.wait_until_well()
@@ -51,7 +51,7 @@ def _judge_times(ledger: Ledger) -> None:
 
 
 def _state(client: httpx.Client, stage: NodeStage) -> str:
-    """A hash of all that a node shows, byte for byte, but for the time at which it is asked."""
+    """A hash of everything a node serves, byte for byte, except for the current time."""
     digest = hashlib.sha256()
     for path in _paths(stage):
         digest.update(client.get(path).content)

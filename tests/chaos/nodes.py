@@ -1,4 +1,6 @@
-"""./dev chaos --nodes: restarts under load, then faults under traffic, then what was lost."""
+"""./dev chaos --nodes: restarts under load, then faults under traffic, then a check
+for lost data.
+"""
 
 import shutil
 import signal
@@ -27,7 +29,7 @@ _MAY_REFUSE, _MAY_REFUSE_IN_SHORT = 0.001, 0.05
 
 
 def run_nodes(minutes: float, seed: int) -> bool:
-    """Whether nothing happened that must not."""
+    """Whether all invariants held."""
     # So that everything that was started is stopped.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     folder = Path(tempfile.mkdtemp(prefix="chaos-"))
@@ -46,8 +48,9 @@ def run_nodes(minutes: float, seed: int) -> bool:
 
 
 def _restart_under_load(stage: NodeStage, *, is_short: bool) -> None:
-    """Replace all workers, then all nodes, one after the other: nobody must notice. In short: of
-    one node each."""
+    """Replace all workers, then all nodes, one after the other, without failed requests. In the
+    short form: of one node each.
+    """
     nodes = range(len(stage.nodes))
     may_refuse = _MAY_REFUSE_IN_SHORT if is_short else _MAY_REFUSE
     _count_failures(stage, "SIGHUP", _replace_workers, nodes[:1] if is_short else nodes, may_refuse)

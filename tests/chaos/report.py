@@ -1,4 +1,4 @@
-"""The figures of a run, for people."""
+"""The figures of a run, human-readable."""
 
 from chaos.ledger import Ledger
 

@@ -1,4 +1,4 @@
-"""Restarts under load, as docs/operating.md describes them: how many requests fail?"""
+"""Restarts under load, as described in docs/operating.md: how many requests fail?"""
 
 import signal
 import tempfile
@@ -18,7 +18,7 @@ _ANSWERS = 1_000
 
 
 def count_failures(restarts: int) -> bool:
-    """Measure both ways to restart; whether no request failed."""
+    """Measure both ways to restart; returns whether no request failed."""
     with tempfile.TemporaryDirectory(prefix="restarts-") as folder:
         data = filled_folder(Path(folder) / "data", widget_line("acme/clock"))
         loads = {

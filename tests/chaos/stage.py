@@ -1,4 +1,4 @@
-"""The stage: one machine with one service, which can be killed and started again."""
+"""The stage: one machine with one service, which can be killed and restarted."""
 
 import os
 import shutil
@@ -26,10 +26,10 @@ QUOTAS_OFF = {
 
 
 class Stage:
-    """The data folder and whoever serves it. `service` is the one that runs now."""
+    """The data folder and its service. `service` is the running one."""
 
     def __init__(self, folder: Path, ledger: Ledger, *, disk_mb: int, has_clock: bool) -> None:
-        """`disk_mb`: the size of a disk of its own; 0 for none, which cannot be filled."""
+        """`disk_mb`: the size of a separate disk; 0 for none, which cannot be filled."""
         self.folder = folder
         self.ledger = ledger
         self.disk = Disk(folder / "disk", disk_mb) if disk_mb else None
@@ -46,7 +46,7 @@ class Stage:
         return {**QUOTAS_OFF, **(self.clock.environment if self.clock else {})}
 
     def start(self) -> Service:
-        """Start the service on its port and wait until it answers."""
+        """Start the service on its port and wait until it responds."""
         began = time.monotonic()
         flags = ("--workers", "2", "--metrics-port", str(free_port()))
         service = Service(self.data, *flags, port=self.port, environment=self.environment)
@@ -70,13 +70,13 @@ class Stage:
         )
 
     def keep(self) -> Path:
-        """Where everything is found afterwards: the disk is gone with this process."""
+        """Keep everything for inspection: the disk is gone when this process ends."""
         if self.disk:
             shutil.copytree(self.folder / "disk", self.folder / "kept")
         return self.folder
 
     def _fill_folder(self) -> list[str]:
-        """Accounts for authors, and widgets to be read and counted; gives their keys."""
+        """Accounts for authors, and widgets to be read and counted; returns their keys."""
         lines, keys = shelf_of(self.folder / "source")
         node = prepare_node(self.data)
         for name in AUTHORS:

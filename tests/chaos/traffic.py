@@ -1,4 +1,4 @@
-"""The clients: those who publish, yank, count and read, and those who never read on."""
+"""The clients: some publish, yank, count and read, and some stop reading."""
 
 import contextlib
 import hashlib
@@ -26,7 +26,7 @@ _STALL_S = 20.0
 
 
 class Traffic(Clients):
-    """All clients, from entering to leaving. They go on through every restart."""
+    """All clients, from entering to leaving. They continue through every restart."""
 
     def __init__(
         self,
@@ -38,8 +38,9 @@ class Traffic(Clients):
         *,
         is_proxied: bool = False,
     ) -> None:
-        """`is_proxied`: a proxy may say that a node gave no answer; whoever reads again gets one
-        of another node. Its clients are in less of a hurry: all nodes are on this machine."""
+        """`is_proxied`: a proxy may report that a node did not respond; a client that retries
+        reaches another node. These clients are slower, because all nodes are on this machine.
+        """
         self._is_proxied = is_proxied
         self._pause_s = 0.04 if is_proxied else 0.004
         self._no_answer = (502, 504) if is_proxied else ()
@@ -193,7 +194,7 @@ class Traffic(Clients):
                 self.ledger.violated(f"broken JSON for GET {route}")
 
     def _stall(self, _choose: random.Random) -> None:
-        """Connections that ask for much and read nothing, again and again."""
+        """Connections that request much and read nothing, repeatedly."""
         scope = self.counted[0].partition("/")[0]
         request = f"GET /api/widgets/{scope}/registry.json HTTP/1.1\r\nHost: catalog\r\n\r\n"
         while not self._is_over.is_set():
@@ -207,7 +208,7 @@ class Traffic(Clients):
                 self._is_over.wait(_STALL_S)
 
     def _is_refusal(self, status: int, text: str, what: str) -> bool:
-        """Whether it was refused the way it must be: for now, and with a sentence."""
+        """Whether it was rejected properly: temporarily, and with a message."""
         if status in self._no_answer:
             self.ledger.note("changes without an answer")
             return False
@@ -222,7 +223,7 @@ class Traffic(Clients):
         return False
 
     def _pause(self) -> None:
-        """After no answer: a moment, or longer while nobody serves."""
+        """After a failed request: briefly, or longer while no service runs."""
         self._is_over.wait(0.02 if self.is_served.is_set() else 0.25)
 
     def _connection(self) -> http.client.HTTPConnection:

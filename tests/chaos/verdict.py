@@ -1,4 +1,4 @@
-"""Afterwards: is everything there that was acknowledged, and nothing that nobody can explain?"""
+"""Afterwards: is everything there that was acknowledged, and nothing unexplained?"""
 
 import hashlib
 import os
@@ -26,7 +26,7 @@ _EXPLAINED = (
 
 
 def judge(stage: Stage, ledger: Ledger) -> None:
-    """Start the service once more, as it is started after any bad day, and look at everything."""
+    """Start the service once more, and check everything."""
     if stage.service.stop(60) != 0:
         ledger.violated("the last service did not stop cleanly")
     for pid in _strangers(stage):
@@ -49,7 +49,7 @@ def judge(stage: Stage, ledger: Ledger) -> None:
 
 
 def judge_releases(client: httpx.Client, ledger: Ledger, *, is_order_strict: bool = True) -> None:
-    """`is_order_strict`: what was not acknowledged is published at once, or never."""
+    """`is_order_strict`: an unacknowledged version is published immediately, or never."""
     for key in sorted({it.key for it in ledger.releases}):
         attempted = ledger.releases_of(key)
         answer = client.get(f"/api/v1/widgets/{key}")
@@ -91,7 +91,7 @@ def _judge_release(
 def _judge_order(
     key: str, attempted: list[Release], shown: list[dict[str, Any]], ledger: Ledger
 ) -> None:
-    """Whatever the clock said: later versions are newer."""
+    """Whatever the clock was: later versions are newer."""
     order = [it.version for it in attempted]
     found = [entry["version"] for entry in reversed(shown) if entry["version"] in set(order)]
     if found != [version for version in order if version in set(found)]:
@@ -128,7 +128,7 @@ def _faults_of_doctor(stage: Stage) -> list[str]:
 
 
 def _strangers(stage: Stage) -> Iterator[int]:
-    """Processes that were started for this data folder and are still there."""
+    """Processes that were started for this data folder and are still running."""
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit() or int(entry.name) == os.getpid():
             continue

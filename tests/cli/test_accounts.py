@@ -1,4 +1,4 @@
-"""The operator's commands about people and what they published, in processes of their own."""
+"""The operator's commands about accounts and published widgets, in separate processes."""
 
 import json
 import os
@@ -24,7 +24,7 @@ TWO = [version_line("1.0.0"), version_line("1.1.0", publishedAt="2026-02-01T00:0
 
 @pytest.fixture(scope="module")
 def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """With accounts of the operator and of ann, who owns what was imported to her scope."""
+    """With accounts of the operator and of ann, who owns what was imported into her scope."""
     clock = widget_line("ann/clock", versions=TWO, isOfficial=None)
     data = filled_folder(tmp_path_factory.mktemp("shop") / "data", clock)
     assert create(data, "ann") == Said(0, "", "Created the account ann.\n")

@@ -1,4 +1,4 @@
-"""`widget-catalog backup` and `restore`: what they say, and what they refuse."""
+"""`widget-catalog backup` and `restore`: their output, and their errors."""
 
 import contextlib
 import re
@@ -191,7 +191,7 @@ def test_what_cannot_be_done_is_said_in_a_sentence(data: Path, tmp_path: Path) -
 
 
 class _Filled(NamedTuple):
-    """What the second backup said, which snapshots there are then, and what a check says."""
+    """The output of the second backup, the snapshots after it, and the result of a check."""
 
     code: int
     said: str
@@ -200,7 +200,7 @@ class _Filled(NamedTuple):
 
 
 def _fill_files(data: Path, target: Path) -> _Filled:
-    """No file may become as large as a snapshot: that is possible on every machine."""
+    """Limit the file size below that of a snapshot, which works on every machine."""
     assert widget_catalog("backup", target, "--data", data).code == 0
 
     def limit() -> None:
@@ -212,7 +212,7 @@ def _fill_files(data: Path, target: Path) -> _Filled:
 
 
 def _fill_disk(data: Path, target: Path) -> _Filled:
-    """A small tmpfs, with room for one snapshot and no other."""
+    """A small tmpfs, with space for only one snapshot."""
     target.mkdir()
     run = f"'{sys.executable}' -m widget_catalog"
     backup = f"{run} backup '{target}' --data '{data}'"
@@ -308,7 +308,7 @@ def test_what_is_whole_of_a_damaged_backup_can_be_restored(data: Path, tmp_path:
 
 
 def _make_folders_read_only(commands: list[list[str]], *folders: Path) -> tuple[list[int], str]:
-    """By their permissions, which is possible on every machine."""
+    """By permissions, which works on every machine."""
     with contextlib.ExitStack() as stack:
         for folder in folders:
             stack.enter_context(read_only(folder))
@@ -337,7 +337,7 @@ def _mount_read_only(commands: list[list[str]], *folders: Path) -> tuple[list[in
 def test_a_read_only_disk_is_backed_up_and_exported(
     on_read_only: Callable[..., tuple[list[int], str]], data: Path, tmp_path: Path
 ) -> None:
-    """As a failing one is: remounted under a service that was killed, with a log, or without."""
+    """Like a failing disk: remounted under a killed service, with a log, or without."""
     killed = Path(shutil.copytree(data, tmp_path / "killed"))
     with contextlib.closing(sqlite3.connect(killed / "catalog.db")) as database:
         database.execute("UPDATE accounts SET email = 'in@the.log'")

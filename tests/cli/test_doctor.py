@@ -1,4 +1,4 @@
-"""`widget-catalog doctor`: finds what is wrong, mends what can be rebuilt, and says so."""
+"""`widget-catalog doctor`: finds errors, repairs what can be rebuilt, and reports both."""
 
 import contextlib
 import os
@@ -157,7 +157,7 @@ def test_files_that_no_version_refers_to_are_told_and_moved_aside_when_asked(dat
 
 
 def test_cleaning_refuses_to_take_everything_away(data: Path) -> None:
-    """As with a database that was lost and begun again, or is of another catalog."""
+    """As with a database that was lost and created again, or belongs to another catalog."""
     for file in data.glob("catalog.db*"):
         file.unlink()
     prepare_node(data, may_begin_anew=True).store.close()

@@ -22,7 +22,7 @@ from widget_catalog.wiring import prepare_node
 
 
 def _kept(data: Path) -> tuple[int, int, int]:
-    """How many widgets and versions the database holds, and their downloads."""
+    """The stored numbers of widgets and versions, and their downloads."""
     queries = (
         "SELECT count(*) FROM widgets",
         "SELECT count(*) FROM versions",
@@ -35,7 +35,7 @@ def _kept(data: Path) -> tuple[int, int, int]:
 
 @pytest.fixture(scope="module")
 def with_bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a catalog of two widgets in `data`; one of them has its bundle there."""
+    """A folder with a catalog of two widgets in `data`; one of them has a stored bundle."""
     folder = tmp_path_factory.mktemp("with_bundle")
     (folder / "clock.js").write_bytes(b"export default 1;\n")
     stored = {"bundleFile": "clock.js", "bundleUrl": None, "bundleSize": None, "sha256Hash": None}
@@ -127,7 +127,9 @@ def test_a_fault_names_its_line_and_field_and_nothing_is_kept(
 
 
 def _tree(folder: Path) -> list[str]:
-    """What is in a folder; SQLite and locks come and go with every command."""
+    """The files of a folder, except for SQLite's files and locks, which change with
+    every command.
+    """
     found = (it.relative_to(folder) for it in folder.rglob("*"))
     return sorted(str(it) for it in found if it.parts[0] != "run" and "catalog.db-" not in it.name)
 

@@ -1,4 +1,4 @@
-"""A data folder whose database is lost: nothing takes it for a new one."""
+"""A data folder whose database was lost is never treated as a new one."""
 
 import contextlib
 import sqlite3

@@ -1,4 +1,4 @@
-"""`widget-catalog mirror`, beside a service on the same folder."""
+"""`widget-catalog mirror`, next to a service on the same folder."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""What the commands and the service create is readable by their user alone."""
+"""Files created by commands and the service are readable only by their user."""
 
 import os
 import stat

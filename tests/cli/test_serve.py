@@ -1,4 +1,4 @@
-"""`widget-catalog serve`: what it says when it starts, and when it cannot."""
+"""`widget-catalog serve`: its output on start, and its errors."""
 
 import contextlib
 import os
@@ -33,7 +33,7 @@ def _taken_port() -> Iterator[int]:
 
 
 def _greeting(service: Service) -> str:
-    """It comes with the first answer to itself, which may be a moment after the first to us."""
+    """It is printed after its own first response, which may be a moment after ours."""
     deadline = time.monotonic() + 30
     while "stop   Ctrl-C" not in service.log:
         assert time.monotonic() < deadline, service.log
@@ -112,7 +112,7 @@ def test_a_metrics_port_that_is_taken_is_one_sentence(tmp_path: Path) -> None:
 
 
 def test_a_port_with_a_service_on_it_is_taken_too(tmp_path: Path) -> None:
-    """Its workers share the port among themselves, but not with strangers."""
+    """Its workers share the port with each other, but not with other processes."""
     with running_service(tmp_path / "data", "--workers", "2") as service:
         said = widget_catalog("serve", "--data", tmp_path / "other", "--port", str(service.port))
 

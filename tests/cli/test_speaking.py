@@ -1,4 +1,4 @@
-"""How the command speaks: help, versions, pipes, and bars for people at a terminal only."""
+"""Output of the command: help, versions, pipes, and progress bars only at a terminal."""
 
 import contextlib
 import io
@@ -91,7 +91,7 @@ def test_the_release_is_told_before_anything_is_loaded() -> None:
 
 
 def test_help_loads_neither_database_nor_server_nor_numbers() -> None:
-    """It answers at once: each of these takes longer to load than all the rest."""
+    """It must be fast: each of these takes longer to load than everything else."""
     assert loaded_by("widget_catalog", "--help") & _HEAVY == set()
     assert loaded_by("widget_catalog", "version") & {"pydantic", *_HEAVY} == set()
 
@@ -198,7 +198,7 @@ def test_bars_are_shown_at_a_terminal_and_nowhere_else(data: Path, tmp_path: Pat
 
 
 def _at_a_terminal(*arguments: str) -> str:
-    """What a person sees who runs this, control sequences and all."""
+    """The output at a terminal, including control sequences."""
     ours, theirs = pty.openpty()
     environment = {**clean_environment(), "TERM": "xterm", "COLUMNS": "200"}
     with subprocess.Popen(

@@ -1,4 +1,4 @@
-"""Plain values of the command line become what Typer itself would make of them."""
+"""Simple command-line values are converted as Typer itself would."""
 
 import shlex
 from enum import StrEnum

@@ -1,4 +1,4 @@
-"""A real service with widgets that a client can load, find fault with, and see change."""
+"""A real service with widgets that a client can load, reject, and watch."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""What the scenes of `scenes.js` show, wherever the client runs and whatever serves the catalog."""
+"""The expected output of `scenes.js`, wherever the client runs and whatever serves the catalog."""
 
 from support.client import ClientCatalog
 
@@ -49,7 +49,7 @@ def all_loaded(catalog: ClientCatalog, *, counted: int) -> dict[str, object]:
 
 
 def refused(widget: str) -> list[str]:
-    """What is said of a widget whose only version was revoked."""
+    """The result for a widget whose only version was revoked."""
     return [
         "Revoked",
         f"{widget} 1.0.0 was revoked: unload it. There is no other version that fits.",

@@ -1,4 +1,4 @@
-"""What the client makes of a catalog that fails half-way; the faults are scripted."""
+"""The client with a catalog that fails half-way; the errors are scripted."""
 
 import json
 from collections.abc import Iterator
@@ -66,7 +66,7 @@ def test_a_stream_that_dies_is_taken_up_where_it_was(
 def test_a_number_that_the_catalog_has_not_reached_ends_the_watching(
     play: Runtime, catalog: ScriptedServer
 ) -> None:
-    """As of a catalog that was restored, and has no event streams to say so."""
+    """As after a restore of a catalog without event streams."""
     restored = Scripted(200, {"changes": [], "next": 5, "newest": 3})
     catalog.on("GET", CHANGES, Scripted(503, {"error": "None."}), restored)
     assert play("following", catalog.url, 5) == [["FeedExpired", "There is no change 5 yet."], []]

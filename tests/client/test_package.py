@@ -1,4 +1,4 @@
-"""The npm package: what is in it, and that it can be used."""
+"""The npm package: its content, and that it works."""
 
 import json
 import subprocess

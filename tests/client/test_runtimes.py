@@ -41,7 +41,7 @@ def play(name: str, catalog: ClientCatalog, browser: Browser, folder: Path) -> I
 
 @pytest.fixture(scope="module")
 def place(name: str, folder: Path) -> dict[str, str] | None:
-    """Where Node and Bun keep what they have loaded, by the class that the page shows."""
+    """The cache of Node and Bun, with the class shown in the documentation."""
     if name == "chromium":
         return None
     (code,) = [it for it in js_blocks() if "class FolderCache" in it]
@@ -113,7 +113,7 @@ def test_a_change_arrives_by_the_event_stream_or_by_polling(
 
 
 def test_the_other_examples_of_the_page_run(catalog: ClientCatalog, tmp_path: Path) -> None:
-    """But for those that need a document, and the one that goes on until somebody ends it."""
+    """Except for those that need a document, and the one that runs until it is stopped."""
     examples = [it for it in js_blocks() if "widget-catalog-client" in it]
     examples = [it for it in examples if "document" not in it and "for await" not in it]
     assert len(examples) >= 5

@@ -1,4 +1,4 @@
-"""The catalog serves the client to every origin, and the page for integrators tells its hash."""
+"""The catalog serves the client to every origin, and the integrators' guide has its hash."""
 
 import base64
 import hashlib

@@ -1,4 +1,4 @@
-"""The client with a catalog of plain files, which nginx serves as the docs show it."""
+"""The client with a static catalog, served by nginx as documented."""
 
 import json
 import re

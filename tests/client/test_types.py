@@ -1,4 +1,4 @@
-"""The client's types are what the API's document says, and what the client does."""
+"""The client's types match the OpenAPI document and the client."""
 
 import json
 import shutil

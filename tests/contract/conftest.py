@@ -1,4 +1,4 @@
-"""npm's own `semver`, for the test that asks it."""
+"""npm's own `semver`, for tests that compare with it."""
 
 from pathlib import Path
 

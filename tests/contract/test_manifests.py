@@ -1,4 +1,4 @@
-"""Manifests: every rule, all faults at once, and nothing that comes in is a fault of ours."""
+"""Manifests: every rule, all errors at once, and no internal errors for any input."""
 
 import json
 from typing import Any
@@ -279,7 +279,7 @@ def test_what_is_data_or_has_many_lines_is_kept_in_any_language() -> None:
 
 
 def test_of_a_key_that_stands_twice_the_last_counts() -> None:
-    """As in every reader that a dashboard might read it with."""
+    """As in every parser that a dashboard might use."""
     text = json.dumps(LEAST)[:-1] + ', "version": "2.0.0"}'
 
     assert parse_manifest(text).version.text == "2.0.0"

@@ -1,4 +1,4 @@
-"""A manifest in a request to publish: which of the two decides, and where they must agree."""
+"""A manifest in a publish request: which of the two takes precedence, and where they must agree."""
 
 import json
 from typing import Any

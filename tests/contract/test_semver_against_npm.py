@@ -1,4 +1,4 @@
-"""Our versions and ranges give the answers of npm's own `semver`, which is asked beside them."""
+"""Our versions and ranges compared with npm's own `semver`."""
 
 import json
 import re
@@ -43,7 +43,7 @@ class Answer(NamedTuple):
 
 
 class Author:
-    """Writes ranges and versions: mostly sensible, often on the edge, sometimes nonsense."""
+    """Generates ranges and versions: mostly sensible, often edge cases, sometimes nonsense."""
 
     _BLANKS = (" ", " ", " ", "  ", "\t", "\n", "\u00a0", "\ufeff", "\u2003 ")
     _WORDS = ("alpha", "beta", "rc", "a", "x", "v", "-", "--", "0a", "00x", "A", "Z-9")
@@ -76,7 +76,7 @@ class Author:
         return text
 
     def version_near(self, text: str) -> str:
-        """A version at or beside one that `text` names, if it names any."""
+        """A version at or next to one in `text`, if there is any."""
         named = re.findall(r"([0-9]+)(?:\.([0-9]+))?(?:\.([0-9]+))?(?:-([0-9a-zA-Z.-]+))?", text)
         if not named or self._chance(0.2):
             return self.version()
@@ -153,7 +153,7 @@ class Author:
         return self._pick(self._BLANKS)
 
     def _smudged(self, text: str) -> str:
-        """`text` with one character put in, taken away or doubled."""
+        """`text` with one character inserted, removed or doubled."""
         at = self._random.randrange(len(text) + 1)
         noise = self._pick((self._pick(self._NOISE), "", text[at : at + 1] * 2))
         return text[:at] + noise + text[at + self._pick((0, 1)) :]

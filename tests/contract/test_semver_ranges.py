@@ -1,4 +1,4 @@
-"""npm's ranges, and which SDKs they admit."""
+"""npm's ranges, and the SDKs they admit."""
 
 import time
 
@@ -168,7 +168,7 @@ def test_a_range_of_more_than_1024_characters_is_refused() -> None:
     ],
 )
 def test_hostile_text_is_answered_at_once(pattern: str) -> None:
-    """In a few milliseconds each; the limit leaves room for a busy machine."""
+    """In a few milliseconds each; the limit allows for a busy machine."""
     texts = [prefix + pattern * 5_000 for prefix in ("", "1.2.3", ">", "1 - ")]
     started = time.process_time()
 
@@ -220,7 +220,7 @@ def test_a_wildcard_admits_all_that_begin_so(major: int, minor: int, version: Se
 
 @given(PARTIALS, PARTIALS)
 def test_a_hyphen_range_is_its_two_bounds(low: str, high: str) -> None:
-    """A release as a bound takes its own prereleases in, as npm has it."""
+    """A release as a bound includes its own prereleases, as in npm."""
     bare = low.partition("+")[0]
     is_release = bare.count(".") == 2 and bare.replace(".", "").isdecimal()
     lower = f">={bare}-0" if is_release else f">={bare}"
@@ -299,7 +299,7 @@ def test_a_range_that_is_too_long_admits_no_sdk_and_takes_no_memory() -> None:
 
 
 def test_long_versions_and_ranges_are_read_and_take_no_memory() -> None:
-    """Anybody can ask for any SDK: with long ones, the memory would be theirs to fill."""
+    """Anyone can request any SDK: caching long ones would let them exhaust the memory."""
     caches = (semver._known_version, semver._known_range, semver._known_compatible)
     remembered = [cache.cache_info().currsize for cache in caches]
     sdk = SemVer.parse("1.0.0-" + ".".join(["rc"] * 80))

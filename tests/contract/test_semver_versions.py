@@ -1,4 +1,4 @@
-"""Semantic versions: what is one, and which comes first."""
+"""Semantic versions: validity and precedence."""
 
 from contextlib import suppress
 from dataclasses import FrozenInstanceError

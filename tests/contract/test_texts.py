@@ -1,4 +1,4 @@
-"""Which characters a text from outside may hold, and how long it may be."""
+"""Which characters external text may contain, and its maximum length."""
 
 import unicodedata
 
@@ -62,7 +62,7 @@ def test_what_people_write_is_taken(text: str) -> None:
      "\u3164", "\u115f\u1160", "\uffa0", "\u2800", "\u034f", "\ufe0f", "\u17b4", "\u180e"],
 )  # fmt: skip
 def test_what_nobody_can_see_is_empty(text: str) -> None:
-    """Else a widget could have no name at all, or seem to have another's."""
+    """Otherwise a widget could have no visible name, or appear to have another's."""
     for fault_of in (name_fault, line_fault):
         assert fault_of(text, 20) == EMPTY
         assert fault_of(text * 3 + " ", 20) == EMPTY

@@ -1,4 +1,4 @@
-"""The test vectors for clients in other languages are true: of our code, and of npm's `semver`."""
+"""The test vectors for clients in other languages match our code and npm's `semver`."""
 
 import itertools
 import json

@@ -1,4 +1,4 @@
-"""The shapes of the wire, the fields that a manifest declares, and what addresses name."""
+"""The wire formats, the declared fields of a manifest, and URLs."""
 
 import msgspec
 import pytest
@@ -24,7 +24,7 @@ SHAPES = [
 
 
 def test_a_version_ends_with_what_its_manifest_declares_in_the_same_order() -> None:
-    """So a field that is written down in one of them only is noticed."""
+    """Detects a field that is defined in only one of them."""
     names = Declared.__struct_fields__
     assert wire.VersionEntry.__struct_fields__[-len(names) :] == names
     assert wire.VersionEntry.__struct_encode_fields__[-len(names) :] == tuple(

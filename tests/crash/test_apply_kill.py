@@ -1,6 +1,7 @@
-"""kill -9 between a commit and its way into the replica: nothing that is committed stays invisible.
+"""kill -9 between a commit and its application to the replica: no committed change stays
+invisible.
 
-Whoever holds the replica's lock stops a writer at that very point. KILLS=200 tries it often.
+The holder of the replica's lock stops a writer at exactly that point. KILLS=200 repeats it often.
 """
 
 import contextlib
@@ -63,7 +64,7 @@ def test_what_was_committed_before_a_kill_is_shown_by_every_worker_after_the_nex
 
 
 def test_what_a_killed_command_has_committed_is_shown_by_a_running_service(tmp_path: Path) -> None:
-    """By itself: nobody writes anything afterwards."""
+    """Automatically, without another write."""
     data = tmp_path / "data"
     prepare_node(data).store.close()
     (tmp_path / "new.ndjson").write_bytes(ndjson(widget_line("acme/new")))

@@ -1,4 +1,4 @@
-"""The restore drill: everything dies under load, and the copy beside it becomes the catalog."""
+"""The restore drill: everything is killed under load, and the backup becomes the catalog."""
 
 import contextlib
 import os
@@ -32,7 +32,7 @@ _MAX_LOST_S = 30
 
 
 class Promised(NamedTuple):
-    """What had been acknowledged by an instant."""
+    """What had been acknowledged at a point in time."""
 
     at: str
     counts: Counter[str]

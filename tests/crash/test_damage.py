@@ -1,4 +1,4 @@
-"""Damage to the database under a running service: no wrong answer, an alarm, and a way back."""
+"""Damage to the database under a running service: no wrong response, an alarm, and recovery."""
 
 import contextlib
 import random
@@ -65,7 +65,7 @@ def _answers(client: httpx.Client) -> dict[str, httpx.Response]:
 
 
 def _assert_sound_or_refused(answers: dict[str, httpx.Response], before: dict[str, bytes]) -> int:
-    """Every answer is what it was, or a 503 in our shape; gives how many were refused."""
+    """Every response is unchanged, or a 503 in our format; returns how many were rejected."""
     refused = 0
     for address, answer in answers.items():
         if answer.status_code == 503:
@@ -87,7 +87,7 @@ def _service(data: Path, *options: str) -> Iterator[tuple[Service, httpx.Client]
 
 @pytest.fixture(scope="module")
 def before(healthy: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    """What is answered as long as nothing is damaged."""
+    """The responses without damage."""
     copy = tmp_path_factory.mktemp("before") / "data"
     shutil.copytree(healthy, copy, ignore=shutil.ignore_patterns("run"))
     with _service(copy) as (_, client):
@@ -145,7 +145,7 @@ def test_pages_of_the_read_model_that_are_overwritten_give_no_wrong_answer(
 def test_a_start_on_a_damaged_replica_makes_it_anew(
     data: Path, before: dict[str, bytes], kind: str
 ) -> None:
-    """Never a wrong answer, and no worker dies of it again and again."""
+    """Never a wrong response, and no worker crashes repeatedly."""
     replica = replica_of(data)
     content = replica.read_bytes()
     match kind:
@@ -179,7 +179,7 @@ def test_a_start_on_a_damaged_replica_makes_it_anew(
 
 
 def test_a_replica_that_ends_a_worker_is_made_anew(data: Path, before: dict[str, bytes]) -> None:
-    """What is cut off under a process that has it mapped ends that process."""
+    """Truncating a mapped file crashes the process."""
     with _service(data, "--workers", "2") as (service, client):
         replica = replica_of(data)
         with replica.open("r+b") as file:
@@ -262,7 +262,7 @@ def test_a_start_on_a_damaged_database_works_or_is_one_sentence(data: Path, kind
 
 
 def _start(data: Path) -> str:
-    """What the service says: until it answers, or ends."""
+    """The output of the service, until it responds or ends."""
     try:
         service = Service(data)
     except RuntimeError as ended:

@@ -1,4 +1,4 @@
-"""A full disk, and a folder that may no longer be written: reading goes on, nothing breaks."""
+"""A full disk, and a folder that has become read-only: reads continue, nothing breaks."""
 
 import errno
 import json

@@ -1,4 +1,4 @@
-"""A commit whose fsync fails: what it refers to stays, whatever becomes of it later."""
+"""A commit whose fsync fails: the files it refers to stay, whatever happens to it later."""
 
 import subprocess
 import sys

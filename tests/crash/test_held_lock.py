@@ -1,5 +1,4 @@
-"""Another process holds the writer lock, for ever: all reading goes on, and no write waits for it
-without end."""
+"""Another process holds the writer lock forever: all reads continue, and every write times out."""
 
 import contextlib
 import sqlite3
@@ -131,7 +130,7 @@ def test_a_start_with_the_lock_held_serves_reads_and_does_the_rest_later(data: P
 
 
 def test_a_worker_left_behind_is_named_by_the_next_start(data: Path) -> None:
-    """One that calls itself a service, where no service is running."""
+    """A process that claims to be a service, while none is running."""
     lock_file = DataFolder(data).writer_lock
     with (
         held_by_another_process(lock_file, "widget-catalog serve") as left,
@@ -141,7 +140,7 @@ def test_a_worker_left_behind_is_named_by_the_next_start(data: Path) -> None:
 
 
 def test_a_stream_of_counts_does_not_starve_another_writer(data: Path) -> None:
-    """Ten writers in a row get their turn each, while two workers count as fast as they can."""
+    """Ten writers in a row each get their turn, while two workers count as fast as they can."""
     store = open_node(data, patience=Patience(20)).store
     with (
         running_service(data, "--workers", "2") as service,
@@ -158,7 +157,7 @@ def test_a_stream_of_counts_does_not_starve_another_writer(data: Path) -> None:
 
 @pytest.mark.parametrize("mode", ["delete", "wal"])
 def test_stats_changes_nothing(data: Path, tmp_path: Path, mode: str) -> None:
-    """Neither in a backup nor in the folder of a service that is not running."""
+    """Neither in a backup nor in the folder of a stopped service."""
     backup = tmp_path / "backup"
     backup.mkdir()
     with (

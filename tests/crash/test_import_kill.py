@@ -25,7 +25,7 @@ _EVERY_NTH_HAS_A_BUNDLE = 40
 
 
 def _lines(folder: Path, scope: str) -> bytes:
-    """Widgets of this scope to import; some have bundles, like no other scope's, in the folder."""
+    """Widgets of this scope to import; some have bundles in the folder, unique to the scope."""
     return ndjson(*[_line(folder, scope, i) for i in range(_WIDGETS)])
 
 
@@ -92,7 +92,7 @@ def test_an_import_killed_after_any_line_leaves_nothing(tmp_path: Path) -> None:
 def test_an_import_killed_right_after_its_commit_is_shown_after_the_next_count(
     tmp_path: Path,
 ) -> None:
-    """Too short a moment to hit by chance: the commit is there, and nobody has applied it."""
+    """Too short a moment to hit by chance: committed, but not applied."""
     data = filled_folder(tmp_path / "data", widget_line("old/clock"))
     with running_service(data) as service, service.client() as client:
         node = prepare_node(data)
@@ -112,7 +112,7 @@ def _bundles(data: Path) -> int:
 
 
 def _wait_for_a_bundle(data: Path, before: int) -> None:
-    """The first one of an import: from here on there is something to leave behind."""
+    """Wait for the first bundle of an import: from here on, something can be left behind."""
     deadline = time.monotonic() + 60
     while _bundles(data) == before:
         assert time.monotonic() < deadline
@@ -126,7 +126,7 @@ def _file(folder: Path, scope: str) -> Path:
 
 
 def _look(service: Service, scope: str) -> str:
-    """Whether the service shows all of the scope or nothing, everywhere."""
+    """Whether the service shows the whole scope or nothing, everywhere."""
     _finish_import(service.data)
     with service.client() as client:
         # The writer lock was released with the process: counting continues immediately.
@@ -146,7 +146,7 @@ def _look(service: Service, scope: str) -> str:
 
 
 def _finish_import(data: Path) -> None:
-    """Go on with the import, if it was accepted, unless the service does so already."""
+    """Complete the import, if it was accepted, unless the service already does."""
     node = prepare_node(data)
     deadline = time.monotonic() + 60
     while _is_importing(node.store):
@@ -162,14 +162,14 @@ def _is_importing(store: Store) -> bool:
 
 
 def _assert_import_works(service: Service, file: Path) -> None:
-    """The same file once more, to its end; nothing that was left behind is in its way."""
+    """Import the same file again completely; leftovers do not interfere."""
     imported = run_command("import", str(file), "--data", str(service.data))
     assert imported.returncode == 0, imported.stderr
     assert _look(service, file.stem) == "all"
 
 
 def _has_orphans(service: Service) -> bool:
-    """Whether killed imports have left bundles. They leave nothing worse."""
+    """Whether killed imports have left bundles, which is the worst they leave."""
     for path in (service.data / "bundles").rglob("*"):
         os.utime(path, (0, 0))  # A recent file is not an orphan.
     checked = run_command("doctor", "--data", str(service.data))

@@ -1,4 +1,4 @@
-"""Imports beside a running service: nobody waits for them, and none is left half done."""
+"""Imports next to a running service: nobody waits for them, and all are completed."""
 
 import subprocess
 import sys
@@ -24,7 +24,7 @@ def _lines(scope: str) -> list[dict[str, object]]:
 
 
 def _wait_for(client: httpx.Client, scope: str) -> None:
-    """Until the service shows the whole scope; counts go on meanwhile."""
+    """Until the service shows the whole scope; counts continue meanwhile."""
     deadline = time.monotonic() + _TIMEOUT_S
     while _total(client, scope) < _WIDGETS:
         assert time.monotonic() < deadline

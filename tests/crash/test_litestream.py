@@ -1,4 +1,4 @@
-"""Litestream, as the operator's page shows it: a copy of the database that is a second old."""
+"""Litestream, as described in the operators' guide: a copy of the database at most a second old."""
 
 import shutil
 import subprocess

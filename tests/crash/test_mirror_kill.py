@@ -1,4 +1,4 @@
-"""kill -9 of a mirror and of the catalog it copies, at any moment: in the end they are the same."""
+"""kill -9 of a mirror and of its upstream, at any moment: in the end they are equal."""
 
 import os
 import random

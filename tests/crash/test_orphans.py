@@ -1,8 +1,7 @@
-"""The parent is killed with -9 under load: no process is left, and the next start is prompt.
+"""The parent is killed with -9 under load: no process is left, and the next start is fast.
 
-Whether a worker is left behind is a matter of the moment, so many tries are worth more than one:
-
-    KILLS=500 ./dev test tests/crash/test_orphans.py
+Whether a worker is left behind depends on timing, so many attempts are needed: KILLS=500 ./dev
+test tests/crash/test_orphans.py
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Two hundred publishes at once, from several processes, to a service of two workers."""
+"""Two hundred concurrent publishes, from several processes, to a service of two workers."""
 
 import json
 import subprocess

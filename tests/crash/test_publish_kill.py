@@ -1,4 +1,4 @@
-"""kill -9 of a publish, at any moment: the whole version is there, or nothing of it."""
+"""kill -9 of a publish, at any moment: the whole version exists, or nothing of it."""
 
 import contextlib
 import hashlib
@@ -144,7 +144,7 @@ def _time_one(publisher: "subprocess.Popen[str]", version: str) -> float:
 
 
 def _is_published(node: Node, version: str) -> bool:
-    """Whether the version is there; if it is, all of it must be."""
+    """Whether the version exists; if so, it must be complete."""
     with node.store.reading() as connection:
         stored = find_widget(connection, Scope("ann"), WidgetName("clock"))
     found = [it for it in stored.widget.versions if it.number == version] if stored else []
@@ -166,7 +166,7 @@ def _log_of_publishes(node: Node) -> set[str]:
 
 
 def _assert_nothing_is_left(node: Node, published: int) -> None:
-    """When the requests have expired: no upload, and no bundle but those of versions."""
+    """After the requests have expired: no uploads, and only bundles of versions."""
     later = Store(
         sqlite_engine(node.folder.database),
         node.folder.writer_lock,

@@ -1,4 +1,4 @@
-"""Workers are replaced, and the service is restarted, without a request that fails."""
+"""Workers are replaced, and the service is restarted, without failed requests."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""kill -9 of a snapshot that is loaded, at any moment: run again, all of it is there."""
+"""kill -9 while a snapshot is loaded, at any moment: run again, it is complete."""
 
 import os
 import random
@@ -82,7 +82,7 @@ def _load(children: Children, snapshot: Path, data: Path) -> int:
 
 
 def _assert_sound(data: Path) -> None:
-    """Whatever is there has its files."""
+    """Every existing version has its files."""
     node = prepare_node(data)
     assert_bundles_are_whole(node)
     node.store.close()

@@ -40,7 +40,7 @@ def test_it_ends_well_and_soon_whatever_clients_do(data: Path, number: signal.Si
 
 @pytest.mark.parametrize("number", _SIGNALS, ids=lambda it: it.name)
 def test_it_ends_well_when_workers_hear_the_signal_too(data: Path, number: signal.Signals) -> None:
-    """As when a person types Ctrl-C: the terminal tells every process."""
+    """As with Ctrl-C: the terminal signals every process."""
     with running_service(data, "--workers", "2") as service, connections_to_every_worker(service):
         _assert_ends_well(service, lambda: os.killpg(service.process.pid, number))
 
@@ -53,7 +53,7 @@ def test_ctrl_c_with_nobody_connected_is_no_error(data: Path) -> None:
 
 @pytest.mark.parametrize("number", _SIGNALS, ids=lambda it: it.name)
 def test_it_ends_well_while_workers_are_still_starting(data: Path, number: signal.Signals) -> None:
-    """The first worker has answered by now; of the others most have not even opened the port."""
+    """The first worker has responded by now; most others have not even opened the port."""
     with running_service(data, "--workers", "5") as service:
         _assert_ends_well(service, lambda: service.process.send_signal(number))
 
@@ -102,12 +102,12 @@ def test_the_port_is_free_again_at_once(data: Path) -> None:
 
 
 def _silent(port: int) -> WireConnection:
-    """Connected, and nothing said."""
+    """Connected, without sending anything."""
     return WireConnection(port)
 
 
 def _half_sent(port: int) -> WireConnection:
-    """In the middle of a header, for ever."""
+    """In the middle of a header, forever."""
     connection = WireConnection(port)
     connection.send(b"GET /api/health HTTP/1.1\r\nHo")
     return connection
@@ -121,7 +121,7 @@ def _half_a_body(port: int) -> WireConnection:
 
 
 def _never_reading(port: int) -> WireConnection:
-    """Asks for more than all buffers hold, and takes nothing of it."""
+    """Requests more than all buffers hold, and reads nothing."""
     connection = WireConnection(port)
     connection.socket.setblocking(False)
     with contextlib.suppress(BlockingIOError):
@@ -141,7 +141,7 @@ def _assert_ends_well(service: Service, tell: Callable[[], None]) -> None:
 
 @contextlib.contextmanager
 def _long_write(data: Path) -> Iterator[None]:
-    """Holds the writers' lock, as a long import does."""
+    """Holds the writer lock, like a long import."""
     with (data / "run" / "writer.lock").open("r+b") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield

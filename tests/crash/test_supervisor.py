@@ -87,7 +87,9 @@ def test_a_service_whose_workers_never_start_ends_with_a_fault() -> None:
 
 
 def test_a_worker_that_hangs_ends_with_its_parent(data: Path) -> None:
-    """Stopped, it cannot hear a signal nor run a thread: only the kernel can end it."""
+    """While stopped, it can neither handle a signal nor run a thread: only the kernel
+    can end it.
+    """
     with running_service(data, "--workers", "2") as service:
         hung, other = service.worker_pids()
         os.kill(hung, signal.SIGSTOP)
@@ -111,7 +113,7 @@ def test_more_connections_than_descriptors_wait_their_turn_and_cost_nothing(data
 
 
 def test_at_the_limit_of_descriptors_bundles_can_still_be_opened(tmp_path: Path) -> None:
-    """Each client that reads slowly takes two descriptors: its connection, and the file."""
+    """Each slow client takes two descriptors: its connection, and the file."""
     (tmp_path / "clock.js").write_bytes(bytes(2 << 20))
     stored = {"bundleFile": "clock.js", "bundleUrl": None, "bundleSize": None, "sha256Hash": None}
     clock = widget_line("acme/clock", versions=[version_line("1.0.0", **stored)])

@@ -1,4 +1,4 @@
-"""Uploads: many at once, cut off, killed, on a slow disk. Nothing piles up."""
+"""Uploads: concurrent, aborted, killed, on a slow disk. Nothing accumulates."""
 
 import contextlib
 import hashlib
@@ -142,7 +142,7 @@ def test_a_worker_receives_so_many_bytes_at_a_time_and_waits_for_nobody_too_long
 
 
 def _requested(service: Service, key: str, size: int = len(_BUNDLE)) -> str:
-    """Where the bundle of a new version is to be sent."""
+    """The upload URL of a new version's bundle."""
     body = request_body(key, "1.0.0", _BUNDLE)
     body |= {"bundleSize": size, "sha256Hash": hashlib.sha256(_BUNDLE).hexdigest()}
     with Author(service.url, token_of(service, "ann")) as author:
@@ -164,7 +164,7 @@ def _half_sent(service: Service, address: str) -> Iterator[None]:
 
 
 def _leave(*paths: Path) -> None:
-    """What earlier processes have left, a week ago."""
+    """Leftovers of earlier processes, a week old."""
     for path in paths:
         path.write_bytes(b"half")
         os.utime(path, (time.time() - 7 * 86_400,) * 2)

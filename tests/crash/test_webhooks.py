@@ -1,4 +1,4 @@
-"""kill -9 of the service while it delivers a webhook: it arrives all the same, with the same id."""
+"""kill -9 of the service while it delivers a webhook: it is delivered, with the same id."""
 
 import json
 import sqlite3

@@ -52,7 +52,7 @@ def test_a_count_is_shown_by_every_worker_on_its_next_request(two_workers: Servi
 def test_no_worker_is_behind_what_was_acknowledged_while_all_are_written_to(
     two_workers: Service,
 ) -> None:
-    """Every writer looks, after each of its counts, at a worker other than the one it wrote to."""
+    """After each count, every writer reads from another worker."""
     path = "/api/v1/widgets/acme/bell"
     acknowledged = itertools.count(1)
     total = 0
@@ -86,7 +86,7 @@ def test_no_worker_is_behind_what_was_acknowledged_while_all_are_written_to(
 def test_an_import_by_another_process_is_shown_by_every_worker_on_its_next_request(
     two_workers: Service, tmp_path: Path, first: int
 ) -> None:
-    """Whichever of the addresses is asked for first after the import, it is up to date."""
+    """Whichever URL is requested first after the import, it is up to date."""
     before: dict[str, Any] = {}
     with connections_to_every_worker(two_workers) as found:
         for held in found.values():
@@ -119,7 +119,7 @@ def test_many_imports_are_each_shown_at_once(two_workers: Service) -> None:
 
 
 class _Added:
-    """A new widget and a new version of one that is there, and all the places that show them."""
+    """A new widget and a new version of an existing one, and all URLs that show them."""
 
     def __init__(self, before: dict[str, Any]) -> None:
         self._before = before

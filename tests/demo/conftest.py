@@ -1,7 +1,7 @@
-"""What the tests of the demo catalog share: its lines.
+"""Shared by the tests of the demo catalog: its lines.
 
-A test that asks for `version` runs once for every published version; one that asks for
-`newest` runs once for every widget, with the version published last.
+A test with the fixture `version` runs once for every published version; one with `newest` runs
+once for every widget, with the version published last.
 """
 
 import json

@@ -1,5 +1,6 @@
-"""The demo catalog as data: every line is well formed, every bundle is there, nothing is left over,
-and every feature that the API can show has an example."""
+"""The demo catalog as data: every line is valid, every bundle exists, nothing is left over, and
+every feature of the API has an example.
+"""
 
 import json
 import re

@@ -54,7 +54,7 @@ async ({ bundle, width, height, now, hasContext, config, data }) => {
 
 
 class DemoHandler(SimpleHTTPRequestHandler):
-    """The demo folder, one empty page to host a widget, and the context that it is given."""
+    """The demo folder, one empty page to host a widget, and its context."""
 
     extensions_map = SimpleHTTPRequestHandler.extensions_map | {".js": "text/javascript"}
 
@@ -75,12 +75,12 @@ class DemoHandler(SimpleHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class's name
-        """Nothing: the test reports what goes wrong."""
+        """Silent: the test reports errors."""
 
 
 @dataclass
 class Host:
-    """A dashboard with room for one widget, and a record of everything that went wrong."""
+    """A dashboard with one widget, and a record of all errors."""
 
     page: Page
     faults: list[str] = field(default_factory=list)
@@ -142,7 +142,7 @@ def base_url(demo_folder: Path) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def host_page(browser: Browser) -> Iterator[Page]:
-    """One page for all tests, loaded again by each: a new one would cost them half a second."""
+    """One page for all tests, reloaded by each: a new one would cost half a second."""
     context = browser.new_context(locale="en-GB", timezone_id="UTC")
     page = context.new_page()
     page.add_init_script(TIMER_COUNT)

@@ -1,4 +1,4 @@
-"""`./dev test` and `./dev lint`: what runs, and what decides the exit code."""
+"""`./dev test` and `./dev lint`: what runs, and what determines the exit code."""
 
 import pytest
 
@@ -19,7 +19,7 @@ _LINTER = '#!/bin/sh\necho "$0 found something"\nexit ${LINT_CODE:-0}\n'
 
 @pytest.fixture
 def ready(project: DevProject) -> DevProject:
-    """One that is set up; a linter ends with $LINT_CODE, pytest with $PYTEST_CODE."""
+    """A project that is set up; a linter ends with $LINT_CODE, pytest with $PYTEST_CODE."""
     project.add_program(project.programs / "chromium", "#!/bin/sh\n")
     project.run("test", "-k", "nothing")
     for library in (project.folder / ".venv" / "lib").glob("python*/site-packages"):

@@ -1,4 +1,4 @@
-"""Which installer is used, and that uv hears what pip was told."""
+"""Which installer is used, and that uv gets pip's settings."""
 
 import os
 import signal
@@ -99,7 +99,9 @@ def test_a_file_of_pip_that_cannot_be_read_is_left_to_pip(tmp_path: Path) -> Non
 def test_where_there_is_no_uv_the_pinned_one_is_installed_and_else_pip_is_used(
     project: DevProject,
 ) -> None:
-    """No index may be asked here, so neither can be had; the failure shows what pip said last."""
+    """No index may be used here, so neither can be installed; the failure shows pip's last
+    message.
+    """
     (project.programs / "uv").unlink()
     project.pin("uv", "uv==0")
     project.pin("runtime", "nothing-of-that-name==1")

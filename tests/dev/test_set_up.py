@@ -1,4 +1,4 @@
-"""The first `./dev`: what it says, what it keeps, and what an interruption leaves behind."""
+"""The first `./dev`: its output, its files, and the effects of an interruption."""
 
 import ast
 import os

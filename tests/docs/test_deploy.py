@@ -1,4 +1,4 @@
-"""The files in deploy/: nginx takes its configuration, and all name what is there."""
+"""The files in deploy/: nginx accepts its configuration, and everything they name exists."""
 
 import os
 import re
@@ -26,7 +26,7 @@ def services() -> dict[str, Any]:
 
 
 def environment_of(file: str) -> dict[str, str]:
-    """What a deployment file sets in the environment of the service."""
+    """The environment variables that a deployment file sets for the service."""
     found = re.findall(r"(WIDGET_CATALOG_[A-Z0-9_]+)[=:] ?([^\s\\]+)", (DEPLOY / file).read_text())
     return {name: value.strip('"') for name, value in found}
 

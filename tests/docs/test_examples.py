@@ -1,4 +1,4 @@
-"""The examples in the pages are true: what they send is answered so, what they show is taken."""
+"""The examples in the docs work: requests get the responses shown."""
 
 import json
 import re
@@ -37,7 +37,7 @@ _DEFAULT_URL = "http://127.0.0.1:8080"
 
 
 class Shown(NamedTuple):
-    """A command as a page shows it, and what the page says it prints."""
+    """A command in the docs, and its documented output."""
 
     command: str
     output: str
@@ -57,7 +57,7 @@ def session(page: str) -> list[Shown]:
 
 
 def ask(site: InProcessSite, command: str) -> Answer:
-    """The answer to a `curl` command, up to its first pipe."""
+    """The response to a `curl` command, up to its first pipe."""
     _, *words = shlex.split(command.partition(" | ")[0])
     method, address, headers = "GET", "", {}
     while words:
@@ -75,7 +75,7 @@ def ask(site: InProcessSite, command: str) -> Answer:
 
 
 def is_as_shown(answer: str, shown: str) -> bool:
-    """Whether it is the same but for white space, and for what stands where the page has `…`."""
+    """Whether it is equal except for white space, and for anything in place of `…`."""
     pieces = [re.escape("".join(piece.split())) for piece in shown.split("…")]
     return re.fullmatch(".*".join(pieces), "".join(answer.split())) is not None
 

@@ -1,4 +1,6 @@
-"""What the pages name exists: links, headings, commands, options, source files, packages."""
+"""Everything named in the docs exists: links, headings, commands, options, source
+files, packages.
+"""
 
 import ast
 import re
@@ -52,14 +54,14 @@ def prose_of(page: Path) -> str:
 
 
 def code_of(page: Path) -> str:
-    """Fenced and inline code: where a command is meant to be typed."""
+    """Fenced and inline code, which contains the commands to be typed."""
     return "\n".join(
         [*_FENCE.findall(text_of(page)), *(f"`{it}`" for it in _INLINE.findall(prose_of(page)))]
     )
 
 
 def anchors_of(page: Path) -> set[str]:
-    """The headings of a page as a link writes them."""
+    """The headings of a page as link anchors."""
     headings = _HEADING.findall(prose_of(page))
     return {re.sub(r"[^\w\- ]", "", it.lower()).replace(" ", "-") for it in headings}
 
@@ -121,7 +123,7 @@ def test_every_command_of_the_operator_and_every_option_exists(page: Path) -> No
 
 
 def test_commands_are_really_found() -> None:
-    """Or the tests above would hold for any text at all."""
+    """Otherwise the tests above would pass for any text."""
     pages = [code_of(page) for page in PAGES]
     known = {it for it in catalog_options() if " " not in it}
     assert {it for page in pages for it, _ in _CATALOG.findall(page)} == known
@@ -139,7 +141,7 @@ def test_every_file_folder_and_function_named_exists(page: Path) -> None:
 
 
 def exists(page: Path, path: str) -> bool:
-    """Paths are told from the root, from our package, or from the page they stand in."""
+    """Paths are relative to the root, to our package, or to the page."""
     if path.startswith(("bundles/", "backup/", "move/")):  # In a reader's own folder.
         return True
     return any((place / path).exists() for place in (ROOT, SOURCE, page.parent))

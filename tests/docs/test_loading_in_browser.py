@@ -1,4 +1,4 @@
-"""The code that the guides show for loading a version works as it stands there."""
+"""The code for loading a version in the guides works unchanged."""
 
 import contextlib
 import re

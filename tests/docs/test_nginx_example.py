@@ -9,7 +9,7 @@ _HSTS = 'add_header Strict-Transport-Security "max-age=31536000" always;'
 
 
 def test_every_answer_over_https_asks_browsers_to_stay_there() -> None:
-    """nginx inherits `add_header` only where a location has none of its own."""
+    """nginx inherits `add_header` only into locations that have none."""
     example = re.findall(r"```nginx\n(.*?)```", _PAGE.read_text(encoding="utf-8"), re.DOTALL)[0]
     _, over_http, over_https = re.split(r"^server \{$", example, flags=re.MULTILINE)
     own, *locations = re.split(r"^    location ", over_https, flags=re.MULTILINE)
@@ -22,7 +22,7 @@ def test_every_answer_over_https_asks_browsers_to_stay_there() -> None:
 
 
 def test_the_load_balancer_s_lines_for_tls_ask_browsers_to_stay_there() -> None:
-    """It is a comment beside those lines, and in every location that has headers of its own."""
+    """It is a comment next to those lines, and in every location with headers."""
     text = _DEPLOYED.read_text(encoding="utf-8")
     lines = [it.strip() for it in text.splitlines()]
     own, *locations = re.split(r"^ +location ", text, flags=re.MULTILINE)

@@ -1,4 +1,4 @@
-"""The OpenAPI document is valid, is what is committed, and is what the service does."""
+"""The OpenAPI document is valid, matches the committed copy, and matches the service."""
 
 import json
 import subprocess
@@ -41,7 +41,7 @@ def demo_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessSit
 
 
 def followed(it: Any) -> Any:
-    """What a reference refers to; anything else as it is."""
+    """The target of a reference; other values unchanged."""
     while "$ref" in it:
         _, *steps = it["$ref"].split("/")
         it = DOCUMENT
@@ -56,7 +56,7 @@ def validator(schema: Any) -> jsonschema_rs.Draft202012Validator:
 
 
 def assert_documented(path: str, method: str, answer: Answer) -> None:
-    """The answer's status, headers and body are what the document says of this operation."""
+    """Status, headers and body of the response match the document of this operation."""
     documented = followed(DOCUMENT["paths"][path][method]["responses"][str(answer.status)])
     for name, header in documented.get("headers", {}).items():
         assert name.lower() in answer.headers, name
@@ -76,7 +76,7 @@ def assert_documented(path: str, method: str, answer: Answer) -> None:
 
 
 def address_of(path: str) -> str:
-    """A path with the examples of its parameters in it."""
+    """A path with the examples of its parameters."""
     for it in DOCUMENT["paths"][path].get("parameters", []):
         parameter = followed(it)
         path = path.replace(f"{{{parameter['name']}}}", parameter["example"])

@@ -1,4 +1,4 @@
-"""docs/settings.md lists exactly the settings there are."""
+"""docs/settings.md lists exactly the existing settings."""
 
 import re
 from dataclasses import fields

@@ -1,4 +1,4 @@
-"""What the pages say of the authors' tool: commands, exit codes, manifest, files, packages."""
+"""The documentation of the authors' tool: commands, exit codes, manifest, files, packages."""
 
 import re
 import tomllib
@@ -46,7 +46,7 @@ def commands() -> dict[str, set[str]]:
 
 
 def named() -> list[tuple[str, set[str]]]:
-    """Every command line in the pages: the command, and the options it is shown with."""
+    """Every command line in the docs: the command, and its options."""
     known = commands()
     shown = []
     for page in PAGES:

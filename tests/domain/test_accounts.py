@@ -1,4 +1,4 @@
-"""Names, addresses and passwords; and who may do what in a scope."""
+"""Names, addresses and passwords; and permissions in a scope."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -135,7 +135,7 @@ def test_no_token_looks_after_people_or_says_what_is_official(
 
 @given(RIGHTS, PLACES, st.booleans())
 def test_a_stranger_has_no_right_at_all(right: Right, place: Any, is_publisher: bool) -> None:
-    """Even one who is still named a publisher, but is no member any more."""
+    """Even one who is still listed as a publisher, but is no longer a member."""
     assert not is_allowed(an_actor(), right, Standing(None, is_publisher), *place)
 
 

@@ -1,4 +1,4 @@
-"""What a browser is called, by its User-Agent."""
+"""Names of browsers, by their User-Agent."""
 
 import pytest
 from hypothesis import given

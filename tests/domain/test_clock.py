@@ -1,4 +1,4 @@
-"""The clock: a jump of it is noticed, and ordinary time is none."""
+"""The clock: jumps are detected, and normal time is not a jump."""
 
 from datetime import UTC, datetime, timedelta
 

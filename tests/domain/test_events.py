@@ -1,4 +1,4 @@
-"""Events: every kind is one of its own, and its details are told in order."""
+"""Events: every kind is unique, and details are in order."""
 
 from widget_catalog.domain import account_events, events
 from widget_catalog.domain.account_events import AccountCreated, InvitedToCatalog

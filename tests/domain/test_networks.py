@@ -1,4 +1,4 @@
-"""What a limit counts a client by."""
+"""The key by which a limit counts a client."""
 
 from ipaddress import IPv4Address, IPv6Address, IPv6Network
 

@@ -1,4 +1,4 @@
-"""Which addresses people may be sent back to, and the grammar of the setting that says so."""
+"""Allowed redirect URIs, and the syntax of their setting."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Where browsers make passkeys, and where a person is told why they do not."""
+"""Where browsers create passkeys, and the messages where they do not."""
 
 import pytest
 

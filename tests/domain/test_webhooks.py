@@ -1,4 +1,4 @@
-"""How webhooks are signed, which addresses they may have, and when they are tried again."""
+"""Webhooks: signatures, allowed addresses, and the retry schedule."""
 
 import pytest
 from hypothesis import given

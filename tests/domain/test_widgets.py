@@ -1,4 +1,4 @@
-"""Widget and Version: what is newest, latest and compatible."""
+"""Widget and Version: newest, latest and compatible."""
 
 from datetime import timedelta
 from itertools import permutations

@@ -13,7 +13,7 @@ from widget_catalog.wiring import Node, open_node
 
 @pytest.fixture(scope="module")
 def origin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
-    """What the operator of the other catalog works on."""
+    """The upstream, as its operator sees it."""
     folder = tmp_path_factory.mktemp("origin")
     node = open_node(empty_folder(folder / "data"), is_durable=False)
     import_widgets(node, *file_lines(folder / "files"), beside=folder / "files")

@@ -1,4 +1,4 @@
-"""What a mirror says of itself, what it refuses, and which catalogs it cannot copy."""
+"""What a mirror shows about itself, what it rejects, and which catalogs it cannot copy."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Other catalogs that lie, never end or die half-way: nothing wrong is stored, and all is said."""
+"""Malicious or failing upstreams: nothing wrong is stored, and every error is reported."""
 
 import itertools
 import json
@@ -42,7 +42,7 @@ def between(service: Service) -> Iterator[Tampering]:
 
 
 def changed(path: str, change: Change) -> Callable[[str, Passed], Passed]:
-    """What is answered at this path, with some of its JSON changed."""
+    """The response at this path, with modified JSON."""
 
     def tamper(asked: str, passed: Passed) -> Passed:
         if asked.partition("?")[0] != path:
@@ -59,7 +59,7 @@ def file(document: Any, index: int, **fields: Any) -> None:
 
 
 def entry(document: Any, **fields: Any) -> None:
-    """Of acme/clock in a registry."""
+    """The entry of acme/clock in a registry."""
     (clock,) = [it for it in document["widgets"] if it["name"] == "clock"]
     clock["versions"][0].update(fields)
 
@@ -138,7 +138,7 @@ def test_a_revocation_at_no_time_is_named_and_the_other_widgets_are_copied(
 def test_bytes_that_are_not_those_stated_are_not_stored(
     tmp_path: Path, origin: Node, between: Tampering, piece: bytes
 ) -> None:
-    """Others of the same size; and a body without end."""
+    """Other bytes of the same size, and an endless body."""
 
     def tamper(path: str, passed: Passed) -> Passed | Iterator[bytes]:
         if path != _BUNDLE:
@@ -154,7 +154,7 @@ def test_bytes_that_are_not_those_stated_are_not_stored(
 
 
 def half_of(*paths: str) -> Callable[[str, Passed], Passed]:
-    """What is answered at these paths breaks off in the middle."""
+    """The responses at these paths are truncated."""
 
     def half(asked: str, passed: Passed) -> Passed:
         if asked.partition("?")[0] not in paths:

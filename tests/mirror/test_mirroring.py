@@ -1,4 +1,4 @@
-"""A mirror shows what the other catalog does, and costs one request where nothing has changed."""
+"""A mirror shows the same as its upstream, and sends one request if nothing has changed."""
 
 import json
 from collections.abc import Callable
@@ -189,7 +189,7 @@ def test_a_mirror_of_a_mirror_is_the_same(
 def test_a_catalog_that_was_restored_is_read_anew(
     tmp_path: Path, origin: Node, service: Service, kept: bool
 ) -> None:
-    """Its newest change is older than what was seen; or the changes since are not kept."""
+    """Its newest change is older than the last one seen, or the changes since are not retained."""
     from support.mirrors import Passed, tampering_server
 
     with tampering_server(service.url) as between, a_mirror(tmp_path / "m", between.url) as copying:

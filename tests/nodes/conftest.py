@@ -1,4 +1,4 @@
-"""Two nodes of one worker each, with one PostgreSQL. They are shared by the tests of a module."""
+"""Two nodes with one worker each and a shared PostgreSQL, shared by the tests of a module."""
 
 import contextlib
 from collections.abc import Iterator

@@ -1,8 +1,6 @@
-"""Sites on PostgreSQL answer as those on SQLite do.
+"""Sites on PostgreSQL respond like those on SQLite. A part of the API's tests runs here.
 
-A part of the API's tests runs here. For all of it:
-
-    SITES_ON_POSTGRESQL=postgresql://… ./dev test tests/api
+For all of them: SITES_ON_POSTGRESQL=postgresql://… ./dev test tests/api
 """
 
 import os

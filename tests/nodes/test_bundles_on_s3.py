@@ -1,4 +1,4 @@
-"""Nodes with bundles in an object store: uploaded there, checked here, served from a cache."""
+"""Nodes with bundles in an object store: uploaded there, verified here, served from a cache."""
 
 import contextlib
 import hashlib
@@ -20,7 +20,7 @@ JS = b"export function mount() {}\n" * 100
 
 
 class ObjectStoreServer:
-    """One that can be down for a while."""
+    """A server that can be down for a while."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -1,4 +1,4 @@
-"""What one node takes in, every node shows; and every request can go to any node."""
+"""What one node receives, every node shows; and every request can go to any node."""
 
 import os
 import re

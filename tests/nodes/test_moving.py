@@ -1,4 +1,4 @@
-"""A catalog moves from its folder to what nodes share, and back, and nothing is lost."""
+"""A catalog moves from its folder to shared backends, and back, without losing anything."""
 
 import threading
 import time
@@ -93,7 +93,7 @@ def test_everything_moves_there_and_back(
 
 
 class SlowBundles(LocalBundles):
-    """As an object store that takes its time. `most` were stored at the same time."""
+    """Like a slow object store. `most` is the maximum of concurrent writes."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)

@@ -1,4 +1,4 @@
-"""The database is gone: reads go on everywhere, writes say so, and all comes back by itself."""
+"""The database is down: reads continue everywhere, writes fail cleanly, and all nodes recover."""
 
 import time
 from collections.abc import Iterator
@@ -151,7 +151,7 @@ def test_a_database_that_says_nothing_any_more_is_not_waited_for(
 def test_nobody_waits_without_end_for_a_database_that_hangs(
     nodes: list[RunningNode], ann: Traveller
 ) -> None:
-    """More ask at once than there are threads, before it is known that it hangs."""
+    """More concurrent requests than threads, before the hang is detected."""
     node = nodes[1]
     node.relay.silence()
 

@@ -1,4 +1,4 @@
-"""A server that takes no writes any more still answers: nodes leave it, and find another one."""
+"""A server that no longer accepts writes still responds: nodes leave it, and find another one."""
 
 from collections.abc import Iterator
 
@@ -27,7 +27,7 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgresqlPair]:
 
 
 class Site:
-    """A node of two workers. Every request has a connection of its own: any of them may take it."""
+    """A node of two workers. Every request uses a new connection, so either may serve it."""
 
     def __init__(self, service: Service) -> None:
         self.service = service

@@ -1,4 +1,4 @@
-"""No secret of the settings is ever shown: not in logs, answers, pages, metrics or help."""
+"""No secret in the settings is ever revealed: not in logs, responses, pages, metrics or help."""
 
 import contextlib
 from collections.abc import Iterator

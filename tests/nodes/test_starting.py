@@ -1,4 +1,4 @@
-"""Faults of the database are told at the start in a sentence, and never a secret."""
+"""Database errors at startup are reported in a sentence, without secrets."""
 
 import contextlib
 from pathlib import Path
@@ -50,7 +50,7 @@ def test_a_database_that_is_not_there(tmp_path: Path, postgresql_url: str) -> No
 
 @pytest.fixture
 def guarded(database: str) -> str:
-    """The address for a user who needs a password, and may do nothing."""
+    """The address for a user who needs a password, and has no permissions."""
     # Roles are shared by all databases of a server, so it may exist.
     with contextlib.suppress(sa.exc.ProgrammingError):
         execute(database, f"CREATE ROLE {GUARDED} LOGIN PASSWORD '{SECRET}'")

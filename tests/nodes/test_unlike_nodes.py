@@ -30,7 +30,7 @@ def latest(node: RunningNode) -> str:
 
 @pytest.fixture
 def migrated(database: str) -> Iterator[None]:
-    """By a release of the future: something was added."""
+    """By a future release: something was added."""
     execute(database, "ALTER TABLE widgets ADD COLUMN colour text")
     execute(database, "UPDATE alembic_version SET version_num = '9999'")
     yield

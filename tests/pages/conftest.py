@@ -1,4 +1,4 @@
-"""The site with the demo catalog, for tests that only read; and one where anybody can join."""
+"""The site with the demo catalog, for tests that only read; and one with open registration."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The page of one's own account: tokens and programs to end, and what happened last."""
+"""The account page: tokens and programs to revoke, and recent activity."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The API reference shows all that the OpenAPI document says, and `/openapi.json` is that."""
+"""The API reference shows everything in the OpenAPI document, which `/openapi.json` serves."""
 
 import copy
 from typing import Any

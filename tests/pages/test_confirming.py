@@ -1,4 +1,4 @@
-"""Before what one signs in with is changed, one confirms that it is oneself."""
+"""Re-authentication before credentials are changed."""
 
 import json
 from collections.abc import Iterator
@@ -82,7 +82,7 @@ def test_without_a_factor_the_password_confirms(site: InProcessSite, clock: Mova
 def test_a_session_from_before_the_factor_must_give_it_to_change_anything(
     site: InProcessSite, clock: MovableClock
 ) -> None:
-    """Nor does a sign-in through a provider stand for it, however fresh."""
+    """Nor does a sign-in through a provider replace it, however recent."""
     other = browsing_as(site, "ann")
     browsing = Browsing(site).sign_in("ann")
     key = Authenticator()

@@ -1,4 +1,4 @@
-"""Every page that links lead to: small, with few files, and public ones can be cached."""
+"""Every linked page: small, with few files, and public ones can be cached."""
 
 import re
 from collections.abc import Iterator
@@ -29,9 +29,9 @@ def open_demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessSit
 
 
 def walk(visitor: Browsing, start: str, *prefixes: str) -> dict[str, Answer]:
-    """The pages that links lead to from there, as far as their addresses begin so.
+    """The pages reachable by links whose paths start with a prefix.
 
-    Of addresses that differ in the values of their query alone, the first one.
+    Of URLs that differ only in the values of their query, the first one.
     """
     found: dict[str, Answer] = {}
     known, waiting = {shape(start)}, [start]
@@ -55,7 +55,7 @@ def shape(address: str) -> tuple[str, tuple[str, ...]]:
 
 
 def files_of(visitor: Browsing, page: Html, known: dict[str, tuple[int, list[str]]]) -> set[str]:
-    """The style sheets and scripts that a browser asks for before the page is ready."""
+    """The style sheets and scripts that a browser requests before the page is ready."""
     links = [it for it in page.all("link") if it.attributes.get("rel") == "stylesheet"]
     addresses = [it.attributes["href"] for it in links]
     waiting = [*addresses, *(it.attributes.get("src") for it in page.all("script"))]

@@ -1,4 +1,4 @@
-"""What people see of faults of ours: a page that says what programs are told, in the same style."""
+"""Internal errors as seen by people: a page with the same message as for programs."""
 
 import pytest
 

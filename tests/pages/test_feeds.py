@@ -1,4 +1,4 @@
-"""What programs of people read: feeds, badges, sitemaps; and what others show of a page."""
+"""Content for programs: feeds, badges, sitemaps; and link previews."""
 
 import xml.etree.ElementTree as ET
 

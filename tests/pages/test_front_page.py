@@ -1,4 +1,4 @@
-"""The front page, what all pages share, and what browsers ask for by themselves."""
+"""The front page, what all pages share, and automatic requests of browsers."""
 
 import asyncio
 import gzip
@@ -52,7 +52,7 @@ HTML_HEADERS = {
 
 
 def scripts_of(page: Html) -> int:
-    """How many scripts it has, all of them files."""
+    """The number of scripts, all of which are files."""
     files = [it for it in page.all("script") if it.attributes.get("type") != "application/json"]
     assert all(it.attributes.get("src") and not it.text for it in files)
     return len(files)

@@ -1,4 +1,4 @@
-"""The guides on the site are the repository's own docs."""
+"""The guides on the site are the repository's docs."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The page to make an account."""
+"""The page to create an account."""
 
 from pathlib import Path
 

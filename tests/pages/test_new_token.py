@@ -1,4 +1,4 @@
-"""The page to make an access token."""
+"""The page to create an access token."""
 
 import pytest
 

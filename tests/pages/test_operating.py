@@ -1,4 +1,4 @@
-"""The operator's pages: what they show, what they change, and what they never show."""
+"""The operator's pages: what they show, what they change, and what they never reveal."""
 
 import json
 import re
@@ -315,7 +315,7 @@ def test_widgets_are_listed_by_scope_and_state(village: Village, olly: Browsing)
 
 
 def test_whoever_is_no_operator_any_more_is_refused_in_the_transaction(village: Village) -> None:
-    """Even if the account was one when the request came in."""
+    """Even if the account was an operator when the request was authenticated."""
     store = village.site.node.store
     with store.writing() as tx:
         before = get_account(tx.connection, "olly")

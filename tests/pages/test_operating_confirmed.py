@@ -1,4 +1,4 @@
-"""What opens accounts takes an operator who has just confirmed who they are."""
+"""Actions that give access to accounts require an operator who has just re-authenticated."""
 
 import pytest
 
@@ -21,7 +21,7 @@ INVITATIONS = "/operate/invitations"
 def test_an_operator_who_signed_in_long_ago_confirms_first(
     village: Village, page: str, form: str, fields: dict[str, str]
 ) -> None:
-    """With a session that was left open, nobody takes over an account, not even its own."""
+    """A session that was left open cannot take over an account, not even its own."""
     olly = browser_of(village.olly)
     village.clock.forward(minutes=10)
     confirm = f"/account/confirm?next={page.replace('/', '%2F')}"

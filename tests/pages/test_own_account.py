@@ -1,4 +1,4 @@
-"""Another password, and closing the account, in a browser."""
+"""Changing the password, and closing the account, in a browser."""
 
 from support.browsing import Browsing
 from support.people import PASSWORD, with_token

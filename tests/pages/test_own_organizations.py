@@ -1,4 +1,4 @@
-"""The pages where people look after their organizations."""
+"""The pages where people manage their organizations."""
 
 import pytest
 
@@ -123,7 +123,7 @@ def test_owners_and_operators_read_the_audit_log(village: Village, name: str) ->
 
 
 def public_members(village: Village) -> list[tuple[str, str]]:
-    """The names and roles on the page of the scope, for somebody who is not signed in."""
+    """The names and roles on the page of the scope, for anonymous visitors."""
     visitor = Browsing(village.site)
     assert visitor.get("/scopes/acme").status == 200
     if not visitor.page.all("ul", class_="members"):

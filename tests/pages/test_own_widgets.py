@@ -1,4 +1,4 @@
-"""The pages where authors look after their widgets and versions."""
+"""The pages where authors manage their widgets and versions."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The page of a live preview, and the files that every preview is made of."""
+"""The page of a live preview, and the files of every preview."""
 
 import base64
 import hashlib
@@ -99,7 +99,7 @@ def test_files_may_be_kept_for_good(demo_site: InProcessSite, name: str, content
 
 
 def test_style_and_scripts_of_the_page_are_small(demo_site: InProcessSite) -> None:
-    """What loads with the page; a visitor who runs the preview asks for two scripts more."""
+    """What is loaded with the page; starting the preview loads two more scripts."""
     page = demo_site.get(CLOCK).body.decode()
     loaded = re.findall(r'(?:href|src)="(/static/[^"]+\.(?:css|js))"', page)
     assert len(loaded) <= 3

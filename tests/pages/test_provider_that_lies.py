@@ -1,4 +1,4 @@
-"""An OpenID Connect provider that lies, or is down: whom it cannot sign in."""
+"""A malicious OpenID Connect provider, or one that is down: whom it cannot sign in."""
 
 import base64
 import json
@@ -54,7 +54,7 @@ def test_a_provider_that_is_down_is_told_in_a_friendly_way(tmp_path: Path) -> No
 
 
 def test_a_truthful_answer_is_believed(deceived: InProcessSite, liar: LyingProvider) -> None:
-    """Or the tests of lies would show nothing."""
+    """Otherwise the tests of invalid responses would prove nothing."""
     liar.claims = {"sub": "t"}
     liar.told = {"sub": "t", "preferred_username": "tom", "email": "tom@example.org"}
     browsing = Browsing(deceived)

@@ -1,4 +1,4 @@
-"""Publishing from the browser: the form, the page to confirm, and who may see what was sent."""
+"""Publishing from the browser: the form, the confirmation page, and who can see the upload."""
 
 import asyncio
 import hashlib
@@ -37,7 +37,7 @@ def send(browsing: Browsing, sent: dict[str, bytes], **fields: str) -> Answer:
 
 
 def pending(browsing: Browsing, sent: dict[str, bytes], **fields: str) -> str:
-    """The page to confirm what was sent."""
+    """The page to confirm the upload."""
     answer = send(browsing, sent, **fields)
     assert answer.status == 303, browsing.page.one("main").text
     place = answer.headers["location"]
@@ -46,7 +46,7 @@ def pending(browsing: Browsing, sent: dict[str, bytes], **fields: str) -> str:
 
 
 def told(browsing: Browsing, field: str) -> list[str]:
-    """What is said beside a field."""
+    """The errors next to a field."""
     found = browsing.page.all("div", id=f"faults-{field}")
     return [it.text for it in found]
 
@@ -188,7 +188,7 @@ def test_what_was_published_meanwhile_is_told_on_the_page_to_confirm(
 
 
 def test_the_form_decides_about_scope_and_name(village: Village, ann: Browsing) -> None:
-    """In the dialect of other tools, a manifest's name is for people."""
+    """In the format of other tools, a manifest's name is the display name."""
     place = pending(ann, files("Big Clock", scope="ann"), scope="acme", name="big-clock")
 
     assert ann.submit(place).headers["location"].startswith("/account/widgets/acme/big-clock")
@@ -224,7 +224,7 @@ def test_a_form_of_another_site_or_of_nobody_is_refused(village: Village, ann: B
 
 
 def test_slow_forms_of_one_account_leave_room_for_others(village: Village, ann: Browsing) -> None:
-    """From ten addresses: more than a worker would receive at the same time."""
+    """From ten addresses: more than a worker would receive concurrently."""
     ann.get(PUBLISH)
     body, kind = multipart(ann.hidden_fields(PUBLISH), files())
     session = {"cookie": f"__Host-session={ann.cookies['session']}", "content-type": kind}

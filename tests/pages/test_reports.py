@@ -1,4 +1,4 @@
-"""Reports: anybody sends one, the operator alone reads it and decides."""
+"""Reports: anyone can send one, only the operator can read it and decide."""
 
 from pathlib import Path
 

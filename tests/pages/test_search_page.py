@@ -1,4 +1,4 @@
-"""The search page: what it finds, in which order, and what it says where it finds nothing."""
+"""The search page: its results, their order, and the message if there are none."""
 
 from urllib.parse import urlencode
 

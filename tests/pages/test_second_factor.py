@@ -1,4 +1,4 @@
-"""The pages of two-factor sign-in: set up, used, confirmed, removed; what they say and refuse."""
+"""The pages of two-factor sign-in: set up, use, confirm, remove; messages and errors."""
 
 import json
 from collections.abc import Iterator

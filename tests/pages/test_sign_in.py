@@ -1,4 +1,4 @@
-"""The pages to come in, to see where one is signed in, and to answer an invitation."""
+"""The pages to sign in, to list sessions, and to answer an invitation."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -217,7 +217,7 @@ def test_no_other_site_can_send_one_s_forms(
 
 
 def browsers(browsing: Browsing) -> list[str]:
-    """Where the page says that one is signed in."""
+    """The sessions listed on the page."""
     names = [it.text for it in browsing.page.all("strong")]
     return [it for it in names if it.endswith("browser")]
 

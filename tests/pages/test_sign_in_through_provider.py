@@ -85,7 +85,7 @@ def test_a_copy_of_the_database_signs_nothing_that_counts_here(
 
 
 def _sealed(site: InProcessSite, username: str) -> str:
-    """What a newcomer's browser keeps, sealed with the keys of this site's folder."""
+    """The signed value in a newcomer's browser, with the keys of this site's folder."""
     store = site.node.store
     newcomer = Newcomer("https://provider.example", "1", username, f"{username}@example.org")
     keys = open_keys(site.node.folder, store, site.settings)
@@ -232,7 +232,7 @@ def test_no_other_site_can_connect_its_own_person(house: InProcessSite, provider
 
 
 def test_the_session_that_the_browser_had_ends(house: InProcessSite, provider: Provider) -> None:
-    """For somebody new, for somebody known, and for somebody who was asked for a name."""
+    """For a new person, for a known one, and for one who was asked for a name."""
     elsewhere = Browsing(house).sign_in("ann")
     for subject in ("1", "1", "2"):
         browsing = Browsing(house).sign_in("ann")

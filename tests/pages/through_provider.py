@@ -1,4 +1,4 @@
-"""What tests of signing in through a provider share: the way there and back."""
+"""Helpers of tests of signing in through a provider: redirect and callback."""
 
 from typing import Any
 

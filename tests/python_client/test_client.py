@@ -1,4 +1,4 @@
-"""The Python client against a real service, in both of its forms."""
+"""The Python client against a real service, in both variants."""
 
 import asyncio
 import hashlib
@@ -168,7 +168,7 @@ def test_a_revoked_bundle_is_not_served(ask: Ask, node: Node) -> None:
 
 
 class Watching:
-    """Whoever watches, in a thread of its own; `seen` has what it saw."""
+    """A watcher in a separate thread; `seen` has the changes it received."""
 
     def __init__(self, url: str, *, is_async: bool, since: int | None, **options: Any) -> None:
         self.seen: Queue[Change] = Queue()

@@ -1,4 +1,4 @@
-"""Catalogs that are down, busy, broken or lie: the client says what is wrong, and stops."""
+"""Catalogs that are down, busy, broken or malicious: the client reports the error, and stops."""
 
 import contextlib
 import gzip
@@ -77,7 +77,7 @@ def test_what_no_catalog_sends_is_named(answer: Scripted) -> None:
 
 @contextlib.contextmanager
 def raw_server(answer: Callable[[socket.socket], None]) -> Iterator[str]:
-    """A server that sends whatever it likes, on a real socket."""
+    """A server that sends arbitrary bytes, on a real socket."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
 
         def serve() -> None:
@@ -195,7 +195,7 @@ def page(first: int, last: int) -> Scripted:
 
 
 def test_where_there_is_no_stream_the_catalog_is_polled() -> None:
-    """It refuses streams, or does not know them: then it answers with a page."""
+    """It rejects streams, or does not support them and responds with a page."""
     refused = Scripted(503, {"error": "Too many."}, {"Retry-After": "1"})
     for no_stream in (refused, page(2, 1)):
         with scripted_server() as server, Catalog(server.url) as catalog:

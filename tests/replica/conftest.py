@@ -1,4 +1,4 @@
-"""The counts of a folder, by themselves."""
+"""The counts of a folder, without a node."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Catalogs that change as hypothesis draws it: widgets come, get new texts, are hidden, counted."""
+"""Generated histories of catalogs: widgets are added, renamed, hidden and counted."""
 
 import tempfile
 from collections import Counter
@@ -50,14 +50,14 @@ counts = st.integers(0, 2) | st.sampled_from([10, 2**31, 2**53 - 10])
 
 
 class Add(NamedTuple):
-    """A widget that is not there yet."""
+    """Add a new widget."""
 
     key: Key
     shown: Shown
 
 
 class Publish(NamedTuple):
-    """A version of some widget; the newest sets its text."""
+    """A version of a widget; the newest determines its text."""
 
     which: int
     display_name: str
@@ -71,13 +71,13 @@ class Count(NamedTuple):
 
 
 class Turn(NamedTuple):
-    """A listed widget becomes unlisted, and the other way round."""
+    """A listed widget becomes unlisted, and vice versa."""
 
     which: int
 
 
 class Yank(NamedTuple):
-    """The newest version of a widget is yanked, or no longer."""
+    """The newest version of a widget is yanked, or unyanked."""
 
     which: int
 
@@ -91,7 +91,7 @@ adds = st.builds(Add, keys, shown)
 
 
 def _crowd(seed: int) -> list[Add]:
-    """Many widgets from one number: drawing each of them would take most of the time."""
+    """Many widgets from one number: generating each of them would take most of the time."""
     chance = Random(seed)
 
     def text() -> str:
@@ -117,7 +117,7 @@ changes = st.one_of(
 
 @dataclass
 class Played:
-    """A catalog and what the oracle knows of it, changed together."""
+    """A catalog and the oracle's state of it, changed together."""
 
     node: Node
     catalog: Catalog

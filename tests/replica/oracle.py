@@ -1,4 +1,4 @@
-"""What a search must find: brute force, written straight from the contract."""
+"""The expected results of a search: brute force, implemented directly from the contract."""
 
 import json
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ Key = tuple[str, str]
 
 @dataclass(frozen=True)
 class Shown:
-    """What the oracle knows of a widget."""
+    """The oracle's state of a widget."""
 
     display_name: str
     description: str | None
@@ -44,7 +44,7 @@ class Search(NamedTuple):
 
 
 def check_search(catalog: Catalog, widgets: dict[Key, Shown], search: Search) -> int:
-    """Ask both, hold what they say against each other, and give the total."""
+    """Query both, compare the results, and return the total."""
     parameters = {key: it for key, it in search._asdict().items() if it is not None}
     body = json.loads(catalog.search(*parse_search(urlencode(parameters))).body)
     for it in body["widgets"]:
@@ -78,7 +78,7 @@ def _oracle(widgets: dict[Key, Shown], search: Search) -> dict[str, Any]:
 
 
 def _rank(widget: Shown, q: str) -> int | None:
-    """1 to 5, or None where the widget does not match."""
+    """1 to 5, or None if the widget does not match."""
     name, text = _normal(widget.display_name), _normal(widget.description or "")
     terms = [_normal(term) for term in q.split()]
     if not all(term in name or term in text for term in terms):

@@ -1,4 +1,4 @@
-"""The cache that is bounded by bytes."""
+"""The cache bounded by bytes."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""What is mapped of the replica is given back, and read again as if nothing had happened."""
+"""Mapped pages of the replica are unmapped, transparently to readers."""
 
 from pathlib import Path
 
@@ -35,7 +35,7 @@ def test_a_little_is_kept(site: InProcessSite) -> None:
 
 
 def _resident_kb(folder: Path) -> int:
-    """How much this process has mapped of the replica's file, as the system says."""
+    """How much of the replica's file this process has mapped, according to the system."""
     resident, is_ours = 0, False
     for line in Path("/proc/self/smaps").read_text().splitlines():
         if "-" in line.split()[0]:

@@ -1,4 +1,4 @@
-"""Which connections are waited on in vain, as far as the processes of a node know."""
+"""Which connections are stale, as far as the processes of a node know."""
 
 import time
 from pathlib import Path

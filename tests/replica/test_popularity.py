@@ -1,4 +1,4 @@
-"""Popularity against plain sorting: any counts, any names, any changes, any window."""
+"""Popularity compared with plain sorting: any counts, names, changes and windows."""
 
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ downloads = st.integers(0, 3) | st.sampled_from([2**31, 2**53 - 1, 2**60])
 
 
 class Step(NamedTuple):
-    """A widget with this place among all names comes, goes or is replaced, or is counted."""
+    """A widget at this position among all names is added, removed, replaced or counted."""
 
     what: str
     place: int
@@ -29,7 +29,7 @@ steps = st.builds(
 
 
 def _popularity(counts: Counts, ids: list[int]) -> Popularity:
-    """Of widgets whose numbers are in the order of their names."""
+    """Of widgets numbered in the order of their names."""
     ranks = np.argsort(np.argsort(ids)).astype(np.int32)
     return Popularity(counts, np.array(ids, np.int32), ranks)
 
@@ -57,7 +57,7 @@ def test_windows_are_cut_from_the_one_true_order(
     start: int,
     many: int,
 ) -> None:
-    """A widget's number is its place among all names, plus one."""
+    """A widget's number is its position among all names, plus one."""
     monkeypatch.setattr(popularity_module, "_MANY", many)
     monkeypatch.setattr(popularity_module, "_VERY_FEW", many)
     monkeypatch.setattr(popularity_module, "_HEAD_SHIFTS", (3, 1))

@@ -1,4 +1,4 @@
-"""The replica is what the store says: applied change by change, or rebuilt."""
+"""The replica matches the store: applied change by change, or rebuilt."""
 
 import contextlib
 import shutil
@@ -91,7 +91,7 @@ def test_made_anew_by_several_processes_it_is_the_same(
 
 
 def test_pictures_that_an_older_release_has_drawn_are_not_used() -> None:
-    """They are in an import that was staged before an upgrade; the widgets are drawn again."""
+    """They are in an import that was staged before an upgrade; the records are prepared again."""
     widget = a_widget("acme/clock", a_version())
     sound, document = draw(widget), msgspec.msgpack.encode(render(widget))
     old: list[tuple[int, bytes | Row]] = [(1, ("acme", "clock")), (2, sound[:-9])]
@@ -119,7 +119,7 @@ def test_damage_is_found_and_mended(node: Node) -> None:
 
 
 def test_wrong_counts_are_found_and_mended(node: Node) -> None:
-    """Also the count of a widget that was never downloaded."""
+    """Including the count of a widget that was never downloaded."""
     _fill(node)
     for widget_id, stored in ((1, 0), (3, 3)):
         node.counts.record([(widget_id, 77)])
@@ -162,7 +162,7 @@ def test_a_failed_write_leaves_no_trace_in_it(node: Node) -> None:
 
 
 def test_what_was_applied_but_not_announced_is_announced_by_the_next_count(node: Node) -> None:
-    """As a process leaves it that was killed between the two."""
+    """As left by a process that was killed between the two."""
     _fill(node)
     shown = node.revision.current()
     for word in (0, shown + 1):
@@ -179,7 +179,7 @@ def test_what_was_applied_but_not_announced_is_announced_by_the_next_count(node:
 def test_what_could_not_be_applied_is_true_and_is_shown_later(
     node: Node, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The write has succeeded all the same; the next one, or the service, makes up for it."""
+    """The write has succeeded nevertheless; the next one, or the service, catches up."""
     _fill(node)
     monkeypatch.setattr(replica_module, "_PATIENCE_S", 0.1)
     documents = Documents(node.folder.replica)
@@ -259,7 +259,9 @@ def test_a_worker_too_far_behind_forgets_all_it_has(
 
 
 def test_one_of_another_database_is_made_anew(tmp_path: Path) -> None:
-    """A backup holds the database and the bundles; the rest of the folder may be older or newer."""
+    """A backup contains the database and the bundles; the rest of the folder may be older or
+    newer.
+    """
     data, clock = tmp_path / "data", "/api/v1/widgets/acme/clock"
     with InProcessSite(data) as site:
         site.add(widget_line("acme/clock"), widget_line("acme/seven", downloadCount=7))

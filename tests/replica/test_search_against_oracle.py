@@ -1,6 +1,6 @@
-"""Search against a brute-force oracle, written straight from the contract, over random histories.
+"""Search compared with a brute-force oracle, implemented from the contract, over random histories.
 
-Between searches the catalog changes: widgets come, get new texts, are hidden, shown and counted.
+Between searches the catalog changes: widgets are added, renamed, hidden, listed and counted.
 """
 
 from typing import Any, NamedTuple

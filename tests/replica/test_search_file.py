@@ -1,4 +1,4 @@
-"""The index in its file: mapped again, never mistaken for another, and made apart while serving."""
+"""The index in its file: mapped again, never confused with another, and built while serving."""
 
 import asyncio
 import json
@@ -228,7 +228,7 @@ def test_closing_ends_what_is_being_built(node: Node, tmp_path: Path) -> None:
 def test_while_an_import_is_carried_out_searches_wait_for_nothing(
     node: Node, documents: Documents
 ) -> None:
-    """They show what was there before, and whatever else is published meanwhile."""
+    """They show the state before it, and everything else that is published meanwhile."""
     _import(node, _widgets(40))
     catalog = _catalog(node, documents)
     interrupted_import(node, *(widget_line(f"many/w{i}") for i in range(1_200)), batches=1)

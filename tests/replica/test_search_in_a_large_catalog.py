@@ -1,4 +1,4 @@
-"""Search against the oracle where there is much of everything: widgets, words, texts of a word."""
+"""Search compared with the oracle with many widgets, words, and texts per word."""
 
 from collections.abc import Iterator
 from random import Random
@@ -24,7 +24,7 @@ class Large(NamedTuple):
 
 
 def _word(chance: Random) -> str:
-    """One of a few thousand words that are made of the same few pairs of letters."""
+    """One of a few thousand words consisting of the same few pairs of letters."""
     return "".join(chance.choices("abcß", k=chance.randint(1, 6)))
 
 

@@ -1,7 +1,7 @@
-"""The command: ./dev screenshots [WORD…] takes pictures of the pages whose names hold a word.
+"""The command: ./dev screenshots [WORD…] captures the pages whose names contain a word.
 
 Every page, on a phone and on a desktop, light and dark, into .cache/screenshots. With --readme it
-takes those that the README shows instead, into docs/images.
+captures those of the README instead, into docs/images.
 """
 
 import sys
@@ -55,7 +55,7 @@ def main(words: list[str]) -> int:
 
 
 def _signed_in(browser: Browser, url: str) -> StorageState:
-    """What a browser keeps of somebody who is signed in: one session for all pictures."""
+    """The browser state of a signed-in person: one session for all screenshots."""
     context = browser.new_context()
     sign_in(context.new_page(), url)
     state = context.storage_state()

@@ -1,4 +1,4 @@
-"""What pictures are taken of: a page, and what a visitor has done on it."""
+"""The scenes of screenshots: a page, and the visitor's actions on it."""
 
 import json
 from collections.abc import Callable
@@ -74,7 +74,7 @@ def make_token(page: Page) -> None:
 
 
 def add_webhook(page: Page) -> None:
-    """Once, to an address where nobody answers, so that there is a delivery to look at."""
+    """Once, to a URL that does not respond, so that there is a delivery to show."""
     address = page.url
     if page.get_by_text("No webhooks.").count():
         page.get_by_label("URL").fill("https://hooks.invalid/widget-catalog")

@@ -1,4 +1,4 @@
-"""Who a client is, with a proxy in front and without one."""
+"""How clients are identified, with and without a proxy."""
 
 import json
 from collections.abc import Iterator

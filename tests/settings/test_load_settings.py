@@ -1,4 +1,4 @@
-"""Settings from flags, environment and file: who wins, and what is refused."""
+"""Settings from flags, environment and file: precedence, and errors."""
 
 from dataclasses import fields
 from pathlib import Path

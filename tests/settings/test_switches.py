@@ -1,4 +1,4 @@
-"""What an operator can switch on, in the real service: logs, metrics, addresses."""
+"""Optional features in the real service: logs, metrics, URLs."""
 
 import json
 import os

@@ -26,7 +26,7 @@ def backend(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def empty_store(backend: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    """One without tables."""
+    """A store without tables."""
     if backend == "sqlite":
         made = Store(sqlite_engine(tmp_path / "catalog.db"), tmp_path / "lock", now=lambda: NOW)
     else:
@@ -38,7 +38,7 @@ def empty_store(backend: str, request: pytest.FixtureRequest, tmp_path: Path) ->
 
 @pytest.fixture
 def store(backend: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    """A copy of one with all tables: to migrate takes seven times as long."""
+    """A copy of one with all tables: migrating takes seven times as long."""
     with contextlib.ExitStack() as stack:
         if backend == "sqlite":
             file = tmp_path / "catalog.db"
@@ -63,12 +63,12 @@ def migrated_sqlite(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 @pytest.fixture(scope="session")
 def postgresql_database(postgresql_url: str) -> str:
-    """A database of this process's own: the writer lock is a database's."""
+    """A separate database for this process, because the writer lock is per database."""
     return new_database(postgresql_url)
 
 
 def _fresh_schema(database_url: str) -> str:
-    """A place without tables; to make a whole database would write 7 MB."""
+    """A schema without tables; creating a whole database would write 7 MB."""
     name = f"catalog_{next(_numbers)}"
     execute(database_url, f"CREATE SCHEMA {name}")
     address = sa.make_url(database_url).update_query_dict({"options": f"-csearch_path={name}"})

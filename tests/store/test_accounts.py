@@ -1,4 +1,4 @@
-"""Accounts in the store, the names they take, and who they are elsewhere."""
+"""Accounts in the store, their names, and their identities at a provider."""
 
 import contextlib
 
@@ -146,7 +146,7 @@ def test_several_accounts_can_have_one_address_however_it_is_written(store: Stor
 
 
 def test_an_account_needs_its_name_taken_first(store: Store) -> None:
-    """The database itself holds that, should the code forget it."""
+    """The database itself enforces that."""
     with pytest.raises(StoreUnavailable), store.writing() as tx:
         add_account(tx, Scope("ann"), "ann@example.org", None, is_operator=False)
 
@@ -163,7 +163,7 @@ def test_changes_to_an_account_are_its_own(store: Store) -> None:
 
 
 def test_a_text_that_the_database_does_not_take_is_no_fault_of_the_database(store: Store) -> None:
-    """PostgreSQL takes no NUL. Whoever sends one is told so, where nobody has looked before."""
+    """PostgreSQL rejects NUL. The client gets an error, if nothing has checked before."""
     ann = Actor(via=Via.SESSION, account=an_account(store, is_operator=True))
     with store.reading() as connection:
         assert find_invitation(connection, "\0", store.now_ms()) is None

@@ -1,7 +1,7 @@
-"""What must happen once, or not at all, when several do it in the same moment.
+"""What must happen once, or not at all, with concurrent requests.
 
-Every race runs on both databases. On PostgreSQL transactions of `writing` really run side by
-side there: each is right by what it locks, or by a constraint.
+Every race runs on both databases. On PostgreSQL transactions of `writing` really run concurrently:
+each is correct because of its locks, or a constraint.
 """
 
 import threading
@@ -297,7 +297,7 @@ def test_nobody_comes_in_with_a_password_that_is_being_changed(store: Store) -> 
 
 @contextmanager
 def _publishing(store: Store) -> Iterator[None]:
-    """Another thread publishes all the while."""
+    """Another thread publishes all the time."""
     has_begun, ends = threading.Event(), threading.Event()
 
     def publish() -> None:
@@ -317,7 +317,7 @@ def _publishing(store: Store) -> Iterator[None]:
 
 
 def test_on_postgresql_nobody_waits_for_a_publisher_but_publishers(store: Store) -> None:
-    """With SQLite everybody does who writes, and not for long."""
+    """With SQLite all writers do, but not for long."""
     ann = an_account(store)
     with store.publishing() as tx:
         add_widgets(tx, [(a_widget("acme/first"), 0)])

@@ -1,4 +1,4 @@
-"""Entries of the audit log are kept for ever, or for as many days as the operator says."""
+"""Entries of the audit log are kept forever, or for a number of days set by the operator."""
 
 import pytest
 import sqlalchemy as sa
@@ -21,7 +21,7 @@ def add_entries(store: Store, *days_ago: float) -> None:
 
 
 def days_kept(store: Store) -> list[float]:
-    """Of all entries, the oldest first."""
+    """The ages of all entries, oldest first."""
     with store.reading() as connection:
         entries, total = list_entries(connection, None, None, 1, 10_000)
     assert total == len(entries)
@@ -51,8 +51,9 @@ def test_all_may_be_removed_and_new_ones_follow(store: Store) -> None:
 
 
 def test_nothing_is_left_of_what_was_before_an_entry_that_is_gone(store: Store) -> None:
-    """The clock was ahead: were the second entry removed, a new owner of a scope could see what was
-    before its release."""
+    """The clock was ahead: if the second entry were removed, a new owner of a scope could see
+    entries from before its release.
+    """
     add_entries(store, 90, 10, 80, 5)
 
     prune_audit(store, 30)

@@ -1,4 +1,4 @@
-"""Many rows at once arrive as they are, and a fault is told as that of any other statement."""
+"""Bulk inserts store values unchanged, and report errors like any other statement."""
 
 import msgspec
 import pytest

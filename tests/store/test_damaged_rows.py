@@ -1,4 +1,4 @@
-"""Rows that are not what was written are never read as if they were, on either database."""
+"""Damaged rows are never returned, on either database."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""An event is told once: as a line of the audit log, and as a row of the feed if it is public."""
+"""An event is recorded once: in the audit log, and in the feed if it is public."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Of several hosts in an address, one that is lost holds up no connection to another."""
+"""With several hosts in an address, a lost one does not delay connections to others."""
 
 import socket
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ FOR_EVER = {"connect_timeout": "3600", "sslmode": "disable"}
 
 @pytest.fixture
 def lost() -> Iterator[tuple[str, int]]:
-    """A host that takes connections and never says anything."""
+    """A host that accepts connections and never responds."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield server.getsockname()
 

@@ -1,8 +1,7 @@
-"""An import while others write, on both databases: nobody waits for the whole of it.
+"""An import while others write, on both databases: nobody waits for the whole import.
 
-How long they wait at most is measured with a large one, on a machine that does nothing else:
-
-WIDGETS=100000 ./dev test tests/store/test_import_at_once.py
+The longest wait is measured with a large one, on an otherwise idle machine: WIDGETS=100000 ./dev
+test tests/store/test_import_at_once.py
 """
 
 import os
@@ -73,7 +72,7 @@ def test_nobody_waits_long_for_an_import(store: Store, tmp_path: Path) -> None:
 
 @contextmanager
 def _importing(store: Store, folder: Path) -> Iterator[Callable[[], bool]]:
-    """Another thread imports; gives whether it still does."""
+    """Another thread imports; yields a function that returns whether it still does."""
     (folder / "bundles").mkdir()
     lines = ndjson(*(widget_line(f"new/w{i}") for i in range(_WIDGETS))).splitlines(keepends=True)
     faults: list[BaseException] = []
@@ -94,7 +93,7 @@ def _importing(store: Store, folder: Path) -> Iterator[Callable[[], bool]]:
 
 
 def _longest(is_under_way: Callable[[], bool], work: list[Callable[[], None]]) -> tuple[float, int]:
-    """How long any of this took, again and again while something else is under way."""
+    """The longest duration of these operations, repeated while something else is running."""
     longest, rounds = 0.0, 0
     while is_under_way():
         for it in work:

@@ -1,4 +1,4 @@
-"""Keys that sign: private, the same for all processes, replaced every day."""
+"""Signing keys: private, shared by all processes, rotated daily."""
 
 import os
 import stat

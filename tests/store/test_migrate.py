@@ -1,4 +1,4 @@
-"""Migrations make the schema that the code is written against."""
+"""Migrations create the schema that the code expects."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -92,7 +92,7 @@ def test_only_invitations_that_could_still_be_made_outlive_the_upgrade(older: St
 def test_widgets_made_by_publishing_are_not_official_and_imported_ones_stay_unsaid(
     empty_store: Store,
 ) -> None:
-    """An audit entry at the very moment a widget was made says that it was published."""
+    """An audit entry with the widget's creation time shows that it was published."""
     upgrade_to(empty_store, "0003")
     known = {"scope": "ann", "display_name": "x", "is_listed": True, "created_at": 1000}
     entry = {"actor": "ann", "via": "oauth", "action": "publish", "scope": "ann", "details": "{}"}

@@ -1,4 +1,4 @@
-"""What the OAuth server keeps, on both databases."""
+"""The state of the OAuth server, on both databases."""
 
 import pytest
 

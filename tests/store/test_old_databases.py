@@ -1,4 +1,4 @@
-"""Data folders that earlier releases made: they open, and nothing in them is lost or changed."""
+"""Data folders of earlier releases: they open, and nothing in them is lost or changed."""
 
 import contextlib
 import json
@@ -53,7 +53,7 @@ def old_folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 
 def _check(folder: Path) -> Node:
-    """It is of this release now, sound, and exports what its own release exported."""
+    """It has this release's schema, is intact, and exports the same as its own release did."""
     node = prepare_node(folder)
     assert _schema_of(folder) == SCHEMA
     exported = b"".join(export_catalog(node.store, linked_to("https://catalog.example/cdn")))
@@ -66,7 +66,9 @@ def _check(folder: Path) -> Node:
 
 
 def _check_watched_over(node: Node, schema: str, *, is_mirror: bool) -> None:
-    """What `schema_fixture` has done about a harmful version is there, as far as it could be."""
+    """What `schema_fixture` has done about a harmful version is there, as far as it
+    was possible.
+    """
     with node.store.reading() as connection:
         revoked = connection.execute(sa.select(revocations.c.identity, revocations.c.reason)).all()
         loaded, mirror = find_loaded(connection), find_mirror(connection)
@@ -87,7 +89,9 @@ def _check_watched_over(node: Node, schema: str, *, is_mirror: bool) -> None:
 
 
 def _expected(folder: Path) -> bytes:
-    """What its release exported; from schema 0004 on a published widget says it is not official."""
+    """The export of its release; from schema 0004 on a published widget is explicitly not
+    official.
+    """
     lines = (folder / "export.ndjson").read_bytes().splitlines(keepends=True)
     null, false = b'"isOfficial":null', b'"isOfficial":false'
     return b"".join(it.replace(null, false) if b'"manifest":' in it else it for it in lines)
@@ -126,7 +130,7 @@ def test_an_upgrade_that_was_killed_begins_again(
 
 @pytest.fixture(scope="module")
 def statements() -> dict[str, int]:
-    """By schema: how many statements write when a folder is opened for the first time."""
+    """By schema: the number of writing statements when a folder is opened for the first time."""
     return {}
 
 

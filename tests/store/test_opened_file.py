@@ -1,4 +1,4 @@
-"""A database file that is removed or replaced while it is open takes no more writes."""
+"""A database file that is removed or replaced while it is open accepts no more writes."""
 
 import shutil
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""Organizations in the store: members, publishers, and what an account is in a scope."""
+"""Organizations in the store: members, publishers, and the role of an account in a scope."""
 
 import pytest
 

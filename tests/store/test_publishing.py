@@ -1,4 +1,4 @@
-"""Requests to publish in the store."""
+"""Publish requests in the store."""
 
 from support.accounts import an_account, later
 from support.values import a_version, a_widget

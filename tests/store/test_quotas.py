@@ -1,4 +1,4 @@
-"""Quotas, counted in the store: exact while many processes or machines write at once."""
+"""Quotas, counted in the store: exact with concurrent processes or machines."""
 
 import pytest
 
@@ -38,7 +38,7 @@ def publish(
     load: Load = ONE,
     quotas: Quotas = QUOTAS,
 ) -> int | None:
-    """Publish as the action does; gives how many seconds to wait, if it is refused."""
+    """Publish like the action; returns how many seconds to wait, if it is rejected."""
     actor = Actor(via=Via.TOKEN, account=account)
     try:
         with store.publishing() as tx:

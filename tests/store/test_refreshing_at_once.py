@@ -1,4 +1,4 @@
-"""Two processes refresh the same sign-in at the very same moment, on both databases."""
+"""Two processes refresh the same sign-in at the same moment, on both databases."""
 
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier

@@ -1,4 +1,4 @@
-"""Reports in the store; and of several who decide about one at once, one has decided."""
+"""Reports in the store; of several concurrent decisions, one wins."""
 
 from functools import partial
 

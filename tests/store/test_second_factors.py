@@ -1,4 +1,4 @@
-"""Passkeys, authenticator apps and recovery codes in the store; sessions that were confirmed."""
+"""Passkeys, authenticator apps and recovery codes in the store; confirmed sessions."""
 
 from support.accounts import an_account, an_organization, later
 from widget_catalog.store.engine import Store

@@ -56,7 +56,7 @@ PASSWORD, ANOTHER = "correct horse battery", "staple correct horse"
 
 
 def a_visitor(store: Store, account: Account, name: str) -> Visitor:
-    """With a session that has just begun."""
+    """With a new session."""
     with store.writing() as tx:
         session = add_session(tx, name, f"hash of {name}", account.id, tx.at_ms + 3_600_000)
     return Visitor(Actor(via=Via.SESSION, account=account), session)
@@ -69,7 +69,7 @@ def ann(store: Store) -> Account:
 
 @pytest.fixture
 def signed_out(store: Store, ann: Account) -> Visitor:
-    """Whom a request was let in for, before the session ended."""
+    """The authenticated visitor of a request, whose session ended afterwards."""
     gone = a_visitor(store, ann, "gone")
     end_other_sessions(store, a_visitor(store, ann, "here"))
     return gone

@@ -1,4 +1,4 @@
-"""Webhooks in the store, on both databases: leadership, claims, and what is kept."""
+"""Webhooks in the store, on both databases: leadership, claims, and retention."""
 
 from functools import partial
 from pathlib import Path
@@ -102,7 +102,7 @@ def test_the_limit_of_a_scope_holds_for_those_who_come_at_once(
 
 
 def test_no_webhook_of_a_former_owner_stays_enabled(store: Store, tmp_path: Path) -> None:
-    """Whether they added it just before they were removed, or wanted to just after."""
+    """Whether they added it just before they were removed, or tried to just after."""
     ann, bob = (Actor(via=Via.SESSION, account=an_account(store, it)) for it in ("ann", "bob"))
     assert ann.account is not None
     assert bob.account is not None
@@ -121,7 +121,7 @@ def test_no_webhook_of_a_former_owner_stays_enabled(store: Store, tmp_path: Path
 
 
 def test_a_disabled_account_adds_no_webhook(store: Store, tmp_path: Path) -> None:
-    """Not even by a request that was let in before."""
+    """Not even with a request that was authenticated before."""
     ann = Actor(via=Via.SESSION, account=an_account(store))
     set_disabled(store, "ann", is_disabled=True)
     with pytest.raises(NotAllowed, match="disabled"):
@@ -129,7 +129,7 @@ def test_a_disabled_account_adds_no_webhook(store: Store, tmp_path: Path) -> Non
 
 
 def test_of_two_secrets_made_at_once_both_are_good(store: Store, tmp_path: Path) -> None:
-    """Each of two owners was shown one. For a day, events are signed with the former, too."""
+    """Each of two owners was shown one. For a day, events are also signed with the old one."""
     ann, bob = (Actor(via=Via.SESSION, account=an_account(store, it)) for it in ("ann", "bob"))
     assert ann.account is not None
     assert bob.account is not None

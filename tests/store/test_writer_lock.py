@@ -1,4 +1,4 @@
-"""One writer at a time, and nobody waits for another without end: on both databases."""
+"""One writer at a time, and every wait has a timeout: on both databases."""
 
 import contextlib
 import fcntl

@@ -1,4 +1,4 @@
-"""Accounts and organizations put straight into a store, and a store at a later time."""
+"""Accounts and organizations written directly to a store, and a store at a later time."""
 
 from datetime import timedelta
 
@@ -18,7 +18,7 @@ def an_account(store: Store, username: str = "ann", *, is_operator: bool = False
 
 
 def an_organization(store: Store, slug: str = "acme", **members: Account) -> Organization:
-    """With these members; the name is the role, and a number if there are several."""
+    """With these members; the name is the role, plus a number if there are several."""
     with store.writing() as tx:
         take_scope(tx, Scope(slug), "organization")
         made = add_organization(tx, Scope(slug), slug.capitalize())

@@ -1,4 +1,4 @@
-"""Drives an ASGI application as a server does: its lifespan around all requests, on one loop."""
+"""Runs an ASGI application like a server: its lifespan around all requests, on one loop."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -27,7 +27,7 @@ class AsgiClient:
         self._loop.close()
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """On the loop that the application runs on."""
+        """On the application's event loop."""
         return self._loop.run_until_complete(work)
 
     def ask(self, method: str, address: str, *headers: tuple[str, str]) -> WireAnswer:

@@ -1,4 +1,4 @@
-"""Doing something many times in the same moment."""
+"""Runs something many times at the same moment."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -10,7 +10,7 @@ _TIMEOUT_S = 60
 
 
 def at_once(count: int, work: Callable[[int], T]) -> list[T]:
-    """What it gave each of so many threads, which all began at the same time."""
+    """What it returned in each of these threads, which all started at the same time."""
     gate = threading.Barrier(count)
 
     def run(number: int) -> T:
@@ -22,7 +22,7 @@ def at_once(count: int, work: Callable[[int], T]) -> list[T]:
 
 
 def outcomes(work: Sequence[Callable[[], object]]) -> list[object]:
-    """What each of these gave or raised, when all begin at the same time."""
+    """What each of these returned or raised, when all start at the same time."""
 
     def run(number: int) -> object:
         try:

@@ -1,4 +1,4 @@
-"""An authenticator without hardware: makes passkeys and signs with them, as browsers send it."""
+"""A software authenticator: creates passkeys and signs with them, in the browser's format."""
 
 import hashlib
 import json
@@ -24,7 +24,7 @@ def raw(value: str) -> bytes:
 
 
 class Authenticator:
-    """One passkey. Its attributes may be changed, to be one that lies."""
+    """One passkey. Its attributes may be changed, to make it invalid."""
 
     def __init__(self, host: str = "catalog.example", origin: str = ORIGIN) -> None:
         self.host = host
@@ -36,7 +36,7 @@ class Authenticator:
         self._key = ec.generate_private_key(ec.SECP256R1())
 
     def create(self, options: dict[str, Any]) -> dict[str, Any]:
-        """What `navigator.credentials.create` gives for these options."""
+        """The result of `navigator.credentials.create` for these options."""
         self.user_handle = options["user"]["id"]
         numbers = self._key.public_key().public_numbers()
         public = {1: 2, 3: -7, -1: 1, -2: _whole(numbers.x), -3: _whole(numbers.y)}
@@ -50,7 +50,7 @@ class Authenticator:
         )
 
     def get(self, options: dict[str, Any]) -> dict[str, Any]:
-        """What `navigator.credentials.get` gives for these options."""
+        """The result of `navigator.credentials.get` for these options."""
         self.count += 1
         client = self._client("webauthn.get", options["challenge"])
         data = self._data(0)
@@ -63,7 +63,7 @@ class Authenticator:
         )
 
     def without_verification(self) -> "Authenticator":
-        """As a security key that is only touched: nobody has typed a PIN."""
+        """Like a security key that is only touched, without a PIN."""
         self.flags &= ~_VERIFIED
         return self
 

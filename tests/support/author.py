@@ -1,4 +1,4 @@
-"""An author over the wire: publishes to a running service with an access token."""
+"""An author over the network: publishes to a running service with an access token."""
 
 import hashlib
 from typing import Any, Self
@@ -12,7 +12,7 @@ from widget_catalog.wiring import Node
 
 
 class Author:
-    """Publishes over real connections. Failures of the wire come as httpx raises them."""
+    """Publishes over real connections. Network errors are raised by httpx."""
 
     def __init__(self, url: str, token: str) -> None:
         headers = {"authorization": f"Bearer {token}"}
@@ -30,7 +30,7 @@ class Author:
         self._anybody.close()
 
     def publish(self, key: str, version: str, js: bytes = BUNDLE, **more: Any) -> httpx.Response:
-        """All three steps; the answer of the first that fails, or of the last."""
+        """All three steps; returns the response of the first that fails, or of the last."""
         body = request_body(key, version, js, **more)
         requested = self.client.post("/api/widgets/publish", json=body)
         if requested.status_code != 200:
@@ -47,7 +47,7 @@ def add_account(node: Node, username: str) -> None:
 
 
 def token_of(service: Service, username: str) -> str:
-    """An access token that may publish everywhere its account may."""
+    """An access token that may publish wherever its account may."""
     with service.client() as client:
         credentials = {"username": username, "password": PASSWORD}
         session = client.post("/api/auth/sign-in", json=credentials)
@@ -59,7 +59,7 @@ def token_of(service: Service, username: str) -> str:
 
 
 def assert_whole(client: httpx.Client, entry: dict[str, Any]) -> None:
-    """A version that is shown has its bundle, and the bundle has its hash."""
+    """A listed version has its bundle, and the bundle has its hash."""
     bundle = client.get(entry["bundleUrl"])
     assert bundle.status_code == 200, entry
     assert len(bundle.content) == entry["bundleSize"]

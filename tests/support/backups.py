@@ -35,7 +35,7 @@ def catalog_at(data: Path) -> Catalog:
 
 
 def catalog_with_replica_at(data: Path) -> Catalog:
-    """Small as it is, its read model is backed up."""
+    """Its read model is backed up, although it is small."""
     folder = DataFolder(data)
     source = ReplicaSource(folder.replica, folder.search_index, least_widgets=1)
     return catalog_at(data)._replace(replica=source)
@@ -57,7 +57,7 @@ def exported(data: Path) -> bytes:
 
 
 def change_one_letter(database: Path) -> None:
-    """Of the text of acme/w1's version, as a bad disk does; SQLite does not notice."""
+    """Of the text of acme/w1's version, like a bad disk; SQLite does not detect it."""
     with contextlib.closing(sqlite3.connect(database, isolation_level=None)) as db:
         changed = db.execute(
             "UPDATE versions SET sdk_version = 'X' || substr(sdk_version, 2)"

@@ -1,4 +1,4 @@
-"""A browser without a screen: it keeps cookies and sends the forms of the page it has loaded."""
+"""A headless browser: it stores cookies and submits the forms of the loaded page."""
 
 from typing import Self
 from urllib.parse import urlencode
@@ -22,9 +22,9 @@ PERSONAL = {
 
 
 class Browsing:
-    """Redirects are shown, not followed; `page` is the last page that was loaded.
+    """Redirects are returned, not followed; `page` is the last loaded page.
 
-    `cookies` are known by their names without the prefix that every one of them has over https.
+    `cookies` have names without the prefix that all of them have over https.
     """
 
     def __init__(self, site: InProcessSite) -> None:
@@ -37,15 +37,15 @@ class Browsing:
         return self._request("GET", address, b"", **headers)
 
     def post(self, address: str, fields: dict[str, str], **headers: str) -> Answer:
-        """Send just these fields, as any site could make a browser do."""
+        """Send only these fields, as any site could make a browser do."""
         return self._request("POST", address, urlencode(fields).encode(), **headers)
 
     def submit(self, action: str, **fields: str) -> Answer:
-        """Fill in the form of the page that leads there, and send it."""
+        """Fill in the form of the page with this target, and submit it."""
         return self.post(action, {**self.hidden_fields(action), **fields})
 
     def submit_files(self, action: str, files: dict[str, bytes], **fields: str) -> Answer:
-        """The same with files; of a field that has none, a browser sends an empty one."""
+        """The same with files; a browser sends an empty one for a field without a file."""
         body, kind = multipart({**self.hidden_fields(action), **fields}, files)
         return self._request("POST", action, body, content_type=kind)
 
@@ -71,7 +71,7 @@ class Browsing:
 
     @property
     def faults(self) -> list[str]:
-        """What the page complains about."""
+        """The errors shown on the page."""
         return [it.text for it in self.page.all("div", role="alert")]
 
     @property
@@ -109,7 +109,7 @@ class Browsing:
 
 
 def multipart(fields: dict[str, str], files: dict[str, bytes]) -> tuple[bytes, str]:
-    """A form as a browser sends it, and its content type."""
+    """A form in the browser's format, and its content type."""
     boundary = "----boundary7MA4YWxkTrZu0gW"
     parts = [(f'name="{name}"', value.encode()) for name, value in fields.items()]
     for name, content in files.items():

@@ -1,7 +1,7 @@
-"""Work that can be killed at any moment: a process that forks a child for every line it is given.
+"""Work that can be killed at any moment: a process that forks a child for every input line.
 
-The process has loaded everything before, so that a kill falls into the work and not into the
-loading. A module that calls `run_children` is such a process; `children_of` starts it.
+The process has imported everything before, so that a kill hits the work and not the imports. A
+module that calls `run_children` is such a process; `children_of` starts it.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ _TESTS = Path(__file__).parents[1]
 
 
 def run_children(work: Callable[[str], int]) -> None:
-    """For every line on standard input: print the number of a child, then its exit code."""
+    """For every line on standard input: print the process id of a child, then its exit code."""
     for line in sys.stdin:
         child = os.fork()
         if child == 0:
@@ -47,7 +47,7 @@ class Children:
         return self._read()
 
     def wait(self) -> int:
-        """The exit code: negative, if it was killed."""
+        """The exit code: negative if it was killed."""
         return self._read()
 
     def _read(self) -> int:

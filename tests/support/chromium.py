@@ -1,4 +1,4 @@
-"""Starts Chromium: the one of this machine."""
+"""Starts the Chromium of this machine."""
 
 import contextlib
 import os

@@ -1,4 +1,4 @@
-"""A catalog for the JavaScript client, and where the client runs: Chromium, Node, Bun."""
+"""A catalog for the JavaScript client, and its runtimes: Chromium, Node, Bun."""
 
 import contextlib
 import json
@@ -60,11 +60,11 @@ class ClientCatalog(NamedTuple):
 
 class Runtime(Protocol):
     def __call__(self, scene: str, *values: object) -> Any:
-        """What a function of scenes.js returns, called with the client and these values."""
+        """The result of a function of scenes.js, called with the client and these values."""
 
 
 def js_blocks() -> list[str]:
-    """The examples of the pages for integrators."""
+    """The examples of the integrators' guides."""
     others = ("loading-widgets-safely.md", "public-api.md", "following-changes.md")
     pages = [PAGE, *(PAGE.parent / it for it in others)]
     text = "\n".join(it.read_text(encoding="utf-8") for it in pages)
@@ -138,7 +138,7 @@ def runtime_of(
 
 
 def process_runtime(name: str, folder: Path, *, is_static: bool = False) -> Runtime:
-    """Node or Bun: every scene is played by a process of its own."""
+    """Node or Bun: every scene runs in a separate process."""
     binary = {"node": node_binary, "bun": bun_binary}[name]()
     runner = folder / "runner.mjs"
     client, static = json.dumps(str(CLIENT / "client.js")), json.dumps(str(CLIENT / "static.js"))
@@ -160,8 +160,10 @@ def process_runtime(name: str, folder: Path, *, is_static: bool = False) -> Runt
 def chromium_runtime(
     catalog: ClientCatalog, browser: Browser, static_url: str = ""
 ) -> Iterator[Runtime]:
-    """A page of another origin under a strict policy; it must complain about nothing. With the
-    address of a static site, the client comes from there, and is used for such sites."""
+    """A page of another origin with a strict policy, without console errors.
+
+    With the URL of a static site, the client is loaded from there, and used for such sites.
+    """
     if static_url:
         _serve_dashboard(catalog.dashboard, static_url, is_static=True)
     context = browser.new_context()

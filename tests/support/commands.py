@@ -1,4 +1,4 @@
-"""`widget-catalog` as a person uses it: what it says, where, and with which exit code."""
+"""`widget-catalog` as a person uses it: its output and exit code."""
 
 import subprocess
 import sys
@@ -22,7 +22,7 @@ def widget_catalog(
     before: Callable[[], None] | None = None,
     folder: Path | None = None,
 ) -> Said:
-    """Run a command to its end. It never shows a stack trace, whatever it is asked to do."""
+    """Run a command to its end. It never prints a stack trace."""
     done = run_command(
         *map(str, arguments), stdin=stdin, environment=environment, before=before, folder=folder
     )
@@ -32,12 +32,12 @@ def widget_catalog(
 
 
 def loaded_by(module: str, *arguments: str) -> set[str]:
-    """The packages that are loaded when a command of ours ran, by their first names."""
+    """The top-level packages that are loaded after one of our commands."""
     return {name.partition(".")[0] for name in modules_loaded_by(module, *arguments)}
 
 
 def modules_loaded_by(module: str, *arguments: str) -> set[str]:
-    """The same by their whole names."""
+    """The same by full names."""
     done = subprocess.run(
         [sys.executable, "-X", "importtime", "-m", module, *arguments],
         capture_output=True,

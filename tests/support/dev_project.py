@@ -1,4 +1,4 @@
-"""A small project for `./dev`, with an installer that does as a test tells it."""
+"""A small project for `./dev`, with a scripted installer."""
 
 import os
 import shutil
@@ -45,7 +45,7 @@ class DevProject:
 
     @property
     def calls(self) -> list[str]:
-        """What the installer was asked to do: `sync`, `install` …"""
+        """The commands of the installer: `sync`, `install` …"""
         calls = self.folder / "calls"
         return calls.read_text().split() if calls.exists() else []
 

@@ -1,8 +1,8 @@
-"""Disks that can be filled and emptied again under a running service.
+"""Disks that can be filled and emptied under a running service.
 
-A real one is a small tmpfs in a mount namespace of the service's own, which root and, on most
-machines, everybody can make. Where that is not allowed, the kernel's limit on file sizes stands
-in for it: it works everywhere, and looks the same to whoever writes.
+A real one is a small tmpfs in a separate mount namespace of the service, which root and, on most
+machines, everybody can create. If that is not allowed, the kernel's limit on file sizes is used
+instead: it works everywhere, and looks the same to writers.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ _WRITTEN = ("invitations", "downloads")
 
 
 class Disk(Protocol):
-    """A running service, and what can happen to its disk."""
+    """A running service, and operations on its disk."""
 
     service: Service
 
@@ -34,7 +34,7 @@ class Disk(Protocol):
         """As much as before."""
 
     def copy_folder(self, target: Path) -> None:
-        """The data folder as it lies there now."""
+        """A copy of the current data folder."""
 
 
 class LimitedDisk:
@@ -58,7 +58,7 @@ class LimitedDisk:
 
 
 class RefusingDisk:
-    """The database itself refuses to take in what a start and a count would write."""
+    """The database itself rejects the writes of a start and a count."""
 
     def __init__(self, service: Service) -> None:
         self.service = service
@@ -85,7 +85,7 @@ def refuse_writes(data: Path) -> None:
 
 
 class SmallDisk:
-    """A tmpfs that only the service sees; we reach it through /proc."""
+    """A tmpfs that only the service sees; we access it through /proc."""
 
     def __init__(self, service: Service) -> None:
         self.service = service
@@ -113,7 +113,7 @@ class SmallDisk:
 
 
 def _flags() -> tuple[str, ...]:
-    """All that writes beside the database is switched on."""
+    """Enables everything that writes outside the database."""
     return ("--workers", "2", "--metrics-port", str(free_port()))
 
 
@@ -145,7 +145,7 @@ def refusing_disk(folder: Path, filled: Path) -> Iterator[Disk]:
 
 @contextlib.contextmanager
 def full_disk(folder: Path, filled: Path) -> Iterator[Disk]:
-    """One that is full before the service begins, but not before the folder was ever opened."""
+    """Full before the service starts, but not before the folder was first opened."""
     opened = '"$0" -m widget_catalog doctor --data {disk}/data >/dev/null'
     # Almost all: without any space, SQLite cannot even create its shared memory file.
     filled_up = "dd if=/dev/zero of={disk}/filler 2>/dev/null; truncate -s -36K {disk}/filler"
@@ -166,12 +166,12 @@ def _on_tmpfs(folder: Path, filled: Path, then: str) -> Iterator[Service]:
 
 
 def possible_disks() -> list[DiskKind]:
-    """What this machine allows; never none."""
+    """The kinds that this machine allows; at least one."""
     return [limited_disk, small_disk] if may_mount() else [limited_disk]
 
 
 def possible_full_disks() -> list[DiskKind]:
-    """The same of disks that are full before the service begins."""
+    """The same for disks that are full before the service starts."""
     return [refusing_disk, full_disk] if may_mount() else [refusing_disk]
 
 
@@ -180,7 +180,7 @@ UNSHARE = ("unshare", "--user", "--map-root-user", "--mount")
 
 
 def may_mount() -> bool:
-    """Whether this machine lets us mount disks that nobody else sees."""
+    """Whether this machine allows private mounts."""
     if shutil.which("unshare") is None:
         return False
     trial = [*UNSHARE, "mount", "-t", "tmpfs", "none", "/mnt"]

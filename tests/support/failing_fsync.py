@@ -33,7 +33,7 @@ class _Program(ctypes.Structure):
 
 
 def fail_fdatasync() -> None:
-    """From now on, and for good, fdatasync gives EIO in this thread. Bundles use fsync."""
+    """From now on, fdatasync always returns EIO in this thread. Bundles use fsync."""
     instructions = [
         (_LOAD, 0, 0, 0),  # The number of the system call.
         (_JUMP_IF_EQUAL, 1, 0, _FDATASYNC[platform.machine()]),

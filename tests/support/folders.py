@@ -1,4 +1,4 @@
-"""Data folders: an empty one without the time a migration takes, filled ones, and copies."""
+"""Data folders: an empty one without the cost of a migration, filled ones, and copies."""
 
 import atexit
 import os
@@ -14,7 +14,7 @@ from widget_catalog.wiring import open_node, prepare_node
 
 @cache
 def _new_folder() -> Path:
-    """One as the first start makes it, to copy."""
+    """A folder as created by the first start, to be copied."""
     kept = tempfile.TemporaryDirectory()
     atexit.register(kept.cleanup)
     data = Path(kept.name) / "data"
@@ -23,14 +23,14 @@ def _new_folder() -> Path:
 
 
 def empty_folder(data: Path) -> Path:
-    """A new data folder as the first start makes it: to migrate takes thirty times as long."""
+    """A new data folder as created by the first start: migrating takes thirty times as long."""
     data.parent.mkdir(parents=True, exist_ok=True)
     copy_folder(_new_folder(), data)
     return data
 
 
 def copy_folder(source: Path, target: Path) -> None:
-    """Copy a data folder that nobody has open; sparse files stay sparse."""
+    """Copy a data folder that no process has open; sparse files stay sparse."""
     shutil.copytree(source, target, copy_function=_copy_sparse)
 
 
@@ -52,8 +52,9 @@ def _copy_sparse(source: str, target: str) -> None:
 
 
 def filled_folder(data: Path, *lines: dict[str, Any], beside: Path | None = None) -> Path:
-    """A data folder with these widgets, or with these as well if it is there already; `beside` is
-    where their bundle files lie."""
+    """A data folder with these widgets, added if it exists already; `beside` is the folder of
+    their bundle files.
+    """
     node = prepare_node(data) if data.exists() else open_node(empty_folder(data))
     import_widgets(node, *lines, beside=beside)
     node.store.close()

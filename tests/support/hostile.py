@@ -1,4 +1,4 @@
-"""Generates requests that no well-meaning client sends. The same seed gives the same requests."""
+"""Generates requests that no regular client sends. The same seed gives the same requests."""
 
 import json
 import random
@@ -17,10 +17,10 @@ _TOKEN = string.ascii_letters + string.digits + "!#$%&'*+-.^_`|~"
 
 
 class Hostile(NamedTuple):
-    """A request that is proper HTTP/1.1, however odd: it must get an answer of ours.
+    """A request that is valid HTTP/1.1, however odd: it must get a response from us.
 
-    `path` is what stands in the address before the query. `status` is what the answer must
-    have, where that can be told without knowing the code. After `is_last` the connection may end.
+    `path` is the part of the URL before the query. `status` is the required status, if it can be
+    determined without knowing the code. After `is_last` the connection may be closed.
     """
 
     data: bytes
@@ -116,7 +116,7 @@ class HostileRequests:
         return self._request(method, self._random.choice(_PATHS), "", *headers)
 
     def _large(self) -> Hostile:
-        """Seldom, for the sake of time."""
+        """Rarely, to save time."""
         return self._too_long() if self._random.random() < 0.2 else self._search()
 
     def _too_long(self) -> Hostile:
@@ -159,7 +159,9 @@ class HostileRequests:
         return self._request("GET", path, "", *headers)._replace(status=200)
 
     def _odd_form(self) -> Hostile:
-        """Request targets other than a path, and an older version: each may end the connection."""
+        """Request targets other than a path, and an older version: each may close the
+        connection.
+        """
         target, path, status = self._random.choice(
             [
                 ("*", "*", 404),

@@ -1,4 +1,4 @@
-"""An HTML page as a list of elements, to ask simple questions of. The parser is the library's."""
+"""An HTML page as a list of elements, for simple queries. The parser is the library's."""
 
 from html.parser import HTMLParser
 from typing import NamedTuple
@@ -13,7 +13,7 @@ class Element(NamedTuple):
 
     @property
     def text(self) -> str:
-        """All text inside, white space made single."""
+        """All text inside, with normalized white space."""
         return " ".join("".join(self.texts).split())
 
 
@@ -45,7 +45,7 @@ class Html(HTMLParser):
             element.texts.append(data)
 
     def all(self, tag: str, **attributes: str) -> list[Element]:
-        """The elements of this kind that have these attributes; `class_` stands for class."""
+        """The elements of this kind with these attributes; `class_` stands for class."""
         wanted = {key.rstrip("_"): value for key, value in attributes.items()}
         return [
             it

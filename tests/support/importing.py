@@ -1,4 +1,4 @@
-"""Imports at a given moment: accepted, and written to a part."""
+"""Imports in intermediate states: accepted, and partly written."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,7 +26,7 @@ _MAX_BUNDLE_BYTES = 100_000
 def checked_import(
     node: Node, *lines: dict[str, Any], beside: Path | None = None, into_owned: bool = False
 ) -> Iterator[Staging]:
-    """An import that was read and held against the catalog, and nothing more."""
+    """An import that was read and compared with the catalog, and nothing more."""
     taking = FileTaker(
         node.store, node.bundles, beside or node.folder.path.parent, _MAX_BUNDLE_BYTES
     )
@@ -49,7 +49,7 @@ def interrupted_import(
     into_owned: bool = False,
     batches: int = 0,
 ) -> None:
-    """What an import leaves whose process is killed after so many batches were written."""
+    """The state of an import whose process is killed after this many batches were written."""
     with importing(node.store) as is_ours, pytest.MonkeyPatch.context() as patch:
         assert is_ours
         with checked_import(node, *lines, beside=beside, into_owned=into_owned) as staging:

@@ -1,4 +1,4 @@
-"""Clients that ask as fast as they can, and remember what they were promised or refused."""
+"""Clients that send requests as fast as they can, and record what was acknowledged or rejected."""
 
 import http.client
 import random
@@ -16,7 +16,7 @@ _TIMEOUT_S = 120
 
 
 class Clients:
-    """Clients in threads of their own, from entering to leaving. Each ends when `_is_over` is."""
+    """Clients in separate threads, from entering to leaving. Each ends when `_is_over` is set."""
 
     def __init__(self, jobs: Sequence[Callable[[], None]]) -> None:
         self._lock = threading.Lock()
@@ -36,7 +36,7 @@ class Clients:
                 self.hung()
 
     def hung(self) -> None:
-        """A client has got no answer for a long time."""
+        """A client has received no response for a long time."""
         raise AssertionError(f"A client got no answer for {_TIMEOUT_S} s.")
 
 
@@ -92,10 +92,10 @@ class CountingLoad(Clients):
 
 
 class ReadingLoad(Clients):
-    """Several clients that read in threads, every second one with a new connection each time.
+    """Several reading clients in threads, every second one with a new connection each time.
 
-    A client sends a request again over a new connection only where it was asked to: `failures`
-    are requests that got no answer, or another than 200.
+    A client repeats a request over a new connection only if it was asked to: `failures` are
+    requests without a response, or with another status than 200.
     """
 
     def __init__(self, port: int, path: str, clients: int = 4, pause_s: float = 0) -> None:

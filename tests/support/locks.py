@@ -27,8 +27,9 @@ with WriterLock(Path(sys.argv[1]), sys.argv[2]).held():
 def held_by_another_process(
     lock_file: Path, program: str | None = None
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """Holds the lock until it is killed, at the end at the latest. Without a name it is some
-    program that does not know what we write into the file."""
+    """Holds the lock until it is killed, at the end at the latest. Without a name it is a program
+    that does not write our record into the file.
+    """
     script = [_FOREIGN, str(lock_file)] if program is None else [_OURS, str(lock_file), program]
     with subprocess.Popen([sys.executable, "-c", *script], stdout=subprocess.PIPE) as process:
         try:

@@ -1,4 +1,4 @@
-"""Manifests to begin with, and what is wrong with others."""
+"""Valid manifests, and the errors of others."""
 
 import json
 from typing import Any

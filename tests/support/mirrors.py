@@ -1,4 +1,4 @@
-"""Mirrors in tests: catalogs to copy, servers that come between, and exports to compare."""
+"""Mirrors in tests: catalogs to copy, servers in between, and exports to compare."""
 
 import contextlib
 import json
@@ -49,8 +49,10 @@ def file_lines(folder: Path) -> list[dict[str, Any]]:
 
 
 def exported(node: Node) -> dict[str, dict[str, Any]]:
-    """The listed widgets of a catalog by id, without what a mirror has of its own: counts. Texts
-    that a version has from its widget are the widget's."""
+    """The listed widgets of a catalog by id, without what differs on a mirror: counts.
+
+    Texts that a version inherits from its widget are the widget's.
+    """
 
     def files_of(_widget: Widget, version: Version) -> dict[str, str]:
         style = {} if version.style is None else {"cssFile": version.style.sha256_hash}
@@ -79,7 +81,7 @@ def assert_bundles_are_whole(node: Node) -> None:
 
 
 class Copying(NamedTuple):
-    """A mirror without a process of its own. `asked` are the requests it has sent."""
+    """A mirror in this process. `asked` are the requests it has sent."""
 
     node: Node
     mirroring: Mirroring
@@ -123,7 +125,7 @@ class Tampering:
 
 @contextlib.contextmanager
 def tampering_server(target: str) -> Iterator[Tampering]:
-    """A server that passes on what another one answers, and may change it."""
+    """A proxy of another server that may change its responses."""
     http = httpx.Client(base_url=target, verify=NO_CERTIFICATES, timeout=30)
     tampering = Tampering("")
 

@@ -1,4 +1,4 @@
-"""nginx in front of nodes, with deploy/nginx.conf as it is but for addresses."""
+"""nginx in front of nodes, with deploy/nginx.conf unchanged except for addresses."""
 
 import contextlib
 import os
@@ -15,7 +15,7 @@ _DEPLOYED = Path(__file__).parents[2] / "deploy" / "nginx.conf"
 
 @contextlib.contextmanager
 def nginx_before(ports: Sequence[int], folder: Path) -> Iterator[int]:
-    """The port of an nginx that passes requests on to nodes at these ports."""
+    """The port of an nginx that forwards requests to nodes at these ports."""
     port = free_port()
     folder.mkdir()
     config = folder / "nginx.conf"

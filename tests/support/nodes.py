@@ -1,4 +1,4 @@
-"""Nodes that share a PostgreSQL, each in a process of its own and through a relay of its own."""
+"""Nodes that share a PostgreSQL, each in a separate process and through a separate relay."""
 
 import contextlib
 from collections.abc import Iterator
@@ -53,7 +53,7 @@ def environment_of(database: str, **more: str) -> dict[str, str]:
 
 @contextlib.contextmanager
 def a_node(folder: Path, database: str, *arguments: str, **settings: str) -> Iterator[RunningNode]:
-    """One whose bundles are in a folder that all nodes beside it share."""
+    """Its bundles are in a folder shared by all nodes."""
     folder.mkdir()
     for name in ("bundles", "uploads"):
         (folder.parent / name).mkdir(exist_ok=True)
@@ -68,7 +68,7 @@ def a_node(folder: Path, database: str, *arguments: str, **settings: str) -> Ite
 
 
 class Traveller:
-    """Somebody whose every request may go to another node."""
+    """A client whose every request may go to another node."""
 
     def __init__(self, node: RunningNode, username: str) -> None:
         credentials = {"username": username, "password": PASSWORD}
@@ -87,7 +87,9 @@ class Traveller:
         return node.client.post(path, json=body, headers=self.headers)
 
     def publish(self, key: str, version: str, js: bytes, *at: RunningNode) -> httpx.Response:
-        """Request, upload and confirm at these nodes; the answer of the first step that fails."""
+        """Request, upload and confirm at these nodes; returns the response of the first step that
+        fails.
+        """
         asking, taking, confirming = at if len(at) == 3 else at * 3
         requested = self.post(asking, "/api/widgets/publish", request_body(key, version, js))
         if requested.status_code != 200:

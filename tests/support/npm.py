@@ -1,4 +1,4 @@
-"""Node, and packages from npm that only tests need, fetched once into the repository's cache."""
+"""Node, and npm packages needed only by tests, downloaded once into the repository's cache."""
 
 import platform
 import subprocess
@@ -13,14 +13,14 @@ _INSTALL = ("install", "--no-save", "--no-audit", "--no-fund", "--ignore-scripts
 
 
 def node_binary() -> Path:
-    """The `node` that came with the Python packages, never the machine's own."""
+    """The `node` of the Python packages, never the machine's own."""
     root = Path(nodejs.ROOT_DIR)
     on_windows = root / "node.exe"
     return on_windows if on_windows.exists() else root / "bin" / "node"
 
 
 def run_npm(*arguments: str, folder: Path) -> str:
-    """What npm prints; fails with all that it said."""
+    """The output of npm; fails with all its messages."""
     done = nodejs.npm(
         list(arguments),
         return_completed_process=True,
@@ -52,7 +52,7 @@ def bun_binary() -> Path:
 
 
 def check_types(project: Path) -> str:
-    """What TypeScript complains about in a folder with a tsconfig.json."""
+    """TypeScript's errors in a folder with a tsconfig.json."""
     compiler = npm_package("typescript", "7.0.2") / "node_modules" / "typescript" / "bin" / "tsc"
     command = [str(node_binary()), str(compiler), "--noEmit", "--pretty", "false"]
     command += ["--project", str(project)]

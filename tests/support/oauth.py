@@ -1,4 +1,4 @@
-"""A program that signs people in: what it sends to the OAuth server, and what it gets back."""
+"""A program that signs people in: its requests to the OAuth server, and the responses."""
 
 import base64
 import hashlib
@@ -34,14 +34,14 @@ WANTED = {
 
 
 def authorize_address(**changes: str | None) -> str:
-    """Where the program sends the person; None leaves a parameter out."""
+    """Where the program redirects the person; None omits a parameter."""
     wanted = {**WANTED, **changes}
     query = {key: value for key, value in wanted.items() if value is not None}
     return f"{BASE}/authorize?{urlencode(query)}"
 
 
 def agree(browsing: Browsing, **changes: str | None) -> dict[str, str]:
-    """The person agrees; gives what the program is told at its callback."""
+    """The person agrees; returns the parameters of the callback."""
     address = authorize_address(**changes)
     assert browsing.get(address).status == 200
     answer = browsing.submit(address, decision="continue")
@@ -78,7 +78,7 @@ def refresh_fields(token: str, client_id: str = "widget-cli") -> dict[str, str]:
 
 
 def sign_in_program(browsing: Browsing) -> dict[str, str]:
-    """The whole way: consent, code, tokens."""
+    """The whole flow: consent, code, tokens."""
     answer = ask(browsing.site, "token", **code_fields(agree(browsing)["code"]))
     assert answer.status == 200
     tokens: dict[str, str] = answer.json()
@@ -86,7 +86,7 @@ def sign_in_program(browsing: Browsing) -> dict[str, str]:
 
 
 def is_good(site: InProcessSite, access_token: str) -> bool:
-    """Whether a token opens anything."""
+    """Whether a token is valid."""
     statuses = {
         site.get(path, authorization=f"Bearer {access_token}").status
         for path in (f"{BASE}/userinfo", "/api/widgets/scopes", "/api/auth/session")

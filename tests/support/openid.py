@@ -1,4 +1,4 @@
-"""OpenID Connect providers for tests: a real one in a process of its own, and a lying one."""
+"""OpenID Connect providers for tests: a real one in a separate process, and a malicious one."""
 
 import contextlib
 import json
@@ -34,7 +34,7 @@ class Provider:
         self.url = url
 
     def sign_in(self, address: str, subject: str) -> str:
-        """Go to the address, sign in, and give the address that one is sent back to."""
+        """Open the URL, sign in, and return the redirect URL."""
         answer = self._post(address, {"sub": subject})
         assert answer.status_code in (302, 303), answer.text
         return answer.headers["location"]
@@ -64,8 +64,9 @@ def running_provider(folder: Path) -> Iterator[Provider]:
 
 
 class LyingProvider:
-    """Signs whatever it is told to: `claims` and `header` of the ID token can be changed, and so
-    can the key, the discovery document, and the answer to the exchange."""
+    """Signs anything: `claims` and `header` of the ID token can be changed, and so can the key,
+    the discovery document, and the token response.
+    """
 
     def __init__(self) -> None:
         self.url = ""
@@ -73,7 +74,7 @@ class LyingProvider:
         self.tell_the_truth()
 
     def tell_the_truth(self) -> None:
-        """Forget all lies."""
+        """Reset all changes."""
         self.key: RSAKey | OctKey = self._published
         self.header: dict[str, Any] = {"alg": "RS256", "kid": "a"}
         self.claims: dict[str, Any] = {}
@@ -84,7 +85,7 @@ class LyingProvider:
         self.asked: list[tuple[str, dict[str, str], dict[str, str]]] = []
 
     def sign_in(self, address: str) -> str:
-        """Remember the nonce, and send the person back at once."""
+        """Remember the nonce, and redirect immediately."""
         query = dict(parse_qsl(urlsplit(address).query))
         now = int(time.time())
         standard = {"iss": self.url, "aud": "catalog", "sub": "s", "iat": now, "exp": now + 60}

@@ -1,4 +1,4 @@
-"""Passwords at the lowest cost, for tests that make hundreds of accounts in this process."""
+"""Passwords at the lowest cost, for tests that create hundreds of accounts in this process."""
 
 import contextlib
 from collections.abc import Iterator

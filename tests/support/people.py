@@ -1,4 +1,4 @@
-"""People at work: accounts made and signed in by the real code, who publish over the site."""
+"""People: accounts created and signed in by the real code, who publish over the site."""
 
 import hashlib
 import json
@@ -18,7 +18,7 @@ BUNDLE = b"export function mount(element) { element.textContent = 'hello'; }\n"
 
 
 class Person:
-    """Somebody who asks with these headers: a session's, a bearer token's, or none."""
+    """A client with these headers: of a session, a bearer token, or none."""
 
     def __init__(self, site: InProcessSite, username: str, headers: dict[str, str]) -> None:
         self.site = site
@@ -52,7 +52,7 @@ class Person:
         return self.post("/api/widgets/publish", {"action": "confirm", "versionId": version_id})
 
     def publish(self, key: str, version: str = "1.0.0", js: bytes = BUNDLE, **more: Any) -> Answer:
-        """All three steps; the answer of the first that fails, or of the last."""
+        """All three steps; returns the response of the first that fails, or of the last."""
         requested = self.request(key, version, js, **more)
         if requested.status != 200:
             return requested
@@ -79,13 +79,13 @@ def signed_in(site: InProcessSite, username: str, password: str = PASSWORD) -> P
 
 
 def confirm_all(site: InProcessSite) -> None:
-    """As if everybody had just confirmed who they are, in all their sessions."""
+    """As if everybody had just re-authenticated, in all their sessions."""
     with site.node.store.writing() as tx:
         tx.connection.execute(sa.update(sessions).values(confirmed_at=tx.at_ms))
 
 
 def with_token(person: Person, **limits: Any) -> Person:
-    """The same account, by an access token of its own."""
+    """The same account, with an access token."""
     confirm_all(person.site)
     body = {"name": "a token", "actions": ["publish"], **limits}
     answer = person.post("/api/tokens", body)
@@ -95,7 +95,7 @@ def with_token(person: Person, **limits: Any) -> Person:
 
 
 def with_oauth(person: Person, lifetime_s: int = 3600) -> Person:
-    """The same account, by an OAuth access token that a client of it was given."""
+    """The same account, with an OAuth access token of a client."""
     access, store = new_secret(OAUTH_PREFIX), person.site.node.store
     with store.writing() as tx:
         account = get_account(tx.connection, person.username)
@@ -124,7 +124,7 @@ def manifest(name: str, version: str = "1.0.0", **more: Any) -> dict[str, Any]:
 def request_body(
     key: str, version: str = "1.0.0", js: bytes = BUNDLE, action: str = "request", **more: Any
 ) -> dict[str, Any]:
-    """A request to publish; `more` goes into the manifest, and beside it where it belongs."""
+    """A publish request; `more` goes into the manifest, or next to it where it belongs."""
     scope, _, name = key.partition("/")
     said = manifest(name, version, **more)
     beside = "name version displayName description icon minSize maxSize sdkVersion".split()

@@ -1,4 +1,4 @@
-"""Permissions that hold for root too, so that tests are the same whoever runs them."""
+"""Permissions that apply to root too, so that tests do not depend on the user."""
 
 import contextlib
 import ctypes
@@ -14,7 +14,9 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def without_root_powers() -> None:
-    """In a new process, before its program: root's leave to read and write everything is gone."""
+    """In a new process, before its program: drops root's capabilities to read and write
+    everything.
+    """
     if os.geteuid() != 0:
         return
     for capability in (_CAP_DAC_OVERRIDE, _CAP_DAC_READ_SEARCH):
@@ -24,7 +26,7 @@ def without_root_powers() -> None:
 
 @contextlib.contextmanager
 def read_only(folder: Path) -> Iterator[None]:
-    """Inside, nothing in this folder may be written, by whoever has no root powers."""
+    """Inside, this folder is read-only for processes without root's capabilities."""
     modes = {path: path.stat().st_mode for path in [folder, *folder.rglob("*")]}
     for path, mode in modes.items():
         path.chmod(mode & ~0o222)

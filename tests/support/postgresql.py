@@ -1,4 +1,4 @@
-"""A real PostgreSQL server for a test run, from a wheel: nothing need be installed."""
+"""A real PostgreSQL server for a test run, from a wheel: nothing has to be installed."""
 
 import contextlib
 import itertools
@@ -41,12 +41,12 @@ def start_postgresql(folder: Path) -> Iterator[str]:
 
 
 def _let_one_prove_who_they_are(rules: Path) -> None:
-    """All are let in, but for a user that needs a password: the first rule that fits decides."""
+    """Trust everybody except a user that needs a password: the first matching rule decides."""
     rules.write_text(f"local all {GUARDED} scram-sha-256\n{rules.read_text()}")
 
 
 def new_database(url: str, template: str = "template0") -> str:
-    """A database of its own on this server, without tables or like the template."""
+    """A new database on this server, without tables or copied from the template."""
     name = f"catalog_{os.getpid()}_{next(_numbers)}"
     execute(url, f"CREATE DATABASE {name} TEMPLATE {template}")
     return sa.make_url(url).set(database=name).render_as_string(hide_password=False)
@@ -54,7 +54,7 @@ def new_database(url: str, template: str = "template0") -> str:
 
 @cache
 def migrated_template(url: str) -> str:
-    """The name of a database with all tables: to copy it takes a tenth of the time."""
+    """The name of a database with all tables: copying it takes a tenth of the time."""
     made = new_database(url)
     store = Store(postgresql_engine(made))
     migrate(store)
@@ -64,7 +64,7 @@ def migrated_template(url: str) -> str:
 
 @contextlib.contextmanager
 def a_database(url: str) -> Iterator[str]:
-    """One with all tables, which is gone in the end, whoever is connected to it."""
+    """A database with all tables, dropped at the end, even with open connections."""
     made = new_database(url, migrated_template(url))
     try:
         yield made
@@ -74,8 +74,9 @@ def a_database(url: str) -> Iterator[str]:
 
 @contextlib.contextmanager
 def database_of(folder: Path, server: str) -> Iterator[str]:
-    """The database of a data folder: its own if it is open, else a copy of the one that it, or
-    the folder it was copied from, had last."""
+    """The database of a data folder: its own if it is open, otherwise a copy of the one that it,
+    or the folder it was copied from, had last.
+    """
     note = folder / "database"
     if folder in _open:
         yield _open[folder]

@@ -1,6 +1,6 @@
-"""A PostgreSQL primary with a synchronous standby, on ports of their own: for failovers.
+"""A PostgreSQL primary with a synchronous standby, on separate ports: for failovers.
 
-The programs are those of the wheel, run as a user that is not root.
+The programs are those of the wheel, run as a non-root user.
 """
 
 import contextlib
@@ -33,7 +33,7 @@ _TIMEOUT_S = 120
 
 
 class PostgresqlServer:
-    """One server in a folder, with its port. It may be killed, and made anew as a standby."""
+    """One server in a folder, with its port. It can be killed, and rebuilt as a standby."""
 
     def __init__(self, folder: Path, port: int) -> None:
         self.folder = folder
@@ -49,7 +49,7 @@ class PostgresqlServer:
         _run("initdb", "--auth=trust", "-U", "postgres", "-D", str(self.folder), "-N")
 
     def copy(self, primary: "PostgresqlServer") -> None:
-        """Become a standby of this server, whatever the folder held before."""
+        """Become a standby of this server, whatever was in the folder before."""
         shutil.rmtree(self.folder, ignore_errors=True)
         self._make_folder()
         source = f"host=127.0.0.1 port={primary.port} user=postgres application_name=standby"
@@ -85,7 +85,7 @@ class PostgresqlServer:
             return cursor.fetchall() if cursor.description else []
 
     def processes(self) -> list[int]:
-        """The server's own, then those that it has started."""
+        """The server's own process, then those it has started."""
         if self._process is None:
             return []
         pid = self._process.pid
@@ -95,7 +95,9 @@ class PostgresqlServer:
         return []
 
     def send(self, what: signal.Signals) -> None:
-        """To every process of it: SIGKILL, as if the machine were lost; SIGSTOP, as if it hung."""
+        """Signal all its processes: SIGKILL, as if the machine were lost; SIGSTOP, as
+        if it hung.
+        """
         for pid in self.processes():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, what)
@@ -107,7 +109,7 @@ class PostgresqlServer:
             self._process = None
 
     def set_read_only(self, is_read_only: bool) -> None:
-        """For all transactions that begin from now on, also on connections that are open."""
+        """For all new transactions, also on open connections."""
         value = "on" if is_read_only else "off"
         self.execute(f"ALTER SYSTEM SET default_transaction_read_only = {value}")
         self.execute("SELECT pg_reload_conf()")
@@ -122,7 +124,7 @@ class PostgresqlServer:
 
 
 class PostgresqlPair:
-    """A primary and its standby. What was acknowledged is on both."""
+    """A primary and its standby. Acknowledged data is on both."""
 
     def __init__(self, folder: Path) -> None:
         self.primary = PostgresqlServer(folder / "pg-a", free_port())
@@ -137,9 +139,11 @@ class PostgresqlPair:
         self.add_standby()
 
     def fail_over(self, what: signal.Signals | None = signal.SIGKILL) -> None:
-        """Kill the primary and promote the standby; there is none until one is added. With SIGSTOP
-        the former primary says nothing any more, as a machine that is lost; with None it is left
-        as it is."""
+        """Kill the primary and promote the standby; there is none until one is added.
+
+        With SIGSTOP the old primary no longer responds, like a lost machine; with None it is left
+        running.
+        """
         if what is not None:
             self.primary.send(what)
         self.primary, self.standby = self.standby, self.primary
@@ -148,7 +152,7 @@ class PostgresqlPair:
         self._set_synchronous("")
 
     def add_standby(self) -> None:
-        """Return when commits wait for it, and it has all that was committed before."""
+        """Return when commits wait for it, and it has everything committed before."""
         self.standby.kill()
         self.standby.copy(self.primary)
         self.standby.start()
@@ -207,7 +211,7 @@ def _user() -> str:
 
 
 def _let_others_in(folder: Path) -> None:
-    """The server's user must be able to reach its folder, and the programs of the wheel."""
+    """The server's user must be able to access its folder, and the programs of the wheel."""
     if os.geteuid() != 0:
         return
     for path in (folder / "any", _program("postgres")):

@@ -54,9 +54,8 @@ os._exit(code)
 def preloaded_command(
     module: str, *arguments: str, environment: Mapping[str, str] | None = None
 ) -> list[str]:
-    """A command line that does what `python -m MODULE ARGUMENTS` does.
-
-    With a variable that is read while code is loaded, such as COLUMNS or LANG, it is just that.
+    """A command line equivalent to `python -m MODULE ARGUMENTS`. With a variable that is read
+    while code is loaded, such as COLUMNS or LANG, it is exactly that.
     """
     if not can_be_preloaded(environment):
         return [sys.executable, "-m", module, *arguments]
@@ -65,12 +64,12 @@ def preloaded_command(
 
 
 def can_be_preloaded(environment: Mapping[str, str] | None) -> bool:
-    """Whether code reads none of these variables while it is loaded."""
+    """Whether none of these variables is read while code is loaded."""
     return all(name.startswith(_READ_LATE) for name in environment or ())
 
 
 class PreloadedProcess:
-    """What `python -m MODULE ARGUMENTS` starts. It ends with this process, however that ends."""
+    """Like `python -m MODULE ARGUMENTS`. It ends with this process, however that ends."""
 
     def __init__(
         self, module: str, *arguments: str, environment: Mapping[str, str], log: IO[bytes]
@@ -163,14 +162,14 @@ def _serve(listening: socket.socket) -> None:
 
 
 def _forget_ended() -> None:
-    """Wait for those that have ended: so their time counts as that of the test run."""
+    """Wait for ended processes, so that their CPU time counts as that of the test run."""
     with contextlib.suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
 
 
 def _attend(connection: socket.socket) -> NoReturn:
-    """Run one command and say how it ended. A client that goes away takes it along."""
+    """Run one command and report how it ended. It is killed if the client disconnects."""
     os.setsid()  # It survives a Ctrl-C that ends the tests, to report how the command ended.
     with connection.makefile("rb", buffering=0) as received:
         request = json.loads(received.readline())
@@ -196,7 +195,7 @@ def _attend(connection: socket.socket) -> NoReturn:
 
 
 def _run(request: dict[str, Any], streams: list[int]) -> NoReturn:
-    """Become a process that could have been started by its command line."""
+    """Become a process as if started by its command line."""
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)

@@ -1,4 +1,4 @@
-"""ann/clock as a scripted catalog has it, and changes to its manifest."""
+"""ann/clock in a scripted catalog, and changes to its manifest."""
 
 import hashlib
 import json
@@ -19,7 +19,7 @@ NONE = Scripted(404, {"error": "There is no widget 'ann/clock'."})
 def published(
     widget: Path, catalog: ScriptedServer, version: str = "0.1.0", **fields: Any
 ) -> dict[str, Any]:
-    """The public detail of a widget that has this one version, as it lies there."""
+    """The public detail of a widget with only this version."""
     content = (widget / "index.js").read_bytes()
     entry = {
         "version": version,

@@ -1,4 +1,4 @@
-"""A receiver of webhooks on a real socket, which keeps what it was sent."""
+"""A receiver of webhooks on a real socket, which records the requests."""
 
 import base64
 import hmac
@@ -23,7 +23,7 @@ class Received(NamedTuple):
         return json.loads(self.body)
 
     def is_signed_with(self, secret: str) -> bool:
-        """Checked in other words than the service signs."""
+        """Verified independently of the service's implementation."""
         key = base64.b64decode(secret.removeprefix("whsec_"))
         signed = f"{self.id}.{self.headers['webhook-timestamp']}.".encode() + self.body
         wanted = base64.b64encode(hmac.new(key, signed, "sha256").digest()).decode()
@@ -31,7 +31,7 @@ class Received(NamedTuple):
 
 
 class Receiver:
-    """`answer` is given every request, and says which status is answered."""
+    """`answer` gets every request, and returns the status."""
 
     def __init__(
         self,

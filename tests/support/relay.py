@@ -1,4 +1,4 @@
-"""A relay between a node and a server it needs, so that a test can come between them."""
+"""A relay between a node and a server it needs, so that a test can interrupt the connection."""
 
 import contextlib
 import socket
@@ -13,7 +13,7 @@ Address = str | tuple[str, int]
 
 
 class Relay:
-    """Passes on what is sent. `cut` is a server that is down, `silence` one that hangs."""
+    """Forwards all data. `cut` simulates a server that is down, `silence` one that hangs."""
 
     def __init__(self, target: Address) -> None:
         self._target = target

@@ -1,4 +1,4 @@
-"""What lies in the replica of a data folder, and damage to it that its own checks must find."""
+"""The content of a data folder's replica, and damage that its checks must detect."""
 
 import random
 from collections.abc import Callable, Iterator
@@ -36,7 +36,7 @@ def contents(data: Path) -> dict[str, dict[bytes, bytes]]:
 
 
 def change_widget(data: Path, widget_id: int, **fields: Any) -> None:
-    """State something else of a widget, as if it were right."""
+    """Change a widget's records, with valid checksums."""
     with opened(data) as file, file.writing() as transaction:
         number = number_key(widget_id)
         listing = decode_listing(transaction.get(number, b"", db=file.listings))
@@ -72,7 +72,7 @@ def replica_of(data: Path) -> Path:
 
 
 def flip_bits(data: Path, flips: int, seed: int) -> None:
-    """Change single bits anywhere in the replica, but for its two first pages."""
+    """Change single bits anywhere in the replica, except for its first two pages."""
     choose = random.Random(seed)
     with replica_of(data).open("r+b") as file:
         size = file.seek(0, 2)

@@ -1,6 +1,6 @@
-"""Real S3 servers for a test run, from wheels: nothing need be installed.
+"""Real S3 servers for a test run, from wheels: nothing has to be installed.
 
-`rclone serve s3` checks every signature, and knows no conditional puts. `ministack` knows these.
+`rclone serve s3` verifies every signature, but has no conditional puts. `ministack` has them.
 """
 
 import contextlib
@@ -29,7 +29,7 @@ def object_store(port: int, prefix: str = "", secret: str = SECRET) -> ObjectSto
 
 
 def settings_of(port: int) -> dict[str, str]:
-    """The settings of a node that keeps its bundles there."""
+    """The settings of a node that stores its bundles there."""
     return {
         "bundles": f"s3://{BUCKET}/nodes",
         "s3_endpoint": f"http://127.0.0.1:{port}",
@@ -42,7 +42,7 @@ def settings_of(port: int) -> dict[str, str]:
 
 @contextlib.contextmanager
 def rclone(folder: Path, port: int | None = None) -> Iterator[int]:
-    """The port of a server whose buckets are folders. It is killed in the end."""
+    """The port of a server whose buckets are folders. It is killed at the end."""
     (folder / BUCKET).mkdir(parents=True, exist_ok=True)
     port = port or free_port()
     command = [_program("rclone"), "serve", "s3", "--addr", f"127.0.0.1:{port}"]

@@ -55,7 +55,7 @@ def main() -> None:
 
 
 def build(data: Path, content: Path, *, is_mirror: bool) -> None:
-    """Fill a data folder as people do, and put what a backup of it holds into `content`."""
+    """Fill a data folder like real users, and copy what a backup contains into `content`."""
     clock = MovableClock()
     clock.at = MADE_AT
     with InProcessSite(data, clock) as site:
@@ -77,7 +77,7 @@ def build(data: Path, content: Path, *, is_mirror: bool) -> None:
 
 
 def _import(site: InProcessSite) -> None:
-    """What an operator brings in: every kind of version and widget that a line can say."""
+    """An operator's import: every kind of version and widget."""
     beside = site.settings.data.parent
     (beside / "sun.js").write_bytes(b"export default class Sun {}\n")
     (beside / "sun.css").write_bytes(STYLES)
@@ -101,7 +101,7 @@ def _import(site: InProcessSite) -> None:
 
 
 def _live(site: InProcessSite, people: dict[str, Person], clock: MovableClock) -> dict[str, Any]:
-    """What people do; gives the secrets that they would know."""
+    """Actions of people; returns their secrets."""
     ann, olly = people["ann"], people["olly"]
     _done(ann.post("/api/organizations", {"slug": "acme", "displayName": "Acme"}))
     for name, role in {"abe": "admin", "mia": "member", "pia": "member"}.items():
@@ -134,7 +134,7 @@ def _live(site: InProcessSite, people: dict[str, Person], clock: MovableClock) -
 
 
 def _watch_over(site: InProcessSite, ann: Person, olly: Person) -> None:
-    """A version is revoked, a visitor reports it, and a webhook waits to hear of it."""
+    """A version is revoked, a visitor reports it, and a webhook is waiting for it."""
     for version in ("1.0.0", "1.1.0"):
         _done(ann.publish("ann/dice", version, BUNDLE + b"dice" + version.encode()))
     revoke = "/api/widgets/ann/dice/versions/1.0.0/revoke"

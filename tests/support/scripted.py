@@ -1,4 +1,4 @@
-"""A real HTTP server that answers as a test tells it, faults and all."""
+"""A real HTTP server with scripted responses, including errors."""
 
 import contextlib
 import json
@@ -11,7 +11,7 @@ from urllib.parse import parse_qs
 
 
 class Scripted(NamedTuple):
-    """One answer. `dropped`: the connection ends instead; `delay_s`: it comes late."""
+    """One response. `dropped`: the connection is closed instead; `delay_s`: it is delayed."""
 
     status: int = 200
     body: object = None
@@ -24,7 +24,7 @@ DROPPED = Scripted(dropped=True)
 
 
 class Asked(NamedTuple):
-    """A request as it came."""
+    """A received request."""
 
     method: str
     path: str
@@ -40,7 +40,7 @@ class Asked(NamedTuple):
 
 
 class ScriptedServer:
-    """`on` says what is answered; the last answer of a script is given from then on."""
+    """`on` sets the responses; the last one of a script is repeated."""
 
     def __init__(self) -> None:
         self.asked: list[Asked] = []
@@ -52,7 +52,7 @@ class ScriptedServer:
         self._scripts[method, path] = list(answers)
 
     def answer_of(self, method: str, path: str) -> Scripted:
-        """The next answer that is scripted."""
+        """The next scripted response."""
         return self._scripts[method, path][0]
 
     def of(self, method: str, path: str) -> list[Asked]:

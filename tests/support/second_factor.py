@@ -1,4 +1,4 @@
-"""People with a second factor, set up over the pages as they would."""
+"""People with a second factor, set up over the pages like real users."""
 
 import json
 from typing import Any
@@ -22,14 +22,14 @@ def browsing_as(site: InProcessSite, username: str, **about: Any) -> Browsing:
 
 
 def options_on(browsing: Browsing) -> dict[str, Any]:
-    """What the script of the page would call the browser with."""
+    """The options that the page's script would pass to the browser."""
     (form,) = [it for it in browsing.page.all("form") if "data-passkey" in it.attributes]
     found: dict[str, Any] = json.loads(form.attributes["data-options"] or "")
     return found
 
 
 def add_passkey(browsing: Browsing, authenticator: Authenticator, name: str = "Phone") -> list[str]:
-    """Gives the recovery codes, if it is the first factor."""
+    """Returns the recovery codes, if it is the first factor."""
     assert browsing.get(f"{HERE}/new-passkey").status == 200
     made = json.dumps(authenticator.create(options_on(browsing)))
     answer = browsing.submit(f"{HERE}/new-passkey", name=name, credential=made)
@@ -38,7 +38,7 @@ def add_passkey(browsing: Browsing, authenticator: Authenticator, name: str = "P
 
 
 def add_app(browsing: Browsing, now_s: float) -> tuple[pyotp.TOTP, list[str]]:
-    """The app, and the recovery codes, if it is the first factor."""
+    """The app, and the recovery codes if it is the first factor."""
     assert browsing.get(f"{HERE}/new-app").status == 200
     app = pyotp.TOTP(browsing.page.one("code", id="secret").text.replace(" ", ""))
     answer = browsing.submit(f"{HERE}/new-app", code=app.at(int(now_s)))
@@ -52,7 +52,7 @@ def recovery_codes(browsing: Browsing) -> list[str]:
 
 
 def begin(site: InProcessSite, username: str, password: str = PASSWORD) -> Browsing:
-    """A browser in which the password was given, and that is asked for the second factor."""
+    """A browser in which the password was entered, and that is asked for the second factor."""
     browsing = Browsing(site)
     browsing.get("/sign-in")
     answer = browsing.submit("/sign-in", username=username, password=password)

@@ -1,4 +1,4 @@
-"""Versions and ranges to draw from, for properties of semantic versions."""
+"""Strategies for versions and ranges, for properties of semantic versions."""
 
 from hypothesis import strategies as st
 

@@ -1,4 +1,4 @@
-"""The real service in a process of its own, for whatever needs a socket or a signal."""
+"""The real service in a separate process, for tests that need a socket or a signal."""
 
 import contextlib
 import http.client
@@ -44,7 +44,7 @@ def free_port() -> int:
 
 
 class Service:
-    """A running `widget-catalog serve`. `log` is what it printed so far."""
+    """A running `widget-catalog serve`. `log` is its output so far."""
 
     def __init__(
         self,
@@ -56,8 +56,9 @@ class Service:
         through: tuple[str, ...] = (),
         pass_fds: tuple[int, ...] = (),
     ) -> None:
-        """`before` runs in the new process, before the program; `through` is a program that
-        starts the service's in its turn."""
+        """`before` runs in the new process, before the program; `through` is a program that starts
+        the service.
+        """
         self.data = data
         self.port = port or free_port()
         self.url = f"http://127.0.0.1:{self.port}"
@@ -100,19 +101,19 @@ class Service:
         return httpx.Client(base_url=self.url, timeout=60, verify=NO_CERTIFICATES)
 
     def stop(self, timeout_s: float = 120) -> int:
-        """SIGTERM, as an operator or systemd would; gives the exit code."""
+        """SIGTERM, as an operator or systemd would; returns the exit code."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
         return self.process.wait(timeout_s)
 
     def kill(self) -> None:
-        """SIGKILL to every process at once."""
+        """SIGKILL to all processes at once."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait(10)
 
     def is_gone(self) -> bool:
-        """Whether no process of it is left, workers included."""
+        """Whether no process of it is left, including workers."""
         try:
             os.killpg(self.process.pid, 0)
         except ProcessLookupError:
@@ -127,7 +128,7 @@ class Service:
 def wait_until_it_answers(
     process: subprocess.Popen[bytes] | PreloadedProcess, port: int, path: str
 ) -> None:
-    """Until a server that was just started answers a request for this path, whatever it says."""
+    """Until a server that was just started responds to a request for this path, with any status."""
     deadline = time.monotonic() + _START_TIMEOUT_S
     while time.monotonic() < deadline:
         if process.poll() is not None:
@@ -183,9 +184,9 @@ def run_command(
 
 
 def clean_environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
-    """This process's environment without any setting of the service, and these on top.
+    """This process's environment without any setting of the service, plus these.
 
-    Output is written at once or not at all, whatever the machine's own environment says.
+    Output is unbuffered, whatever the machine's own environment says.
     """
     kept = {
         key: value for key, value in os.environ.items() if not key.startswith("WIDGET_CATALOG_")
@@ -202,7 +203,7 @@ def wait_for(condition: Callable[[], object], timeout_s: float = 60) -> None:
 
 
 def is_running(pid: int) -> bool:
-    """A process that has ended may still be listed, as a zombie, until its parent asks for it."""
+    """A process that has ended may still be listed, as a zombie, until its parent waits for it."""
     try:
         status = Path(f"/proc/{pid}/status").read_text()
     except (FileNotFoundError, ProcessLookupError):

@@ -1,4 +1,4 @@
-"""The whole site in this process, without a socket: for the many tests of what is answered."""
+"""The whole site in this process, without a socket: for most tests of responses."""
 
 import asyncio
 import contextlib
@@ -35,7 +35,7 @@ Sent = tuple[str, str, bytes, Mapping[str, str]]
 
 
 class Answer:
-    """A response, made easy to look at."""
+    """A response, with convenient accessors."""
 
     def __init__(self, response: Response) -> None:
         self.status = response.status
@@ -55,12 +55,12 @@ class Answer:
 
 
 class InProcessSite:
-    """`get`, `post` and `request` give the answer a client would get."""
+    """`get`, `post` and `request` return the response a client would get."""
 
     def __init__(
         self, data: Path, now: Clock = clock.now, *, is_prepared: bool = False, **settings: Any
     ) -> None:
-        """A folder that is not there is made; `is_prepared` spares the look at one that is."""
+        """A missing folder is created; `is_prepared` skips the check of an existing one."""
         given = {"base_url": "https://catalog.example", **settings}
         self._cleaning = contextlib.ExitStack()
         if server := os.environ.get(ON_POSTGRESQL):
@@ -98,7 +98,7 @@ class InProcessSite:
         import_widgets(self.node, *lines)
 
     def add_old(self, *lines: dict[str, Any]) -> None:
-        """Add widgets whose texts are of an earlier release, which imported any."""
+        """Add widgets with texts from an earlier release, which imported any."""
         add_old_widgets(self.node, *lines)
 
     def get(self, address: str, **headers: str) -> Answer:
@@ -112,7 +112,7 @@ class InProcessSite:
         return self._loop.run_until_complete(self._answer(method, address, body, headers))
 
     def together(self, requests: Sequence[Sent]) -> list[tuple[int, Answer]]:
-        """Send all at the same time; gives the number and the answer of each, as they came."""
+        """Send all concurrently; yields the number and the response of each, as they arrive."""
         arrived: list[tuple[int, Answer]] = []
 
         async def send(number: int, sent: Sent) -> None:
@@ -133,7 +133,7 @@ class InProcessSite:
         return Answer(await self._sent(request, SentBody(body)))
 
     async def _sent(self, request: PlainRequest, body: SentBody) -> Response:
-        """What the bindings do: a large body is made when it is sent."""
+        """Like the bindings: a large body is created when it is sent."""
         response: Response = await self._worker.answer(request, body)
         if isinstance(response.body, LargeBody):
             is_sent = request.method != "HEAD"

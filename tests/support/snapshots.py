@@ -1,4 +1,4 @@
-"""Snapshots through the real actions, between data folders without a server."""
+"""Snapshots with the real actions, between data folders without a server."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A host that serves the files of a folder and does nothing else: nginx, as the docs show it."""
+"""A static file host: nginx, configured as documented."""
 
 import contextlib
 import os
@@ -51,7 +51,7 @@ def example(root: Path, port: int) -> str:
 
 @contextlib.contextmanager
 def static_host(root: Path, port: int, state: Path) -> Iterator[str]:
-    """Its address. The folder may be filled later."""
+    """Its URL. The folder may be filled later."""
     program = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin:/usr/local/sbin")
     assert program is not None, "nginx is not installed: apt install nginx-light."
     state.mkdir()

@@ -1,4 +1,4 @@
-"""A person who types at a terminal what a command of the tool asks for."""
+"""A person who types the answers to a command's questions at a terminal."""
 
 import os
 import pty

@@ -1,4 +1,4 @@
-"""`widget` as an author uses it: in a process and with a home of its own."""
+"""`widget` as an author uses it: in a separate process with a separate home folder."""
 
 import json
 import os
@@ -20,7 +20,7 @@ _KEPT = ("PATH", "LANG", "LC_ALL", "TMPDIR", "SYSTEMROOT", "COVERAGE_PROCESS_STA
 
 
 class Tool:
-    """Somebody's machine: `run` a command there. Nothing of this machine's own is seen."""
+    """A person's machine: `run` a command there. Nothing of this machine is visible."""
 
     def __init__(self, home: Path, url: str | None = None) -> None:
         self.home = home
@@ -49,13 +49,13 @@ class Tool:
         return said
 
     def json(self, *arguments: str | Path, **options: Any) -> Any:
-        """What a command prints with --json: one document, and nothing else."""
+        """The output of a command with --json: exactly one document."""
         said = self.run(*arguments, "--json", **options)
         assert said.code == 0, said
         return json.loads(said.out)
 
     def begin(self, name: str) -> Path:
-        """A new widget that its author has described, in a folder of this name."""
+        """A new widget with a description, in a folder of this name."""
         assert self.run("init", name).code == 0
         manifest = self.home / name / "widget.json"
         manifest.write_text(manifest.read_text().replace(PLACEHOLDER_DESCRIPTION, DESCRIPTION))
@@ -83,7 +83,7 @@ class Tool:
 
 
 def register(client: httpx.Client, username: str) -> None:
-    """Make an account; the client is signed in as it from then on."""
+    """Create an account; the client is then signed in as it."""
     account = {"username": username, "email": f"{username}@example.org", "password": PASSWORD}
     session = client.post("/api/auth/register", json=account)
     assert session.status_code == 201, session.text

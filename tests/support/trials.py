@@ -1,4 +1,4 @@
-"""Widgets made of a few lines of JavaScript, published to a folder for a preview to run."""
+"""Widgets of a few lines of JavaScript, published to a folder for a preview."""
 
 import json
 from pathlib import Path
@@ -11,7 +11,7 @@ _OF_STORED_ELSEWHERE = ("bundleUrl", "bundleSize", "sha256Hash")
 
 
 def stored_version(file: str, **fields: Any) -> dict[str, Any]:
-    """A version whose bundle is imported with it."""
+    """A version with an imported bundle."""
     line = version_line(bundleFile=file, **fields)
     return {key: it for key, it in line.items() if key not in _OF_STORED_ELSEWHERE}
 

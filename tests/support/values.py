@@ -1,4 +1,4 @@
-"""Domain values with everything that is required; `fields` come on top."""
+"""Domain values with all required fields; `fields` override."""
 
 from datetime import UTC, datetime
 from typing import Any

@@ -1,7 +1,7 @@
 """A village: one of every kind of person, an organization, and something published by each.
 
-It is built once a run, by the real code; every test gets a copy of it, sessions and all, so
-that nobody need be signed in again, which is slow on purpose.
+It is built once per run, by the real code; every test gets a copy of it, including sessions, so
+that nobody has to sign in again, which is slow on purpose.
 """
 
 from datetime import datetime, timedelta
@@ -76,7 +76,7 @@ _ROLES = {"abe": "admin", "mia": "member", "pia": "member"}
 
 
 def join(owner: Person, guest: Person, slug: str, role: str = "member") -> Any:
-    """Have somebody invited, and accept."""
+    """Invite a person, who accepts."""
     body = {"username": guest.username, "role": role}
     invited = owner.post(f"/api/organizations/{slug}/invitations", body)
     assert invited.status == 201, invited.body

@@ -1,4 +1,4 @@
-"""A catalog that sends to webhooks, on a store whose clock is moved."""
+"""A catalog that sends webhooks, with a store whose clock can be moved."""
 
 import ssl
 from pathlib import Path
@@ -36,7 +36,7 @@ class Post:
         self.dispatcher = self.another()
 
     def another(self) -> Dispatcher:
-        """As another process would have one."""
+        """Like another process."""
         return Dispatcher(self.store, self.box.open, self.send)
 
     def send(
@@ -67,7 +67,7 @@ class Post:
             replace_widget(tx, stored, hidden, COMMAND_LINE, Unlisted(scope=scope, name=name))
 
     def work(self) -> None:
-        """Rounds, until there is nothing to do at this instant."""
+        """Run rounds until there is nothing to do at this time."""
         for _ in range(50):
             is_busy = self.dispatcher.run_round()
             self.dispatcher.wait(60)

@@ -1,4 +1,4 @@
-"""Makes lines to import and imports them through the real action."""
+"""Creates lines to import and imports them with the real action."""
 
 import hashlib
 import json
@@ -17,7 +17,7 @@ from widget_catalog.wiring import Node
 
 
 def version_line(version: str = "1.0.0", **fields: Any) -> dict[str, Any]:
-    """A version with everything that is required; `fields` come on top."""
+    """A version with all required fields; `fields` override."""
     return {
         "version": version,
         "bundleUrl": f"https://cdn.example/{version}.js",
@@ -32,7 +32,7 @@ def version_line(version: str = "1.0.0", **fields: Any) -> dict[str, Any]:
 
 
 def widget_line(key: str = "acme/clock", **fields: Any) -> dict[str, Any]:
-    """A widget with one version, unless `versions` says otherwise."""
+    """A widget with one version, unless `versions` is given."""
     scope, _, name = key.partition("/")
     return {
         "scope": scope,
@@ -64,7 +64,7 @@ def import_widgets(node: Node, *lines: dict[str, Any], beside: Path | None = Non
 
 
 def add_old_widgets(node: Node, *lines: dict[str, Any]) -> None:
-    """Widgets with texts that an earlier release imported as they were, whatever was in them."""
+    """Widgets with texts that an earlier release imported unchanged, whatever they contained."""
     rules = Rules(newest=now())
     with node.store.publishing() as tx:
         for line in lines:

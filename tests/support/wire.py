@@ -1,4 +1,4 @@
-"""Bare HTTP/1.1 over a socket, for what no client library would send or show."""
+"""Raw HTTP/1.1 over a socket, for what no client library would send or show."""
 
 import contextlib
 import socket
@@ -14,7 +14,7 @@ _WORKER_START_TIMEOUT_S = 60
 
 
 class WireAnswer(NamedTuple):
-    """An answer as it came: header names in lower case, the body not decoded."""
+    """A raw response: header names in lower case, the body not decoded."""
 
     status: int
     headers: dict[str, str]
@@ -22,10 +22,9 @@ class WireAnswer(NamedTuple):
 
 
 def take_answer(received: bytearray, method: str = "GET") -> WireAnswer | None:
-    """Take the first whole answer out of these bytes; None if more must come first.
+    """Take the first complete response out of these bytes; None if it is incomplete.
 
-    The service states a content length in every answer that has a body; one that does not is
-    a failure here.
+    The service sends a content length with every body; a response without one fails here.
     """
     end = received.find(b"\r\n\r\n")
     if end < 0:
@@ -53,7 +52,7 @@ def take_answer(received: bytearray, method: str = "GET") -> WireAnswer | None:
 
 
 class WireConnection:
-    """A connection that says exactly what it is told to."""
+    """A connection that sends exactly the given bytes."""
 
     def __init__(self, port: int, timeout_s: float = 30) -> None:
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=timeout_s)
@@ -73,7 +72,7 @@ class WireConnection:
         self.socket.sendall(data)
 
     def answer(self, method: str = "GET") -> WireAnswer:
-        """The next answer; fails if the connection ends before it is whole."""
+        """The next response; fails if the connection is closed before it is complete."""
         while True:
             answer = take_answer(self.received, method)
             if answer is not None:
@@ -88,7 +87,7 @@ class WireConnection:
         return self.answer(method)
 
     def rest(self) -> bytes:
-        """Everything until the other side ends the connection."""
+        """Everything until the other side closes the connection."""
         with contextlib.suppress(ConnectionResetError):
             while some := self.socket.recv(1 << 16):
                 self.received += some
@@ -104,7 +103,7 @@ def request(method: str, address: str, *headers: str) -> bytes:
 
 
 def worker_of(service: Service, connection: WireConnection) -> int:
-    """The process that holds the other end. Ask after an answer: it is taken on by then."""
+    """The process at the other end. Call this after a response: it is accepted by then."""
     inode = _inode(service.port, connection.own_port)
     for pid in service.worker_pids():
         for descriptor in Path(f"/proc/{pid}/fd").iterdir():
@@ -118,7 +117,7 @@ def worker_of(service: Service, connection: WireConnection) -> int:
 def connections_to_every_worker(
     service: Service, each: int = 1
 ) -> Iterator[dict[int, list[WireConnection]]]:
-    """Connections by the process that answers them, this many to each worker."""
+    """Connections by serving process, this many to each worker."""
     found: dict[int, list[WireConnection]] = {pid: [] for pid in service.worker_pids()}
     with contextlib.ExitStack() as opened:
         deadline = time.monotonic() + _WORKER_START_TIMEOUT_S
@@ -136,7 +135,7 @@ def connections_to_every_worker(
 
 
 def _inode(local_port: int, remote_port: int) -> str:
-    """Of the socket between these ports, as Linux lists it: addresses and ports are in hex."""
+    """Of the socket between these ports, as listed by Linux: addresses and ports are in hex."""
     for line in Path("/proc/net/tcp").read_text().splitlines()[1:]:
         columns = line.split()
         ports = tuple(int(address.partition(":")[2], 16) for address in columns[1:3])

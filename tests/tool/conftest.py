@@ -1,4 +1,4 @@
-"""A scripted catalog, a machine of its own for the tool, and a widget to publish."""
+"""A scripted catalog, a separate machine for the tool, and a widget to publish."""
 
 import time
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ SETTINGS = {"cliClientId": "widget-cli", "maxBundleBytes": 2_097_152, "serviceNa
 
 @pytest.fixture
 def server() -> Iterator[ScriptedServer]:
-    """A catalog that tells about itself; the rest is for the test to say."""
+    """A catalog with its metadata; the test scripts the rest."""
     with scripted_server() as made:
         versions = {"minSupported": "0.1.0", "latest": "0.1.0"}
         made.on("GET", "/api/widgets/cli-version", Scripted(body=versions))
@@ -26,7 +26,7 @@ def server() -> Iterator[ScriptedServer]:
 
 @pytest.fixture
 def tool(tmp_path: Path, server: ScriptedServer) -> Tool:
-    """A machine that is told of the scripted catalog, and not signed in."""
+    """A machine configured for the scripted catalog, not signed in."""
     home = tmp_path / "home"
     home.mkdir()
     return Tool(home, server.url)
@@ -49,13 +49,13 @@ def signed_in(tool: Tool, server: ScriptedServer) -> Tool:
 
 @pytest.fixture
 def widget(tool: Tool) -> Path:
-    """A fresh widget, as `widget init` makes it, with a description of its own."""
+    """A new widget, as created by `widget init`, with a description."""
     return tool.begin("clock")
 
 
 @pytest.fixture
 def catalog(server: ScriptedServer) -> ScriptedServer:
-    """A catalog that takes the widget: `request`, then `confirm`."""
+    """A catalog that accepts the widget: `request`, then `confirm`."""
     scopes = [{"name": "ann", "type": "personal", "displayName": "Ann"}]
     server.on("GET", SCOPES, Scripted(body={"scopes": scopes}))
     server.on("GET", DETAIL, NONE)

@@ -1,4 +1,4 @@
-"""`widget account`: a new password, and the end of an account."""
+"""`widget account`: changing the password, and closing the account."""
 
 import json
 

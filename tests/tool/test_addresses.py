@@ -1,4 +1,4 @@
-"""Addresses of catalogs as people type them, and names of widgets."""
+"""URLs of catalogs as people type them, and names of widgets."""
 
 import pytest
 

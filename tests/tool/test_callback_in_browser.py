@@ -1,4 +1,4 @@
-"""The page that ends a sign-in, in Chromium: light and dark, on a phone, under its own policy."""
+"""The final page of a sign-in, in Chromium: light and dark, on a phone, with its own policy."""
 
 from typing import Literal
 

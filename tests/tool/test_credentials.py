@@ -1,4 +1,4 @@
-"""Where secrets are kept: readable by nobody else, whole at any time, and by one writer."""
+"""Storage of secrets: private, always complete, and with one writer."""
 
 import json
 import stat
@@ -78,7 +78,7 @@ def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
 def test_with_the_keyring_the_file_holds_no_secret(
     credentials: Credentials, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A keyring of this process stands in for the system's, which a test has none of."""
+    """An in-process keyring replaces the system's, which does not exist in tests."""
     kept: dict[tuple[str, str], str] = {}
     ring = types.ModuleType("keyring")
     vars(ring).update(

@@ -1,4 +1,4 @@
-"""`widget dev`: the real tool serves a widget to a real browser, and follows its files."""
+"""`widget dev`: the real tool serves a widget to a real browser, and reloads changed files."""
 
 import http.client
 import json
@@ -17,7 +17,7 @@ Dev = tuple[Path, str]
 
 @pytest.fixture(scope="module")
 def dev(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dev]:
-    """A fresh widget that its author works on: its folder, and where it is shown."""
+    """A new widget under development: its folder, and its URL."""
     tool = Tool(tmp_path_factory.mktemp("author"))
     folder = tool.begin("clock")
     with tool.start("dev", "clock", "--no-browser") as started:

@@ -1,4 +1,4 @@
-"""Modules whose grammar is right and that no browser loads, and what they import."""
+"""Modules with valid grammar that no browser loads, and their imports."""
 
 import time
 from pathlib import Path

@@ -23,7 +23,7 @@ def service(tmp_path: Path) -> Iterator[Service]:
 
 
 def printed(started: subprocess.Popen[str], pattern: str) -> str:
-    """What a waiting command prints that looks so."""
+    """The part of a waiting command's output that matches."""
     assert started.stderr is not None
     for line in started.stderr:
         if found := re.search(pattern, line):

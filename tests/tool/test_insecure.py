@@ -1,4 +1,4 @@
-"""No token and no sign-in goes to a catalog without https, unless a person says so."""
+"""No token and no sign-in is sent to a catalog without https, unless a person allows it."""
 
 import time
 
@@ -14,7 +14,7 @@ URL = "http://catalog.example"
 
 @pytest.fixture
 def far(tool: Tool, server: ScriptedServer) -> Tool:
-    """A machine whose catalog is on another one, without https; a proxy leads there."""
+    """A machine whose catalog is on another one, without https; reached by a proxy."""
     tool.environment = {"WIDGET_CATALOG_URL": URL, "HTTP_PROXY": server.url}
     session = {"username": "ann", "via": "token"}
     server.on("GET", f"{URL}/api/auth/session", Scripted(body=session))

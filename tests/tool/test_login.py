@@ -1,4 +1,4 @@
-"""`widget login`: with a browser that comes back to this machine, and with a code elsewhere."""
+"""`widget login`: with a browser on this machine, and with a code elsewhere."""
 
 import base64
 import hashlib
@@ -49,7 +49,7 @@ def catalog(server: ScriptedServer) -> ScriptedServer:
 
 
 def address_in(started: subprocess.Popen[str]) -> dict[str, str]:
-    """The fields of the address that a waiting login prints."""
+    """The parameters of the URL that a waiting login prints."""
     assert started.stderr is not None
     for line in started.stderr:
         if found := re.search(r"(http\S+/authorize\?\S+)", line):
@@ -152,7 +152,7 @@ def test_the_page_loads_nothing_and_takes_no_markup_from_outside() -> None:
 
 
 def test_the_wait_ends_after_the_page_was_sent(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The command may exit right after it, and would take the page along."""
+    """The command may exit right after it, which would cut off the page."""
     written = []
 
     def write_slowly(page: Page) -> str:
@@ -176,7 +176,7 @@ def test_nobody_coming_is_told() -> None:
 
 
 def test_a_connection_that_says_nothing_does_not_hold_the_browser_up() -> None:
-    """Browsers open connections ahead of need."""
+    """Browsers preconnect."""
     with waiting_for_browser("s") as callback:
         port = urlsplit(callback.redirect_uri).port
         with httpx.Client(timeout=60) as client, socket.create_connection(("127.0.0.1", port)):
@@ -202,7 +202,7 @@ def test_a_code_on_another_device_signs_in(tool: Tool, catalog: ScriptedServer) 
 
 
 def poll(server: ScriptedServer, *answers: Scripted, **code: int) -> list[float]:
-    """Sign in by code with these answers to the polls; gives the pauses between them."""
+    """Sign in by code with these responses to the polls; returns the pauses between them."""
     server.on("POST", DEVICE, Scripted(body=CODE | code))
     server.on("POST", TOKEN, *answers)
     pauses: list[float] = []

@@ -201,7 +201,7 @@ def test_a_widget_that_is_not_there_has_an_exit_code_of_its_own(reader: Tool, co
 
 
 def at_terminal(reader: Tool, *arguments: str) -> str:
-    """What a command shows to a person."""
+    """The output of a command at a terminal."""
     controller, terminal = pty.openpty()
     environment = reader.environ({"TERM": "xterm", "COLUMNS": "80"})
     command = reader.command(*arguments)

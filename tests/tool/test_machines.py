@@ -1,4 +1,4 @@
-"""Machines with an access token and the real service, each in processes of its own."""
+"""Machines with an access token and the real service, each in separate processes."""
 
 import hashlib
 import json
@@ -19,7 +19,7 @@ def service(tmp_path: Path) -> Iterator[Service]:
 
 
 def machine(service: Service, username: str, home: Path, *actions: str) -> Tool:
-    """A machine that has an access token of this account."""
+    """A machine with an access token of this account."""
     with service.client() as client:
         register(client, username)
         wanted = {"name": "ci", "actions": list(actions or ("publish",)), "expiresInDays": 1}

@@ -1,4 +1,4 @@
-"""What comes after publishing, tokens and organizations: what is sent, what is said."""
+"""Managing published widgets, tokens and organizations: requests and output."""
 
 import json
 from typing import Any

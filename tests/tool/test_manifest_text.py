@@ -1,4 +1,4 @@
-"""One value of a manifest changes, and not a character besides."""
+"""Changing one value of a manifest preserves every other character."""
 
 import json
 from typing import Any

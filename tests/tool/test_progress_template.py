@@ -1,4 +1,6 @@
-"""The finished widget that `widget init` offers: typed, published by the real tool, and seen."""
+"""The complete widget that `widget init` offers: typed, published by the real tool,
+and rendered.
+"""
 
 import json
 from pathlib import Path
@@ -26,7 +28,7 @@ OPTIONS = {
 
 
 def test_its_types_are_those_of_the_client() -> None:
-    """A copy and no link, as of the license: what is built for others keeps links as they are."""
+    """A copy and not a link, like the license: distributions keep links as they are."""
     copy = ROOT / "src/widget_cli/template/progress/widget.d.ts"
     assert copy.read_bytes() == (ROOT / "clients/js/widget.d.ts").read_bytes()
     assert not copy.is_symlink()

@@ -1,4 +1,4 @@
-"""`widget publish`: what is shown, what is asked, and what is sent."""
+"""`widget publish`: output, questions, and requests."""
 
 import hashlib
 import json

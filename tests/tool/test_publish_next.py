@@ -1,4 +1,4 @@
-"""`widget publish` of what is published: the same again, other content, the next version."""
+"""`widget publish` of a published widget: unchanged, other content, the next version."""
 
 from hashlib import sha256
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`widget publish` that does not come through: refusals, lost connections, who may not."""
+"""`widget publish` that fails: rejections, lost connections, missing permissions."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Tokens: which one goes along, when it is renewed, and that two never renew at once."""
+"""Tokens: which one is sent, when it is refreshed, and that two processes never refresh at once."""
 
 import json
 import time
@@ -96,7 +96,7 @@ def test_a_sign_in_that_cannot_be_renewed_has_ended(
 
 
 def test_many_processes_renew_once(signed_in: Tool, server: ScriptedServer) -> None:
-    """A second use of a refresh token would end the sign-in, so the script has one only."""
+    """Reusing a refresh token would end the sign-in, so the script has only one."""
     let_it_expire(signed_in)
     ended = Scripted(400, {"error": "invalid_grant"})
     server.on("POST", TOKEN, RENEWED._replace(delay_s=0.5), ended)

@@ -1,4 +1,4 @@
-"""The tool reads answers of catalogs that are older or newer than itself."""
+"""The tool reads responses of catalogs that are older or newer than itself."""
 
 from typing import Any
 

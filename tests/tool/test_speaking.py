@@ -1,4 +1,4 @@
-"""How the tool speaks: help, exit codes, pipes that end, and terminals that know no Unicode."""
+"""Output of the tool: help, exit codes, closed pipes, and terminals without Unicode."""
 
 import re
 import subprocess
@@ -50,7 +50,7 @@ def test_the_release_is_printed(tool: Tool) -> None:
 
 
 def test_help_and_version_load_no_network_and_no_parser() -> None:
-    """They answer at once: each of these takes longer to load than all the rest."""
+    """They must be fast: each of these takes longer to load than everything else."""
     heavy = {"httpx", "ssl", "http", "tree_sitter", "pydantic"}
     assert loaded_by("widget_cli", "--version") & {"typer", "rich", "msgspec", *heavy} == set()
     assert loaded_by("widget_cli", "--help") & heavy == set()
@@ -63,7 +63,7 @@ def test_values_are_converted_without_pydantic(tmp_path: Path) -> None:
 
 
 def commands(group: Any, *path: str) -> Iterator[tuple[str, ...]]:
-    """Every command, and every group of them."""
+    """Every command, and every command group."""
     yield path
     for name, command in getattr(group, "commands", {}).items():
         yield from commands(command, *path, name)

@@ -1,4 +1,4 @@
-"""What `widget init` writes really works: in Chromium, light and dark, under a strict policy."""
+"""The output of `widget init` works: in Chromium, light and dark, with a strict policy."""
 
 import base64
 from pathlib import Path

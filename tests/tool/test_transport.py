@@ -1,4 +1,4 @@
-"""Trying again where it can do no harm, giving up in a sentence where it cannot help."""
+"""Retries where they are harmless, and clear errors where they cannot help."""
 
 import contextlib
 import gzip
@@ -29,7 +29,7 @@ FINE = Scripted(body={"ok": True})
 
 
 class Pauses(list[float]):
-    """Remembers how long would have been waited, and waits no longer."""
+    """Records pauses instead of waiting."""
 
     def __call__(self, seconds: float) -> None:
         self.append(seconds)
@@ -261,7 +261,7 @@ def test_a_server_that_asks_for_https_is_understood(server: ScriptedServer, page
 
 @contextlib.contextmanager
 def tls_port() -> Iterator[int]:
-    """A port where TLS is spoken and nothing else."""
+    """A port that only speaks TLS."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
     at = datetime(2026, 1, 1, tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""`widget init` and `widget validate`: a widget from nothing, and everything wrong with one."""
+"""`widget init` and `widget validate`: a new widget, and all errors of one."""
 
 import json
 import os

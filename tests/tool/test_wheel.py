@@ -25,7 +25,7 @@ PROJECTS = {
 
 
 def needed(*names: str) -> set[str]:
-    """These packages and all that they need here, without extras."""
+    """These packages and all their dependencies here, without extras."""
     found: set[str] = set()
     waiting = list(names)
     while waiting:
@@ -54,7 +54,7 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 @pytest.fixture(scope="module")
 def python(wheels: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A fresh environment with tool and contract, which sees what they depend on and no more."""
+    """A new environment with tool and contract, and only their dependencies."""
     folder = tmp_path_factory.mktemp("fresh") / "venv"
     venv.create(folder, with_pip=True)
     python = folder / "bin" / "python"
@@ -104,7 +104,7 @@ def test_service_and_tool_require_the_contract_they_were_made_with(package: str)
 
 
 def test_no_file_belongs_to_two_wheels(wheels: dict[str, Path]) -> None:
-    """Or removing one package from an environment would break another."""
+    """Otherwise removing one package from an environment would break another."""
     files = [set(zipfile.ZipFile(it).namelist()) for it in wheels.values()]
     assert len(files) == 4
     assert sum(map(len, files)) == len(set.union(*files))
@@ -115,7 +115,7 @@ def test_no_file_belongs_to_two_wheels(wheels: dict[str, Path]) -> None:
 
 
 def test_the_service_brings_the_javascript_client_along(wheels: dict[str, Path]) -> None:
-    """It is in the package through a link."""
+    """The package includes it through a link."""
     with zipfile.ZipFile(wheels["widget_catalog"]) as wheel:
         packed = wheel.read("widget_catalog/web/static/client/client.js")
     assert packed == (ROOT / "clients" / "js" / "client.js").read_bytes()
@@ -133,7 +133,7 @@ def test_the_client_brings_its_types_along(wheels: dict[str, Path]) -> None:
 
 @pytest.mark.parametrize("package", ["widget_catalog_client", "widget_cli", "widget_contract"])
 def test_the_license_is_that_of_the_repository(package: str) -> None:
-    """A copy and no link: what is built for others keeps links to files as they are."""
+    """A copy and not a link: distributions keep links as they are."""
     copy = PROJECTS[package] / "LICENSE"
     assert copy.read_bytes() == (ROOT / "LICENSE").read_bytes()
     assert not copy.is_symlink()

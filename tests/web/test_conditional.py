@@ -1,4 +1,4 @@
-"""The choice of an encoding, of a 304 and of a range, by law."""
+"""Content negotiation, 304 and ranges, according to the specification."""
 
 import pytest
 from hypothesis import example, given
@@ -14,7 +14,7 @@ blanks = st.sampled_from(["", " ", "\t", "  "])
 
 @st.composite
 def preferences(draw: st.DrawFn) -> tuple[str, dict[str, float]]:
-    """An Accept-Encoding header, and the weight it gives to each name."""
+    """An Accept-Encoding header, and its weight for each name."""
     weights: dict[str, float] = {}
     parts = []
     for name in draw(st.lists(st.sampled_from(NAMES), max_size=6)):

@@ -1,4 +1,4 @@
-"""What an operator can switch on around the site: the rate limit and the access log."""
+"""Optional middleware: the rate limit and the access log."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Forms with files: however the bytes come, the same form is read, and nothing is left behind."""
+"""Forms with files: however the bytes are split, the same form is parsed, and nothing is left."""
 
 import contextlib
 from pathlib import Path
@@ -22,7 +22,7 @@ def reader_for(kind: str, folder: Path, most: int = 10_000) -> MultipartReader:
 
 
 def open_files(folder: Path) -> list[Path]:
-    """Files of this folder that this process has open, with a name or without."""
+    """Files of this folder that this process has open, including anonymous ones."""
     open_ = []
     for it in Path("/proc/self/fd").iterdir():
         with contextlib.suppress(FileNotFoundError):  # The descriptor of the listing itself.

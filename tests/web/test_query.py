@@ -1,4 +1,4 @@
-"""The query string of a search: every text is understood or refused in a sentence."""
+"""The query string of a search: every text is parsed or rejected with a message."""
 
 from urllib.parse import quote, quote_plus
 

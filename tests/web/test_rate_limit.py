@@ -1,4 +1,4 @@
-"""The law of the rate limit, and the size of its table."""
+"""The rule of the rate limit, and the size of its table."""
 
 import time
 
@@ -14,7 +14,7 @@ _REQUESTS = st.lists(st.tuples(st.sampled_from("abcdefgh"), st.integers(0, 7)), 
 def test_a_client_is_let_in_as_often_as_its_window_has_room(
     requests: list[tuple[str, int]], amount: int, length_s: int
 ) -> None:
-    """Held against the rule said in another way: all that came, looked through each time."""
+    """Compared with a simple implementation that scans all previous requests."""
     windows = FixedWindows(amount, length_s)
     admitted: dict[str, list[int]] = {}
     now_s = 0

@@ -1,4 +1,4 @@
-"""What all pages have in common: where their links lead, and where nobody is led."""
+"""What all pages have in common: targets of links and redirects."""
 
 import pytest
 

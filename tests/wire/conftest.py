@@ -1,4 +1,4 @@
-"""One service for everything that is thrown at it, and a look at it before and after."""
+"""One service for all hostile traffic, checked before and after."""
 
 import json
 import os
@@ -35,7 +35,7 @@ def exposed_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servic
 
 @pytest.fixture
 def unharmed_service(exposed_service: Service) -> Iterator[Service]:
-    """The service; whatever the test does to it, it must be as well afterwards as before."""
+    """The service; after any test it must be as healthy as before."""
     service = exposed_service
     pids = service.worker_pids()
     memory = _memory_bytes(pids)
@@ -52,6 +52,6 @@ def unharmed_service(exposed_service: Service) -> Iterator[Service]:
 
 
 def _memory_bytes(pids: list[int]) -> int:
-    """What the kernel keeps in memory for them; statm counts in pages."""
+    """Their resident memory; statm counts in pages."""
     pages = (int(Path(f"/proc/{pid}/statm").read_text().split()[1]) for pid in pids)
     return sum(pages) * os.sysconf("SC_PAGESIZE")

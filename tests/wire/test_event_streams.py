@@ -40,7 +40,7 @@ def service(data: Path) -> Iterator[Service]:
 
 @pytest.fixture(scope="module")
 def node(data: Path) -> Iterator[Node]:
-    """Another process's: what it writes, the service hears of by shared memory."""
+    """Another process: the service learns of its writes through shared memory."""
     opened = open_node(data)
     yield opened
     opened.store.close()
@@ -65,7 +65,7 @@ def read_until(opened: socket.socket, wanted: bytes) -> bytes:
 
 
 def events(client: httpx.Client, count: int, query: str = "", **headers: str) -> list[Any]:
-    """So many events as they come: numbers and data."""
+    """The next events: numbers and data."""
     found: list[Any] = []
     with client.stream("GET", f"{CHANGES}?{query}", headers=STREAM | headers) as answer:
         assert answer.status_code == 200

@@ -1,4 +1,4 @@
-"""Tens of thousands of requests nobody means well with: each gets its answer, none does harm."""
+"""Tens of thousands of malicious requests: each gets a response, none does harm."""
 
 import asyncio
 import contextlib
@@ -98,7 +98,7 @@ async def _throw(port: int, requests: HostileRequests, wanted: int) -> "Counter[
 
 
 async def _ask(connection: socket.socket, batch: list[Hostile]) -> list[WireAnswer]:
-    """Send them all at once, and hold every answer against its request."""
+    """Send them all at once, and compare every response with its request."""
     data = b"".join(it.data for it in batch)
     loop = asyncio.get_running_loop()
     sending = asyncio.ensure_future(loop.sock_sendall(connection, data))
@@ -197,7 +197,7 @@ def test_what_is_hardly_http_ends_the_connection_at_the_latest_after_one_answer(
 
 
 def test_thousands_of_connections_that_break_off_do_no_harm(unharmed_service: Service) -> None:
-    """Half requests, closed halves of sockets, resets, mere noise."""
+    """Partial requests, half-closed sockets, resets, noise."""
     choose = random.Random(5)
     made = HostileRequests(6)
     for _ in range(3_000):

@@ -1,4 +1,4 @@
-"""A document of megabytes, counted and asked for all the time: nobody else waits for it."""
+"""A document of megabytes, counted and requested all the time, does not delay other requests."""
 
 import gzip
 import http.client
@@ -41,7 +41,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 
 
 class _Reading:
-    """Clients that ask for the big document again and again, compressed, until the end."""
+    """Clients that request the large document repeatedly, compressed, until the end."""
 
     def __init__(self, service: Service, *asked: tuple[str, str, str]) -> None:
         self.statuses: set[int] = set()

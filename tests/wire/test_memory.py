@@ -1,4 +1,4 @@
-"""What was answered is forgotten: memory does not grow with the number of requests."""
+"""Memory does not grow with the number of requests."""
 
 from pathlib import Path
 

@@ -1,7 +1,7 @@
-"""The published OpenAPI document and the service: schemathesis looks for where they differ.
+"""The published OpenAPI document and the service: schemathesis looks for differences.
 
-It sends what the document allows and what it forbids, by all of its checks: statuses, content
-types, headers, bodies, methods, required parameters, refused nonsense.
+It sends what the document allows and what it forbids, with all of its checks: statuses, content
+types, headers, bodies, methods, required parameters, rejected nonsense.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Several requests on a connection before the first answer: answered all, and in order."""
+"""Several requests on a connection before the first response: all answered, in order."""
 
 import json
 import random
@@ -22,7 +22,7 @@ def test_answers_come_in_the_order_of_the_requests(unharmed_service: Service) ->
 
 
 def test_slow_and_fast_answers_keep_their_order(unharmed_service: Service) -> None:
-    """A count waits for the disk; what was asked for after it must wait for it."""
+    """A count waits for the disk, and later requests must wait for it."""
     with WireConnection(unharmed_service.port) as connection:
         connection.send((request("POST", _CLOCK) + request("GET", _CLOCK)) * 100)
         shown = []

@@ -1,5 +1,6 @@
-"""Publishing over the wire as tools of others do: their manifests have no slug, and keys of
-their own. What they send is accepted, and kept whole."""
+"""Publishing over the network like third-party tools: their manifests have no slug, and additional
+keys. They are accepted, and stored unchanged.
+"""
 
 import hashlib
 import json
@@ -77,7 +78,7 @@ def client(service: Service) -> Iterator[httpx.Client]:
 
 
 def request_for(slug: str, manifest: dict[str, Any], css: bytes | None) -> dict[str, Any]:
-    """The request as such a tool makes it: its own slug and name, the rest from the manifest."""
+    """The request of such a tool: its own slug and name, the rest from the manifest."""
     request = {
         "action": "request",
         "scope": "ann",

@@ -1,4 +1,4 @@
-"""Clients that take their time: they are let go in the end, and nobody waits for them."""
+"""Slow clients: they are disconnected eventually, and nobody waits for them."""
 
 import contextlib
 import socket

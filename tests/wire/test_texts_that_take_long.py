@@ -1,4 +1,4 @@
-"""What an author writes to make a parser take long must not keep others from reading."""
+"""Texts designed to make a parser slow must not block other requests."""
 
 import asyncio
 import contextlib
@@ -42,7 +42,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 
 @contextlib.contextmanager
 def asking(service: Service, path: str) -> Iterator[list[httpx.Response]]:
-    """While one client asks for this; then its answer."""
+    """While one client requests this; then its response."""
     answers: list[httpx.Response] = []
     asked = threading.Thread(
         target=lambda: answers.append(httpx.get(service.url + path, timeout=240))
@@ -74,7 +74,7 @@ def test_a_text_is_rendered_once_however_often_its_widget_is_counted(service: Se
 
 
 def _children_of(pid: int) -> set[str]:
-    """Those that have ended are listed, too, as long as nobody has asked for them."""
+    """Includes ended ones until they are waited for."""
     return {it.read_text() for it in Path(f"/proc/{pid}/task").glob("*/children")}
 
 
@@ -91,6 +91,6 @@ def test_work_that_would_take_too_much_is_ended_and_the_next_is_done() -> None:
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_bundles_are_broken_into_lines_in_one_pass(name: str) -> None:
-    """Before, half an hour would not have been enough."""
+    """Previously, half an hour would not have been enough."""
     diff = compare_bundles(HOSTILE[name], HOSTILE[name][:-1])
     assert diff.is_broken_up

@@ -1,4 +1,4 @@
-"""Clients that ask for megabytes and read nothing: they take little memory, and not for long."""
+"""Clients that request megabytes and read nothing: they take little memory, and not for long."""
 
 import contextlib
 import socket
@@ -95,7 +95,9 @@ def test_clients_that_never_read_take_little_memory_and_are_ended(service: Servi
 
 
 class _SlowButSteady(threading.Thread):
-    """Reads slowly for longer than a client may pause, then the rest; nobody must end it."""
+    """Reads slowly for longer than a client may pause, then the rest; it must not be
+    disconnected.
+    """
 
     def __init__(self, service: Service, expected: bytes) -> None:
         super().__init__()
@@ -122,7 +124,7 @@ class _SlowButSteady(threading.Thread):
 
 
 def _read_everything_once(service: Service) -> bytes:
-    """So that all of it is in memory that has nothing to do with who reads it. The registry."""
+    """So that shared data is in memory before measuring. Returns the registry."""
     registry = b""
     with connections_to_every_worker(service) as found:
         for held in found.values():
@@ -148,7 +150,7 @@ def _read_a_byte(trickling: socket.socket) -> None:
 
 
 def _connections(service: Service) -> int:
-    """As the workers see it: the kernel tells a client that does not read nothing."""
+    """As seen by the workers: the kernel does not notify a client that does not read."""
     files = (it for pid in service.worker_pids() for it in Path(f"/proc/{pid}/fd").iterdir())
     count = 0
     for file in files:
@@ -166,7 +168,7 @@ def _time_of(service: Service, path: str) -> float:
 
 
 def _memory_bytes(service: Service) -> int:
-    """What the workers have to themselves, and their share of what they have in common."""
+    """The private memory of the workers, and their share of shared memory."""
     total = 0
     for pid in service.worker_pids():
         for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():

@@ -1,4 +1,4 @@
-"""Damaged backups: whatever byte is wrong, it is found and named, and nothing is restored."""
+"""Damaged backups: every wrong byte is detected and reported, and nothing is restored."""
 
 import io
 import random
@@ -57,7 +57,7 @@ def _flip(path: Path, at: int) -> None:
 
 
 def _refused(source: Path) -> str:
-    """What is said when it is restored, which leaves nothing behind."""
+    """The errors of a restore, which leaves nothing behind."""
     target = source.parent / "restored"
     with pytest.raises(CatalogError) as caught:
         restore_backup(source, target)

@@ -1,4 +1,4 @@
-"""Backups in a folder: whole, verified, incremental, and never half."""
+"""Backups in a folder: complete, verified, incremental, and never partial."""
 
 import fcntl
 import os
@@ -106,7 +106,7 @@ def test_bundles_are_copied_once_and_old_snapshots_are_removed(data: Path, targe
 def test_a_copy_is_of_one_instant_however_much_is_written_meanwhile(
     data: Path, target: Path
 ) -> None:
-    """Two counts are only ever changed together: no copy may have one of the changes alone."""
+    """Two counts always change together: no copy may have only one of the changes."""
     is_over = threading.Event()
     node = prepare_node(data)
     written = 0
@@ -253,7 +253,7 @@ def test_every_commit_is_noticed_and_nothing_else(data: Path) -> None:
 def test_a_changed_letter_in_the_database_makes_no_backup_and_pushes_none_out(
     data: Path, target: Path, tmp_path: Path
 ) -> None:
-    """SQLite's own check does not see it; the checksum of the row does."""
+    """SQLite's own check does not detect it; the checksum of the row does."""
     good = back_up(data, target, keep=1)
     before = files_of(target)
     change_one_letter(data / "catalog.db")
@@ -275,7 +275,7 @@ def test_a_changed_letter_in_the_database_makes_no_backup_and_pushes_none_out(
 
 
 def test_a_snapshot_with_a_damaged_row_is_not_called_whole(data: Path, target: Path) -> None:
-    """One that an earlier release made: its hashes are right, and its rows were wrong already."""
+    """Made by an earlier release: its hashes are right, but its rows were already wrong."""
     made = back_up(data, target)
     database, sums = made.path / "catalog.db", made.path / "SHA256SUMS"
     before = hash_of(database)

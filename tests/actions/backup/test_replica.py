@@ -54,7 +54,7 @@ def backup(made: Path, tmp_path: Path) -> Path:
 
 
 class Started(NamedTuple):
-    """What a start from a backup came to."""
+    """The result of a start from a backup."""
 
     replica_id: str
     has_index: bool
@@ -166,7 +166,7 @@ def _make_older(backup: Path) -> None:
 
 
 def _exchange(backup: Path) -> None:
-    """For that of another catalog, which has come as far."""
+    """Replace it by that of another catalog with the same number of changes."""
     other = filled_folder(backup.parent / "other", *(widget_line(f"b/w{i}") for i in range(20)))
     back_up(other, backup.parent / "others", with_replica=True)
     _remove(backup)
@@ -257,7 +257,7 @@ for number in range(100_000):
 def test_it_is_never_ahead_of_the_database_however_much_is_written_meanwhile(
     data: Path, tmp_path: Path
 ) -> None:
-    """If it were, it would not fit, and the start would rebuild it."""
+    """If it were, it would not match, and the start would rebuild it."""
     tests = Path(__file__).parents[2]
     with subprocess.Popen(
         [sys.executable, "-c", _WRITER, str(data)],

@@ -1,4 +1,4 @@
-"""Codes of authenticator apps, as the standard computes them; recovery codes."""
+"""Codes of authenticator apps, as specified by the standard; recovery codes."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""A catalog with something of everything, the keys of its operator, and an empty catalog."""
+"""A catalog with every kind of content, the keys of its operator, and an empty catalog."""
 
 from collections.abc import Iterator
 from pathlib import Path

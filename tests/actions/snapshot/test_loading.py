@@ -21,7 +21,7 @@ from widget_catalog.wiring import Node
 
 
 def _change_everything(node: Node, beside: Path) -> None:
-    """Something of every kind that can happen to a widget."""
+    """Every kind of change to a widget."""
     store, clock = node.store, "acme/clock"
     (beside / "c.js").write_bytes(b"c")
     new = widget_line(versions=[stored_line("3.0.0", "c.js", publishedAt="2026-02-01T00:00:00Z")])

@@ -1,4 +1,4 @@
-"""Making a snapshot: one file, the same bytes for the same state, which plain tools can read."""
+"""Creating a snapshot: one file, the same bytes for the same state, readable by standard tools."""
 
 import subprocess
 import tarfile

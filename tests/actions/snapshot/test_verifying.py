@@ -1,4 +1,4 @@
-"""Verifying: whatever was done to a snapshot is found, and told with the part it is in."""
+"""Verifying: every modification of a snapshot is detected, and reported with the affected file."""
 
 import tarfile
 from pathlib import Path
@@ -167,7 +167,7 @@ def test_a_missing_file_and_a_folder_are_told(keys: Pair, tmp_path: Path) -> Non
 def test_a_signed_list_may_not_name_anything_else(
     path: str, origin: Node, keys: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever has the key may sign what they like: no name leads out of a snapshot all the same."""
+    """The holder of the key may sign anything, but no name leads out of a snapshot."""
 
     def line(it: tuple[str, str]) -> bytes:
         name = it[0] if it[0] == "catalog.ndjson" else path

@@ -13,7 +13,7 @@ from widget_catalog.store.migrate import migrate
 
 @pytest.fixture(scope="module")
 def migrated(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """To be copied: to migrate takes ten times as long."""
+    """To be copied: migrating takes ten times as long."""
     folder = tmp_path_factory.mktemp("migrated")
     store = Store(sqlite_engine(folder / "catalog.db"), folder / "lock")
     migrate(store)

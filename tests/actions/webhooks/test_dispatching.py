@@ -1,4 +1,4 @@
-"""What is sent to webhooks: to a real receiver, on a store whose clock is moved."""
+"""What is sent to webhooks: to a real receiver, with a store whose clock can be moved."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Receivers that are not what they should be: their names, addresses, certificates and answers."""
+"""Misbehaving receivers: their names, addresses, certificates and responses."""
 
 import socket
 import threading
@@ -21,7 +21,7 @@ from widget_catalog.domain.webhooks import Outcome, WebhookRules
 
 @pytest.fixture
 def authority(post: Post, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Authority:
-    """One that the service trusts."""
+    """A certificate authority that the service trusts."""
     made = Authority(tmp_path)
     monkeypatch.setenv("SSL_CERT_FILE", str(made.file))
     post.tls = create_tls_context()
@@ -29,7 +29,7 @@ def authority(post: Post, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Au
 
 
 def fault_of(post: Post, url: str) -> str | None:
-    """Why the first delivery to this address fails."""
+    """Why the first delivery to this URL fails."""
     hook = post.hook(url).webhook
     post.publish("acme/clock")
     post.work()

@@ -27,7 +27,7 @@ def village(built_village: BuiltVillage, tmp_path: Path) -> Iterator[Village]:
 def quiet_village(
     built_village: BuiltVillage, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Village]:
-    """To be looked at, and not to be changed."""
+    """Read-only."""
     with Village(built_village, tmp_path_factory.mktemp("quiet") / "data") as made:
         yield made
 

@@ -1,4 +1,4 @@
-"""What tests of organizations share."""
+"""Helpers of tests of organizations."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What tests of publishing share: what is sent, and what is left behind."""
+"""Helpers of tests of publishing: requests, and leftovers."""
 
 import hashlib
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What tests of signing in share: trying a password, and whether somebody is in."""
+"""Helpers of tests of signing in: trying a password, and whether a person is signed in."""
 
 from support.people import Person
 from support.site import Answer, InProcessSite

@@ -1,4 +1,4 @@
-"""What becomes of an account: another password, disabled, closed."""
+"""Changes to an account: another password, disabled, closed."""
 
 import pytest
 
@@ -173,7 +173,7 @@ def test_closing_an_account_needs_its_password_or_a_session_that_has_just_begun(
 def test_an_account_without_a_password_is_closed_by_a_session_that_has_just_begun(
     village: Village,
 ) -> None:
-    """As one has who signs in through a provider."""
+    """Such as that of a person who signs in through a provider."""
     village.clock.forward(minutes=10)
     eve, program = signed_in(village.site, "eve"), with_oauth(village.eve)
     with village.site.node.store.writing() as tx:

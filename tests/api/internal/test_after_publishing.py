@@ -21,7 +21,7 @@ def told(answer: Answer) -> tuple[int, Any]:
 
 
 def shown(village: Village) -> Any:
-    """The one version, as everybody sees it."""
+    """The only version, as seen by everybody."""
     (version,) = village.site.get(PUBLIC).json()["versions"]
     return version
 

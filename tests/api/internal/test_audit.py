@@ -1,4 +1,4 @@
-"""The audit log of sign-ins: who, by what program or token, and from which address."""
+"""The audit log of sign-ins: who, with which program or token, and from which address."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +17,7 @@ HERE = "203.0.113.7"
 
 @pytest.fixture
 def proxied(built_village: BuiltVillage, tmp_path: Path) -> Iterator[Village]:
-    """A village whose people come through a proxy, which says from where."""
+    """A village behind a proxy, which forwards addresses."""
     with Village(built_village, tmp_path / "data", trust_forwarded_for=True) as made:
         yield made
 

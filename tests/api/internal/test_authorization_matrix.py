@@ -1,7 +1,7 @@
 """Every route × every kind of person, from the route table: a new route without a rule fails.
 
-What is expected is worked out here from `route.needs` and the table of rights, in other
-words than `is_allowed`; what is answered comes from the site.
+The expected results are derived here from `route.needs` and the table of permissions,
+independently of `is_allowed`; the actual ones come from the site.
 """
 
 import re
@@ -63,7 +63,7 @@ SPOILING = {"/api/auth/sign-out", "/api/account/close"}
 
 
 class Kind(NamedTuple):
-    """A kind of person: how to become one, and what is known of them."""
+    """A kind of person: how to become one, and its properties."""
 
     name: str
     become: Any
@@ -137,7 +137,7 @@ KINDS = (
 
 
 def expected(route: Route, kind: Kind, place: str) -> int | None:
-    """The status that turns somebody away; None for whoever is let in."""
+    """The status that rejects a person; None if they are authorized."""
     if kind.name == "nobody":
         return None if route.needs is Who.ANYONE else 401
     # OAuth endpoints and sign-in ignore existing credentials.
@@ -190,7 +190,7 @@ def ask(route: Route, person: Person, place: str) -> Answer:
 def crowd(
     built_village: BuiltVillage, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[list[tuple[Kind, Person]]]:
-    """One of every kind, in one village; whoever is let in changes nothing that matters."""
+    """One of every kind, in one village; authorized requests change nothing relevant."""
     folder = tmp_path_factory.mktemp("crowd") / "data"
     with Village(built_village, folder, registration="open") as village:
         yield [(kind, kind.become(village)) for kind in KINDS]
@@ -241,7 +241,7 @@ def assert_as_ruled(route: Route, kind: Kind, place: str, answer: Answer) -> Non
 
 
 def test_every_rule_lets_somebody_in_and_turns_somebody_away() -> None:
-    """Else a row of the matrix could not fail."""
+    """Otherwise a row of the matrix could not fail."""
     for route in ROUTES.all:
         outcomes = {expected(route, kind, place) for kind in KINDS for place in PLACES}
         assert None in outcomes, route
@@ -252,7 +252,7 @@ def test_every_rule_lets_somebody_in_and_turns_somebody_away() -> None:
 
 
 def test_a_stranger_cannot_tell_whether_something_is_there(quiet_village: Village) -> None:
-    """Of a scope that is not theirs, of one that nobody has, of widgets there are and are not."""
+    """In another person's scope, in an unused one, and for existing and missing widgets."""
     eve = quiet_village.eve
     for route in ROUTES.all:
         if isinstance(route.needs, Right) and "{name}" in route.path:

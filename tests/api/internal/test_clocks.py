@@ -1,4 +1,4 @@
-"""A server's clock that is wrong: what is published last is the latest version all the same."""
+"""A wrong server clock: the version published last is still the latest."""
 
 import pytest
 

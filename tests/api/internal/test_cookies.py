@@ -1,4 +1,4 @@
-"""Cookies that other hosts of the same domain have set, or a former release: none counts."""
+"""Cookies set by other hosts of the same domain, or by an earlier release, are ignored."""
 
 import base64
 from pathlib import Path
@@ -28,7 +28,9 @@ def test_over_https_a_cookie_without_the_prefix_does_not_count(village: Village)
 
 
 def test_a_planted_cookie_changes_nothing_for_somebody_who_is_signed_in(village: Village) -> None:
-    """A neighbour can set `session` for the whole domain, but nothing that begins `__Host-`."""
+    """Another host can set `session` for the whole domain, but nothing that starts
+    with `__Host-`.
+    """
     mine, planted = secret_of(village.ann), secret_of(village.eve)
     for line in (
         f"session={planted}; __Host-session={mine}",

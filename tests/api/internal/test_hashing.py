@@ -1,4 +1,4 @@
-"""Hashing passwords has a pool of its own: a crowd that signs in keeps nobody else waiting."""
+"""Hashing passwords has a separate pool: many sign-ins do not delay other requests."""
 
 import json
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Whatever a signed-in person sends to whichever route: one error shape, and no fault of ours."""
+"""Whatever a signed-in person sends to any route: one error format, and no internal errors."""
 
 import json
 import re

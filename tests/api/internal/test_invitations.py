@@ -1,4 +1,4 @@
-"""Invitations to an organization: by name and by link, answered, withdrawn, over."""
+"""Invitations to an organization: by name and by link, answered, withdrawn, expired."""
 
 from pathlib import Path
 from typing import Any
@@ -86,7 +86,7 @@ def test_an_invitation_by_link_is_for_whoever_has_its_secret_once(village: Villa
 
 
 def test_who_is_a_member_already_does_not_use_a_link_up(village: Village) -> None:
-    """Nor does a member's own role change by it."""
+    """Nor does it change a member's own role."""
     made = invite(village, "owner", email="x@example.org")
     secret = made["link"].partition("&secret=")[2]
     address = f"/api/invitations/{made['id']}/accept"
@@ -159,14 +159,14 @@ def test_an_account_that_is_disabled_cannot_be_invited(village: Village) -> None
 
 
 def second_owner(village: Village) -> Person:
-    """Bob, who owns acme as ann does."""
+    """Bob, another owner of acme."""
     bob = a_person(village.site, "bob")
     assert join(village.ann, bob, "acme", "owner").status == 200
     return bob
 
 
 def owner_link(person: Person, role: str = "owner") -> tuple[str, dict[str, str]]:
-    """The address that accepts an invitation by link which this person makes, and its body."""
+    """The URL that accepts an invitation by link from this person, and its body."""
     made = person.post(INVITATIONS, {"role": role, "email": "x@example.org"}).json()
     return f"/api/invitations/{made['id']}/accept", {
         "secret": made["link"].partition("&secret=")[2]

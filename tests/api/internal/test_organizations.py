@@ -1,4 +1,4 @@
-"""Organizations: who is in them, who leaves, who owns, and what is told of it."""
+"""Organizations: members, leaving, ownership, and their audit log."""
 
 from collections.abc import Callable
 
@@ -115,7 +115,7 @@ def test_the_last_owner_can_neither_leave_nor_step_down(village: Village) -> Non
 
 
 def test_an_owner_who_is_disabled_does_not_count(village: Village) -> None:
-    """Else nobody would remain who can look after the organization."""
+    """Otherwise nobody would be left to manage the organization."""
     ann, store = village.ann, village.site.node.store
     ann.put(f"{ACME}/members/abe", {"role": "owner"})
     ann.put(f"{ACME}/members/mia", {"role": "owner"})

@@ -1,4 +1,4 @@
-"""Every page that one must be signed in for × every kind of person, from the route tables."""
+"""Every page that requires a sign-in × every kind of person, from the route tables."""
 
 import re
 from collections.abc import Iterator
@@ -61,7 +61,7 @@ def crowd(
 
 
 def expected(route: Route, kind: Kind, place: str) -> int | None:
-    """The status that turns somebody away; None for whoever is let in."""
+    """The status that rejects a person; None if they are authorized."""
     if not kind.is_known:
         return 302
     if kind.is_forged and route.method == "POST":

@@ -1,4 +1,4 @@
-"""Passkeys over the JSON API: as a second factor, alone, and when they lie."""
+"""Passkeys over the JSON API: as a second factor, alone, and invalid ones."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -35,7 +35,7 @@ def test_a_passkey_s_answer_works_once(house: House) -> None:
 
 
 def lies(key: Authenticator) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Ways of a passkey to be wrong, as attributes of it."""
+    """Ways in which a passkey can be invalid, as attributes of it."""
     yield "another origin", {"origin": "https://evil.example"}
     yield "another scheme", {"origin": "http://catalog.example"}
     yield "another host", {"host": "evil.example"}
@@ -101,7 +101,7 @@ def test_a_passkey_alone_is_refused_for_whom_it_does_not_name_or_who_is_disabled
 
 
 def test_a_passkey_for_one_question_does_not_answer_the_other(house: House) -> None:
-    """Half a sign-in is no question for a passkey alone, and the other way round."""
+    """A challenge for the second factor is not valid for a passkey alone, and vice versa."""
     half, told = house.begin()
     browser, options = house.ask_for_passkey()
     cookies = {"cookie": half.headers["cookie"].replace("half-signed-in", "passkey-asked")}

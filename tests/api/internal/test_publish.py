@@ -1,4 +1,4 @@
-"""Publishing: request, upload, confirm; and what becomes of the widget."""
+"""Publishing: request, upload, confirm, and the resulting widget."""
 
 import json
 from collections.abc import Callable
@@ -257,7 +257,7 @@ def test_a_publisher_can_publish_the_first_version_of_what_they_are_named_for(
 
 
 def test_people_in_other_scopes_hear_nothing_of_a_request(village: Village) -> None:
-    """Not even that the number is spoken for: the first to confirm it has it."""
+    """Not even that the number is requested: the first to confirm gets it."""
     first, second = village.ann.request("acme/new").json(), village.abe.request("acme/new").json()
     village.ann.upload(first["uploadUrl"], BUNDLE)
     village.abe.upload(second["uploadUrl"], BUNDLE)

@@ -1,4 +1,4 @@
-"""Requests to publish that are refused: every gate, before a byte is sent."""
+"""Rejected publish requests: every check, before any upload."""
 
 import json
 from pathlib import Path

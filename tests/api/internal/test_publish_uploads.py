@@ -1,4 +1,4 @@
-"""Uploads: which bytes are taken, at which addresses, and what is left behind."""
+"""Uploads: which bytes are accepted, at which URLs, and what is left behind."""
 
 from collections.abc import Callable
 
@@ -93,7 +93,7 @@ def test_a_request_ends_after_an_hour_and_leaves_nothing(village: Village) -> No
 
 
 def test_what_ends_takes_nothing_along_that_others_have(village: Village) -> None:
-    """The same bytes are published elsewhere; so they stay, whoever announced them too."""
+    """The same bytes are published elsewhere, so they stay."""
     village.eve.request("eve/copy", "1.0.0", BUNDLE)
     published = files(village)["bundles"]
     village.clock.forward(hours=2)

@@ -1,4 +1,4 @@
-"""How much an account may take: organizations, widgets, versions, bytes, requests, uploads."""
+"""Quotas of an account: organizations, widgets, versions, bytes, requests, uploads."""
 
 import asyncio
 import json
@@ -25,7 +25,7 @@ QUOTAS = {
 
 @pytest.fixture
 def strict(built_village: BuiltVillage, tmp_path: Path) -> Iterator[Village]:
-    """A village whose people may do little. Nothing that was published to build it counts."""
+    """A village with low quotas. What was published to build it does not count."""
     with Village(built_village, tmp_path / "data", **QUOTAS) as village:
         village.clock.forward(days=2)
         yield village

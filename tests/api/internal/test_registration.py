@@ -1,4 +1,4 @@
-"""Making an account: closed, open, by invitation; who gets a scope that has widgets already."""
+"""Creating an account: closed, open, by invitation; and who gets a scope with existing widgets."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What every address has in common: methods, bodies, and what strangers are told."""
+"""What all routes have in common: methods, bodies, and responses to anonymous clients."""
 
 import pytest
 
@@ -121,7 +121,7 @@ def test_a_body_that_is_something_else_is_400(
 
 
 def test_every_fault_of_a_body_names_its_field(quiet_village: Village) -> None:
-    """In words of our own, whichever library has read it."""
+    """In our own words, whichever library has parsed it."""
     organization, widget = "/api/organizations/acme", "/api/widgets/acme/clock"
     for person, method, path, body, sentence in [
         (quiet_village.ann, "PUT", f"{organization}/members/mia", {"role": 1}, "role: must be a"),

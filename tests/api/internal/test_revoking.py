@@ -1,4 +1,4 @@
-"""Revoking a version: it must not run, nobody is served its bundle, and its bytes are kept."""
+"""Revoking a version: it must not run, its bundle is not served, and its bytes are kept."""
 
 import hashlib
 from typing import Any
@@ -22,7 +22,7 @@ REASON = {"reason": "It sends settings to a stranger."}
 
 @pytest.fixture(autouse=True)
 def published(village: Village) -> None:
-    """A version whose bytes no other has."""
+    """A version with unique bytes."""
     assert village.ann.publish("acme/clock", "2.0.0", BUNDLE).status == 200
 
 

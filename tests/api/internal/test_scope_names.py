@@ -1,4 +1,4 @@
-"""Names that are kept back, and names that are made free again."""
+"""Reserved names, and released names."""
 
 import pytest
 

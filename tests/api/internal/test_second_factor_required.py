@@ -1,4 +1,4 @@
-"""A catalog that requires a second factor: who gets how far without one."""
+"""A catalog that requires a second factor: what is possible without one."""
 
 import re
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ def strict(built_village: BuiltVillage, tmp_path: Path) -> Iterator[Village]:
 
 
 def signed_in_again(person: Person) -> Browsing:
-    """A session that was confirmed just now."""
+    """A session that has just been confirmed."""
     return Browsing(person.site).sign_in(person.username)
 
 

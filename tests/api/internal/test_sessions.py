@@ -1,4 +1,4 @@
-"""What a session is good for and how long, and what ends it."""
+"""Sessions: what they allow, how long they last, and what ends them."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -142,7 +142,7 @@ def test_what_is_no_token_opens_nothing(quiet_village: Village, given: str) -> N
 
 
 def test_no_secret_opens_what_another_kind_of_secret_does(village: Village) -> None:
-    """A session's secret is no bearer token, and a token's is no cookie."""
+    """A session's secret is not a bearer token, and a token's is not a cookie."""
     token = with_token(village.ann).headers["authorization"][7:]
     access = with_oauth(village.ann).headers["authorization"][7:]
 

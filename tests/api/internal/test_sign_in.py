@@ -1,4 +1,4 @@
-"""Signing in with a password: who gets in, with what cookie, and who is shut out."""
+"""Signing in with a password: who can, with which cookie, and who is locked out."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -56,7 +56,7 @@ def test_the_cookie_is_secure_where_the_service_is(
 
 
 def test_every_sign_in_has_a_secret_of_its_own_whatever_cookie_came_along(village: Village) -> None:
-    """A cookie that somebody else has planted is never the one that opens the session."""
+    """A cookie planted by an attacker never becomes the session's secret."""
     planted = "__Host-session=wcs_planted-by-somebody-else"
     answer = try_password(village.site, "ann", PASSWORD, cookie=planted)
 
@@ -185,7 +185,7 @@ def test_who_knew_the_old_password_is_not_let_in_by_being_quick(village: Village
     """The password is reset while it is being checked."""
 
     class Meanwhile(Store):
-        """Has somebody reset the password before the session is written."""
+        """Resets the password before the session is written."""
 
         is_first = True
 

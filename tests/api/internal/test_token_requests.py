@@ -1,4 +1,4 @@
-"""A program asks for an access token; its person confirms it with a session; then it is made."""
+"""A program requests an access token; its user confirms it with a session; then it is created."""
 
 from typing import Any
 from urllib.parse import quote
@@ -35,7 +35,7 @@ def decide(village: Village, asked: dict[str, Any], decision: str, name: str = "
 
 
 def confirmed(village: Village, program: Person) -> Person:
-    """A machine with a token that the program was given."""
+    """A machine with a token that the program received."""
     asked = request(program)
     decide(village, asked, "continue")
     made = claim(program, asked).json()

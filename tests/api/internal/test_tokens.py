@@ -1,4 +1,4 @@
-"""Access tokens for machines: made, shown once, limited, ended."""
+"""Access tokens for machines: created, shown once, limited, revoked."""
 
 from typing import Any
 
@@ -66,7 +66,7 @@ def test_a_token_lasts_as_long_as_was_said_and_ninety_days_otherwise(village: Vi
 
 
 def test_whoever_signed_in_long_ago_makes_no_token(village: Village) -> None:
-    """A session that is left open, or stolen, does not become a token that lasts for a year."""
+    """A session that was left open, or stolen, does not become a token that lasts for a year."""
     village.clock.forward(minutes=10)
 
     answer = village.ann.post(TOKENS, a_token())

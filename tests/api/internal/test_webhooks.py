@@ -1,4 +1,4 @@
-"""Webhooks over the internal API: who manages which, and what becomes of them."""
+"""Webhooks over the internal API: who manages which, and what happens to them."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,7 +23,7 @@ def receiver() -> Iterator[Receiver]:
 
 @pytest.fixture
 def open_village(built_village: BuiltVillage, tmp_path: Path) -> Iterator[Village]:
-    """One whose webhooks reach this machine."""
+    """Its webhooks may be sent to this machine."""
     allowed = {"webhook_http": True, "webhook_networks": "127.0.0.0/8", "max_webhooks": 2}
     with Village(built_village, tmp_path / "data", **allowed) as made:
         yield made

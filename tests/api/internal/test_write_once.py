@@ -1,4 +1,4 @@
-"""Write-once: what is published never changes, whoever tries it and whenever they do."""
+"""Write-once: published data never changes, whoever tries and whenever."""
 
 import hashlib
 import threading
@@ -54,7 +54,7 @@ def versions_of(village: Village, key: str = "ann/new") -> list[str]:
 
 
 def all_at_once(work: list[Callable[[], Any]]) -> list[Any]:
-    """What each gave or raised, when all begin in the same moment."""
+    """What each returned or raised, when all start at the same moment."""
     gate = threading.Barrier(len(work))
 
     def run(one: Callable[[], Any]) -> Any:
@@ -87,7 +87,7 @@ def test_the_upload_address_is_worth_nothing_after_the_confirmation(village: Vil
 
 
 def test_an_upload_that_began_before_the_confirmation_changes_nothing(village: Village) -> None:
-    """It is let in, then the version is confirmed, then its last bytes come."""
+    """It is accepted, then the version is confirmed, then its last bytes arrive."""
     body = requested(village)
     node = village.site.node
     actor = actor_of(village)
@@ -122,7 +122,7 @@ def test_of_confirmations_that_race_all_get_the_same_answer_and_one_publishes(
 
 
 def test_a_confirmation_that_finds_its_files_taken_by_its_twin_succeeds(village: Village) -> None:
-    """The twin is done between the look at the request and the look at the files."""
+    """The duplicate completes between the check of the request and the check of the files."""
     body, node, actor = requested(village), village.site.node, actor_of(village)
 
     class TakenMeanwhile(LocalUploads):
@@ -181,7 +181,7 @@ def test_bytes_that_are_swapped_between_check_and_copy_are_not_published(village
     before = bundles_of(village)
 
     class Swapping(LocalBundles):
-        """The holder of the upload's address is quick: after the hash, before the copy."""
+        """The holder of the upload URL replaces the file after the hash, before the copy."""
 
         def put(self, source: BinaryIO, sha256_hash: str, kind: Kind = "js") -> bool:
             Path(source.name).write_bytes(js[::-1])
@@ -284,7 +284,7 @@ def test_bytes_that_were_removed_before_a_version_refers_to_them_are_stored_agai
 
 
 def test_what_fails_after_the_copy_takes_the_copy_back(village: Village) -> None:
-    """The database fails at the very end; no file is left that nobody refers to."""
+    """The database fails at the very end; no unreferenced file is left."""
     js, node = BUNDLE + b"// mine\n", village.site.node
     asked = village.ann.request("ann/new", "1.0.0", js).json()
     village.ann.upload(asked["uploadUrl"], js)
@@ -327,7 +327,7 @@ def test_published_files_cannot_be_written_to(village: Village) -> None:
 
 
 def test_nothing_that_is_sent_changes_a_published_version(village: Village) -> None:
-    """By whoever may do most in the scope, with every method at every address of it."""
+    """By the person with most permissions in the scope, with every method at every URL."""
     before = village.site.get("/api/v1/widgets/ann/clock").body
     for method in ("PUT", "POST", "PATCH", "DELETE"):
         for path in (
@@ -348,7 +348,7 @@ def test_nothing_that_is_sent_changes_a_published_version(village: Village) -> N
 def test_a_request_is_held_against_what_is_published_when_it_is_confirmed(
     village: Village,
 ) -> None:
-    """The other one was published after this one was taken in."""
+    """The other one was published after this request was created."""
     late = requested(village)["versionId"]
     actor, node = actor_of(village), village.site.node
     other = request_version(node.store, actor, request_body("ann/new", "1.0.0+x"), 2_097_152)

@@ -1,4 +1,4 @@
-"""Somebody with every kind of second factor, who signs in over the JSON API."""
+"""A person with every kind of second factor, who signs in over the JSON API."""
 
 from typing import Any
 
@@ -29,11 +29,11 @@ class House:
 
     @property
     def code(self) -> str:
-        """What the app shows now."""
+        """The current code of the app."""
         return str(self.app.at(int(self.clock.at.timestamp())))
 
     def begin(self, password: str = PASSWORD) -> tuple[Person, dict[str, Any]]:
-        """Somebody who has given the password, and what they were answered."""
+        """A browser in which the password was entered, and the response."""
         answer = nobody(self.site).post(SIGN_IN, {"username": "ann", "password": password})
         assert answer.status == 202, answer.body
         return with_cookie(self.site, answer), answer.json()["secondFactor"]
@@ -45,13 +45,15 @@ class House:
 
 
 def with_cookie(site: InProcessSite, answer: Answer) -> Person:
-    """The browser that got this answer: it keeps the first cookie, and forgets the second."""
+    """The browser that received this response: it stores the first cookie, and
+    removes the second.
+    """
     cookies = [value for key, value in answer.response.headers if key == "set-cookie"]
     return Person(site, "ann", {"cookie": cookies[0].partition(";")[0]})
 
 
 def is_open(site: InProcessSite, answer: Answer) -> bool:
-    """Whether the answer has opened a session."""
+    """Whether the response has opened a session."""
     cookies = [value for key, value in answer.response.headers if key == "set-cookie"]
     session = next(
         (it.partition(";")[0] for it in cookies if it.startswith("__Host-session=w")), None

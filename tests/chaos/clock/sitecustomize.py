@@ -1,7 +1,7 @@
-"""For processes under libfaketime, which breaks `time.sleep` as Python has it since 3.11.
+"""For processes under libfaketime, which breaks `time.sleep` of Python 3.11 and newer.
 
-Up to 0.9.10, libfaketime takes the end of an absolute sleep on the monotonic clock for a time of
-day. Python reads this file by itself when its folder is on PYTHONPATH.
+Up to 0.9.10, libfaketime interprets the end of an absolute sleep on the monotonic clock as a time
+of day. Python imports this file automatically if its folder is on PYTHONPATH.
 """
 
 import select
