@@ -1,4 +1,4 @@
-// What a dashboard does with the client. Chromium, Node and Bun play the same scenes.
+// Scenarios of a dashboard with the client, run in Chromium, Node and Bun.
 
 const failure = (client, promise) =>
   promise.then(
@@ -71,7 +71,7 @@ export async function example(_, address) {
   return document.body.lastElementChild.textContent.split(" ")[0];
 }
 
-/** `place`: where Node and Bun find the cache that the documentation shows, and its folder. */
+/** `place`: the module of the documented cache for Node and Bun, and its folder. */
 export async function offline(client, base, bad, place) {
   const cache = place
     ? new (await import(place.module)).FolderCache(place.folder)
@@ -102,18 +102,18 @@ export async function revoked(client, base, bad, place) {
   };
 }
 
-/** The first change after `since`; `isPolling`: through a proxy that knows no event streams. */
+/** The first change after `since`; `isPolling`: through a proxy without event streams. */
 export async function watching(client, base, since, isPolling) {
   const plain = (address, { headers, ...request }) => fetch(address, request);
   const catalog = new client.Catalog(base, isPolling ? { cache: null, fetch: plain } : {});
-  // With a stream nothing is polled before it ends.
+  // While a stream is open, nothing is polled.
   for await (const change of catalog.watch({ since, pollSeconds: isPolling ? 1 : 600 })) {
     const { type, id, version } = change;
     return [type, id, version];
   }
 }
 
-/** What these searches and requests to resolve are answered with. */
+/** The responses to these searches and resolve requests. */
 export async function answering(client, base, searches, resolves) {
   const catalog = new client.Catalog(base, { cache: null });
   const [found, resolved] = [[], []];
@@ -127,7 +127,7 @@ export async function refused(client, base, id) {
   return failure(client, catalog.load(id, { sdk: "1.0.0", installed: "1.0.0" }));
 }
 
-/** A host of plain files that is busy when it is asked for the first time. */
+/** A static host that is busy at the first request. */
 export async function busyAtFirst(client, base) {
   let asked = 0;
   const fetch = (address, request) =>
@@ -137,14 +137,14 @@ export async function busyAtFirst(client, base) {
   return [await find().catch((error) => [error.name, error.status]), await find()];
 }
 
-/** How these texts are compared, and every character that is not compared as it is. */
+/** The normal forms of these texts, and every character whose normal form differs. */
 export async function folding(_, module, texts) {
   const { normal } = await import(module);
   const characters = Array.from({ length: 0x110000 }, (_, code) => String.fromCodePoint(code));
   return [texts.map(normal), characters.map((it) => [it, normal(it)]).filter(([a, b]) => a !== b)];
 }
 
-/** The vectors of the contract: which versions are valid and in which order, what ranges admit. */
+/** The vectors of the contract: validity and order of versions, and what ranges admit. */
 export async function versions(_, module, ranges, { valid, invalid, ascending, same }) {
   const { compare, fits, parseVersion } = await import(module);
   const isVersion = (text) => {
@@ -166,7 +166,7 @@ export async function versions(_, module, ranges, { valid, invalid, ascending, s
   };
 }
 
-/** Every change after `since`, until the catalog refuses to tell. */
+/** Every change after `since`, until the catalog rejects the request. */
 export async function together(client, base) {
   let requests = 0;
   const fetch = (...request) => {
