@@ -89,6 +89,7 @@ def check_database(store: Store, replica: Replica, progress: Advance = lambda _:
 def _check_bundles(store: Store, bundles: Bundles, findings: Findings, bar: Bar) -> None:
     with store.reading() as connection:
         findings.widgets = count_widgets(connection)
+        # A row with anything else as its hash is damaged, and already reported.
         files = {_key(it) for it in list_stored_files(connection) if _is_hash(it.sha256_hash)}
         findings.bundles = len(files)
         measured = {}
@@ -96,11 +97,12 @@ def _check_bundles(store: Store, bundles: Bundles, findings: Findings, bar: Bar)
             for key, found in map_parallel(partial(_measure, bundles), sorted(files)):
                 measured[key] = found
                 progress(1)
-        for file in list_stored_files(connection):
-            if _is_hash(file.sha256_hash):  # A damaged row is already reported.
-                fault = _fault(file, measured[_key(file)])
-                if fault is not None:
-                    findings.faults.append(f"{file.scope}/{file.name} {file.version}: {fault}")
+        faults = [
+            f"{it.scope}/{it.name} {it.version}: {fault}"
+            for it in list_stored_files(connection)
+            if _is_hash(it.sha256_hash) and (fault := _fault(it, measured[_key(it)]))
+        ]
+    findings.faults += sorted(faults)
     if not findings.is_truth_sound:
         return  # A damaged row may be the one that refers to a file.
     with store.reading() as connection:  # A new snapshot, because hashing took a while.
