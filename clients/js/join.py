@@ -1,15 +1,15 @@
-"""Joins src/*.js into client.js, the one module that people import.
+"""Joins src/*.js into client.js, the single module that pages import.
 
-Run it after a change in src: `./dev run python clients/js/join.py`. A test holds the two against
-each other. There is no bundler and no minifier: the files stand one after the other, without
-imports and comments, and with half of the indentation. Only the errors and Catalog are exported.
+Run it after a change in src: `./dev run python clients/js/join.py`. A test compares the two. There
+is no bundler and no minifier: the files are concatenated, without imports and comments, and with
+half of the indentation. Only the errors and Catalog are exported.
 """
 
 import re
 from pathlib import Path
 
 HERE = Path(__file__).parent
-# Each after those that it uses.
+# Each after its dependencies.
 _FILES = ("errors.js", "requests.js", "waiting.js", "files.js", "catalog.js")
 _PUBLIC = ("errors.js", "catalog.js")
 _ABOUT = """\

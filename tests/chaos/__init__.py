@@ -1,8 +1,8 @@
-"""Chaos: everything that can happen to one machine, under mixed traffic; then nothing is lost.
+"""Chaos: every fault of one machine, under mixed traffic; then a check that nothing is lost.
 
     ./dev chaos --minutes 30
 
-Clients publish, yank, count and read, some of them without ever taking in what they asked for.
+Clients publish, yank, count and read, and some never read their responses.
 Meanwhile workers and whole services are killed and replaced, files are imported, the disk fills
 up, and the clock jumps. Afterwards everything that was acknowledged must be there.
 """

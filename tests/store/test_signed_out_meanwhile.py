@@ -1,6 +1,5 @@
-"""Somebody is signed out everywhere, or their account is disabled, while another request of theirs
-is on its way: what that request would leave behind is not made, or ends with the rest. On both
-databases."""
+"""A person is signed out everywhere, or their account is disabled, during another request: what
+that request would leave behind is not created, or ends with the rest. On both databases."""
 
 from functools import cache, partial
 from pathlib import Path

@@ -2,9 +2,9 @@
 
     python -m support.failing_fsync DATA VERSION
 
-The kernel itself refuses the call (a seccomp filter), so SQLite meets the fault where a real
-disk has it: all pages of the commit are in the write-ahead log, and they are not synced.
-It prints what the publisher was told, and whether the version is visible to others.
+The kernel itself rejects the call (a seccomp filter), so SQLite gets the error at the same point
+as with a real disk: all pages of the commit are in the write-ahead log, and they are not synced.
+It prints the publisher's error, and whether the version is visible to others.
 """
 
 import ctypes

@@ -2,7 +2,7 @@
 
     python -m support.importer DATA
 
-A line names a file or a pipe, which is imported as the command does it beside a service.
+Each line names a file or a pipe, which is imported like the command does next to a service.
 """
 
 import sys

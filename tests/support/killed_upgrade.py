@@ -1,5 +1,5 @@
-"""Opens a data folder, and kills itself after so many statements that write, or at the commit that
-comes after them. Says how many there were if it gets to the end.
+"""Opens a data folder, and kills itself after this many writing statements, or at the commit after
+them. Prints their number if it completes.
 
     python -m support.killed_upgrade FOLDER STATEMENTS statement|commit
 """

@@ -2,7 +2,7 @@
 
     python -m support.mirror_runner DATA URL
 
-For every line, one round, as the command does it beside a service.
+For every line, one round, like the command does next to a service.
 """
 
 import sys

@@ -1,14 +1,14 @@
-"""Commands of ours in processes forked from one that has loaded our code already.
+"""Runs our commands in processes forked from one that has already imported our code.
 
-Most of what a short command or the start of a service costs is loading, and tests run more than a
-thousand of them. Each still has a process, an environment, a folder and streams of its own.
+Imports are most of the cost of a short command or the start of a service, and tests run more than
+a thousand of them. Each still has its own process, environment, folder and streams.
 
-`preloaded_command()` gives a command line for `subprocess`: a tiny program that passes its
-arguments, environment, folder and streams on to the server, which forks, and then ends as the
-forked process did. Signals are not passed on.
+`preloaded_command()` returns a command line for `subprocess`: a tiny program that passes its
+arguments, environment, folder and streams to the server, which forks, and then exits like the
+forked process. Signals are not forwarded.
 
-`PreloadedProcess` needs no such program: it is the forked process itself, in a session of its
-own, to be watched and signalled like one of `subprocess`.
+`PreloadedProcess` needs no such program: it is the forked process itself, in its own session, to
+be watched and signalled like one of `subprocess`.
 """
 
 import atexit

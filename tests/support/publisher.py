@@ -3,8 +3,8 @@
     python -m support.publisher DATA
 
 For every line on standard input, a version number, it forks a child that publishes this
-version of ann/clock, and prints the child's number. It has loaded everything before, so that
-a kill falls into the publishing and not into the loading.
+version of ann/clock, and prints the child's process id. It has imported everything before, so
+that a kill hits the publishing and not the imports.
 """
 
 import os

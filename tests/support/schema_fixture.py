@@ -1,10 +1,10 @@
-"""Makes the data folder that this release leaves to later ones: tests/store/fixtures/NNNN.tar.xz.
+"""Creates a data folder of this release for later ones: tests/store/fixtures/NNNN.tar.xz.
 
     PYTHONPATH=tests ./dev run python -m support.schema_fixture [--mirror]
 
-With `--mirror` the catalog becomes a mirror in the end: NNNN-mirror.tar.xz. Run it once, with the
-release itself, before the next migration is added. It refuses to replace an archive: that they were
-made by their own release is their use.
+With `--mirror` the catalog becomes a mirror at the end: NNNN-mirror.tar.xz. Run it once, with the
+release itself, before the next migration is added. It refuses to replace an archive: each must be
+created by its own release.
 """
 
 import contextlib

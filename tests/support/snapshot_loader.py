@@ -2,8 +2,8 @@
 
     python -m support.snapshot_loader KEY
 
-A line names a snapshot and a data folder, and the one is loaded into the other as the command does
-it beside a service.
+Each line names a snapshot and a data folder; the snapshot is loaded into the folder like the
+command does next to a service.
 """
 
 import sys

@@ -253,7 +253,7 @@ def test_nobody_waits_while_the_bytes_are_stored(village: Village) -> None:
 
 
 class Removing(LocalBundles):
-    """Somebody who cleans up is quick: so often, bytes are removed when they are in place."""
+    """A concurrent cleanup: this many times, files are removed right after they are stored."""
 
     def __init__(self, folder: Path, times: int) -> None:
         super().__init__(folder)
@@ -300,7 +300,7 @@ def test_what_fails_after_the_copy_takes_the_copy_back(village: Village) -> None
             raise AssertionError
 
         def committing(self, *_: object) -> None:
-            """Of the transaction that takes the copy back."""
+            """In the transaction that removes the copy."""
 
         def committed(self, *_: object) -> None:
             """The same."""
