@@ -47,11 +47,16 @@ def draw(widget: Widget) -> bytes:
 
 def numbered(it: Records, widget_id: int, changed_at: int) -> Records:
     """Of a picture: the records of the widget with this number, which changed then."""
-    return it._replace(
-        id=widget_id,
-        changed_at=changed_at,
-        listing=numbered_listing(it.listing, widget_id, changed_at),
-        document=numbered_document(it.document, widget_id),
+    return Records(
+        widget_id,
+        it.scope,
+        it.name,
+        it.is_listed,
+        changed_at,
+        numbered_listing(it.listing, widget_id, changed_at),
+        numbered_document(it.document, widget_id),
+        it.revocations,
+        it.manifests,
     )
 
 

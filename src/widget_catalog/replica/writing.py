@@ -50,8 +50,7 @@ class ReplicaWriter:
         number, put, file = number_key(it.id), self._transaction.put, self._file
         put(number, it.listing, append=self._is_new, db=file.listings)
         put(number, it.document, append=self._is_new, db=file.documents)
-        self._put_key(key_of(it.scope, it.name), it.id, LISTED if it.is_listed else 0)
-        self._touch(it.scope, it.changed_at)
+        self._put_key(it.id, it.scope, it.name, LISTED if it.is_listed else 0, it.changed_at)
         for identity, manifest in it.manifests:
             # What is there already is the same: a manifest never changes.
             manifest_key = version_key(it.id, identity)
@@ -63,8 +62,7 @@ class ReplicaWriter:
 
     def put_lost(self, widget_id: int, scope: str, name: str) -> None:
         """A widget that the store has, but only damaged."""
-        self._put_key(key_of(scope, name), widget_id, LOST)
-        self._touch(scope, 0)
+        self._put_key(widget_id, scope, name, LOST, changed_at=0)
 
     def note(self, changes: Sequence[Change]) -> None:
         """Let readers know of these; of very many, only the newest."""
@@ -90,31 +88,24 @@ class ReplicaWriter:
         if state is not None:
             self._file.put_state(self._transaction, state)
 
-    def _put_key(self, key: bytes, widget_id: int, flags: int) -> None:
+    def _put_key(self, widget_id: int, scope: str, name: str, flags: int, changed_at: int) -> None:
         put, file = self._transaction.put, self._file
-        value = KEY.pack(widget_id, flags)
+        key, value = key_of(scope, name), KEY.pack(widget_id, flags)
         self._keys[widget_id] = key
+        is_added = True
         if self._is_new:
             self._leading[key] = value
         elif put(key, value, overwrite=False, db=file.keys):
             put(member_key(key), b"", db=file.members)
         else:
             put(key, value, db=file.keys)
-            return
-        scope = key.partition(b"\0")[0].decode()
-        changed_at, count = self._scope(scope)
-        self._scopes[scope] = changed_at, count + 1
-
-    def _touch(self, scope: str, changed_at: int) -> None:
-        before, count = self._scope(scope)
-        self._scopes[scope] = max(before, changed_at), count
+            is_added = False
+        before, count = self._scopes.get(scope) or self._scope(scope)
+        self._scopes[scope] = max(before, changed_at), count + is_added
 
     def _scope(self, scope: str) -> tuple[int, int]:
-        known = self._scopes.get(scope)
-        if known is None:
-            found = self._transaction.get(scope.encode(), db=self._file.scopes)
-            known = (0, 0) if found is None else SCOPE.unpack(found)[:2]
-        return known
+        found = self._transaction.get(scope.encode(), db=self._file.scopes)
+        return (0, 0) if found is None else SCOPE.unpack(found)[:2]
 
     def _key_of(self, widget_id: int) -> bytes:
         """Of a widget that was not put: it is damaged in the store."""

@@ -107,17 +107,20 @@ class StoredFile(NamedTuple):
 
 
 def draft(widget: Widget, downloads: int, picture: bytes) -> Draft:
+    scope, name = str(widget.scope), str(widget.name)
     return Draft(
-        str(widget.scope),
-        str(widget.name),
+        scope,
+        name,
         downloads,
         widget_row(widget),
-        [version_row(widget, version) for version in widget.versions],
+        [version_row(scope, name, version) for version in widget.versions],
         picture,
         tuple(
-            (it.identity, it.revocation.reason, to_ms(it.revocation.revoked_at))
-            for it in widget.versions
-            if it.revocation is not None
+            [
+                (it.identity, it.revocation.reason, to_ms(it.revocation.revoked_at))
+                for it in widget.versions
+                if it.revocation is not None
+            ]
         ),
     )
 
@@ -138,8 +141,10 @@ def widget_row(widget: Widget) -> Row:
     return (*row, row_checksum(row))
 
 
-def version_row(widget: Widget, version: Version) -> Row:
-    """In the order of the table's columns after the first, the widget's number."""
+def version_row(scope: str, name: str, version: Version) -> Row:
+    """Of a version of this widget: in the order of the table's columns after the first, the
+    widget's number."""
+    min_size, max_size, style = version.min_size, version.max_size, version.style
     row = (
         version.identity,
         version.number,
@@ -154,19 +159,19 @@ def version_row(widget: Widget, version: Version) -> Row:
         version.display_name,
         version.description,
         version.icon,
-        version.min_size.w,
-        version.min_size.h,
-        version.max_size.w,
-        version.max_size.h,
+        min_size.w,
+        min_size.h,
+        max_size.w,
+        max_size.h,
         version.sdk_version,
         version.config_version,
         _encode(version.permissions).decode(),
         version.license,
-        version.style and version.style.size_bytes,
-        version.style and version.style.sha256_hash,
+        style and style.size_bytes,
+        style and style.sha256_hash,
         version.manifest,
     )
-    return (*row, row_checksum((str(widget.scope), str(widget.name), *row)))
+    return (*row, row_checksum((scope, name, *row)))
 
 
 def check_widget(row: Sequence[Any]) -> None:

@@ -241,8 +241,9 @@ def add_drafts(tx: Transaction, new: Sequence[Draft]) -> None:
 
 def _imported(it: Draft) -> list[PublicEvent]:
     events: list[PublicEvent] = [Imported(scope=it.scope, name=it.name, version=it.only_version)]
-    for number, reason in it.revoked:
-        events.append(Revoked(scope=it.scope, name=it.name, version=number, reason=reason))
+    if it.revocations:
+        for number, reason in it.revoked:
+            events.append(Revoked(scope=it.scope, name=it.name, version=number, reason=reason))
     return events
 
 
@@ -273,6 +274,7 @@ def replace_widget(
     changed text is an additional event.
     """
     require_changeable(tx)
+    scope, name = str(new.scope), str(new.name)
     row = dict(zip(widgets.columns.keys(), (old.id, *widget_row(new)), strict=True))
     tx.connection.execute(sa.update(widgets).where(widgets.c.id == old.id).values(row))
     known = {version.identity: version for version in old.widget.versions}
@@ -282,12 +284,13 @@ def replace_widget(
         if before is None:
             added.append(version)
         elif before != version:
-            _update_version(tx, old.id, version_row(new, version))
+            _update_version(tx, old.id, version_row(scope, name, version))
             if before.revocation != version.revocation:
                 save_revocation(tx, old.id, version)
     if known:
         raise ValueError(f"A published version is never removed: {', '.join(known)}")
-    insert_rows(tx.connection, versions, [(old.id, *version_row(new, it)) for it in added])
+    rows = [(old.id, *version_row(scope, name, it)) for it in added]
+    insert_rows(tx.connection, versions, rows)
     for version in added:
         if version.revocation is not None:
             save_revocation(tx, old.id, version)

@@ -1,7 +1,7 @@
 """Facets: other filters and sort keys than words: SDK, permission, time, exact name."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from itertools import chain
 from typing import NamedTuple
 
@@ -147,11 +147,15 @@ def _in_order(names: Sequence[str]) -> tuple[Array, Array, Array]:
 
 def _grouped(columns: Sequence[str]) -> tuple[Array, Array, Array, Array]:
     """The distinct items of all ordinals, and who has each."""
-    items = [*map(_items, columns)]
     numbers: dict[str, int] = {}
-    number: Callable[[str], int] = lambda it: numbers.setdefault(it, len(numbers))  # noqa: E731
+    # Most widgets have the same few: each text is taken apart once.
+    numbers_in = {
+        joined: [numbers.setdefault(it, len(numbers)) for it in _items(joined)]
+        for joined in dict.fromkeys(columns)
+    }
+    items = [numbers_in[it] for it in columns]
     lengths = np.fromiter(map(len, items), np.int64, len(items))
-    group = np.fromiter(map(number, chain.from_iterable(items)), np.int32)
+    group = np.fromiter(chain.from_iterable(items), np.int32)
     ordinals = np.repeat(np.arange(len(items), dtype=np.uint32), lengths)
     members = Rows.of(ordinals[radix_argsort(group)], np.bincount(group, minlength=len(numbers)))
     names = Texts.of(list(numbers))
