@@ -189,8 +189,8 @@ class _LineReader:
 
     def widget(self, line: WidgetLine) -> Widget:
         return Widget(
-            scope=self._parsed("scope", Scope.parse, line.scope) or Scope("-"),
-            name=self._parsed("name", WidgetName.parse, line.name) or WidgetName("-"),
+            scope=self._parsed("", "scope", Scope.parse, line.scope) or Scope("-"),
+            name=self._parsed("", "name", WidgetName.parse, line.name) or WidgetName("-"),
             display_name=self._name("", "displayName", line.display_name),
             description=self._line("", "description", line.description),
             icon=self._line("", "icon", line.icon),
@@ -205,7 +205,7 @@ class _LineReader:
         versions = []
         for i, version in enumerate(line.versions):
             at = f"versions[{i}]"
-            number = self._parsed(f"{at}.version", SemVer.parse, version.version)
+            number = self._parsed(at, "version", SemVer.parse, version.version)
             if number is None:
                 number = _ANY_VERSION
             elif number.sort_key in seen:
@@ -216,38 +216,59 @@ class _LineReader:
         return versions
 
     def _version(self, number: SemVer, line: VersionLine, at: str) -> Version:
-        bundle = self._bundle(line, at)
+        sha256_hash, bundle_size = self._bundle(line, at)
         style = None if line.css_file is None else self._taken(at, "cssFile", line.css_file, "css")
         revoked = line.revoked
         yanked_by_author = line if revoked is None else revoked
+        bundle_url = self._line(at, "bundleUrl", line.bundle_url)
+        published_at = self._instant(at, "publishedAt", line.published_at)
+        yanked_reason = self._line(at, "yankedReason", yanked_by_author.yanked_reason)
+        if not self._is_plain:
+            line = self._with_checked_texts(line, at)
         return Version(
             version=number,
-            bundle_url=self._line(at, "bundleUrl", line.bundle_url),
-            bundle_size=bundle.size_bytes,
-            sha256_hash=bundle.sha256_hash,
-            published_at=self._instant(at, "publishedAt", line.published_at),
+            bundle_url=bundle_url,
+            bundle_size=bundle_size,
+            sha256_hash=sha256_hash,
+            published_at=published_at,
             is_yanked=yanked_by_author.yanked,
-            yanked_reason=self._line(at, "yankedReason", yanked_by_author.yanked_reason),
-            deprecation_message=self._line(at, "deprecationMessage", line.deprecation_message),
-            release_notes=self._text(at, "releaseNotes", line.release_notes),
-            display_name=self._name(at, "displayName", line.display_name),
-            description=self._line(at, "description", line.description),
-            icon=self._line(at, "icon", line.icon),
+            yanked_reason=yanked_reason,
+            deprecation_message=line.deprecation_message,
+            release_notes=line.release_notes,
+            display_name=line.display_name,
+            description=line.description,
+            icon=line.icon,
             min_size=Size(line.min_size.w, line.min_size.h),
             max_size=Size(line.max_size.w, line.max_size.h),
-            sdk_version=self._line(at, "sdkVersion", line.sdk_version),
+            sdk_version=line.sdk_version,
             config_version=line.config_version,
-            permissions=self._lines(at, "permissions", line.permissions),
-            license=self._line(at, "license", line.license),
+            permissions=line.permissions,
+            license=line.license,
             style=None if style is None else Style(style.size_bytes, style.sha256_hash),
             manifest=self._manifest(at, line.manifest),
             revocation=None if revoked is None else self._revocation(revoked, f"{at}.revoked"),
         )
 
+    def _with_checked_texts(self, line: VersionLine, at: str) -> VersionLine:
+        return msgspec.structs.replace(
+            line,
+            deprecation_message=self._line(at, "deprecationMessage", line.deprecation_message),
+            release_notes=self._text(at, "releaseNotes", line.release_notes),
+            display_name=self._name(at, "displayName", line.display_name),
+            description=self._line(at, "description", line.description),
+            icon=self._line(at, "icon", line.icon),
+            sdk_version=self._line(at, "sdkVersion", line.sdk_version),
+            permissions=tuple(
+                self._line(at, f"permissions[{i}]", it) for i, it in enumerate(line.permissions)
+            ),
+            license=self._line(at, "license", line.license),
+        )
+
     def _revocation(self, line: RevocationLine, at: str) -> Revocation:
         return Revocation(self._line(at, "reason", line.reason), self._instant(at, "at", line.at))
 
-    def _bundle(self, line: VersionLine, at: str) -> TakenBundle:
+    def _bundle(self, line: VersionLine, at: str) -> tuple[str, int]:
+        """Its hash and size."""
         sha256_hash, bundle_size, file = line.sha256_hash, line.bundle_size, line.bundle_file
         if file is not None and line.bundle_url is not None:
             self._complain(at, "give bundleUrl or bundleFile, not both.")
@@ -266,7 +287,7 @@ class _LineReader:
         elif bundle_size is None:
             self._complain(f"{at}.bundleSize", "is missing; it goes with bundleUrl.")
         else:
-            return TakenBundle(sha256_hash, bundle_size)
+            return sha256_hash, bundle_size
         return _NO_BUNDLE
 
     def _taken(self, at: str, key: str, file: str, kind: Kind) -> TakenBundle | None:
@@ -276,11 +297,11 @@ class _LineReader:
             self._complain(f"{at}.{key}", error.message)
             return None
 
-    def _parsed(self, field: str, parse: Callable[[str], T], text: str) -> T | None:
+    def _parsed(self, at: str, key: str, parse: Callable[[str], T], text: str) -> T | None:
         try:
             return parse(text)
         except (InvalidName, InvalidVersion) as error:
-            self._complain(field, str(error))
+            self._complain(_field(at, key), str(error))
             return None
 
     def _instant(self, at: str, key: str, instant: datetime) -> datetime:
@@ -296,7 +317,7 @@ class _LineReader:
         return utc.replace(microsecond=utc.microsecond - beyond_ms) if beyond_ms else utc
 
     def _name(self, at: str, key: str, text: S) -> S:
-        if text is None or self._is_plain:  # In each of these: millions of texts are.
+        if text is None or self._is_plain:
             return text
         return self._checked(at, key, text, name_unwanted, clean_name)
 
@@ -304,11 +325,6 @@ class _LineReader:
         if text is None or self._is_plain:
             return text
         return self._checked(at, key, text, line_unwanted, clean_line)
-
-    def _lines(self, at: str, key: str, texts: tuple[str, ...]) -> tuple[str, ...]:
-        if self._is_plain:
-            return texts
-        return tuple(self._line(at, f"{key}[{i}]", it) for i, it in enumerate(texts))
 
     def _text(self, at: str, key: str, text: S) -> S:
         if text is None or self._is_plain:

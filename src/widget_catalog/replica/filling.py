@@ -16,6 +16,7 @@ from ..store.engine import Snapshot, Store
 from ..store.feed import Change
 from .encoding import Asked, Records, encode_batch
 from .file import ReplicaFile, State
+from .mapped_memory import release_mapped
 from .ordinals import Array
 from .source import change_times, entry_of
 from .writing import KEPT_CHANGES, ReplicaWriter
@@ -82,6 +83,7 @@ def fill_changes(file: ReplicaFile, connection: Snapshot, newest: Change | None)
         after = rows[-1].seq
         with file.writing() as transaction:
             ReplicaWriter(file, transaction, is_new=True).note(rows)
+        release_mapped(file.path.parent)
     with file.writing() as transaction:
         applied = None if newest is None else entry_of(newest)
         file.put_state(transaction, State(applied=applied))

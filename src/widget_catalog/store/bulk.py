@@ -6,6 +6,7 @@ only `insert_rows` bypasses it.
 
 import sqlite3
 from collections.abc import Iterator, Sequence
+from operator import itemgetter
 from types import NoneType
 from typing import TYPE_CHECKING, Any, cast
 
@@ -49,9 +50,10 @@ def _without_empty(
     """
     if len(rows) < _WORTH_COPYING:
         return names, list(rows)
-    columns = zip(names, zip(*rows, strict=True), strict=True)
-    used = {name: values for name, values in columns if values.count(None) < len(rows)}
-    return list(used), list(zip(*used.values(), strict=True))
+    used = [i for i in range(len(names)) if any(row[i] is not None for row in rows)]
+    if len(used) < 2:
+        return names, list(rows)
+    return [names[i] for i in used], [*map(itemgetter(*used), rows)]
 
 
 def _copy_rows(connection: Connection, table: sa.Table, rows: Sequence[tuple[Any, ...]]) -> None:

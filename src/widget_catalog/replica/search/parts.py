@@ -8,6 +8,7 @@ import numpy as np
 
 from ...domain.errors import DataDamaged
 from ..documents import Documents
+from ..mapped_memory import release_mapped
 from ..ordinals import Array, Groups
 from .facets import FacetParts, FacetsBuilder
 from .texts import Texts
@@ -64,6 +65,7 @@ def build_parts(documents: Documents) -> IndexParts:
         keys += names.add(some.display_names)
         descriptions.add(some.descriptions)
         facets.add(some)
+        release_mapped(documents.path)  # Documents lie between the listings, and are mapped, too.
     by_name = documents.list_ids_by_name()
     all_ids = np.concatenate(ids)
     if not np.array_equal(np.sort(by_name), all_ids):
