@@ -62,6 +62,7 @@ def fill(file: ReplicaFile, store: Store, bar: Bar) -> list[str]:
                             damage.append(sentence)
                         progress(len(batch))
                     writer.finish()
+                release_mapped(file.path.parent)
         fill_changes(file, connection, newest)
     return damage
 
