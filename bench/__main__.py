@@ -45,7 +45,7 @@ def _run_scenarios(rig: Rig, setting: Setting, scenarios: Sequence[Scenario]) ->
         try:
             new = [Finding(scenario.name, outcome) for outcome in scenario.run(rig)]
         except (BenchFault, OSError, ValueError, SubprocessError) as fault:
-            # One that fails is reported, and the others go on.
+            # A scenario that fails is reported, and the others continue.
             new = [Finding(scenario.name, None, str(fault))]
         findings += new
         if not options.json:
@@ -60,12 +60,12 @@ def _run_scenarios(rig: Rig, setting: Setting, scenarios: Sequence[Scenario]) ->
 
 
 if __name__ == "__main__":
-    # So that the servers are stopped however this ends.
+    # So that the servers are always stopped.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         sys.exit(main(sys.argv[1:]))
     except KeyboardInterrupt:
         sys.exit(130)
-    except BrokenPipeError:  # Read with `head`, for instance.
+    except BrokenPipeError:  # For example, `| head`.
         sys.stdout = None
         sys.exit(1)

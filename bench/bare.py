@@ -1,8 +1,8 @@
-"""The bare server: our HTTP server exactly as `serve` runs it, but for its application.
+"""The bare server: our HTTP server exactly as `serve` runs it, with a trivial application.
 
     python -m bench.bare PORT STATUS BODY_FILE
 
-It shows what the server itself costs: what is missing between it and the catalog is ours.
+It shows the cost of the server itself: the difference to the catalog is ours.
 """
 
 import sys
@@ -28,7 +28,7 @@ def bare_app(status: int, body: bytes) -> Any:
 
 def main(port: int, status: int, body_file: Path) -> None:
     app = bare_app(status, body_file.read_bytes())
-    # Not a copy of the configuration, which would grow old, but the thing itself.
+    # The real configuration, because a copy would become outdated.
     settings = Settings(port=port)
     with patch.object(server, "_load", lambda *_, **__: app):
         server.serve(settings, on_ready=lambda: None, read_settings=lambda: settings)

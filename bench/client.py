@@ -1,4 +1,6 @@
-"""A keep-alive HTTP/1.1 connection over a plain socket: as little Python as a request can cost."""
+"""A keep-alive HTTP/1.1 connection over a plain socket, with as little Python per request as
+possible.
+"""
 
 import socket
 from collections.abc import Mapping
@@ -26,7 +28,7 @@ class Reply(NamedTuple):
 
 
 def request(target: str, headers: Mapping[str, str] | None = None, method: str = "GET") -> bytes:
-    """A whole request as it goes over the wire."""
+    """A complete request as sent over the wire."""
     given = {"Host": "127.0.0.1", **(headers or {})}
     if method == "POST":
         given.setdefault("Content-Length", "0")
@@ -35,7 +37,7 @@ def request(target: str, headers: Mapping[str, str] | None = None, method: str =
 
 
 class Connection:
-    """Asks one request after another. Only for answers that state their length."""
+    """Sends one request after another. Only for responses with a length."""
 
     def __init__(self, port: int) -> None:
         self._socket = socket.create_connection(("127.0.0.1", port), timeout=_TIMEOUT_S)

@@ -1,4 +1,4 @@
-"""Scenarios of reading while downloads are counted."""
+"""Scenarios of reads while downloads are counted."""
 
 import contextlib
 import http.client
@@ -17,7 +17,7 @@ from .rig import Rig
 from .servers import Server, running_catalog
 from .traffic import detail_target, detail_targets, everyday_searches, search_target
 
-# So many connections, each of which counts so often: one would wait for its answers too long.
+# Connections, and counts per second of each: a single one would mostly wait for responses.
 _CONNECTIONS, _A_SECOND_EACH = 10, 10
 
 
@@ -33,7 +33,7 @@ def search_counting(rig: Rig, size: int) -> list[Outcome]:
 
 
 def _while_counting(rig: Rig, size: int, targets: Sequence[str], what: str) -> Outcome:
-    """The rate while any widget is counted, beside the rate while none is, in turns."""
+    """The rate while widgets are counted, compared with the rate while none is, in turns."""
     file = write_requests(rig.folder / "requests-counting", map(request, targets))
     data = copy_of(ensure_folder(size), rig.folder / "counted-meanwhile")
     quiet, busy, counted, seconds = [], [], 0, 0.0
@@ -59,7 +59,9 @@ def _while_counting(rig: Rig, size: int, targets: Sequence[str], what: str) -> O
 
 @contextlib.contextmanager
 def counting(catalog: Server, size: int) -> Iterator[Callable[[], int]]:
-    """Count downloads of any widgets, a hundred a second; gives how many were acknowledged."""
+    """Count downloads of random widgets, a hundred per second; returns how many were
+    acknowledged.
+    """
     is_over = threading.Event()
     statuses: list[int] = []
 

@@ -1,4 +1,4 @@
-"""Data folders of made-up catalogs: made once by the real import, kept in .cache/bench."""
+"""Data folders of generated catalogs: created once by the real import, kept in .cache/bench."""
 
 import contextlib
 import hashlib
@@ -21,9 +21,9 @@ _CHUNK_BYTES = 1 << 22
 
 
 def ensure_folder(widgets: int, versions: int | None = None) -> Path:
-    """The data folder of a catalog of this many widgets; makes it if need be. Do not write to it.
+    """The data folder of a catalog of this many widgets, created if necessary. Do not write to it.
 
-    Each widget has just so many versions, or five on average. Use `copy_of` for what counts
+    Each widget has exactly this many versions, or five on average. Use `copy_of` to count
     downloads.
     """
     folder = CACHE / (str(widgets) if versions is None else f"{widgets}-{versions}")
@@ -40,7 +40,7 @@ def ensure_folder(widgets: int, versions: int | None = None) -> Path:
 
 
 def warmed(folder: Path) -> Path:
-    """The same folder, its files in the page cache, as they are where it has been in use."""
+    """The same folder, with its files in the page cache, as on a machine in use."""
     for path in (*(folder / "replica").glob("*.mdb"), folder / "catalog.db", folder / "run/index"):
         with contextlib.suppress(FileNotFoundError), path.open("rb", buffering=0) as file:
             while file.read(_CHUNK_BYTES):
@@ -49,13 +49,13 @@ def warmed(folder: Path) -> Path:
 
 
 def copy_of(folder: Path, target: Path) -> Path:
-    """A folder that may be written to. What lies in `run` is rebuilt at every start."""
+    """A writable copy. The files in `run` are rebuilt at every start."""
     shutil.copytree(folder, target, ignore=shutil.ignore_patterns("run"))
     return target
 
 
 def fingerprint(widgets: int) -> str:
-    """What a folder depends on: the generator, the tables, the read model, the size."""
+    """The inputs of a folder: the generator, the tables, the read model, the size."""
     digest = hashlib.sha256(f"{widgets} {FORMAT}".encode())
     tables = Path(migrations.__path__[0]).glob("versions/*.py")
     for path in (Path(catalogs.__file__), *sorted(tables)):
@@ -81,7 +81,7 @@ def _make(folder: Path, widgets: int, versions: int | None) -> None:
                     progress.show(number)
             importer.stdin.close()
         except BrokenPipeError:
-            pass  # It says why, below.
+            pass  # The reason is printed below.
         except BaseException:
             importer.kill()
             raise

@@ -1,4 +1,4 @@
-"""What a catalog takes to be there: a worker's memory, the time to start, import and export."""
+"""Footprint of a catalog: a worker's memory, and the time to start, import and export."""
 
 import json
 import os
@@ -37,7 +37,7 @@ from .traffic import (
 _STARTS = 3
 _FIRST_QUESTION = request(search_target("clock"))
 _DETAILS = 100_000
-# Every ten seconds a worker gives back what it has mapped of the replica.
+# Workers unmap the replica's pages every ten seconds.
 _RELEASED_AFTER_S = 15
 
 
@@ -68,7 +68,7 @@ def memory_of_all(rig: Rig, size: int, workers: int, most_mb: float) -> list[Out
     with running_catalog(rig, ensure_folder(size), workers) as catalog:
         pids = catalog.worker_pids()
         fresh = sum(memory_of(pid).pss for pid in pids)
-        for _ in range(workers):  # A new connection is another worker's, more or less.
+        for _ in range(workers):  # A new connection probably reaches another worker.
             _fill_caches(rig, catalog, size)
         busy = sum(memory_of(pid).pss for pid in pids)
         time.sleep(_RELEASED_AFTER_S)
@@ -185,7 +185,7 @@ def import_export(rig: Rig, size: int, least_rate: float) -> list[Outcome]:
 
 
 class _Ran(NamedTuple):
-    """What a command took, its start included."""
+    """The resources used by a command, including its start."""
 
     seconds: float
     core_s: float

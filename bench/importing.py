@@ -24,7 +24,7 @@ _TIMEOUT_S = 1_200
 
 
 def import_while_serving(rig: Rig, size: int) -> list[Outcome]:
-    """Everything is asked for from before the import until after its end."""
+    """Requests are sent from before the import until after its end."""
     file = rig.folder / "imported.ndjson"
     with file.open("wb") as lines:
         lines.writelines(islice(catalogs.lines(SIZE + size), SIZE, None))
@@ -84,7 +84,7 @@ def _import(file: Path, data: Path) -> float:
 
 
 class _Beat:
-    """Does something so many times a second, in a thread, and times it."""
+    """Runs a function a given number of times per second, in a thread, and times it."""
 
     def __init__(self, a_second: float, act: Callable[[], bool]) -> None:
         self.times_ms = Histogram()

@@ -1,4 +1,4 @@
-"""How long a single search takes in a large catalog, for one client who waits for each."""
+"""Latency of single searches in a large catalog, for one client."""
 
 import contextlib
 import gc
@@ -35,14 +35,14 @@ class _Times:
 
 
 def search_p99(rig: Rig, size: int, most_ms: float) -> list[Outcome]:
-    """The worst kind counts. The times are the client's: they hold the network's part too."""
+    """The worst kind counts. The times are the client's, and include the network."""
     kinds = terms_by_kind(size)
     asked = [(kind, request(search_target(term))) for kind, some in kinds.items() for term in some]
     random.Random(0).shuffle(asked)
     nothing = request("/api/version")
     times = {kind: _Times() for kind in kinds}
     floor = _Times()
-    os.sync()  # What others have written must not be brought to disk meanwhile.
+    os.sync()  # Pending writes must not be flushed to disk during the measurement.
     with (
         running_catalog(rig, warmed(ensure_folder(size))) as catalog,
         Connection(catalog.port) as client,
@@ -53,7 +53,7 @@ def search_p99(rig: Rig, size: int, most_ms: float) -> list[Outcome]:
         with _alone_on(rig.cores.client):
             for kind, raw in asked:
                 _ask(client, core, raw, times[kind])
-                # What the server still does after a search is not counted with the next one.
+                # Work that the server does after a search must not be attributed to the next one.
                 _ask(client, core, nothing, floor)
     p99s = {kind: percentile(some.waited, 0.99) for kind, some in times.items()}
     worst = max(p99s, key=p99s.__getitem__)
@@ -77,7 +77,7 @@ def _ask(client: Connection, core: CoreClock, raw: bytes, times: _Times) -> None
 
 @contextlib.contextmanager
 def _alone_on(core: int | None) -> Iterator[None]:
-    """This process on one core and without its garbage collector."""
+    """Pin this process to one core, without its garbage collector."""
     before = os.sched_getaffinity(0)
     stay_on(core)
     gc.disable()

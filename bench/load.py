@@ -1,4 +1,4 @@
-"""Load by wrk: many connections, each request drawn at random from a prepared list."""
+"""Load by wrk: many connections, each request chosen at random from a prepared list."""
 
 import resource
 import shutil
@@ -59,7 +59,7 @@ def write_requests(path: Path, requests: Iterable[bytes]) -> Path:
 
 
 def run_wrk(rig: Rig, server: Server, requests: Path, seconds: int) -> Load:
-    """Load a server; BenchFault if a single answer is lost or says 4xx or 5xx."""
+    """Load a server; raises BenchFault if a single response is lost or is 4xx or 5xx."""
     if shutil.which("wrk") is None:
         raise BenchFault("wrk is not installed.")
     script = rig.folder / "requests.lua"
@@ -67,8 +67,8 @@ def run_wrk(rig: Rig, server: Server, requests: Path, seconds: int) -> Load:
         script.write_text(_SCRIPT)
     command = ["wrk", "--threads", "1", "--connections", str(rig.options.connections)]
     command += ["--duration", f"{seconds}s", "--timeout", "10s", "--script", str(script)]
-    # Drawn in another order each time: to ask for the same things in the same order again and
-    # again is the one thing that a cache which loses its oldest entries cannot do.
+    # A different random order each time: a FIFO cache performs worst if the same requests are
+    # repeated in the same order.
     seed = str(time.monotonic_ns() % 1_000_000_007)
     command += [f"http://127.0.0.1:{server.port}/", "--", str(requests), seed]
     served_before = cpu_seconds_of(server.pids())

@@ -1,4 +1,4 @@
-"""The machine: which cores are used for what, what a process takes of its memory, what it is."""
+"""The machine: its cores, the memory of a process, and a description."""
 
 import contextlib
 import os
@@ -11,7 +11,7 @@ from typing import NamedTuple, Self
 
 
 class Cores(NamedTuple):
-    """Where servers and clients run. None: anywhere, because they cannot be kept apart."""
+    """The cores of servers and clients. None: any, because they cannot be separated."""
 
     server: int | None
     client: int | None
@@ -37,12 +37,12 @@ def choose_cores() -> Cores:
 
 
 def on_core(core: int | None, command: Sequence[str]) -> list[str]:
-    """The command, kept on one core with all the processes it starts."""
+    """The command, pinned to one core with all the processes it starts."""
     return [*command] if core is None else ["taskset", "--cpu-list", str(core), *command]
 
 
 def stay_on(core: int | None) -> None:
-    """Keep this process on one core."""
+    """Pin this process to one core."""
     if core is not None:
         os.sched_setaffinity(0, {core})
 
@@ -71,7 +71,7 @@ def memory_of(pid: int) -> Memory:
 
 
 def cpu_seconds_of(pids: Iterable[int]) -> float:
-    """The time these processes have spent on a core so far."""
+    """The CPU time of these processes so far."""
     ticks = 0
     for pid in pids:
         after_name = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
@@ -80,11 +80,12 @@ def cpu_seconds_of(pids: Iterable[int]) -> float:
 
 
 def whole_cpu_s(pid: int) -> float:
-    """The same of a process, its present children, and all that have ended and were waited for."""
+    """The same of a process, its current children, and all ended children that were waited for."""
     after_name = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     seconds = sum(map(int, after_name[11:15])) / os.sysconf("SC_CLK_TCK")
     for child in children_of(pid):
-        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # It has just ended.
+        # The process has just ended.
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
             seconds += cpu_seconds_of([child])
     return seconds
 
@@ -120,7 +121,7 @@ def load_average() -> float:
 
 
 def describe() -> dict[str, str]:
-    """What a reader of the figures needs to know of the machine, and nothing that names it."""
+    """What readers of the figures need to know about the machine, without identifying it."""
     pages, page_bytes = os.sysconf("SC_PHYS_PAGES"), os.sysconf("SC_PAGE_SIZE")
     return {
         "cores": str(os.cpu_count()),
@@ -133,7 +134,7 @@ def describe() -> dict[str, str]:
 
 
 def _processor() -> str:
-    """Its model name; Arm's kernel does not say, but `lscpu` does."""
+    """Its model name; Arm's kernel does not report it, but `lscpu` does."""
     lines = Path("/proc/cpuinfo").read_text().splitlines()
     if program := shutil.which("lscpu"):
         lines += subprocess.run([program], capture_output=True, text=True).stdout.splitlines()

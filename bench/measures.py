@@ -1,4 +1,4 @@
-"""Figures: medians, percentiles, ratios, and what an outcome is held against. Pure."""
+"""Figures: medians, percentiles, ratios, and targets of outcomes. Pure."""
 
 import math
 from collections import Counter
@@ -13,12 +13,12 @@ _BUCKETS_A_DOUBLING = 32
 
 
 class BenchFault(Exception):
-    """A measurement that means nothing, and why: wrong answers, a server that ended."""
+    """An invalid measurement, and why: wrong responses, a server that ended."""
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """The least or the most that a figure may be."""
+    """The minimum or maximum of a figure."""
 
     figure: float
     is_minimum: bool
@@ -59,7 +59,7 @@ def percentile(values: Sequence[float], share: float) -> float:
 
 
 def median_ratio(ours: Sequence[float], theirs: Sequence[float]) -> float:
-    """The median over the rounds of what each round's two figures make."""
+    """The median of the ratios of each round's two figures."""
     return median(a / b for a, b in zip(ours, theirs, strict=True))
 
 

@@ -27,7 +27,7 @@ _PUBLISHES = 40
 _SMALL_BUNDLE_BYTES = 10_000
 _COUNTED_WIDGETS = 1_000
 _PATIENCE_S = 60.0
-_SETTLED_S = 1.0  # Until what was under way when wrk hung up is counted.
+_SETTLED_S = 1.0  # Until the requests in flight when wrk disconnected are counted.
 
 
 @contextlib.contextmanager
@@ -45,7 +45,7 @@ def _running_nodes(rig: Rig, database: Database, count: int) -> Iterator[list[Se
 
 
 def reads(rig: Rig) -> list[Outcome]:
-    """A node on PostgreSQL beside one on SQLite, in turns, with the same requests."""
+    """A node on PostgreSQL compared with one on SQLite, in turns, with the same requests."""
     targets = [request(it) for it in detail_targets(SIZE, SIZE)]
     file = write_requests(rig.folder / "requests-nodes", targets)
     with (
@@ -76,7 +76,7 @@ def reads(rig: Rig) -> list[Outcome]:
 
 
 def visible(rig: Rig) -> list[Outcome]:
-    """From the answer to a publish until all other nodes show it."""
+    """From the response to a publish until all other nodes show it."""
     with _with_authors(rig, 1) as (nodes, (author,)):
         times_ms = []
         with contextlib.ExitStack() as stack:
@@ -108,7 +108,7 @@ def _shown_after_ms(nodes: Sequence[Connection], version: str) -> float:
 
 
 def publishes(rig: Rig) -> list[Outcome]:
-    """All authors at once, each at one of the nodes, one version after another."""
+    """All authors concurrently, each at one of the nodes, one version after another."""
     with (
         _with_authors(rig, _AUTHORS) as (nodes, authors),
         ThreadPoolExecutor(_AUTHORS) as threads,
@@ -198,7 +198,7 @@ def _count(rig: Rig, nodes: Sequence[Server], database: Database, file: Path) ->
 
 
 def bootstrap(rig: Rig, size: int, most_s: float) -> list[Outcome]:
-    """From the start of a node with an empty folder to its first answer."""
+    """From the start of a node with an empty folder to its first response."""
     folder = rig.folder / "node-new"
     with running_postgresql() as server, server.copy_of(size) as database:
         began, served = time.monotonic(), server.cpu_s()

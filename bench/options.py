@@ -1,4 +1,4 @@
-"""What `./dev bench` takes, and the help that explains it."""
+"""The options of `./dev bench`, and its help."""
 
 import argparse
 from collections.abc import Sequence
@@ -43,7 +43,7 @@ class Options:
 
 
 def parse(arguments: Sequence[str], scenarios: str = "") -> Options:
-    """The options; ends the program with a sentence if they are wrong."""
+    """The options; exits with a message if they are invalid."""
     return Options(**vars(_parser(scenarios).parse_args(arguments)))
 
 

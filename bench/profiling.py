@@ -1,4 +1,4 @@
-"""Where the microseconds of a request go, without a network: the handler alone, in this process."""
+"""Where the time of a request goes, without a network: the handler alone, in this process."""
 
 import asyncio
 import cProfile
@@ -34,7 +34,7 @@ async def _run(kind: str, settings: Settings) -> None:
     worker = build_worker(settings)
     try:
         print(f"{widgets:,} widgets; microseconds a request{'':20}{'p50':>9}{'mean':>9}{'p99':>9}")
-        # Half of what was never asked before goes to the clock, half to the profiler.
+        # Half of the new requests are timed, half are profiled.
         for name, requests in ways.items():
             often = requests[: min(_ASKED_OFTEN, len(requests) // 10)]
             _print_times(f"{name}, for the first time", await _times_us(worker, requests[::2]))
@@ -50,8 +50,8 @@ async def _run(kind: str, settings: Settings) -> None:
 
 
 def _ways(kind: str, widgets: int) -> dict[str, list[Request]]:
-    """What is asked, by name: requests that all differ."""
-    # First pages only: a second page profits from what is remembered of the first.
+    """The requests by name, all of them different."""
+    # First pages only: a second page benefits from what the first has cached.
     terms = [q for q, page in ever_new_searches() if page == 1]
     match kind:
         case "detail":

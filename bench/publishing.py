@@ -1,4 +1,4 @@
-"""Scenarios of publishing: what a publish takes, and what it takes from those who read."""
+"""Scenarios of publishing: its cost, and its effect on readers."""
 
 import contextlib
 import hashlib
@@ -52,7 +52,7 @@ def publish(rig: Rig) -> list[Outcome]:
 
 
 def detail_publishing(rig: Rig) -> list[Outcome]:
-    """Details while an author publishes, beside details while nobody does, in turns."""
+    """Details while an author publishes, compared with details while nobody does, in turns."""
     targets = [request(target) for target in detail_targets(SIZE, SIZE)]
     file = write_requests(rig.folder / "requests-publishing", targets)
     quiet, busy, published = [], [], 0
@@ -121,7 +121,7 @@ class Author:
 
     @contextlib.contextmanager
     def publishing(self, core: int | None) -> Iterator["_Counting"]:
-        """Inside, versions are published, so many a second, from this core."""
+        """Inside, versions are published at this rate per second, from this core."""
         counting = _Counting(self, core)
         counting.start()
         try:
@@ -162,7 +162,8 @@ class _Counting:
 
     def _run(self) -> None:
         if self._core is not None:
-            os.sched_setaffinity(0, {self._core})  # Of this thread: the server has the other core.
+            # This thread only: the server has the other core.
+            os.sched_setaffinity(0, {self._core})
         while not self._ended.is_set():
             try:
                 took_ms = self._author.publish()
@@ -175,7 +176,7 @@ class _Counting:
 
 @contextlib.contextmanager
 def running_with_author(rig: Rig) -> Iterator[tuple[Server, Author]]:
-    """A catalog of its own, with an author in it."""
+    """A separate catalog with one author."""
     data = copy_of(ensure_folder(SIZE), rig.folder / AUTHORS_FOLDER)
     make_account(_NAME, data, clean_environment())
     with running_catalog(rig, data) as catalog:

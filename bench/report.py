@@ -1,4 +1,4 @@
-"""Results as text, as a page and as JSON."""
+"""Results as text, as Markdown and as JSON."""
 
 import json
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from .measures import Outcome, Unit
 
 
 class Finding(NamedTuple):
-    """What came of a scenario: an outcome, or why there is none."""
+    """The result of a scenario: an outcome, or why there is none."""
 
     scenario: str
     outcome: Outcome | None
@@ -22,7 +22,7 @@ class Finding(NamedTuple):
 
 
 class Setting(NamedTuple):
-    """Under what circumstances the findings were made."""
+    """The circumstances of the measurements."""
 
     command: str
     at: datetime

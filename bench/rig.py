@@ -1,4 +1,4 @@
-"""Rig: what every scenario works with - the options, the cores, a folder for passing things."""
+"""Rig: shared by all scenarios - the options, the cores, a temporary folder."""
 
 import contextlib
 import fcntl
@@ -37,7 +37,7 @@ def set_up(options: Options) -> Iterator[Rig]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise BenchFault("Another bench is running in this folder.") from None
-        for left in CACHE.glob("passing-*"):  # Of a run that was killed.
+        for left in CACHE.glob("passing-*"):  # Left by a killed run.
             shutil.rmtree(left, ignore_errors=True)
         with tempfile.TemporaryDirectory(dir=CACHE, prefix="passing-") as folder:
             yield Rig(options, choose_cores(), Path(folder))

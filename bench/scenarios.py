@@ -1,4 +1,4 @@
-"""Every scenario by name, with what is wanted of it."""
+"""Every scenario by name, with its target."""
 
 from collections.abc import Callable
 from fnmatch import fnmatchcase
@@ -165,7 +165,7 @@ def listing() -> str:
 
 
 def chosen(options: Options) -> list[Scenario]:
-    """What the options ask for. The million runs only when it is asked for by name."""
+    """The selected scenarios. The one with a million widgets runs only if it is named."""
     able = [
         it for it in SCENARIOS if options.million or not it.is_million or it.name in options.only
     ]

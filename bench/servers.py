@@ -1,4 +1,4 @@
-"""The servers that are measured, each a process of its own: catalog, bare server, nginx."""
+"""The measured servers, each a separate process: catalog, bare server, nginx."""
 
 import contextlib
 import os
@@ -67,7 +67,7 @@ class Server:
         return [self.process.pid, *self.worker_pids()]
 
     def wait_for(self, raw: bytes, within_s: float = _START_TIMEOUT_S) -> Reply:
-        """The first answer it gives."""
+        """The first response."""
         deadline = time.monotonic() + within_s
         while time.monotonic() < deadline:
             if self.process.poll() is not None:
@@ -100,7 +100,7 @@ def running_catalog(
 def starting_catalog(
     rig: Rig, data: Path, workers: int = 1, settings: Mapping[str, str] | None = None
 ) -> Iterator[Server]:
-    """The same, but not waited for."""
+    """The same, without waiting for it."""
     port = free_port()
     command = [*catalog_command("serve"), "--data", str(data), "--port", str(port)]
     environment = environment_of(settings or {})
@@ -128,7 +128,7 @@ def running_nginx(rig: Rig, body: bytes) -> Iterator[Server]:
     port = free_port()
     (rig.folder / "nginx").mkdir(exist_ok=True)
     (rig.folder / "nginx" / "body").write_bytes(body)
-    # As root its worker would become a user who may not look into our folder.
+    # As root, its worker would switch to a user that cannot read our folder.
     user = "user root;" if os.geteuid() == 0 else ""
     config = rig.folder / "nginx.conf"
     config.write_text(_NGINX.format(user=user, folder=rig.folder, port=port))
@@ -144,15 +144,15 @@ def catalog_command(*arguments: str) -> list[str]:
 
 
 def environment_of(settings: Mapping[str, str]) -> dict[str, str]:
-    """An environment with these settings and no others."""
+    """An environment with only these settings."""
     given = {f"WIDGET_CATALOG_{name.upper()}": value for name, value in settings.items()}
     return clean_environment() | given
 
 
 def clean_environment() -> dict[str, str]:
-    """Without settings of this shell's that would change what is measured.
+    """Without settings of this shell that would affect the measurements.
 
-    A Python that may not keep what it has compiled would compile everything at every start.
+    Without a bytecode cache, Python would compile everything at every start.
     """
     ours = ("WIDGET_CATALOG_", "PYTHONDONTWRITEBYTECODE")
     kept = {key: it for key, it in os.environ.items() if not key.startswith(ours)}

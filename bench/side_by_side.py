@@ -1,4 +1,6 @@
-"""The catalog beside nginx and the bare server: the same bytes, the same client, in turns."""
+"""The catalog compared with nginx and the bare server: the same bytes, the same
+client, in turns.
+"""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -19,7 +21,7 @@ _TOGETHER = "the client on the same core"
 
 
 class Traffic(NamedTuple):
-    """What is asked of the catalog: `body` is a typical full answer, as it goes over the wire."""
+    """The requests to the catalog; `body` is a typical full response, as sent."""
 
     requests: list[bytes]
     status: int
@@ -39,7 +41,7 @@ def survey(
     headers: Mapping[str, str] | None = None,
     is_wanted: Callable[[Reply], bool] = lambda _: True,
 ) -> Traffic:
-    """Ask everything once, keep what is wanted, and see what a typical answer is."""
+    """Send every request once, keep those that match, and determine a typical response."""
     headers = headers or {}
     requests = [request(target, headers) for target in targets]
     kept: list[bytes] = []
@@ -62,7 +64,7 @@ def survey(
 def survey_known(
     server: Server, targets: Iterable[str], headers: Mapping[str, str] | None = None
 ) -> Traffic:
-    """The same by a client that knows every answer already, so that each is a 304."""
+    """The same for a client that has every response already, so that each is a 304."""
     headers = headers or {}
     known: list[bytes] = []
     reply = None
@@ -124,7 +126,7 @@ def side_by_side(
 
 
 def in_turns(rig: Rig, *contenders: Contender) -> dict[str, list[Load]]:
-    """Load one server after another, round after round, in changing order."""
+    """Load one server after another, round after round, in alternating order."""
     files = {
         it.name: write_requests(rig.folder / f"requests-{it.name}", it.requests)
         for it in contenders
@@ -139,11 +141,11 @@ def in_turns(rig: Rig, *contenders: Contender) -> dict[str, list[Load]]:
 
 
 def _load(rig: Rig, server: Server, requests: Path) -> Load:
-    """By the clock with the client on another core; by time on the core with it on the same.
+    """Wall time with the client on another core; CPU time with it on the same core.
 
-    On another core a client that is faster than the server falls asleep after each answer, and
-    to wake a sleeping core is the server's work: in a virtual machine that can take as long as
-    the answer itself, or not happen at all, from run to run. On one core nobody is woken so.
+    On another core, a client that is faster than the server sleeps after each response, and waking
+    a sleeping core is the server's work: in a virtual machine that may take as long as the
+    response itself, or not happen at all, from run to run. On one core there is no such wake-up.
     """
     seconds = rig.options.seconds
     apart = run_wrk(rig, server, requests, seconds)
@@ -152,7 +154,7 @@ def _load(rig: Rig, server: Server, requests: Path) -> Load:
 
 
 def _check_size(load: Load, body_bytes: int) -> None:
-    """A wrong answer is often a fast one; wrk looks at nothing but the status."""
+    """A wrong response is often a fast one; wrk only checks the status."""
     least, most = 0.8 * body_bytes, 1.2 * body_bytes + _LARGEST_HEAD
     if not least <= load.bytes_each <= most:
         raise BenchFault(

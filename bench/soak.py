@@ -21,7 +21,7 @@ _LONG_ENOUGH_S = 5 * 60
 
 
 def run(rig: Rig, minutes: float) -> bool:
-    """Whether everything held; prints what happened."""
+    """Whether everything held; prints the results."""
     options = rig.options
     if options.workers > 1:
         rig = replace(rig, cores=ANYWHERE)

@@ -1,4 +1,6 @@
-"""One client of a soak, in a process of its own: asks, times and checks every answer."""
+"""One client of a soak, in a separate process: sends requests, and times and checks every
+response.
+"""
 
 import contextlib
 import random
@@ -16,7 +18,7 @@ from .traffic import (
     search_target,
 )
 
-# In percent. A fifth of the searches ask for compatibility.
+# In percent. A fifth of the searches use compatSdk.
 SHARES = {"detail": 50, "known": 15, "search": 20, "registry": 5, "count": 10}
 
 _CONNECTIONS = 4
@@ -26,14 +28,14 @@ _BEGINNINGS = {
     "detail": b'{"widget":{',
     "known": b'{"widget":{',
     "search": b'{"widgets":[',
-    "registry": b"\x28\xb5\x2f\xfd",  # As every zstd frame begins.
+    "registry": b"\x28\xb5\x2f\xfd",  # The magic number of zstd.
     "count": b'{"success":true}',
 }
 
 
 @dataclass
 class Tally:
-    """What one client, or all of them together, saw."""
+    """The observations of one client, or of all of them together."""
 
     times_ms: dict[str, Histogram] = field(default_factory=dict)
     acknowledged: int = 0
@@ -47,7 +49,7 @@ class Tally:
 
 
 def send_traffic(port: int, widgets: int, seed: int, seconds: float) -> Tally:
-    """Ask without a pause until the time is over."""
+    """Send requests without a pause until the time is over."""
     rng = random.Random(seed)
     traffic = _Traffic(rng, widgets)
     tally = Tally({kind: Histogram() for kind in SHARES})
@@ -76,7 +78,7 @@ def send_traffic(port: int, widgets: int, seed: int, seconds: float) -> Tally:
 
 
 class _Traffic:
-    """Makes requests of each kind, and knows which answers are right."""
+    """Creates requests of each kind, and knows which responses are right."""
 
     def __init__(self, rng: random.Random, widgets: int) -> None:
         self._rng = rng
@@ -112,6 +114,6 @@ class _Traffic:
             return kind == "known"
         if reply.status != 200 or not reply.body.startswith(_BEGINNINGS[kind]):
             return False
-        if kind == "known":  # New to us, or counted since.
+        if kind == "known":  # New, or counted since.
             self._tags[self._favourite] = reply.header("etag")
         return True

@@ -1,4 +1,4 @@
-"""Scenarios for those who run widgets: many who follow the changes, and resolving."""
+"""Scenarios for dashboards: many that follow the changes, and resolving."""
 
 import contextlib
 import json
@@ -31,7 +31,7 @@ _LISTEN = request("/api/v1/widgets/changes", {"Accept": "text/event-stream"})
 
 
 def changes(rig: Rig) -> list[Outcome]:
-    """A thousand event streams at one worker: how soon they get a change, and what they cost."""
+    """A thousand event streams at one worker: their latency and cost."""
     _allow_files()
     targets = [request(target) for target in detail_targets(SIZE, SIZE)]
     file = write_requests(rig.folder / "requests-changes", targets)
@@ -60,8 +60,7 @@ def changes(rig: Rig) -> list[Outcome]:
 
 
 def resolve(rig: Rig, size: int) -> list[Outcome]:
-    """Of a hundred widgets, drawn again each time, and always the same: the processor time of the
-    worker."""
+    """Of a hundred widgets, random each time, and always the same: the CPU time of the worker."""
     drawn = random.Random(1)
     with running_catalog(rig, ensure_folder(size)) as catalog, Connection(catalog.port) as client:
         anew = [_resolve_request(drawn, size) for _ in range(_RESOLVED)]
@@ -76,7 +75,7 @@ def resolve(rig: Rig, size: int) -> list[Outcome]:
 
 
 def _core_ms(catalog: Server, client: Connection, asked: Sequence[bytes]) -> float:
-    """The processor time of the worker for each of these requests."""
+    """The CPU time of the worker for each of these requests."""
     before = cpu_seconds_of(catalog.worker_pids())
     for raw in asked:
         if client.ask(raw).status != 200:
@@ -95,7 +94,9 @@ def _resolve_request(drawn: random.Random, size: int) -> bytes:
 
 
 class _Listeners:
-    """Connections that are read by a thread; it notes when the last one has heard of a change."""
+    """Connections that are read by a thread, which records when the last one has received a
+    change.
+    """
 
     def __init__(self, port: int) -> None:
         self._selector = selectors.DefaultSelector()
@@ -141,7 +142,7 @@ class _Listeners:
 @contextlib.contextmanager
 def _listening(catalog: Server) -> Iterator[_Listeners]:
     listeners = _Listeners(catalog.port)
-    time.sleep(2)  # Until all are let in.
+    time.sleep(2)  # Until all are connected.
     try:
         yield listeners
     finally:

@@ -1,4 +1,4 @@
-"""Scenarios of how many requests a second one worker answers."""
+"""Scenarios of the throughput of one worker."""
 
 import json
 import time
@@ -110,7 +110,7 @@ def _registries() -> list[str]:
 
 
 def counter(rig: Rig) -> list[Outcome]:
-    """Every acknowledged increment must be found in the total afterwards."""
+    """Every acknowledged increment must be in the total afterwards."""
     targets = [detail_target(number) for number in range(_COUNTED_WIDGETS)]
     posts = [request(target, method="POST") for target in targets]
     file = write_requests(rig.folder / "requests-counter", posts)
@@ -120,7 +120,7 @@ def counter(rig: Rig) -> list[Outcome]:
         loads = [
             run_wrk(rig, catalog, file, rig.options.seconds) for _ in range(rig.options.rounds)
         ]
-        time.sleep(0.5)  # What was under way when wrk hung up.
+        time.sleep(0.5)  # Requests in flight when wrk disconnected.
         counted = downloads_of(catalog) - before
     acknowledged = sum(load.requests for load in loads)
     hung_up = rig.options.connections * len(loads)
@@ -144,9 +144,10 @@ def downloads_of(catalog: Server) -> int:
 
 
 def detail_at(rig: Rig, size: int) -> list[Outcome]:
-    """The rate at this size beside the rate at 10,000, with as many different keys, then with all.
+    """The rate at this size compared with the rate at 10,000, with as many different keys, then
+    with all.
 
-    Each has a service of its own, whose cache keeps what its traffic needs.
+    Each has a separate service, whose cache has what its traffic needs.
     """
     folder = warmed(ensure_folder(size))
     outcomes = []
@@ -159,7 +160,7 @@ def detail_at(rig: Rig, size: int) -> list[Outcome]:
             running_catalog(rig, folder) as large,
         ):
             targets = detail_targets(size, keys)
-            # To ask for all of a million first would take minutes, and no cache could hold them.
+            # Requesting all of a million first would take minutes, and no cache could hold them.
             is_few = keys == SIZE
             asked = survey(large, targets).requests if is_few else [request(it) for it in targets]
             loads = in_turns(

@@ -1,4 +1,4 @@
-"""What is asked: addresses of details and searches, as people's dashboards would ask them."""
+"""The requests: URLs of details and searches, as dashboards send them."""
 
 import random
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ import msgspec
 from .catalogs import COMMON, key_of, lines, scope_of, vocabulary_of
 
 SDKS = ("1.4.0", "2.1.3", "3.0.0", "2.0.0-beta.2")
-# As a browser says it; the catalog then sends zstd.
+# As sent by a browser; the catalog then uses zstd.
 ACCEPTS_COMPRESSED = {"Accept-Encoding": "gzip, deflate, br, zstd"}
 
 _SEED = 1
@@ -24,7 +24,7 @@ def detail_target(number: int) -> str:
 
 
 def detail_targets(widgets: int, count: int) -> list[str]:
-    """So many different widgets of the catalog, from all over it."""
+    """This many different widgets, spread over the catalog."""
     if count >= widgets:
         return [detail_target(number) for number in range(widgets)]
     return [detail_target(it) for it in random.Random(_SEED).sample(range(widgets), count)]
@@ -49,7 +49,7 @@ def search_target(q: str, page: int = 1, sdk: str = "") -> str:
 
 
 def everyday_searches() -> list[tuple[str, int]]:
-    """(q, page) as people search: one common word, sometimes a page further, or two words."""
+    """(q, page) as people search: one common word, sometimes the next page, or two words."""
     words = [(word, page) for word in COMMON for page in (1, 2, 3)]
     return words + [(pair, 1) for pair in _pairs(COMMON, 250)]
 
@@ -68,7 +68,7 @@ def ever_new_searches() -> list[tuple[str, int]]:
 
 
 def terms_by_kind(widgets: int, most: int = 1_000) -> dict[str, list[str]]:
-    """Distinct queries of four kinds, so many that no remembered answer hides their cost."""
+    """Distinct queries of four kinds, enough that caching does not hide their cost."""
     words = vocabulary_of(widgets).words
     rng = random.Random(_SEED)
     common = {

@@ -1,7 +1,7 @@
-"""Work done in other processes, batch by batch: `python -m` this module is such a process.
+"""Runs batches of work in other processes: `python -m` this module is such a process.
 
-Questions and answers are plain values that are marshalled, as both sides are the same Python: to
-pickle them takes twice as long.
+Arguments and results are plain values that are marshalled, because both sides run the same Python;
+pickling takes twice as long.
 """
 
 import contextlib
@@ -20,9 +20,9 @@ from itertools import islice
 from queue import SimpleQueue
 from typing import IO, Any, TypeAlias, TypeVar, cast
 
-# With more, they would wait for the one who asks.
+# More would wait for the caller.
 _MOST_PROCESSES = 4
-# So many batches a process wait for it or are done: it is never without one.
+# Batches queued per process, so that it is never idle.
 _ASKED_AHEAD = 4
 _LENGTH = struct.Struct("<Q")
 
@@ -33,11 +33,11 @@ A = TypeVar("A")
 def map_batches(
     work: Callable[..., A], batches: Iterator[Q], *settings: Any, alone: int
 ) -> Generator[tuple[Q, A], None, None]:
-    """Every batch, in their order, and what `work(batch, *settings)` gives for it.
+    """Every batch in order, with the result of `work(batch, *settings)`.
 
-    So many of the first are done `alone`: for them no other process is worth its start. On a single
-    core all are, as others could only take turns with this one, and what passes between them costs
-    a seventh. `work` is a function of a module, known by its name.
+    The first `alone` batches are processed here, because starting another process does not pay off
+    for them. On a single core all are: other processes would only take turns with this one, and
+    the communication costs a seventh. `work` is a module-level function, passed by name.
     """
     for batch in islice(batches, None if _cores() == 1 else alone):
         yield batch, work(batch, *settings)
@@ -46,7 +46,7 @@ def map_batches(
 
 
 def name_of(function: Callable[..., Any]) -> str:
-    """What `pkgutil.resolve_name` finds it by."""
+    """The name for `pkgutil.resolve_name`."""
     return f"{function.__module__}:{function.__qualname__}"
 
 
@@ -66,7 +66,7 @@ def _map_beside(
     work: Callable[..., A], first: Q, rest: Iterator[Q], settings: tuple[Any, ...]
 ) -> Iterator[tuple[Q, A]]:
     with contextlib.ExitStack() as stack:
-        # One core is for who asks.
+        # One core is for the caller.
         count = min(_MOST_PROCESSES, _cores() - 1)
         threads = ThreadPoolExecutor(count)
         stack.callback(threads.shutdown, cancel_futures=True)
@@ -74,7 +74,7 @@ def _map_beside(
         for _ in range(count):
             try:
                 started = _Helper(name_of(work), settings)
-            except OSError:  # No further process is allowed here.
+            except OSError:  # No further process can be started.
                 free.put(None)
             else:
                 stack.callback(started.end)
@@ -86,7 +86,7 @@ def _map_beside(
                 if helper is not None:
                     return cast(A, helper.ask(batch))
             except (OSError, EOFError):
-                pass  # It was ended by somebody: then without it.
+                pass  # The process was killed: continue without it.
             finally:
                 free.put(helper)
             return work(batch, *settings)
@@ -119,13 +119,13 @@ def _take_back(
 
 
 def _cores() -> int:
-    """Those that this process may use, if the system tells."""
+    """The cores this process may use, if known."""
     usable = getattr(os, "sched_getaffinity", None)
     return len(usable(0)) if usable else os.cpu_count() or 1
 
 
 class _Helper:
-    """A process that answers. It ends when nobody is there to ask it."""
+    """A process that handles requests. It ends when the pipe is closed."""
 
     def __init__(self, work: str, settings: tuple[Any, ...]) -> None:
         self._pipe, its_end = _WholePipe.pair()
@@ -135,12 +135,12 @@ class _Helper:
                     [sys.executable, "-m", __name__, work],
                     stdin=its_end.fileno(),
                     stdout=its_end.fileno(),
-                    start_new_session=True,  # Ctrl-C is for its parent.
+                    start_new_session=True,  # Ctrl-C is handled by the parent.
                 )
             except OSError:
                 self._pipe.close()
                 raise
-        with contextlib.suppress(OSError):  # The next call finds that it has ended.
+        with contextlib.suppress(OSError):  # The next call detects that it has ended.
             send(self._pipe, settings)
 
     def ask(self, question: Any) -> Any:
@@ -157,10 +157,11 @@ Pipe: TypeAlias = "IO[bytes] | _WholePipe"
 
 
 class _WholePipe:
-    """Reads and writes a message in one system call, however long it is.
+    """Reads and writes a message of any length in one system call.
 
-    A pipe would hand over 64 KB at a time, and before each of them the thread that reads would wait
-    for its turn with the one that computes: a helper spent half of its time waiting for that.
+    A pipe would transfer 64 KB at a time, and before each of these the reading thread would
+    compete with the computing one for the interpreter: a helper spent half of its time waiting for
+    that.
     """
 
     def __init__(self, end: socket.socket) -> None:
@@ -175,11 +176,11 @@ class _WholePipe:
         self._socket.sendall(message)
 
     def flush(self) -> None:
-        """Nothing is held back."""
+        """Nothing is buffered."""
 
     def read(self, length: int) -> bytes:
         message = self._socket.recv(length, socket.MSG_WAITALL)
-        # Less, if a signal came in between, or if the other end was closed.
+        # Less after a signal, or if the other end was closed.
         while len(message) < length and (rest := self._socket.recv(length - len(message))):
             message += rest
         return message
@@ -189,7 +190,7 @@ class _WholePipe:
 
 
 def _answer_all(work: Callable[..., Any]) -> None:
-    """What a helper does as long as it lives."""
+    """The main loop of a helper."""
     questions, answers = sys.stdin.buffer, sys.stdout.buffer
     with contextlib.suppress(EOFError, BrokenPipeError), collector_paused():
         settings = receive(questions)

@@ -46,8 +46,8 @@ _HYPHEN_RANGE = re.compile(rf" {{0,2}}([v= ]*)({_PARTIAL}) - [v= ]*({_PARTIAL}) 
 
 _BLANKS = re.compile("[\t-\r \xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]+")
 _BUILD_SUFFIX = re.compile(rf"\+{_BUILD}")
-# `> 1.2` becomes `>1.2`. A run of v, = and blanks that leads to no version is stepped over whole
-# (the third group), which keeps this linear.
+# `> 1.2` becomes `>1.2`. A run of v, = and blanks that is not followed by a version is skipped as
+# a whole (the third group), which keeps this linear.
 _OPERATOR_BLANK = re.compile(r"( ?[<>]?=?) ?([v= ]*+[0-9xX*][0-9a-zA-Z.*-]*+)|([v= ]++)")
 _TILDE_BLANK = re.compile(r"~>? ")
 _STRAY_STAR = re.compile(r"[<>]?=?\*")
@@ -108,11 +108,11 @@ class SemVer:
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """A range in npm's grammar, read with prereleases included.
+    """A range in npm's grammar, parsed with prereleases included.
 
-    Every version has a next one: 1.2.4-0 follows 1.2.3, and 1.2.4-rc.0 follows 1.2.4-rc. So any
-    range is a few intervals that include their start and exclude their end. They are kept in
-    order and apart, which makes two ranges equal when they admit the same versions.
+    Every version has a successor: 1.2.4-0 follows 1.2.3, and 1.2.4-rc.0 follows 1.2.4-rc. So any
+    range is a few intervals that include their start and exclude their end. They are sorted and
+    disjoint, so that two ranges are equal if they admit the same versions.
     """
 
     intervals: tuple[_Interval, ...]
@@ -223,7 +223,7 @@ def _read_alternative(text: str) -> _Interval:
 
 
 def _read_hyphen_range(prefix: str, first: str, last: str) -> _Interval:
-    """Both ends take prereleases in: `1.2.3 - 2` is `>=1.2.3-0 <3.0.0-0`."""
+    """Both ends include prereleases: `1.2.3 - 2` is `>=1.2.3-0 <3.0.0-0`."""
     first_numbers, last_numbers = _numbers(first), _numbers(last)
     if len(first_numbers) == 3 and (version := _full_version(prefix + first)).prerelease:
         start = version.sort_key
@@ -237,7 +237,7 @@ def _read_hyphen_range(prefix: str, first: str, last: str) -> _Interval:
 
 
 def _read_comparator(word: str) -> _Interval:
-    # npm drops a star from a word that it cannot read otherwise: `1.2.3*` is 1.2.3.
+    # npm drops a star from a word that it cannot parse otherwise: `1.2.3*` is 1.2.3.
     match = _COMPARATOR.fullmatch(word) or _FULL_COMPARATOR.fullmatch(
         _STRAY_STAR.sub("", word, count=1)
     )
@@ -275,7 +275,7 @@ def _numbers(partial: str) -> tuple[int, ...]:
 
 
 def _first_of(numbers: tuple[int, ...]) -> SortKey:
-    """The lowest of all versions that begin with `numbers`: 1.2.0-0 for (1, 2)."""
+    """The lowest of all versions that start with `numbers`: 1.2.0-0 for (1, 2)."""
     if max(numbers, default=0) > MAX_NUMBER:
         raise InvalidRange(numbers)
     major, minor, patch = (*numbers, 0, 0, 0)[:3]
@@ -283,7 +283,7 @@ def _first_of(numbers: tuple[int, ...]) -> SortKey:
 
 
 def _first_after(numbers: tuple[int, ...]) -> SortKey:
-    """The lowest version above all that begin with `numbers`: 1.3.0-0 for (1, 2)."""
+    """The lowest version above all that start with `numbers`: 1.3.0-0 for (1, 2)."""
     return _first_of((*numbers[:-1], numbers[-1] + 1)) if numbers else _TOP
 
 
@@ -294,7 +294,7 @@ def _next_key(version: SemVer) -> SortKey:
 
 
 def _full_version(text: str) -> SemVer:
-    """A version inside a range, where npm allows one leading v and counts its length in."""
+    """A version inside a range, where npm allows one leading v and includes it in the length."""
     if len(text) > MAX_VERSION_LENGTH:
         raise InvalidRange(text)
     return SemVer.parse(text.removeprefix("v"))

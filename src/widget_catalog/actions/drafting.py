@@ -19,19 +19,19 @@ from .ndjson import Decoded, Rules, decode_line
 
 _BATCH_LINES = 500
 _BATCH_BYTES = 4 << 20
-# So many are not worth another process.
+# With fewer batches, starting another process does not pay off.
 _BATCHES_ALONE = 4
-# So many take one step together. If each line took all steps by itself, the processor would load
-# the code of every step again for every line, which takes a sixth longer.
+# Lines that go through each step together. If each line went through all steps by itself, the CPU
+# would have to load the code of every step again for every line, which takes a sixth longer.
 _LINES_A_STEP = 20
 
 _Batch: TypeAlias = list[tuple[int, bytes]]
-# Drafts as plain tuples; None where a line needs more than itself.
+# Drafts as plain tuples; None if a line cannot be drafted on its own.
 _Drafts: TypeAlias = list[tuple[Any, ...] | None]
 
 
 class Line(NamedTuple):
-    """A line of the file. Without a draft, the importer must look into it itself."""
+    """A line of the file. Without a draft, the importer must process it itself."""
 
     number: int
     text: bytes
@@ -39,15 +39,14 @@ class Line(NamedTuple):
 
 
 class _NamesAFile(Exception):
-    """Its files must be taken in first: that belongs to the importer's transaction."""
+    """Its files must be stored first, which belongs to the importer's transaction."""
 
 
 def draft_lines(
     lines: Iterable[bytes], newest: datetime, draw: Draw
 ) -> Generator[list[Line], None, None]:
-    """All lines, some hundred at a time, or fewer if they are long, in their order.
-
-    A line with a fault, even one that could be cleaned, has no draft.
+    """All lines in order, some hundred at a time, or fewer if they are long. A line with an error,
+    even one that could be cleaned, has no draft.
     """
     batches = _batches(enumerate(_without_mark(lines), start=1))
     settings = (to_ms(newest), name_of(draw))
@@ -59,7 +58,9 @@ def draft_lines(
 
 
 def draft_batch(batch: _Batch, newest_ms: int, draw: str) -> _Drafts:
-    """Drafts of these lines; `draw` names what is drawn of a widget."""
+    """Drafts of these lines; `draw` is the name of the function that prepares a
+    widget's records.
+    """
     rules, drawing = Rules(from_ms(newest_ms)), pkgutil.resolve_name(draw)
     drafts: _Drafts = []
     for start in range(0, len(batch), _LINES_A_STEP):
@@ -81,7 +82,7 @@ def _batches(lines: Iterable[tuple[int, bytes]]) -> Iterator[_Batch]:
 
 
 def _without_mark(lines: Iterable[bytes]) -> Iterator[bytes]:
-    """Some editors begin a file with a byte order mark, which is no part of its text."""
+    """Removes the byte order mark that some editors write."""
     rest = iter(lines)
     for first in rest:
         yield first.removeprefix(codecs.BOM_UTF8)

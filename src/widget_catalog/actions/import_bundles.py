@@ -32,7 +32,7 @@ class BundleTaker:
         self._kept: set[tuple[str, str]] = set()
 
     def take(self, name: str, kind: Kind) -> TakenBundle:
-        """Have the file with this name in the store. Raises BundleRefused."""
+        """Store the file with this name. Raises BundleRefused."""
         raise NotImplementedError
 
     @property
@@ -40,11 +40,11 @@ class BundleTaker:
         return bool(self._taken)
 
     def keep(self, files: Iterable[StoredFile]) -> None:
-        """Versions that will be added refer to these."""
+        """Versions that will be added refer to these files."""
         self._kept |= {(it.sha256_hash, it.kind) for it in files}
 
     def count_stored(self, connection: Snapshot) -> int:
-        """How many new files stay: kept, or missed until now by a version that is there."""
+        """How many new files stay: kept, or previously missing from an existing version."""
         self._kept |= _referred_to(connection, self._new - self._kept)
         return len(self._new & self._kept)
 
@@ -67,7 +67,7 @@ class BundleTaker:
                     self.bundles.remove(sha256_hash, _kind(kind))
 
     def give_back_unused(self) -> None:
-        """The same, after the import is done: a version that was there keeps its address."""
+        """The same, after the import: existing versions keep their URLs."""
         self._new -= self._kept
         self.give_back()
 
@@ -82,7 +82,7 @@ class BundleTaker:
 
 
 class FileTaker(BundleTaker):
-    """Files beside the one that is imported."""
+    """Files next to the imported one."""
 
     def __init__(self, store: Store, bundles: Bundles, beside: Path, max_bytes: int) -> None:
         super().__init__(store, bundles)
@@ -93,7 +93,8 @@ class FileTaker(BundleTaker):
         try:
             path = (self._beside / name).resolve()
             is_something_else = path.exists() and not path.is_file()
-        except (OSError, RuntimeError, ValueError):  # Too long, links in a loop, a NUL.
+        # A path that is too long, a symlink loop, a NUL.
+        except (OSError, RuntimeError, ValueError):
             raise BundleRefused(f"{name[:200]} leads to no file.") from None
         if not path.is_relative_to(self._beside):
             raise BundleRefused(f"{name} is not in the folder of the file that names it.")
@@ -108,7 +109,7 @@ class FileTaker(BundleTaker):
 
 
 def _referred_to(connection: Snapshot, files: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
-    """Those of these files that a version has."""
+    """The files among these that a version refers to."""
     by_kind = defaultdict(list)
     for sha256_hash, kind in files:
         by_kind[kind].append(sha256_hash)

@@ -25,9 +25,9 @@ from .spool import Spool
 from .staged_import import Started, import_staged, only_import
 from .write_drafts import merge_drafts
 
-# The clock of the machine that wrote the file may be so far ahead of ours.
+# Tolerance for a clock ahead of ours on the machine that wrote the file.
 _CLOCK_SKEW = timedelta(minutes=5)
-# So many batches make a transaction that is short enough: they need not be staged.
+# Up to this many batches fit into one short transaction, and need not be staged.
 _MOST_AT_ONCE = 1
 
 
@@ -45,13 +45,13 @@ def import_catalog(
     is_alone: bool = False,
     make_index_ready: Callable[[], None] = lambda: None,
 ) -> ImportSummary:
-    """Import every line, or raise InvalidImport with all faults and keep nothing.
+    """Import every line, or raise InvalidImport with all errors and store nothing.
 
-    `beside` is the folder that `bundleFile` paths are relative to; `file_name` goes into the
-    audit log. Only with `into_owned` may a line add to a scope of an account or organization.
-    `is_lenient` removes unwanted characters from texts, instead of refusing the file. With
-    `is_alone` all is one transaction, from the first line on: that is faster, but nobody else can
-    write meanwhile. `make_index_ready` is called after many changes.
+    `beside` is the folder that `bundleFile` paths are relative to; `file_name` goes into the audit
+    log. Only with `into_owned` may a line add to a scope of an account or organization.
+    `is_lenient` removes unwanted characters from texts, instead of rejecting the file. With
+    `is_alone` everything is one transaction, from the first line on: that is faster, but blocks
+    all other writers. `make_index_ready` is called after many changes.
     """
     return import_taking(
         FileTaker(store, bundles, beside, max_bundle_bytes),
@@ -76,7 +76,7 @@ def import_taking(
     is_alone: bool,
     make_index_ready: Callable[[], None],
 ) -> ImportSummary:
-    """The same for lines whose files `taking` finds, wherever they are."""
+    """The same for lines whose files are found by `taking`."""
     store = taking.store
     with store.reading() as connection:
         require_no_mirror(connection)
@@ -113,7 +113,7 @@ def _spool(started: Started, lines: ImportLines) -> ImportSummary:
 def _write_at_once(
     started: Started, lines: ImportLines, spool: Spool | None = None
 ) -> ImportSummary:
-    """All in one transaction; without a spool, everybody else waits until all lines are read."""
+    """All in one transaction; without a spool, other writers wait until all lines are read."""
     checks = ImportChecks(lines.faults, started.taking, into_owned=started.into_owned)
     with only_import(started):
         with started.store.publishing() as tx:

@@ -22,7 +22,7 @@ Numbered = tuple[int, Draft]
 
 
 class ImportSummary(msgspec.Struct, rename="camel"):
-    """What an import has done."""
+    """The result of an import."""
 
     widgets_added: int = 0
     versions_added: int = 0
@@ -33,15 +33,15 @@ class ImportSummary(msgspec.Struct, rename="camel"):
 
 
 class Fate(Enum):
-    """What becomes of a line."""
+    """How a line is handled."""
 
     ADDED = auto()  # A new widget.
-    MERGED = auto()  # New versions of a widget that is there.
-    DROPPED = auto()  # Nothing of it is new, or something is wrong with it.
+    MERGED = auto()  # New versions of an existing widget.
+    DROPPED = auto()  # Nothing new, or invalid.
 
 
 def by_fate(lines: Sequence[Numbered], fates: Sequence[Fate]) -> tuple[list[Draft], list[Draft]]:
-    """The drafts that are to be added, and those to be merged."""
+    """The drafts to be added, and those to be merged."""
     added, merged = [], []
     for (_, draft), fate in zip(lines, fates, strict=True):
         if fate is Fate.ADDED:
@@ -52,9 +52,9 @@ def by_fate(lines: Sequence[Numbered], fates: Sequence[Fate]) -> tuple[list[Draf
 
 
 class ImportChecks:
-    """Holds lines against the catalog, and counts. Goes on after a fault, to find the others.
+    """Compares lines with the catalog, and counts. Continues after an error, to find the others.
 
-    `is_repeated` says whether a widget stands in several batches that are checked before any of
+    `is_repeated` returns whether a widget is in several batches that are checked before any of
     them is written.
     """
 
@@ -72,9 +72,9 @@ class ImportChecks:
         self._into_owned = into_owned
         self._is_repeated = is_repeated
         self._scopes: set[str] = set()
-        # The scopes that belong to somebody, and what is done in them.
+        # Scopes with an owner, and the changes in each.
         self._owned: dict[str, ImportSummary] = {}
-        # The versions of repeated widgets, as the lines before will have made them.
+        # The versions of repeated widgets after the previous lines.
         self._ahead: dict[Key, dict[str, str]] = {}
 
     def take(self, connection: Snapshot, lines: Sequence[Numbered]) -> list[Fate]:
@@ -93,7 +93,7 @@ class ImportChecks:
             key = draft.key
             is_new, is_repeated = key not in known, self._is_repeated(key)
             if is_new and are_once and not is_repeated:
-                # As most are: there is nothing to compare with.
+                # The usual case: there is nothing to compare with.
                 added: Collection[str] = draft.numbers
             else:
                 added = self._compare(number, draft, known.setdefault(key, {}))
@@ -109,7 +109,7 @@ class ImportChecks:
         return fates
 
     def check_noted(self, connection: Snapshot) -> None:
-        """Of lines that have other faults, too, say if they add to a scope of somebody."""
+        """For lines with other errors, report if they add to an owned scope as well."""
         if self._into_owned:
             return
         owned = _find_owned(connection, {scope for _, scope in self._faults.noted})
@@ -118,7 +118,7 @@ class ImportChecks:
                 self._faults.add_owned(line, scope, owned[scope])
 
     def still_hold(self, connection: Snapshot, changed_scopes: set[str]) -> bool:
-        """Whether they would come out the same, when no other scopes than these have changed."""
+        """Whether the results would be the same if only these scopes have changed."""
         owned = _find_owned(connection, self._scopes)
         return not changed_scopes & self._scopes and owned.keys() == self._owned.keys()
 
@@ -128,7 +128,8 @@ class ImportChecks:
         self.summary.bundles_stored = self._taking.count_stored(tx.connection)
         done = msgspec.structs.asdict(self.summary)
         append(tx, COMMAND_LINE, CatalogImported(file=file_name, **done))
-        for scope, its in self._owned.items():  # For its owners, who read only the log of theirs.
+        # For its owners, who can read only the log of their scope.
+        for scope, its in self._owned.items():
             if its.widgets_added or its.versions_added:
                 imported = CatalogImported(
                     scope=scope,
@@ -146,7 +147,7 @@ class ImportChecks:
         return owned
 
     def _compare(self, line: int, draft: Draft, known: dict[str, str]) -> set[str]:
-        """The numbers of the versions that are missing; `known` has them then."""
+        """The numbers of the missing versions; they are added to `known`."""
         added = set()
         for identity, number, sha256_hash in draft.hashes:
             before = known.get(identity)

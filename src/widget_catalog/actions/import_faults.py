@@ -4,11 +4,11 @@ from bisect import insort
 
 from ..domain.errors import InvalidImport
 
-# So many faults are reported, lines of an owned scope named, and characters of a fault shown.
+# Limits: reported errors, listed lines of owned scopes, and characters of an error.
 _MOST_FAULTS = 20
 _MOST_LINES = 5
 _MOST_CHARACTERS = 300
-# Of so many lines with other faults it is looked up whom their scope belongs to.
+# For at most this many lines with other errors, the owner of the scope is looked up.
 _MOST_NOTED = 1000
 
 _OWNERS = {"personal": "an account", "organization": "an organization"}
@@ -27,18 +27,18 @@ class ImportFaults:
             self.noted.append((line, scope))
 
     def add(self, line: int, sentence: str) -> None:
-        """Of all faults, those of the first lines are reported, in any order of finding."""
+        """The errors of the first lines are reported, in whatever order they are found."""
         self._count += 1
         if len(self._faults) < _MOST_FAULTS or line < self._faults[-1][0]:
             insort(self._faults, (line, _printable(sentence)), key=lambda it: it[0])
             del self._faults[_MOST_FAULTS:]
 
     def add_owned(self, line: int, scope: str, kind: str) -> None:
-        """A line adds to a scope that belongs to somebody. All such lines are one fault."""
+        """A line adds to an owned scope. All such lines are one error."""
         self._owned.setdefault(scope, _OwnedScope(scope, kind)).add(line)
 
     def check(self) -> None:
-        """Raises InvalidImport if there is any fault."""
+        """Raises InvalidImport if there is any error."""
         owned = [it.fault() for it in list(self._owned.values())[:_MOST_FAULTS]]
         shown = sorted([*self._faults, *owned], key=lambda it: it[0])[:_MOST_FAULTS]
         if shown:

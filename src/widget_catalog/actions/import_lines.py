@@ -13,7 +13,7 @@ from .ndjson import Rules, decode_line, scope_in
 
 
 class ImportLines:
-    """After a fault it goes on, to find the others as well."""
+    """Continues after an error, to find the others as well."""
 
     def __init__(
         self,
@@ -32,7 +32,7 @@ class ImportLines:
         self._progress = progress
 
     def read(self) -> Iterator[list[Numbered]]:
-        """All that is right, some hundred at a time, with the numbers of their lines."""
+        """All valid lines, some hundred at a time, with their line numbers."""
         drafts = draft_lines(self._lines, self._rules.newest, self._draw)
         with contextlib.closing(drafts) as drafted:
             for batch in drafted:
@@ -40,7 +40,7 @@ class ImportLines:
                 self._progress(len(batch))
 
     def _draft(self, line: Line) -> Draft | None:
-        """Of a line that names files, or has a fault, or is empty."""
+        """For a line that names files, has an error, or is empty."""
         if not line.text.strip():
             return None
         try:

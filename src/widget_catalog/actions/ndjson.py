@@ -1,4 +1,4 @@
-"""A widget as one line of NDJSON: what import reads, and all checks of it."""
+"""A widget as one line of NDJSON: what import reads, and all its checks."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -50,7 +50,7 @@ class GridSize(Size, frozen=True, forbid_unknown_fields=True):
 
 
 class RevocationLine(msgspec.Struct, rename="camel", frozen=True, forbid_unknown_fields=True):
-    """Why and since when a version must not run; whether its author has yanked it besides."""
+    """Reason and time of a revocation, and whether the author has yanked the version as well."""
 
     reason: Text
     at: Instant
@@ -59,9 +59,9 @@ class RevocationLine(msgspec.Struct, rename="camel", frozen=True, forbid_unknown
 
 
 class VersionLine(Declared, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """`bundleFile`, a path beside the NDJSON file, stands in place of `bundleUrl`.
+    """`bundleFile`, a path relative to the NDJSON file, replaces `bundleUrl`.
 
-    `cssFile`, `manifest` and `revoked` are there only where a version has them. A revoked version
+    `cssFile`, `manifest` and `revoked` are present only if a version has them. A revoked version
     counts as yanked, for readers that do not know revocations.
     """
 
@@ -108,7 +108,7 @@ class TakenBundle(NamedTuple):
 TakeBundle = Callable[[str, Kind], TakenBundle]
 """Takes the file with this name in and says what it is."""
 
-# What stands in for a value that is wrong.
+# Replaces an invalid value.
 _ANY_VERSION = SemVer.parse("0.0.0")
 _NO_BUNDLE = TakenBundle("", 0)
 
@@ -117,11 +117,11 @@ _decode_scope = msgspec.json.Decoder(_ScopeLine).decode
 
 
 class Rules(NamedTuple):
-    """What a line may say depends on when it is imported, and how."""
+    """Rules of a line that depend on the time and mode of the import."""
 
-    # Published in the future, a version would be the newest for a long time.
+    # A version dated in the future would stay the newest for a long time.
     newest: datetime
-    # Unwanted characters of old data are taken out, instead of being faults.
+    # Remove unwanted characters of old data instead of reporting them.
     is_lenient: bool = False
 
 
@@ -132,7 +132,7 @@ class Decoded(NamedTuple):
 
 
 def decode_line(line: bytes, take_bundle: TakeBundle, rules: Rules) -> Decoded:
-    """What is in this line, or InvalidWidget with all its faults."""
+    """The content of this line, or InvalidWidget with all errors."""
     try:
         parsed = _decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -149,7 +149,7 @@ def decode_line(line: bytes, take_bundle: TakeBundle, rules: Rules) -> Decoded:
 def _faults_of_rest(
     line: bytes, misfits: Misfits, take_bundle: TakeBundle, rules: Rules
 ) -> list[str]:
-    """What is wrong with the rest of a line that is not of the right shape."""
+    """The errors in the rest of a line that cannot be decoded."""
     if misfits.rest is None:
         return []
     reader = _LineReader(line, take_bundle, rules, misfits.fields)
@@ -158,7 +158,7 @@ def _faults_of_rest(
 
 
 def scope_in(line: bytes) -> Scope | None:
-    """The scope that a line names, whatever else is wrong with it."""
+    """The scope of a line, whatever other errors it has."""
     try:
         return Scope.parse(_decode_scope(line).scope)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, InvalidName):
@@ -166,10 +166,10 @@ def scope_in(line: bytes) -> Scope | None:
 
 
 class _LineReader:
-    """Makes a widget of a parsed line, and collects what is wrong with it.
+    """Builds a widget from a parsed line, and collects errors.
 
-    Where a value is wrong another stands in for it: the widget is not used then. Of `known_wrong`
-    fields nothing more is said.
+    Invalid values are replaced by others; the widget is not used then. Fields in `known_wrong` are
+    not reported again.
     """
 
     def __init__(
@@ -184,7 +184,7 @@ class _LineReader:
         self.texts_cleaned = 0
         self._take_bundle = take_bundle
         self._rules = rules
-        # Printable ASCII without an escape, as in most lines: every text is fine then.
+        # Printable ASCII without an escape, as in most lines: all texts are then valid.
         self._is_plain = line.isascii() and b"\\" not in line and b"\x7f" not in line
 
     def widget(self, line: WidgetLine) -> Widget:
@@ -305,7 +305,7 @@ class _LineReader:
             return None
 
     def _instant(self, at: str, key: str, instant: datetime) -> datetime:
-        """Instants are whole milliseconds in UTC, so that what is shown is what is ordered by."""
+        """Times are whole milliseconds in UTC, so that the displayed time determines the order."""
         try:
             utc = instant if instant.tzinfo is UTC else instant.astimezone(UTC)
         except OverflowError:
@@ -332,8 +332,9 @@ class _LineReader:
         return self._checked(at, key, text, text_unwanted, clean_text)
 
     def _manifest(self, at: str, text: str | None) -> str | None:
-        """It is kept as its author wrote it, but no database keeps a NUL, and what people read in
-        it may not deceive them."""
+        """Stored as its author wrote it, but databases reject NUL, and texts that people read must
+        not be deceptive.
+        """
         if text is not None and "\0" in text:
             return self._text(at, "manifest", text)
         if text is None or is_plain_manifest(text):
@@ -356,7 +357,7 @@ class _LineReader:
     ) -> str:
         if text.isascii() and text.isprintable():
             return text
-        cleaned = clean(text)  # Some 10 µs: only for texts that may need it.
+        cleaned = clean(text)  # Takes about 10 µs, so only for texts that may need it.
         if cleaned == text:
             return text
         self.texts_cleaned += 1

@@ -1,11 +1,11 @@
-"""An import while others write: staged without a lock, accepted at once, then carried out.
+"""An import while others write: staged without a lock, accepted atomically, then written.
 
-1. Every line is read, checked by itself and spooled. Nobody waits for that, however long it takes.
-2. All is held against the catalog and staged in it, where nothing refers to it.
-3. One short transaction accepts it, if nothing has changed that matters. Before it, nothing has
-   happened; after it, everything will.
-4. It is written in short transactions, with pauses in which others write. If this is interrupted,
-   the service or the next command goes on with it.
+1. Every line is read, checked on its own and spooled. This blocks nobody, however long it takes.
+2. Everything is compared with the catalog and staged in it, where nothing refers to it.
+3. One short transaction accepts it, if nothing relevant has changed. Before it, the import has no
+   effect; after it, it will be completed.
+4. It is written in short transactions, with pauses for other writers. If this is interrupted, the
+   service or the next command continues it.
 """
 
 import contextlib
@@ -39,23 +39,23 @@ from .spool import Spool
 from .tidy_uploads import PeriodicJobs
 from .write_drafts import write_drafts
 
-# A transaction ends after so long, and others have so long to come in between.
+# Duration of a transaction, and of the pause after it for other writers.
 _SLICE_S = 0.1
 _PAUSE_S = 0.02
-# So many widgets are written before the time is looked at; to merge takes longer than to add.
+# Widgets written between checks of the time; merging takes longer than adding.
 _MOST_ADDED = 250
 _MOST_MERGED = 100
-# So long an import waits for another one to be carried out.
+# How long an import waits for a running one.
 _PATIENCE_S = 600
 _MOST_CHANGES = 1000
-# How often a service looks for an import that was interrupted.
+# How often a service looks for an interrupted import.
 _WATCH_S = 2
-# Written out, and in SQLite's log besides, staged drafts take so many times their packed size.
+# Staged drafts take this many times their packed size when written, including SQLite's log.
 _ROOM = 20
 
 
 class Started(NamedTuple):
-    """An import, as it was asked for. `make_index_ready` is called when all is written."""
+    """An import as requested. `make_index_ready` is called when everything is written."""
 
     store: Store
     taking: BundleTaker
@@ -65,7 +65,7 @@ class Started(NamedTuple):
 
 
 def import_staged(started: Started, lines: ImportLines, spool: Spool) -> ImportSummary:
-    """Import what is in the spool; `lines`, which it was read from, may have faults."""
+    """Import the spool; `lines`, from which it was read, may have errors."""
     with only_import(started):
         staging = Staging(started, spool)
         staging.check(lines.faults)
@@ -123,7 +123,7 @@ def settle_widget(tx: Transaction, scope: str, name: str) -> None:
 
 
 class Staging:
-    """From the spool to the moment at which the import is accepted."""
+    """From the spool until the import is accepted."""
 
     def __init__(self, started: Started, spool: Spool) -> None:
         self._store = started.store
@@ -133,7 +133,7 @@ class Staging:
         self._fates: list[list[Fate]] = []
 
     def check(self, faults: ImportFaults) -> None:
-        """Raise InvalidImport with these faults and those that the catalog gives reason for."""
+        """Raise InvalidImport with these errors and those found by comparing with the catalog."""
         with self._store.reading() as connection:
             self._seq = latest_seq(connection)
             self._hold_against(connection, faults)
@@ -180,7 +180,7 @@ class Staging:
         self._fates = [self._checks.take(connection, batch) for batch in self._spool]
 
     def _batches(self) -> Iterator[list[Draft]]:
-        """What must be written. What the catalog has already, it keeps forever."""
+        """The batches to be written. Existing data is never changed."""
         for lines, fates in zip(self._spool, self._fates, strict=True):
             added, merged = by_fate(lines, fates)
             for drafts, most in ((added, _MOST_ADDED), (merged, _MOST_MERGED)):
@@ -188,7 +188,7 @@ class Staging:
                     yield drafts[start : start + most]
 
     def _check_room(self) -> None:
-        """An accepted import is never given up, so it must fit on the disk."""
+        """An accepted import is never aborted, so it must fit on the disk."""
         folder = self._store.run_folder
         if folder and shutil.disk_usage(folder).free < _ROOM * self._spool.size_bytes:
             raise StoreUnavailable("There is not enough room on the disk. Nothing was imported.")
@@ -205,7 +205,7 @@ def _finish(store: Store, make_index_ready: Callable[[], None]) -> None:
         return
     while write_some(store):
         time.sleep(_PAUSE_S)
-    # First: until the import has ended, searches do without what it has changed.
+    # First, because until the import has ended, searches do not include its changes.
     make_index_ready()
     with store.writing() as tx:
         end_import(tx)

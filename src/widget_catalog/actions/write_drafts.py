@@ -16,7 +16,7 @@ from ..store.widgets import add_drafts, find_hashes, find_widgets, replace_widge
 
 
 def write_drafts(tx: Transaction, drafts: Sequence[Draft]) -> None:
-    """Write what is missing of these, in their order."""
+    """Write what is missing, in order."""
     seen = set(find_hashes(tx.connection, sorted({it.key for it in drafts})))
     new, others = [], []
     for it in drafts:
@@ -32,7 +32,7 @@ def write_drafts(tx: Transaction, drafts: Sequence[Draft]) -> None:
 def merge_drafts(tx: Transaction, drafts: Iterable[Draft]) -> None:
     """Add missing versions to existing widgets."""
     rest = list(drafts)
-    # The same widget may be in several drafts: each is then held against the one before.
+    # The same widget may be in several drafts: each is compared with the previous state.
     while rest:
         first: dict[tuple[str, str], Draft] = {}
         again = []
@@ -70,7 +70,7 @@ def _merged(old: Widget, new: Widget, added: list[Version]) -> Widget:
     merged = old.with_versions([*old.versions, *added])
     if merged.versions[0] not in added:
         return merged
-    # The newest version sets the widget's own text.
+    # The newest version determines the widget's own texts.
     return msgspec.structs.replace(
         merged, display_name=new.display_name, description=new.description, icon=new.icon
     )

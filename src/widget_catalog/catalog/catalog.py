@@ -46,11 +46,11 @@ class BundleRef(NamedTuple):
     size_bytes: int
 
 
-# What an object costs in memory beside its bytes.
+# Memory of an object besides its bytes.
 _OVERHEAD_BYTES = 600
 _MANY_CHANGES = 10_000
 _REVOKING = frozenset({Revoked.kind, Unrevoked.kind})
-# So many widgets are in a part, where all are listed.
+# Widgets per part when all are listed.
 PART_OF_ALL = 1_000
 
 _decode_bundle = msgspec.json.Decoder(_Bundle).decode
@@ -98,7 +98,7 @@ class Catalog:
         self._follower = IndexFollower(documents, counts, index_source)
         self._seen = self._follower.seq
         self._identity = documents.identity
-        # What the revision word said when all up to it was read: nothing yet.
+        # The value of the revision word up to which everything was read; None at first.
         self._looked_at: int | None = None
 
     @property
@@ -142,12 +142,12 @@ class Catalog:
         return self._versions.answer(key, self._slots)
 
     def find_resolved(self, body: bytes) -> AnyContent | None:
-        """The answer of `resolve` to a request with this very body, if it is remembered."""
+        """The cached response of `resolve` to a request with exactly this body."""
         self._follow()
         return self._resolved.find(body, self._seen)
 
     async def resolve(self, asked: Resolve, body: bytes) -> AnyContent:
-        """What to do about each of these widgets. `body` is the request that asks for it."""
+        """What to do about each of these widgets. `body` is the body of the request."""
         self._follow()
         return await self._resolved.make(asked, body, self._seen, self._now())
 
@@ -157,7 +157,7 @@ class Catalog:
         return None if detail is None else detail.id
 
     def search(self, query: Query, sdk: SemVer | None, page: str, limit: int) -> AnyContent:
-        """A page of results. `page` is decimal digits, however many."""
+        """A page of results. `page` consists of decimal digits, of any number."""
         self._follow()
         index = self._current_index()
         asked = Asked(query, sdk, page, limit)
@@ -165,7 +165,8 @@ class Catalog:
 
     def named(self, scope: str | None, name: str, most: int) -> bytes:
         """The listed widgets of this name, in any scope if none is given, as search results: a
-        JSON array, most installed first."""
+        JSON array, most downloaded first.
+        """
         self._follow()
         if scope is not None:
             detail = self._find(f"{scope}/{name}")
@@ -178,7 +179,7 @@ class Catalog:
 
     @property
     def revision(self) -> int:
-        """A number that changes whenever anything but a count has changed."""
+        """A number that changes with everything except counts."""
         self._follow()
         return self._seen
 
@@ -187,12 +188,12 @@ class Catalog:
         return self._current_index().list_permissions()
 
     def like(self, text: str, most: int) -> bytes:
-        """Listed widgets whose names look like this text, as search results: a JSON array."""
+        """Listed widgets with names similar to this text, as search results: a JSON array."""
         self._follow()
         return self._pages.summaries(self._current_index().list_like(text, most))
 
     def list_addresses(self, part: int) -> list[tuple[str, str, int]]:
-        """Of the listed widgets of a part of all, by number: scope, name, latest release."""
+        """Scope, name and time of the latest release of the listed widgets in a part, by number."""
         first = part * PART_OF_ALL + 1
         rows = self._documents.list_listings(range(first, first + PART_OF_ALL))
         return [(it.scope, it.name, it.released_ms or it.created_ms) for it in rows]
@@ -259,12 +260,12 @@ class Catalog:
         return None if found is None else BundleRef(found[1], found[0])
 
     def find_revocation(self, scope: str, name: str, version: str) -> RevokedVersion | None:
-        """Why this version must not run, if so."""
+        """The revocation of this version, if any."""
         self._follow()
         return self._revocations.find(scope, name, version)
 
     def list_revoked(self, scope: str, name: str) -> Mapping[str, str]:
-        """The versions of this widget that must not run, each with the reason."""
+        """The revoked versions of this widget, each with the reason."""
         self._follow()
         return self._revocations.reasons_of(scope, name)
 
@@ -345,7 +346,7 @@ class Catalog:
                 self._details.offer(key, large, _OVERHEAD_BYTES)
                 return large
             detail = SmallDetail(record, self._cdn_url, self._slots[record.id])
-        # With a compressed form: most clients ask for the same one, a fourth of it.
+        # Including one compressed form, about a quarter of the size, which most clients request.
         self._details.offer(key, detail, detail.content.size * 5 // 4 + _OVERHEAD_BYTES)
         return detail
 
@@ -364,7 +365,7 @@ class Catalog:
             changes = self._documents.list_changes(self._seen) if is_known else None
         self._identity = identity
         if changes is None:
-            # To forget everything takes less than to read what can be kept.
+            # Dropping everything is cheaper than finding out what can be kept.
             self._follower.note_many(self._seen)
             self._seen = newest
             for cache in (self._pages, self._registries, self._details, self._loader):
@@ -388,7 +389,7 @@ class Catalog:
 
     def _current_index(self) -> SearchIndex:
         if self._follower.is_behind:
-            # In one snapshot, so that the index knows every widget that its reads come across.
+            # In one snapshot, so that the index knows every widget that the reads find.
             with self._documents.snapshot():
                 self._read_feed()
                 self._follower.follow()

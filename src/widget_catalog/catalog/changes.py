@@ -10,7 +10,7 @@ from ..domain.clock import from_ms, iso
 from ..replica.changes import ListedChange, list_change_page
 from ..replica.documents import Documents
 
-# Kinds of events that have another name in the feed: clients act on them in the same way.
+# Kinds of events with another public name: clients handle them in the same way.
 _TYPES: dict[str, ChangeType] = {
     "imported": "published",
     "redated": "published",
@@ -33,7 +33,7 @@ class ChangeFeed:
         self._documents = documents
 
     def page(self, after: int, limit: int) -> bytes | None:
-        """The changes after this one as JSON; None if not all of them are kept."""
+        """The changes after this one as JSON; None if some are no longer retained."""
         newest, rows = list_change_page(self._documents, after, limit)
         if rows is None:
             return None

@@ -9,9 +9,9 @@ import zstandard
 
 Encoding = Literal["zstd", "br", "gzip"]
 
-# In our order of preference: best size for its time first.
+# In order of preference: best size for its time first.
 ENCODINGS: tuple[Encoding, ...] = ("zstd", "br", "gzip")
-# Below this, compression saves nothing worth its header.
+# Below this, compression does not pay off.
 MIN_COMPRESSED_BYTES = 256
 _FAST_FROM_BYTES = 3 << 13
 

@@ -54,7 +54,7 @@ class SmallDetail:
 
 
 class LargeDetail:
-    """The bulk begins after the count, and is shared by the contents for all counts."""
+    """The bulk starts after the count, and is shared by the contents of all counts."""
 
     __slots__ = ("_before", "_bulk", "_tag", "content", "count", "id", "is_listed")
 

@@ -19,14 +19,14 @@ from ..replica.rows import MAX_INLINE_BYTES
 from .content import ENCODINGS, Content, Encoding
 from .packing import Packed, pack
 
-# A body up to this size is sent as a whole: it is copied for every client, however slowly that
-# reads. A larger one is kept in pieces of about the other size, and sent as it is read.
+# A body up to this size is sent as a whole, and copied for every client, however slow. A larger
+# one is kept in chunks of about the other size, and sent as it is read.
 WHOLE_BYTES = 1 << 17
 PIECE_BYTES = 1 << 18
 _NICENESS = 10
-# Some ten milliseconds. Where more is pending, bodies are sent as they are instead of waiting.
+# About ten milliseconds. If more is pending, bodies are sent uncompressed instead of waiting.
 _MOST_PENDING_BYTES = 1 << 20
-# Those that allow a block which is not compressed.
+# Encodings that allow an uncompressed block.
 _WITH_START: tuple[Encoding, ...] = ("zstd", "gzip")
 
 
@@ -109,7 +109,7 @@ class Bulk:
         if packing is None:
             packing = self._packing[encoding] = self._packer.pack(self, encoding)
             packing.add_done_callback(lambda done: self._take(encoding, done))
-        # Shielded: one who goes away must not end it for all the others.
+        # Shielded: a client that disconnects must not cancel it for the others.
         return await asyncio.shield(packing)
 
     def _take(self, encoding: Encoding, packing: "asyncio.Future[Packed]") -> None:
@@ -117,7 +117,7 @@ class Bulk:
         if packing.cancelled() or packing.exception():
             return
         packed = packing.result()
-        # A small one is there a second time, together with its start.
+        # A small one is stored a second time, together with its head.
         size = packed.size if packed.size > WHOLE_BYTES else 2 * packed.size
         is_kept = self._keep is None or self._keep(self, size)
         self._packed[encoding] = packed if is_kept else None
@@ -145,7 +145,7 @@ class LargeContent:
         return self._bulk.is_offered(encoding)
 
     def whole(self, encoding: Encoding | None) -> bytes | None:
-        """The body as it goes out, if it is ready and not too large to be sent as a whole."""
+        """The body as sent, if it is ready and small enough to be sent as a whole."""
         found = self._whole.get(encoding)
         if found is None:
             packed = None if encoding is None else self._bulk.ready(encoding)

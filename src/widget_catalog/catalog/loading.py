@@ -59,15 +59,16 @@ class Loader:
     ) -> None:
         self._path = documents.path
         self._packer = packer
-        # One thread, so that its connection is never used by two.
+        # One thread, so that its connection is never used concurrently.
         self._threads = ThreadPoolExecutor(1, "loading")
         self._documents: Documents | None = None
         self._loading: dict[str, asyncio.Future[Loaded | None]] = {}
-        # A large registry and its compressed form may have all the room there is.
+        # A large registry and its compressed form may use the whole cache.
         self._kept: ByteBoundedCache[str, Loaded] = ByteBoundedCache(
             max_bytes, max_item_bytes=max_bytes, room=room
         )
-        # Registries that may no longer be kept, but are still being sent: all share one copy.
+        # Registries that may no longer be cached, but are still being sent: all requests share one
+        # copy.
         self._in_use: dict[str, _InUse] = {}
 
     def find_registry(self, scope: str) -> Registry | None:
@@ -91,7 +92,7 @@ class Loader:
             loading = loop.run_in_executor(self._threads, self._read, key, read)
             self._loading[key] = loading
             loading.add_done_callback(partial(self._take, key))
-        # Shielded: one who goes away must not end it for all the others.
+        # Shielded: a client that disconnects must not cancel it for the others.
         loaded = await asyncio.shield(loading)
         return None if loaded is None else loaded.value
 
@@ -125,11 +126,11 @@ class Loader:
     def _take(self, key: str, loading: "asyncio.Future[Loaded | None]") -> None:
         failed = loading.cancelled() or loading.exception() is not None
         if self._loading.get(key) is not loading:
-            return  # It has changed while it was read.
+            return  # It has changed while being read.
         del self._loading[key]
         if not failed and (loaded := loading.result()) is not None:
             size = loaded.bulk.size
-            # One that is sent as a whole is there a second time, together with its count.
+            # One that is sent as a whole is stored a second time, together with its count.
             size += size if size <= WHOLE_BYTES else 0
             self._kept.put(key, loaded, size + _OVERHEAD_BYTES)
             if isinstance(loaded.value, Registry):
@@ -192,7 +193,7 @@ def with_cdn_in_pieces(pieces: Iterable[bytes], cdn_url: str) -> Iterator[bytes]
     held = b""
     for piece in pieces:
         piece = held + piece
-        # The mark begins with its only quote: if its end is missing, the last quote begins it.
+        # The marker starts with its only quote: if its end is missing, the last quote starts it.
         at = piece.rfind(b'"', 1 - len(CDN_MARK))
         held = b"" if at < 0 else piece[at:]
         yield with_cdn(piece[: len(piece) - len(held)], cdn_url)

@@ -15,7 +15,7 @@ import zstandard
 
 from .content import Encoding
 
-# Larger bodies are compressed at the fastest level: packing is for the first reader to wait for.
+# Larger bodies are compressed at the fastest level, because the first reader waits for it.
 _FAST_FROM_BYTES = 1 << 20
 
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
@@ -58,7 +58,7 @@ def _pack_zstd(pieces: Sequence[bytes], size: int, level: int) -> Packed:
     def wrap(start: bytes) -> tuple[bytes, bytes]:
         total = struct.pack("<Q", len(start) + size)
         blocks = [
-            # A raw block; its header is its size above three bits that say so.
+            # A raw block; its header is the size, shifted by three zero bits.
             struct.pack("<I", len(part) << 3)[:3] + part
             for part in _cut(start, _ZSTD_MAX_BLOCK)
         ]
@@ -119,7 +119,9 @@ def _length(pieces: Sequence[bytes]) -> int:
 
 
 def _crc_shift(size: int) -> int:
-    """What a CRC-32 is multiplied with when so many bytes come after: x to the 8th of them."""
+    """The factor of a CRC-32 when this many bytes follow: x to the power of eight times their
+    number.
+    """
     result, power, exponent = 1 << 31, 1 << 30, 8 * size
     while exponent:
         if exponent & 1:

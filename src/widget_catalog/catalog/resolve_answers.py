@@ -27,24 +27,24 @@ class ResolveAnswers:
         self._revision = -1
 
     def find(self, body: bytes, revision: int) -> AnyContent | None:
-        """The answer to a request with this very body, if it is remembered."""
+        """The cached response to a request with exactly this body."""
         if revision != self._revision:
             self._answers.clear()
             self._revision = revision
         return self._answers.items.get(body)
 
     async def make(self, asked: Resolve, body: bytes, revision: int, now: datetime) -> AnyContent:
-        """The answer to what the body asks for, as of this number of the feed."""
+        """The response to this request, as of this number of the feed."""
         results = await self._resolver.results(asked, now, Pace())
         sdk = msgspec.json.encode(asked.sdk.text)
         head = b'{"sdk":%b,"revision":%d,"results":[' % (sdk, revision)
         separated = [b"" if number == 0 else b"," for number in range(len(results))]
         parts = chain.from_iterable(zip(separated, results, strict=True))
         content = self._unshared.content([head, *parts, b"]}"])
-        # What depends on the time of day is not remembered, nor what others have overtaken.
+        # Not cached if it depends on the current time, or is already outdated.
         is_lasting = not asked.min_age_days and revision == self._revision
         if is_lasting and content.size <= WHOLE_BYTES:
-            # With a compressed form: most clients ask for the same one.
+            # Including one compressed form, which most clients request.
             size_bytes = len(body) + content.size * 5 // 4 + _OVERHEAD_BYTES
             self._answers.offer(body, content, size_bytes)
         return content

@@ -25,7 +25,7 @@ from .version_details import missing_in
 
 
 class Installed(NamedTuple):
-    """A widget of the dashboard's by its `scope/name`, and the version it has, if any."""
+    """A widget of the dashboard by its `scope/name`, and its installed version, if any."""
 
     key: str
     version: SemVer | None
@@ -39,7 +39,7 @@ class Resolve(NamedTuple):
 
 
 class _Result(Shape, frozen=True):
-    """`wire.ResolveResult`, with entries that are JSON already."""
+    """`wire.ResolveResult`, with entries that are already encoded as JSON."""
 
     id: str
     status: ResolveStatus
@@ -51,17 +51,17 @@ class _Result(Shape, frozen=True):
     message: str = ""
 
 
-# A version's outline as it is: number, SDK range, whether it is yanked, and its place.
+# The outline of a version: number, SDK range, whether it is yanked, and its place.
 _Outline = tuple[str, str, bool, int, int, int]
 
 _decode_outline = msgspec.json.Decoder(list[_Outline]).decode
 _decode_permissions = msgspec.json.Decoder(tuple[str, ...]).decode
 _encode = msgspec.json.Encoder().encode
 
-# Lists of permissions up to this length, both together, are compared once and remembered.
+# Comparisons of permissions up to this total length are cached.
 _SHORT_BYTES = 200
 
-# Where these fields stand in an entry. No text holds such a thing: a quote in it is escaped.
+# Markers of these fields in an entry. They cannot occur in text, where quotes are escaped.
 _PERMISSIONS, _LICENSE = b',"permissions":', b',"license":'
 _PUBLISHED, _PUBLISHED_BYTES = b',"publishedAt":"', 24
 
@@ -73,9 +73,9 @@ class Resolver:
         self._cdn_url = cdn_url
 
     async def results(self, asked: Resolve, now: datetime, pace: Pace) -> list[bytes]:
-        """The results for all of the widgets, each as JSON; equal questions share one."""
+        """The results for all widgets, each as JSON; equal requests share one."""
         choice = _Choice(asked, now)
-        # To hash versions and ranges takes a while, and few ask twice for the same widget.
+        # Hashing versions and ranges takes a while, and few requests repeat a widget.
         has_repeated = len({it.key for it in asked.widgets}) < len(asked.widgets)
         known: dict[Installed, bytes] = {}
         results: list[bytes] = []
@@ -133,21 +133,23 @@ class Resolver:
 
 
 class _Choice:
-    """Which version to offer. It remembers what it has found out: a dashboard's widgets were
-    mostly made for the same few SDKs."""
+    """Which version to offer. Results are cached, because most widgets of a dashboard are for the
+    same few SDKs.
+    """
 
     def __init__(self, asked: Resolve, now: datetime) -> None:
         self.sdk = asked.sdk
         self.days = days = asked.min_age_days
-        # What was published after this instant is not offered, unless it is installed.
+        # Versions published after this time are not offered, unless they are installed.
         self._newest = iso(now - timedelta(days=days)).encode() if days else None
         self._runs: dict[str, bool] = {}
 
     def look_at(
         self, record: DocumentRecord, asked: Installed
     ) -> tuple[_Outline | None, _Outline | None, str | None, int]:
-        """The installed version, the newest one that fits, the number of the latest, and where
-        the entries begin. The outline has the newest first."""
+        """The installed version, the newest compatible one, the number of the latest, and the
+        offset of the entries. The outline is sorted newest first.
+        """
         outline, entries_start = record.outline_and_start
         versions = _decode_outline(outline)
         installed = None
@@ -197,13 +199,14 @@ def _status(asked: Installed, installed: _Outline | None, offer: _Outline | None
         return "install"
     if offer is installed:
         return "current"
-    # What is installed does not fit, and nothing newer does: an update is never an older version.
+    # Neither the installed version nor a newer one is compatible: an update is never an older
+    # version.
     return "incompatible" if _is_older(offer, installed) else "update"
 
 
 def _is_older(offer: _Outline, installed: _Outline | None) -> bool:
-    """Published earlier, and with a lower number: 2.0.0 is no step back from a later 1.3.0."""
-    if installed is None or offer[3] < installed[3]:  # Newer ones stand before older ones.
+    """Published earlier, and with a lower number: 2.0.0 is no downgrade from a later 1.3.0."""
+    if installed is None or offer[3] < installed[3]:  # Newer versions come first.
         return False
     return SemVer.parse(offer[0]).sort_key < SemVer.parse(installed[0]).sort_key
 
@@ -211,7 +214,7 @@ def _is_older(offer: _Outline, installed: _Outline | None) -> bool:
 def _permissions(
     installed: bytes | None, offered: bytes | None
 ) -> tuple[Sequence[str], Sequence[str]]:
-    """What the offer asks for besides what is installed, and what it no longer does."""
+    """Permissions that the offer adds to the installed version, and those it drops."""
     if offered is None or offered is installed:
         return (), ()
     before, after = b"[]" if installed is None else _listed(installed), _listed(offered)
@@ -226,7 +229,7 @@ def _difference(before: bytes, after: bytes) -> tuple[Sequence[str], Sequence[st
     return missing_in(old, new), missing_in(new, old)
 
 
-# Most widgets ask for one or two of the same few permissions.
+# Most widgets need one or two of the same few permissions.
 _known_difference = lru_cache(maxsize=1_000)(_difference)
 
 
@@ -245,7 +248,7 @@ def _message(
     offer: _Outline | None,
     latest: str | None,
 ) -> str:
-    """A sentence for a person."""
+    """A human-readable message."""
     number = "" if asked.version is None else asked.version.text
     other = "" if offer is None else offer[0]
     if status == "current":

@@ -20,7 +20,7 @@ class Revocations:
         self.clear()
 
     def clear(self) -> None:
-        """They have changed; they are read again on next use."""
+        """Drop them after a change; they are read again on next use."""
         self._by_version: dict[tuple[str, str, str], RevokedVersion] | None = None
         self._reasons: dict[tuple[str, str], dict[str, str]] = {}
         self._entries = b""
@@ -28,7 +28,7 @@ class Revocations:
         self._revision = -1
 
     def find(self, scope: str, name: str, version: str) -> RevokedVersion | None:
-        """Why this version must not run, if so. `version` with its build metadata."""
+        """The revocation of this version, if any. `version` includes build metadata."""
         return self._read().get((scope, name, version))
 
     def reasons_of(self, scope: str, name: str) -> Mapping[str, str]:

@@ -22,7 +22,7 @@ from ..replica.search.index import Found, Order, Query, SearchIndex
 from ..replica.search.popularity import Mark
 from .large_content import AnyContent, Packer
 
-# What an object costs in memory beside its bytes.
+# Memory of an object besides its bytes.
 _OVERHEAD_BYTES = 500
 _RESULT_BYTES = 80
 _REMEMBERED_SDKS = 8
@@ -34,7 +34,7 @@ _decode_outline = msgspec.json.Decoder(list[Outline]).decode
 
 
 class Asked(NamedTuple):
-    """`page` is decimal digits, however many."""
+    """`page` consists of decimal digits, of any number."""
 
     query: Query
     sdk: SemVer | None
@@ -43,14 +43,14 @@ class Asked(NamedTuple):
 
     @property
     def offset(self) -> int:
-        # No catalog is so large that a page of eighteen digits is not past its end.
+        # A page number of more than eighteen digits is always past the end.
         return (int(self.page) - 1) * self.limit if len(self.page) <= 18 else 1 << 62
 
 
 class _Summary:
-    """A search result as it was last shown, and its versions that fit SDKs asked for so far.
+    """A search result as last shown, and its versions for the SDKs requested so far.
 
-    `text` is its JSON and the comma behind it. Among `compatible`, None is the latest version.
+    `text` is its JSON followed by a comma. In `compatible`, None is the latest version.
     """
 
     __slots__ = ("_after", "_before", "compatible", "count", "place", "text")
@@ -77,9 +77,9 @@ class _Summary:
 
 
 class _Answer:
-    """An answer, and what shows whether it is still valid. `revision` is the counts'.
+    """A response, and what shows whether it is still valid. `revision` is that of the counts.
 
-    It has its mark and the counts that it shows once it is kept.
+    It has its mark and the counts that it shows once it is cached.
     """
 
     __slots__ = ("content", "counts", "found", "mark", "revision")
@@ -94,7 +94,7 @@ class _Answer:
 
     @property
     def size(self) -> int:
-        """In memory, with a compressed form."""
+        """Memory, including a compressed form."""
         own = 2 * len(self.found.among) + _RESULT_BYTES * len(self.found.ids)
         return self.content.size * 3 // 2 + own + _OVERHEAD_BYTES
 
@@ -102,7 +102,7 @@ class _Answer:
         return self.found.ids == ids and self.counts == counts
 
     def note(self, found: Found, mark: Mark, revision: int) -> None:
-        """This is how things are now."""
+        """Record the current state."""
         self.found, self.mark, self.revision = found._replace(positions=[]), mark, revision
 
 
@@ -127,13 +127,15 @@ class SearchPages:
         self._answers: ByteBoundedCache[Asked, _Answer] = ByteBoundedCache(for_answers, room=room)
 
     def answer(self, index: SearchIndex, asked: Asked, *, is_kept: bool) -> AnyContent:
-        """What the index finds now. `is_kept`: nothing of the catalog is missing in the index."""
+        """What the index finds now. `is_kept`: the index has all changes, so the response may be
+        cached.
+        """
         revision, slots = self._counts.revision(), self._slots
         index.refresh()
         known = self._answers.items.get(asked)
         mark = None
         if known is not None and index.still_finds(known.mark):
-            # Where results are in the exact order of their counts, nobody was counted who is found.
+            # If results are in the exact order of their counts, none of them was counted.
             is_by_count = asked.query.order is Order.RELEVANCE and index.is_exact
             if is_by_count or known.revision == revision:
                 return known.content
@@ -153,7 +155,7 @@ class SearchPages:
 
     @property
     def misses(self) -> int:
-        """How many pages were made because there was none, or other counts."""
+        """How many pages were rendered because none was cached, or counts had changed."""
         return self._answers.misses
 
     def summaries(self, ids: Sequence[int]) -> bytes:
@@ -163,7 +165,7 @@ class SearchPages:
         return b"[" + texts[:-1] + b"]"
 
     def forget(self, widget_id: int) -> None:
-        """This widget has changed: any answer may be another now."""
+        """This widget has changed, and with it possibly any response."""
         self._summaries.drop(widget_id)
         self._answers.clear()
 
@@ -205,7 +207,7 @@ class SearchPages:
     def _compatible(
         self, ids: Sequence[int], summaries: Sequence[_Summary], sdk: SemVer
     ) -> list[bytes]:
-        """The newest version of each that fits, as JSON."""
+        """The newest compatible version of each, as JSON."""
         each = list(zip(ids, summaries, strict=True))
         new = [(widget_id, it) for widget_id, it in each if sdk not in it.compatible]
         found: dict[int, bytes | None] = {}
@@ -214,7 +216,7 @@ class SearchPages:
                 for widget_id, it in new:
                     record = self._documents.document(reading, widget_id)
                     found[widget_id] = self._find_compatible(record, it, sdk)
-        # Remembered, for few SDKs are asked for often.
+        # Cached, because the same few SDKs are requested often.
         for widget_id, it in new:
             entry = found[widget_id]
             if len(it.compatible) < _REMEMBERED_SDKS and (
@@ -230,12 +232,12 @@ class SearchPages:
     def _find_compatible(
         self, record: DocumentRecord, summary: _Summary, sdk: SemVer
     ) -> bytes | None:
-        """None: it is the latest version, as nearly always."""
+        """None: it is the latest version, as usual."""
         for it in _decode_outline(record.outline):
             if runs_on(sdk, sdk_version=it.sdk_version, is_yanked=it.is_yanked):
                 if it.place == summary.place:
                     return None
                 entry = with_cdn(record.entries_at(it.place), self._cdn_url)
-                # It need not be in memory twice.
+                # Avoids a second copy in memory.
                 return None if entry == summary.latest else entry
         return b"null"

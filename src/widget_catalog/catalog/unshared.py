@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from ..domain.errors import Busy
 from .large_content import WHOLE_BYTES, AnyContent, Packer
 
-# Of one worker: clients that do not read what they asked for cannot take more.
+# Per worker: clients that do not read their responses cannot use more.
 _MOST_BYTES = 32 << 20
 # Shorter parts are joined; longer ones are not copied.
 _SHORT_BYTES = 1 << 14
@@ -32,7 +32,7 @@ class UnsharedAnswers:
             )
         content = self._packer.content(pieces)
         self._bytes += size
-        # It is gone as soon as it is sent, or the client is.
+        # Released when it is sent, or the client has disconnected.
         weakref.finalize(content, self._release, size)
         return content
 

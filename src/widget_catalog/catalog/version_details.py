@@ -76,7 +76,9 @@ class VersionDetails:
         )
 
     def answer(self, key: str, slots: Sequence[int]) -> AnyContent | None:
-        """The version with this `scope/name/version`; None if there is none that is listed."""
+        """The version with this `scope/name/version`; None if it does not exist or is
+        not listed.
+        """
         widget, _, version = key.rpartition("/")
         known = self._kept.items.get(widget)
         detail = None if known is None else known.get(version)
@@ -114,7 +116,7 @@ class VersionDetails:
         self._kept.clear()
 
     def _render(self, widget: str, row: VersionRow) -> bytes:
-        """What follows the count."""
+        """The part after the count."""
         scope, _, name = widget.partition("/")
         entry = with_cdn(row.entry, self._cdn_url)
         bundle = _decode_bundle(entry)
@@ -156,7 +158,7 @@ class VersionDetails:
 
 
 def missing_in(some: Sequence[str], others: Sequence[str]) -> list[str]:
-    """Those of the others that are not among these, without duplicates."""
+    """The others that are not among these, without duplicates."""
     return [it for it in dict.fromkeys(others) if it not in some]
 
 

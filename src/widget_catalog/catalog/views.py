@@ -31,7 +31,7 @@ class View(NamedTuple, Generic[T]):
 
     @property
     def tag(self) -> str:
-        """It changes with the value, and is cheap to compare."""
+        """Changes with the value, and is cheap to compare."""
         return self.content.tag
 
     def read(self) -> T:
@@ -63,12 +63,12 @@ class Views:
         return View(self._catalog.search(query, sdk, str(page), limit), _decode_results)
 
     async def find_widget(self, key: str) -> View[WidgetDetail] | None:
-        """The listed widget with this `scope/name`, however large it is."""
+        """The listed widget with this `scope/name`, of any size."""
         content = await self._catalog.load_detail(key)
         return None if content is None else View(content, _decode_detail)
 
     def revision(self) -> int:
-        """A number that changes whenever anything but a count has changed."""
+        """A number that changes with everything except counts."""
         return self._catalog.revision
 
     def list_named(self, text: str, most: int) -> tuple[WidgetSummary, ...]:
@@ -82,11 +82,11 @@ class Views:
         return _decode_summaries(self._catalog.named(scope or None, name, most))
 
     def list_like(self, text: str, most: int) -> tuple[WidgetSummary, ...]:
-        """Widgets whose names look like a text that finds nothing."""
+        """Widgets with names similar to a text without results."""
         return _decode_summaries(self._catalog.like(normal(text), most))
 
     def permissions(self) -> list[str]:
-        """What any widget asks for, most frequent first."""
+        """All permissions that widgets need, most frequent first."""
         return self._catalog.list_permissions()
 
     def find_version(self, scope: str, name: str, version: str) -> VersionBeside | None:
@@ -95,7 +95,7 @@ class Views:
         return None if content is None else _decode_beside(content.body)
 
     def list_revoked(self, scope: str, name: str) -> Mapping[str, str]:
-        """The versions of this widget that must not run, each with the reason."""
+        """The revoked versions of this widget, each with the reason."""
         return self._catalog.list_revoked(scope, name)
 
     def find_number(self, key: str) -> int | None:
@@ -106,7 +106,7 @@ class Views:
         return self._catalog.find_style(scope, name, version)
 
     def list_addresses(self, part: int) -> list[tuple[str, str, int]]:
-        """Scope, name and time of the last change of the listed widgets of a part of all."""
+        """Scope, name and time of the last change of the listed widgets in a part."""
         return self._catalog.list_addresses(part)
 
     def count_parts(self) -> int:

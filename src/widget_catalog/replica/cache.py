@@ -7,7 +7,7 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 _SLOTS = 1 << 16
-# What was offered is forgotten after at least so many others that were not kept.
+# Offers are forgotten after at least this many others that were not cached.
 _LEAST_OFFERS = 1_000
 
 
@@ -30,7 +30,7 @@ class ByteBoundedCache(Generic[K, V]):
         One huge item must not evict everything else: by default, an item may take half the share.
         """
         self.items: dict[K, V] = {}
-        # Ordered, because a plain dict steps over all that was deleted to find its first key.
+        # Ordered, because a plain dict skips over all deleted entries to find its first key.
         self._sizes: OrderedDict[K, int] = OrderedDict()
         self._max_bytes = max_bytes
         self._max_item_bytes = max_bytes // 2 if max_item_bytes is None else max_item_bytes
@@ -39,7 +39,7 @@ class ByteBoundedCache(Generic[K, V]):
         """How often something was offered or put, because it was not here or had changed."""
         self._room = CacheRoom(max_bytes) if room is None else room
         self._room.caches.append(self)
-        # A byte of the hash of what was offered last, by the rest of it.
+        # One byte of the hash of the last offered key, indexed by the rest of it.
         self._offered = bytearray(_SLOTS)
         self._offers = 0
 

@@ -10,7 +10,7 @@ _FAILED = 1
 def start(work: Callable[[], int]) -> int:
     """Returns its process id. It exits with the exit code that `work` returns."""
     with warnings.catch_warnings():
-        # Of threads that the child does not have: it needs none.
+        # About threads, which the child does not need.
         warnings.simplefilter("ignore", DeprecationWarning)
         child = os.fork()
     if child == 0:

@@ -59,7 +59,7 @@ def check_replica(
         progress(len(some.sound) + len(some.damaged))
     found.mended += _check_tables(store, replica)
     if found.mended:
-        # Where something is wrong, more may be: nothing is patched.
+        # If something is wrong, more may be: nothing is patched.
         replica.rebuild(store)
     found.counts = replica.mend_counts(store)
     return found
@@ -140,7 +140,7 @@ def _check_tables(store: Store, replica: Replica) -> list[str]:
         with store.reading() as connection:
             count, newest = widgets.count_widgets(connection), feed.latest_seq(connection)
         if newest != replica.applied_seq():
-            return []  # Somebody is writing: what was read does not belong together.
+            return []  # Another process is writing, so the reads are not consistent.
         with faults_named(), file.reading() as reading:
             entries = [reading.stat(it)["entries"] for it in (file.keys, file.documents)]
     if max(entries) > count:

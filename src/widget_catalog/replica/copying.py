@@ -61,7 +61,7 @@ def copied_replica(folder: Path) -> Iterator[ReplicaCopy | None]:
             yield ReplicaCopy(facts, stream)
             is_at_end = not stream.read(1)
     finally:
-        # One that is not wanted any more finds nobody at the other end.
+        # If the copy is no longer needed, the pipe is closed.
         code = child.wait(sender)
     if is_at_end and code != _DONE:
         raise StoreUnavailable("The read model cannot be copied.")
@@ -76,10 +76,10 @@ def _send(path: Path, reading: int, writing: int) -> int:
             widgets = transaction.stat(file.listings)["entries"]
         facts = ReplicaFacts(file.id, state.format, widgets, path.stat().st_size, state.applied)
         os.write(writing, msgspec.json.encode(facts) + b"\n")
-        # As the file is, with the room that is free in it: that follows no page.
+        # Includes free pages, because that follows no page.
         file.environment.copyfd(writing)
     except Exception:
-        return _FAILED  # It prints nothing: its parent may have ended.
+        return _FAILED  # Prints nothing, because the parent may have ended.
     return _DONE
 
 

@@ -13,8 +13,9 @@ from .source import numbers
 
 
 class StoredCounts(NamedTuple):
-    """Widgets by number, and the count that is stored of each. Arrays, as after a restore there are
-    as many as there are widgets."""
+    """Widget numbers and their stored counts. Arrays, because after a restore all widgets are
+    included.
+    """
 
     ids: Array
     counts: Array

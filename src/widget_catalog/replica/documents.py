@@ -61,7 +61,7 @@ class Documents:
         return self._snapshot
 
     def look(self) -> None:
-        """Go over to the file that has taken the place of the open one, if any. In no snapshot."""
+        """Switch to the current file if the open one was replaced. Not inside a snapshot."""
         path = find_current(self.path)
         if path is not None and path != self.file.path:
             opened = open_current(self.path)
@@ -71,7 +71,7 @@ class Documents:
 
     @property
     def identity(self) -> str:
-        """Of the file: another one may be other than the feed says."""
+        """Identifies the file: another one may differ in other ways than the feed says."""
         return self.file.id
 
     def state(self) -> State:
@@ -85,7 +85,7 @@ class Documents:
     def find(self, reading: Reading, key: str) -> DocumentRecord | None:
         """The document of the widget with this `scope/name`; None if there is no such widget.
 
-        It is a view of the file, for as long as the snapshot lasts.
+        It is a view of the file, valid for the duration of the snapshot.
         """
         file = self.file
         name = key.replace("/", "\0").encode()
@@ -95,7 +95,7 @@ class Documents:
             return None
         widget_id, flags = KEY.unpack(found)
         it = self.document(reading, widget_id)
-        # A damaged table would lead to another widget's document.
+        # A damaged table could lead to another widget's document.
         if (it.flags ^ flags) & LISTED or it.key_hash != full_hash(name):
             raise damaged(f"the document of {key}")
         return it
@@ -107,12 +107,12 @@ class Documents:
             return b"" if it is None else it.styles
 
     def _require_unknown(self, reading: Reading, key: bytes, what: str) -> None:
-        """What is not found is nobody's, or lost; every key is known in two tables."""
+        """A missing key is unknown, or lost; every key is in two tables."""
         if reading.get(member_key(key), db=self.file.members) is not None:
             raise damaged(what)
 
     def document(self, reading: Reading, widget_id: int) -> DocumentRecord:
-        """The same by number, of a widget that is known to be there."""
+        """The same by number, for an existing widget."""
         found = reading.get(number_key(widget_id), db=self.file.documents)
         it = None if found is None else DocumentRecord(found)
         if it is None or it.id != widget_id:
@@ -120,7 +120,7 @@ class Documents:
         return it
 
     def list_summaries(self, ids: Sequence[int]) -> list[SummaryRow]:
-        """Of all these widgets."""
+        """The summaries of all these widgets."""
         with self._snapshot as reading:
             found = [self.document(reading, it) for it in ids]
             return [SummaryRow(it.id, it.head, it.entries_at(it.place), it.place) for it in found]
@@ -179,13 +179,13 @@ class Documents:
                 yield KEY.unpack(cursor.value())
                 is_found = cursor.next()
 
-    # The feed's end, as far as it is applied here
+    # The applied end of the feed
 
     def latest_seq(self) -> int:
         return self.state().seq
 
     def is_importing(self) -> bool:
-        """Whether an accepted import is being carried out."""
+        """Whether an accepted import is being written."""
         return self.state().is_importing
 
     def list_changes(self, after: int) -> list[ChangeRow] | None:
@@ -203,7 +203,9 @@ class Documents:
             return [it for it in rows if it is not None] if is_whole else None
 
     def list_scattered_changes(self, after: int, most: int) -> list[int]:
-        """The numbers of widgets that changed after this, at most so many of them at a time."""
+        """The numbers of widgets that changed after this, only from transactions with at most this
+        many.
+        """
         with self._snapshot as reading, reading.cursor(self.file.changes) as cursor:
             if not cursor.set_range(number_key(after + 1)):
                 return []
@@ -214,10 +216,12 @@ class Documents:
         scattered: list[int] = ids[np.isin(changed_at, times[counts <= most])].tolist()
         return scattered
 
-    # What the search index is made of
+    # Input of the search index
 
     def highest_id(self) -> int:
-        """The largest number of a widget; numbers are dense, so about how many there are."""
+        """The largest number of a widget; numbers are dense, so this approximates the number of
+        widgets.
+        """
         with self._snapshot as reading, reading.cursor(self.file.listings) as cursor:
             return int.from_bytes(cursor.key(), "big") if cursor.last() else 0
 
@@ -233,13 +237,13 @@ class Documents:
                     yield columns
 
     def check_listings(self) -> None:
-        """Raises DataDamaged if the search index cannot be made of what is listed."""
+        """Raises DataDamaged if the search index cannot be built from the listings."""
         listed = sum(len(some.ids) for some in self.stream_listings())
         if listed != len(self.list_ids_by_name()):
             raise damaged("the table of names")
 
     def list_listings(self, ids: Sequence[int]) -> list[ListingRow]:
-        """Of those of these widgets that are listed."""
+        """The listings of those of these widgets that are listed."""
         with self._snapshot as reading:
             found = (self.find_listing(reading, it) for it in ids)
             return [listing_row(it) for it in found if it is not None and it.is_listed]
@@ -259,7 +263,7 @@ class Documents:
             return np.ascontiguousarray(listed)
 
     def find_id_before(self, scope: str, name: str) -> int | None:
-        """The listed widget that stands just before this place by scope and name."""
+        """The listed widget just before this position by scope and name."""
         with self._snapshot as reading, reading.cursor(self.file.keys) as cursor:
             has_later = cursor.set_range(key_of(scope, name))
             is_found = cursor.prev() if has_later else cursor.last()
@@ -272,9 +276,8 @@ class Documents:
 
 
 class _Snapshot:
-    """A transaction of a reader, begun by the outermost `with` and ended by it.
-
-    None is held in between: it would keep room in the file from being used again.
+    """A read transaction, started by the outermost `with` and ended by it. None is held in
+    between: it would prevent free pages from being reused.
     """
 
     __slots__ = ("_depth", "_of", "_transaction", "is_closed")
@@ -309,7 +312,7 @@ class _Snapshot:
             transaction.abort()
         if isinstance(fault, lmdb.Error):
             raise named(fault) from fault
-        if isinstance(fault, struct.error):  # Fewer bytes than were written.
+        if isinstance(fault, struct.error):  # The record is truncated.
             raise damaged("something") from fault
 
 

@@ -1,7 +1,7 @@
-"""Records of widgets, made from the rows that the store has of them, or before it has any.
+"""Encodes widgets as records, from their rows in the store, or before these exist.
 
-The processes that rebuild a replica, or draft the widgets of an import, load this and no more than
-it needs: no database, no LMDB.
+Processes that rebuild a replica, or draft the widgets of an import, import only this and its few
+dependencies: no database, no LMDB.
 """
 
 from typing import NamedTuple
@@ -22,7 +22,7 @@ Encoded = tuple[list[Row], list[tuple[int, str, str, str]]]
 
 
 class Records(NamedTuple):
-    """All that is kept of a widget, as plain values: another process may have made them."""
+    """All records of a widget, as plain values, which may come from another process."""
 
     id: int
     scope: str
@@ -40,13 +40,15 @@ read_picture = msgspec.msgpack.Decoder(Records).decode
 
 
 def draw(widget: Widget) -> bytes:
-    """What a writer keeps of a widget until its change is applied: its records, but for the number
-    and the time of the change. So nearly all of the encoding is done where the widget is made."""
+    """The prepared records of a widget, without its number and the time of the change. A writer
+    keeps them until the change is applied, so that nearly all of the encoding is done where the
+    widget is created.
+    """
     return _pack(records_of(0, 0, render(widget)))
 
 
 def numbered(it: Records, widget_id: int, changed_at: int) -> Records:
-    """Of a picture: the records of the widget with this number, which changed then."""
+    """Prepared records completed with the widget's number and the time of its change."""
     return Records(
         widget_id,
         it.scope,

@@ -21,14 +21,14 @@ from .rows import FeedEntry
 
 _CURRENT = "current"
 _SUFFIX = ".mdb"
-# Of addresses, not of memory or disk.
+# Address space, not memory or disk.
 _MAP_BYTES = 1 << 37
 _MAX_READERS = 500
-# What a place in the table of readers takes, and what stands before them.
+# The size of a slot in the reader table, and of the table's header.
 _READER_BYTES, _READERS_HEAD_BYTES = 64, 4096
-# Read transactions that are kept to be used again: to begin one then costs half.
+# Read transactions kept for reuse, which halves the cost of starting one.
 _SPARE_TRANSACTIONS = 8
-# LMDB 0.9: its format has been the same for ten years.
+# LMDB 0.9, whose format has not changed for ten years.
 _ENGINE = 0
 
 _TABLES = (
@@ -65,7 +65,7 @@ class ReplicaFile:
     """Opened once per process, however many threads read from it; not usable after a fork.
 
     `keys`      scope NUL name   the widget's number, and flags
-    `members`   hash of a key or scope   empty: what is not found in `keys` must not be here
+    `members`   hash of a key or scope   empty: a key missing from `keys` must not be here
     `scopes`    scope            when it last changed, and how many widgets it has
     `listings`  number           input of the search index
     `documents` number           the rendered widget
@@ -140,7 +140,7 @@ class ReplicaFile:
 
 
 _lock = threading.Lock()
-# By process as well: what a fork has inherited is not its own.
+# Also by process id: an environment inherited by a fork must not be used.
 _opened: dict[tuple[int, Path], ReplicaFile] = {}
 
 

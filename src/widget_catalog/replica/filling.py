@@ -22,7 +22,7 @@ from .source import change_times, entry_of
 from .writing import KEPT_CHANGES, ReplicaWriter
 
 _BATCH = 500
-# So many are not worth another process: they take a second or two.
+# Up to this many batches take a second or two, which does not justify another process.
 _BATCHES_ALONE = 10
 _BATCHES_A_TRANSACTION = 10
 _CHANGES_AT_ONCE = 5_000
@@ -38,7 +38,7 @@ def no_bar(_total: int) -> Iterator[Progress]:
 
 
 def fill(file: ReplicaFile, store: Store, bar: Bar) -> list[str]:
-    """Gives what is wrong with widgets that are damaged in the store."""
+    """Returns errors about widgets that are damaged in the store."""
     damage = []
     with (
         store.reading() as connection,
@@ -68,8 +68,9 @@ def fill(file: ReplicaFile, store: Store, bar: Bar) -> list[str]:
 
 
 def _stream(connection: Snapshot, changed_at: Array, now_ms: int) -> Generator[Asked, None, None]:
-    """To be closed before the connection is. While rows are worked on, the next ones are on their
-    way, by a thread: a database on another machine does its part meanwhile."""
+    """Must be closed before the connection. A thread reads the next rows while the previous ones
+    are processed, so that a database on another machine works in parallel.
+    """
     with ThreadPoolExecutor(1) as reader:
         coming = reader.submit(widgets.read_rows, connection, 0, _BATCH)
         while rows := coming.result():
@@ -78,7 +79,7 @@ def _stream(connection: Snapshot, changed_at: Array, now_ms: int) -> Generator[A
 
 
 def fill_changes(file: ReplicaFile, connection: Snapshot, newest: Change | None) -> None:
-    """The newest changes, for those who follow them; and how far it has come."""
+    """Write the newest changes, for readers that follow them, and the applied position."""
     after = max(0, newest.seq - KEPT_CHANGES) if newest is not None else 0
     while rows := feed.list_changes(connection, after, _CHANGES_AT_ONCE):
         after = rows[-1].seq

@@ -31,12 +31,12 @@ _log = structlog.get_logger("widget_catalog.follower")
 
 # How often an idle follower checks whether it should take over.
 _RELIEF_S = 0.2
-# How often the database is asked, if it says nothing of itself.
+# How often the database is queried if there are no notifications.
 _BEAT_S = 0.5
-# How often changes and counts are looked for without a notification.
+# How often to look for changes and counts without a notification.
 _POLL_S = 1.0
 _RETRY_S = 0.5
-# How often other nodes are looked at.
+# How often to check the other nodes.
 _NODES_S = 5.0
 
 
@@ -104,11 +104,11 @@ class Follower:
                     self._is_new.set()
                     self._hear(listening)
             except ReadOnlyServer as fault:
-                # In this order: none is made in between.
+                # In this order, so that no connection is opened in between.
                 self._status.database_became_read_only()
                 self._status.end_connections()
                 self._note_fault("The database takes no writes. Reads go on.", fault)
-            except Exception as fault:  # The driver's, or the network's.
+            except Exception as fault:  # An error of the driver or the network.
                 self._status.database_failed()
                 self._note_fault("The database does not answer. Reads go on.", fault)
 
@@ -126,7 +126,8 @@ class Follower:
             if not (self._status.is_database_up() and self._status.silent_s):
                 continue
             present = self._status.host
-            with contextlib.suppress(Exception):  # The driver's, or the network's: none is found.
+            # An error of the driver or the network: no host is found.
+            with contextlib.suppress(Exception):
                 found = self._listen(present + 1)
                 found.close()
                 if found.host != present and self._status.silent_s:
@@ -134,12 +135,12 @@ class Follower:
                     self._status.host_moved(found.host)
 
     def _hear(self, listening: Listening) -> None:
-        """Until this ends, or the connection fails."""
+        """Runs until this ends, or the connection fails."""
         looked_at = 0.0
         while not self._ended.is_set():
             newest_seq, schema = listening.look()
             self._note_release(schema)
-            if schema >= SCHEMA:  # Else it is migrated first.
+            if schema >= SCHEMA:  # Otherwise it is migrated first.
                 self._status.database_answered(newest_seq, is_newer=schema > SCHEMA)
                 if self._is_failing:
                     _log.info("The database answers again.")
@@ -174,7 +175,7 @@ class Follower:
             if self._ended.is_set():
                 return
             try:
-                if self._schema < SCHEMA:  # It was down when this node was started.
+                if self._schema < SCHEMA:  # The database was down when this node started.
                     migrate(self._store)
                 self._replica.apply(self._store)
                 self._status.applied(self._replica.applied_seq())

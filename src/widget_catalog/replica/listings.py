@@ -11,8 +11,8 @@ from .records import CHECKSUM_BYTES, damaged
 from .rendering import Document
 from .rows import TEXT_SEPARATOR, Listing, ListingColumns, ListingRow
 
-# Checksum of the rest, number, time of the last change, when the widget was created and its
-# latest version released, how many versions, two flags.
+# Checksum of the rest, number, time of the last change, times of the widget's creation and of its
+# latest release, number of versions, two flags.
 _LISTING = struct.Struct("<IqqqqIBB")
 _LISTING_BYTES = _LISTING.size
 _NUMBER_AND_CHANGE = struct.Struct("<qq")
@@ -30,7 +30,7 @@ _LISTING_HEADS = np.dtype(
     ]
 )
 _OFFICIAL: tuple[bool | None, ...] = (None, False, True)
-# Instead of a description there may be none, which is not the same as an empty one.
+# Marks a missing description, which differs from an empty one.
 _NO_DESCRIPTION = b"\1"
 
 
@@ -114,7 +114,7 @@ def listing_row(it: Listing) -> ListingRow:
 
 
 def split_texts(record: bytes) -> list[bytes]:
-    """Scope, name, display name, SDK ranges, permissions, description. No text holds a NUL."""
+    """Scope, name, display name, SDK ranges, permissions, description. No text contains a NUL."""
     return record[_LISTING_BYTES:].split(b"\0")
 
 

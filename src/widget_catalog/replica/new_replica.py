@@ -1,7 +1,7 @@
-"""NewReplica: the replica of a catalog that was empty, made while its widgets are imported.
+"""NewReplica: the replica of a catalog that was empty, built while its widgets are imported.
 
-When the import is committed, the new file takes the place of the old one, as after a rebuild. If
-it is not, or if the process is killed, the file is removed, and the old one is still right.
+When the import is committed, the new file replaces the old one, as after a rebuild. If it is not,
+or if the process is killed, the file is removed, and the old one is still valid.
 """
 
 import contextlib
@@ -18,13 +18,13 @@ from .filling import fill_changes
 from .mapped_memory import release_mapped
 from .writing import ReplicaWriter
 
-# So many are put in one transaction: each writes most of the pages of the tables by key again.
+# Widgets per transaction: each transaction rewrites most pages of the tables by key.
 _AT_ONCE = 5_000
 
 
 class NewReplica:
     def __init__(self, file: ReplicaFile, at_ms: int, lock: contextlib.ExitStack) -> None:
-        """All widgets change at this time. `lock` is held by who makes a new file."""
+        """All widgets change at this time. `lock` is the held lock for building a new file."""
         self.path = file.path
         self._file = file
         self._at_ms = at_ms
@@ -42,7 +42,7 @@ class NewReplica:
                 numbered(read_picture(cast(bytes, it)), number, self._at_ms)
                 for number, it in pictures
             ]
-        except (msgspec.DecodeError, TypeError):  # Drawn by another release.
+        except (msgspec.DecodeError, TypeError):  # Prepared by another release.
             self._is_whole = False
             return
         if records[0].id > self._highest_id:

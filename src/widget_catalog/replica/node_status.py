@@ -12,15 +12,15 @@ from pathlib import Path
 from ..domain.errors import DatabaseDown, DatabaseReadOnly, OlderRelease
 from .revision import allocate
 
-# Nobody has heard of the database for so long: it is taken to be down.
+# After this long without a response, the database is considered down.
 _SILENT_MS = 5_000
-# The follower asks it twice a second.
+# The follower queries it twice per second.
 _USUAL_MS = 1_500
 _ANSWERED_AT, _IS_UP, _NEWEST, _APPLIED, _BEHIND_SINCE, _COUNTED, _IS_NEWER, _HOST, _MOVED_AT = (
     range(9)
 )
 _BYTES = 8 * 9
-# What _IS_UP says.
+# Values of _IS_UP.
 _DOWN, _UP, _READ_ONLY = range(3)
 
 
@@ -59,7 +59,7 @@ class NodeStatus:
         elif self._words[_BEHIND_SINCE] == 0:
             self._words[_BEHIND_SINCE] = _now_ms()
 
-    # What the others ask
+    # Called by other code
 
     def is_database_up(self) -> bool:
         return self._words[_IS_UP] == _UP and not self.is_silent()
@@ -82,7 +82,9 @@ class NodeStatus:
             raise DatabaseDown
 
     def check_release(self) -> None:
-        """Raises OlderRelease if what this release writes may not be what a newer one expects."""
+        """Raises OlderRelease if a newer release has migrated the database, and may expect other
+        data.
+        """
         if self.is_newer:
             raise OlderRelease
 
@@ -116,7 +118,7 @@ class NodeStatus:
     def _silent_ms(self) -> int:
         return _now_ms() - self._words[_ANSWERED_AT]
 
-    # From which transaction on counts of other nodes must be looked for: see store/downloads.py.
+    # The first transaction whose counts may not have been read: see store/downloads.py.
 
     @property
     def counted(self) -> int:
@@ -126,7 +128,7 @@ class NodeStatus:
     def counted(self, transaction: int) -> None:
         self._words[_COUNTED] = transaction
 
-    # Which of the hosts in the database's address takes writes, as far as is known.
+    # The host of the database's address that accepts writes, as far as known.
 
     @property
     def host(self) -> int:
@@ -151,7 +153,7 @@ class NodeStatus:
         """
         now_ms, moved_ms = _now_ms(), self._words[_MOVED_AT]
         silent_ms = now_ms - _SILENT_MS if self.is_silent() else 0
-        # The clock begins anew when the machine is started; the file may be older.
+        # The clock restarts when the machine boots; the file may be older.
         return max(silent_ms, moved_ms if moved_ms <= now_ms else 0) / 1000
 
 

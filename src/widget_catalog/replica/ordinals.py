@@ -48,7 +48,7 @@ class Rows:
         return self.items[self.starts[i] : self.starts[i + 1]]
 
     def each(self, rows: Array) -> list[Array]:
-        """Just these rows, one by one."""
+        """These rows, one by one."""
         begins, ends = self.starts[rows].tolist(), self.starts[rows + 1].tolist()
         return [self.items[begin:end] for begin, end in zip(begins, ends, strict=True)]
 
@@ -57,7 +57,7 @@ class Rows:
         return self.items[self.starts[first] : self.starts[last]]
 
     def gather(self, rows: Array) -> Array:
-        """The items of just these rows."""
+        """The items of these rows."""
         begins = self.starts[rows]
         lengths = self.starts[rows + 1] - begins
         shift = np.repeat(begins - np.cumsum(lengths) + lengths, lengths)
@@ -85,7 +85,7 @@ class Groups:
 
     @staticmethod
     def members(names: Sequence[str]) -> tuple[list[str], Rows]:
-        """The groups, and who is in each; `names` has the group of every ordinal, in order."""
+        """The groups and their members; `names` has the group of every ordinal, in order."""
         numbers: defaultdict[str, int] = defaultdict()
         numbers.default_factory = numbers.__len__
         group = np.fromiter(map(numbers.__getitem__, names), np.int32, len(names))

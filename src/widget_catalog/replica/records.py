@@ -18,20 +18,22 @@ from ..store.checksums import checksum
 from .rendering import CDN_MARK, Document, Place
 from .rows import MAX_INLINE_BYTES, Listing
 
-# Counted up whenever the records or the rendering change: the replica is then rebuilt.
+# Incremented whenever the records or the rendering change: the replica is then rebuilt.
 FORMAT = 10
 
 Bytes: TypeAlias = bytes | memoryview
 
-# Not cut to a checksum's length: the tag of a detail is made of it.
+# Not truncated to 32 bits: the tag of a detail is derived from it.
 full_hash = xxhash.xxh3_64_intdigest
 
-# Of a document: its header, the text of its detail without the count, style sheets, outline.
-# What every reader needs: the checksum of all up to the count's place, number, flags, the key's
-# hash, the text's hash, lengths of the text and of what stands before the count.
+# A document: its header, the text of its detail without the count, style sheets, outline. The
+# header, which every reader needs: the checksum of everything up to the place of the count,
+# number, flags, the hashes of the key and of the text, the length of the text, and of its part
+# before the count.
 _DOCUMENT = struct.Struct("<IqBQQII")
-# Lengths of what stands between the count and the entries, of the entries, and of the style sheets;
-# where the latest version stands among the entries; checksums of it, style sheets and outline.
+# Lengths of the text between the count and the entries, of the entries, and of the style sheets;
+# the place of the latest version in the entries; checksums of it, the style sheets and the
+# outline.
 _PARTS = struct.Struct("<IIIIIIII")
 CHECKSUM_BYTES = 4
 _TEXT_AT = _DOCUMENT.size + _PARTS.size
@@ -41,13 +43,13 @@ _BEFORE_CREATED, _BEFORE_ENTRIES = b',"createdAt":"', b'"},"versions":'
 _BEFORE_LATEST = b',"latestVersion":'
 _NULL = b"null"
 
-# What leads to a widget: its number, and whether it is listed, or damaged in the store.
+# The entry of a key: the widget's number, and whether it is listed, or damaged in the store.
 KEY = struct.Struct("<qB")
 KEYS = np.dtype([("id", "<i8"), ("flags", "u1")])
 LISTED, LOST = 1, 2
-# Flags of a document beside: it holds marks for the CDN's address; nobody says if it is official.
+# Further flags of a document: it contains markers for the CDN URL; `isOfficial` is null.
 _MARKED, _NULL_OFFICIAL = 4, 8
-# A scope: when it last changed, how many widgets it has, and the checksum of both with its name.
+# A scope: when it last changed, its number of widgets, and the checksum of both with its name.
 SCOPE = struct.Struct("<qII")
 CHANGE = struct.Struct("<qq")
 
@@ -69,7 +71,7 @@ def scope_checksum(scope: bytes, changed_at: int, count: int) -> int:
 
 
 def encode_document(number: int, it: Document) -> bytes:
-    # In a detail alone it is never null: the fields of a detail keep their types.
+    # Only in a detail, it is never null, because the fields of a detail keep their types.
     is_null = it.head.endswith(_NULL)
     head = it.head.removesuffix(_NULL) + b"false" if is_null else it.head
     before = b"%b%b%b" % (_BEFORE_HEAD, head, _BEFORE_COUNT)
@@ -77,7 +79,7 @@ def encode_document(number: int, it: Document) -> bytes:
     after = b"%b%b}" % (_BEFORE_LATEST, msgspec.json.encode(it.latest_version))
     text = b"".join((before, between, it.entries, after))
     flags = it.is_listed * LISTED | is_null * _NULL_OFFICIAL
-    # To look for one byte costs next to nothing.
+    # Searching for one byte is almost free.
     flags |= (b"\\" in it.entries and CDN_MARK in it.entries) * _MARKED
     key = key_of(it.scope, it.name)
     header = _DOCUMENT.pack(
@@ -97,7 +99,7 @@ def encode_document(number: int, it: Document) -> bytes:
 
 
 def numbered_document(record: bytes, number: int) -> bytes:
-    """A document of `encode_document`, as it is for the widget with this number."""
+    """A document of `encode_document` for the widget with this number."""
     before = _DOCUMENT.unpack_from(record)[-1]
     head = number.to_bytes(8, "little") + record[_NUMBER_ENDS : _TEXT_AT + before]
     written = checksum(head).to_bytes(CHECKSUM_BYTES, "little")
@@ -140,7 +142,7 @@ class DocumentRecord:
 
     @property
     def text(self) -> "tuple[Bytes, Bytes]":
-        """The detail: what stands before the count, and what stands behind it."""
+        """The detail: the parts before and after the count."""
         record = self._record
         if full_hash(record[_TEXT_AT : self._end]) != self.hash:
             raise self._damaged()
@@ -175,7 +177,7 @@ class DocumentRecord:
 
     @property
     def place(self) -> Place:
-        """Of the latest version."""
+        """The place of the latest version."""
         return Place(*self._parts[3:6])
 
     @property
@@ -251,7 +253,7 @@ class DocumentRecord:
         self, listing: Listing, revocations: bytes, manifests: tuple[tuple[str, str], ...]
     ) -> Document:
         """The complete document. Raises DataDamaged if any part is damaged."""
-        entries = self.entries  # First: so all of the text is checked.
+        entries = self.entries  # First, because this verifies the whole text.
         styles_checksum, outline_checksum = self._parts[6:]
         return Document(
             listing.scope,

@@ -17,27 +17,26 @@ from ..domain.clock import iso, to_ms
 from ..domain.widgets import Version, Widget
 from ..store.checksums import checksum
 
-# Where the CDN's address goes: it is a setting, so it is filled in when a document is read.
-# An encoded NUL cannot come from anybody's text, which holds none.
+# The marker for the CDN URL, which is a setting and filled in when a document is read. No text
+# contains an encoded NUL.
 _CDN = "\0"
 CDN_MARK = b'"\\u0000/'
 
 
-# Between the items of a list in a listing; it is in nobody's text.
+# Separates the items of a list in a listing; no text contains it.
 FACET_SEPARATOR = "\1"
 
 
 class Document(NamedTuple):
-    """What the read model keeps of a widget. `entries` is the JSON array of all its versions,
-    newest first.
+    """A widget in the read model. `entries` is the JSON array of all its versions, newest first.
 
     `styles` are the style sheets of those that have one: JSON, `{version: [size, hash]}`.
     `revocations` are its revoked versions: JSON, an array of `RevokedVersion`, or nothing.
     `manifests` are the manifests that versions were published with, by the version's identity.
-    `outline` says where each version stands in `entries`: JSON, an array of `Outline`.
+    `outline` has the place of each version in `entries`: JSON, an array of `Outline`.
     `created_ms`, `released_ms` (the latest version's), `sdk_ranges` (of versions not yanked) and
-    `permissions` (the latest version's) are what people sort and filter by; the lists are joined
-    by FACET_SEPARATOR.
+    `permissions` (the latest version's) are for sorting and filtering; the lists are joined by
+    FACET_SEPARATOR.
     """
 
     scope: str
@@ -82,7 +81,7 @@ class Place(NamedTuple):
 
 
 class Outline(NamedTuple):
-    """What decides whether a version is meant, its place among the entries, and its checksum."""
+    """What decides whether a version matches, its place among the entries, and its checksum."""
 
     version: str
     sdk_version: str
@@ -96,7 +95,7 @@ class Outline(NamedTuple):
         return Place(self.start, self.length, self.checksum)
 
 
-# What a version declares after the texts that it may have from its widget.
+# The declared fields of a version after the texts it may share with its widget.
 _after_texts = attrgetter(*Declared.__struct_fields__[4:])
 _encode = msgspec.json.Encoder().encode
 
@@ -119,7 +118,7 @@ def render(widget: Widget) -> Document:
         entry = _encode(_entry(scope, name, number, is_withdrawn, widget, version))
         entries.append(entry)
         length, written = len(entry), checksum(entry)
-        # A plain tuple: an import makes millions of these.
+        # A plain tuple, because an import creates millions of these.
         outline.append((number, version.sdk_version, is_withdrawn, start, length, written))
         if latest is None and not is_withdrawn:
             latest, place = version, (start, length, written)
@@ -127,7 +126,7 @@ def render(widget: Widget) -> Document:
     encoded_outline, encoded_entries = _encode(outline), b"[" + b",".join(entries) + b"]"
     styles = _styles(widget)
     ranges = [it.sdk_version for it in widget.versions if not it.is_yanked]
-    # By place, like the entries.
+    # Positional, like the entries.
     return Document(
         scope,
         name,
@@ -155,7 +154,7 @@ def render(widget: Widget) -> Document:
 
 
 def detail_bytes(widget: Widget) -> int:
-    """The size of its detail in bytes, without what is filled in when it is read."""
+    """The size of its detail in bytes, without what is filled in on reading."""
     document = render(widget)
     return len(document.head) + len(document.entries)
 
@@ -176,7 +175,7 @@ def _entry(
     scope: str, name: str, number: str, is_withdrawn: bool, widget: Widget, version: Version
 ) -> VersionEntry:
     description, icon = version.description, version.icon
-    # By place: with names it takes longer, and an import makes millions of these.
+    # Positional arguments are faster, and an import creates millions of these.
     return VersionEntry(
         scope,
         name,
@@ -218,7 +217,7 @@ def _revocations(widget: Widget) -> bytes:
 
 def with_cdn(entries: bytes, cdn_url: str) -> bytes:
     """Fill in the CDN URL. `cdn_url` has no trailing slash."""
-    if b"\\" not in entries:  # No mark: to look for one byte costs next to nothing.
+    if b"\\" not in entries:  # No marker; searching for one byte is almost free.
         return entries
     return entries.replace(CDN_MARK, b'"' + cdn_url.encode() + b"/")
 

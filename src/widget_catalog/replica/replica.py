@@ -40,9 +40,9 @@ from .writing import Drawn, ReplicaWriter
 
 _log = structlog.get_logger("widget_catalog.replica")
 
-# So many changes are applied in one transaction.
+# Changes applied per transaction.
 _AT_ONCE = 2_000
-# So long a writer waits for others who apply; what they had to do may be done by then.
+# How long a writer waits for others that apply; its changes may be applied by then.
 _PATIENCE_S = 5.0
 _REBUILD_PATIENCE_S = 3_600.0
 
@@ -76,9 +76,9 @@ class Replica:
         self.draw = draw if applies else draw_nothing
         self._opened: ReplicaFile | None = None
         self._mutex = threading.Lock()
-        # A revision word, and the number of the change that it stands for.
+        # A value of the revision word, and the number of the corresponding change.
         self._shown = (0, -1)
-        # Why the last try to apply has failed.
+        # Why the last attempt to apply has failed.
         self.fault: str | None = None
 
     # Called by the store
@@ -88,9 +88,9 @@ class Replica:
 
     def committing(self, tx: Write) -> None:
         if self._is_shared:
-            return  # Somebody follows the feed all the time.
+            return  # The follower applies it.
         if not tx.is_public and tx.run(feed.LATEST_SEQ)[0][0] != self._shown_seq():
-            # A writer that was killed right after its commit has left this to the next one.
+            # A writer that was killed right after its commit left this to the next one.
             tx.tells_readers()
 
     def committed(self, tx: Write) -> None:
@@ -102,7 +102,7 @@ class Replica:
             self._counts.record(tx.counts.items())
 
     def begin_copy(self, at_ms: int) -> NewReplica | None:
-        """None if one is being made already."""
+        """None if one is already being built."""
         with contextlib.ExitStack() as held:
             lock = file_lock(self._rebuild_lock_file, 0.0, self._program)
             if held.enter_context(lock) is not None:
@@ -207,7 +207,8 @@ class Replica:
     ) -> None:
         """Under the lock, or on a file that no other process uses."""
         drawn = Drawn(pictures)
-        file.environment.reader_check()  # Readers that were killed would hold room in the file.
+        # Killed readers would keep pages of the file from being reused.
+        file.environment.reader_check()
         while self._apply_some(file, store, drawn):
             pass
 
@@ -238,7 +239,7 @@ class Replica:
         return len(rows) == _AT_ONCE
 
     def _records(self, connection: Snapshot, rows: Sequence[Change], drawn: Drawn) -> list[Records]:
-        """What has become of the widgets that changed. Of a damaged one, the document stays."""
+        """The records of the changed widgets. A damaged one keeps its document."""
         latest = {it.widget_id: it.seq for it in rows}
         changed_at = {it.widget_id: it.changed_at for it in rows}
         pictures = drawn.take(latest, rows[-1].seq) if rows else {}
@@ -266,7 +267,7 @@ class Replica:
     ) -> None:
         """Build a new replica next to the current one, which is used until the new one is ready."""
         with self._locked(self._rebuild_lock_file, _REBUILD_PATIENCE_S):
-            if not is_needed(store):  # Somebody else has made it meanwhile.
+            if not is_needed(store):  # Another process has built it meanwhile.
                 return
             remove_others(self.path)
             try:
@@ -323,7 +324,7 @@ class Replica:
             return True
         try:
             with store.writing(waits=waits) as tx:
-                # Nobody else writes meanwhile, and this changes nothing of what is stored.
+                # No other process writes meanwhile, and this changes no stored data.
                 self._counts.record_all(*wrong_counts(self._counts, tx.connection))
         except WriterBusy:
             return False
@@ -345,7 +346,7 @@ class Replica:
         with store.reading() as connection:
             if not len(wrong_counts(self._counts, connection).ids):
                 return 0
-        # Counted just now, and not in memory yet? Under the lock there is no such moment.
+        # A count may be committed but not in memory yet; under the lock this is excluded.
         with store.writing() as tx:
             wrong = wrong_counts(self._counts, tx.connection)
             self._counts.record_all(*wrong)

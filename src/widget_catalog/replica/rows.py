@@ -5,10 +5,10 @@ from typing import NamedTuple
 from .ordinals import Array
 from .rendering import Place
 
-# Stands between joined texts. A NUL is in no text: it is refused at the edge.
+# Separates joined texts. No text contains a NUL, which is rejected as input.
 TEXT_SEPARATOR = " \0 "
-# What is larger is read and compressed by a thread, in pieces: reading and compressing this
-# much takes about a millisecond at most, which the event loop can spare.
+# Larger documents are read and compressed by a thread, in chunks: reading and compressing this
+# much takes about a millisecond at most, which is acceptable on the event loop.
 MAX_INLINE_BYTES = 1 << 16
 
 
@@ -42,7 +42,7 @@ class SummaryRow(NamedTuple):
 
 
 class Listing(NamedTuple):
-    """All that a listing says."""
+    """The content of a listing."""
 
     id: int
     changed_at: int
@@ -60,7 +60,7 @@ class Listing(NamedTuple):
 
 
 class ListingRow(NamedTuple):
-    """What the search index needs to know of a listed widget."""
+    """The data of a listed widget for the search index."""
 
     id: int
     scope: str

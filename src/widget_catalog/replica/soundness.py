@@ -1,7 +1,7 @@
-"""Whether a replica's file is sound, found out in a separate process.
+"""Checks in a child process whether a replica's file is intact.
 
-LMDB believes its own pages: one that is damaged may end the process that reads it. So a start has
-a child walk through all of them first, and so has a worker that follows one that died.
+LMDB trusts its own pages: a damaged one may crash the process that reads it. So a start, and a
+worker whose predecessor died, first let a child read all of them.
 """
 
 import operator
@@ -23,15 +23,16 @@ from .records import KEYS, LISTED, SCOPE, DocumentRecord, member_key, scope_chec
 
 Reading: TypeAlias = "lmdb.Transaction[bytes]"
 
-# More at once take longer: what is given back is then no longer in the processor's cache.
+# Larger batches are slower, because freed memory is then no longer in the CPU cache.
 _AT_ONCE = 1_000
 _SOUND, _DAMAGED, _UNKNOWN = range(3)
 
 
 def is_sound(folder: Path, *, is_thorough: bool = False) -> bool:
-    """Also if there is none, or if that cannot be found out. `is_thorough` reads every document.
+    """Also true if there is none, or if that cannot be determined. `is_thorough` reads every
+    document.
 
-    To be asked before this process opens the replica.
+    Call this before this process opens the replica.
     """
     path = find_current(folder)
     if path is None:
@@ -46,7 +47,7 @@ def _walk_all(path: Path, *, is_thorough: bool) -> int:
         with faults_named(), file.environment.begin() as reading:
             _walk(file, reading, is_thorough=is_thorough)
     except (StoreUnavailable, OSError) as fault:
-        # A full disk, say, is not damage.
+        # Other errors, such as a full disk, are not damage.
         return _DAMAGED if isinstance(fault, DataDamaged) else _UNKNOWN
     return _SOUND
 
@@ -79,7 +80,7 @@ def are_scopes_sound(file: ReplicaFile) -> bool:
 
 
 def _check_scopes(file: ReplicaFile, reading: Reading) -> None:
-    """Raises ValueError if a scope does not have as many widgets as it says."""
+    """Raises ValueError if a scope does not have its recorded number of widgets."""
     counts: Counter[bytes] = Counter()
     for keys in _chunks(reading.cursor(file.keys).iternext(keys=True, values=False)):
         counts.update([key[: key.index(0)] for key in keys])
@@ -94,7 +95,7 @@ def _check_scopes(file: ReplicaFile, reading: Reading) -> None:
 
 
 def _check_listings(file: ReplicaFile, reading: Reading) -> None:
-    """Raises ValueError if not all is listed that should be, and DataDamaged."""
+    """Raises ValueError if listings are missing, and DataDamaged."""
     listed = 0
     for records in _chunks(reading.cursor(file.listings).iternext(keys=False, values=True)):
         listed += count_listed(records)

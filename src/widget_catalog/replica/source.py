@@ -1,4 +1,4 @@
-"""What a replica is made of: reads of the store, and whether both belong together."""
+"""Reads the input of a replica from the store, and checks whether both match."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from .rows import FeedEntry
 
 
 def fits(connection: Snapshot, state: State) -> bool:
-    """Whether it is of this format, and was made from this very store as it has been before."""
+    """Whether it has this format, and was built from an earlier state of exactly this store."""
     if state.format != State().format:
         return False
     if state.applied is None:
@@ -34,7 +34,7 @@ def change_times(connection: Snapshot) -> Array:
     """When each widget last changed, by number."""
     times = np.zeros(widgets.highest_id(connection) + 1, dtype=np.int64)
     for ids, changed_at in feed.stream_times(connection):
-        times[numbers(ids)] = numbers(changed_at)  # Of several, the last one stays.
+        times[numbers(ids)] = numbers(changed_at)  # The last of several wins.
     return times
 
 

@@ -1,4 +1,4 @@
-"""Reading one version of a widget, with the manifest that it was published with."""
+"""Reads one version of a widget, with its manifest as published."""
 
 from typing import NamedTuple
 
@@ -33,7 +33,7 @@ class VersionRow(NamedTuple):
 
 
 def find_version(documents: Documents, key: str, identity: str) -> VersionRow | None:
-    """None also where the widget is unlisted."""
+    """Also None if the widget is unlisted."""
     with documents.snapshot() as reading:
         it = documents.find(reading, key)
         if it is None or not it.is_listed:
@@ -44,7 +44,7 @@ def find_version(documents: Documents, key: str, identity: str) -> VersionRow | 
         if found is None:
             return None
         number, _, _, start, length, written = found
-        # Those after it in the list were published before it.
+        # The versions after it in the list were published earlier.
         before = next((one for one in versions if not one[2]), None)
         styles = it.styles
         style = _decode_styles(styles).get(number) if styles else None

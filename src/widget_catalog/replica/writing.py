@@ -1,4 +1,4 @@
-"""ReplicaWriter: puts widgets and changes into the replica's tables, inside one transaction."""
+"""ReplicaWriter: writes widgets and changes to the replica's tables, inside one transaction."""
 
 import contextlib
 from collections.abc import Iterable, Sequence
@@ -25,7 +25,7 @@ from .records import (
     version_key,
 )
 
-# A worker that is further behind than these reaches forgets all it has.
+# A worker that is further behind than this drops all its caches.
 KEPT_CHANGES = 50_000
 
 
@@ -35,24 +35,24 @@ class ReplicaWriter:
     def __init__(
         self, file: ReplicaFile, transaction: "lmdb.Transaction[bytes]", *, is_new: bool = False
     ) -> None:
-        """Into a new file, widgets are put in the order of their numbers, each once."""
+        """In a new file, widgets are added in the order of their numbers, each once."""
         self._file = file
         self._transaction = transaction
         self._is_new = is_new
-        # When each scope that was touched last changed, and how many widgets it has.
+        # When each affected scope last changed, and its number of widgets.
         self._scopes: dict[str, tuple[int, int]] = {}
         self._keys: dict[int, bytes] = {}
-        # Of a new file: by key, as neighbours are put in less time than others.
+        # In a new file: by key, because adjacent keys are written faster.
         self._leading: dict[bytes, bytes] = {}
 
     def put(self, it: Records) -> None:
-        """Over what was there."""
+        """Replaces existing records."""
         number, put, file = number_key(it.id), self._transaction.put, self._file
         put(number, it.listing, append=self._is_new, db=file.listings)
         put(number, it.document, append=self._is_new, db=file.documents)
         self._put_key(it.id, it.scope, it.name, LISTED if it.is_listed else 0, it.changed_at)
         for identity, manifest in it.manifests:
-            # What is there already is the same: a manifest never changes.
+            # An existing one is the same: a manifest never changes.
             manifest_key = version_key(it.id, identity)
             put(manifest_key, seal(manifest.encode()), overwrite=False, db=file.manifests)
         if it.revocations:
@@ -61,11 +61,11 @@ class ReplicaWriter:
             self._transaction.delete(number, db=file.revocations)
 
     def put_lost(self, widget_id: int, scope: str, name: str) -> None:
-        """A widget that the store has, but only damaged."""
+        """A widget whose rows in the store are damaged."""
         self._put_key(widget_id, scope, name, LOST, changed_at=0)
 
     def note(self, changes: Sequence[Change]) -> None:
-        """Let readers know of these; of very many, only the newest."""
+        """Add these changes for readers; of very many, only the newest."""
         for it in changes[-KEPT_CHANGES:]:
             key = self._keys.get(it.widget_id) or self._key_of(it.widget_id)
             happened = f"\0{it.kind}\0{it.version or ''}".encode()
@@ -108,7 +108,7 @@ class ReplicaWriter:
         return (0, 0) if found is None else SCOPE.unpack(found)[:2]
 
     def _key_of(self, widget_id: int) -> bytes:
-        """Of a widget that was not put: it is damaged in the store."""
+        """The key of a widget that was not written, because it is damaged in the store."""
         found = self._transaction.get(number_key(widget_id), db=self._file.listings)
         return b"\0" if found is None else decode_key(found)
 
@@ -120,14 +120,14 @@ class ReplicaWriter:
 
 
 class Drawn:
-    """Pictures that a writer has at hand, each to be used where the feed has nothing newer."""
+    """Prepared records of a writer, each used unless the feed has a newer change of that widget."""
 
     def __init__(self, batches: Iterable[PictureBatch]) -> None:
         self._batches = iter(batches)
         self._read: list[PictureBatch] = []
 
     def take(self, latest: dict[int, int], until: int) -> dict[int, Records]:
-        """Of the widgets whose latest changes are these, all of them up to this one."""
+        """The prepared records of the widgets with these latest changes, up to this one."""
         while not self._read or self._read[-1].latest_seq < until:
             batch = next(self._batches, None)
             if batch is None:
@@ -137,7 +137,7 @@ class Drawn:
         for seq, pictures in self._read:
             for widget_id, picture in pictures:
                 if isinstance(picture, bytes) and latest.get(widget_id, seq + 1) <= seq:
-                    # One that an older release has drawn is drawn again.
+                    # Records prepared by an older release are encoded again.
                     with contextlib.suppress(msgspec.DecodeError):
                         found[widget_id] = read_picture(picture)
         self._read = [it for it in self._read if it.latest_seq > until]

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from sqlalchemy.dialects import postgresql
 
 _MANY = 100_000
-# From so many rows on, COPY takes less time than inserts do, though it is a round trip more.
+# From this many rows on, COPY is faster than inserts, despite an additional round trip.
 _WORTH_COPYING = 10
 
-# For all but numbers and texts, the driver first checks whether it was configured how to write
-# them. What it finds at once costs half of what it does not find.
+# For types other than numbers and text, the driver first looks for a registered adapter. Finding
+# one takes half as long as finding none.
 sqlite3.register_adapter(NoneType, lambda nothing: nothing)
 sqlite3.register_adapter(bool, int)
 sqlite3.register_adapter(bytes, bytes)
@@ -68,14 +68,14 @@ def _copy_rows(connection: Connection, table: sa.Table, rows: Sequence[tuple[Any
             for row in rows:
                 copy.write_row(row)
     except psycopg.Error as fault:
-        # As SQLAlchemy would raise it.
+        # As raised by SQLAlchemy.
         raise sa.exc.DBAPIError.instance(
             statement, None, fault, psycopg.Error, hide_parameters=True, dialect=connection.dialect
         ) from fault
 
 
 def value_rows(dialect: str, rows: int, columns: int) -> str:
-    """What follows VALUES in SQL text: a parameter for each column."""
+    """The part of SQL text after VALUES: a parameter for each column."""
     mark = "?" if dialect == "sqlite" else "%s"
     row = f"({', '.join([mark] * columns)})"
     return ", ".join([row] * rows)
@@ -83,10 +83,10 @@ def value_rows(dialect: str, rows: int, columns: int) -> str:
 
 def insert_into(dialect: str, table: sa.Table) -> "sqlite.Insert | postgresql.Insert":
     """An insert that supports ON CONFLICT."""
-    # The one place where the dialects are named: ON CONFLICT is theirs, not the standard's.
+    # The only place that distinguishes dialects: ON CONFLICT is not standard SQL.
     if dialect == "sqlite":
         return sqlite.insert(table)
-    # Loaded only where it is used, as it takes a while.
+    # Slow to load, so only imported if used.
     from sqlalchemy.dialects import postgresql
 
     return postgresql.insert(table)
@@ -112,11 +112,11 @@ def stream_numbers(
 
 
 def keys_looked_up(dialect: str, count: int, *, for_driver: bool = False) -> str:
-    """The widgets with so many keys, looked up one by one: SQL text that follows FROM.
+    """SQL text after FROM for the widgets with this many keys, looked up one by one.
 
-    `(scope, name) IN (…)` would do, but for it SQLite reads the whole index. PostgreSQL's driver
-    takes far longer for a thousand parameters than for two lists. `for_driver`: with the marks of
-    the driver, which SQLAlchemy would take four times as long to make of its own.
+    For `(scope, name) IN (…)` SQLite would read the whole index. PostgreSQL's driver takes far
+    longer for a thousand parameters than for two lists. `for_driver`: with the placeholders of the
+    driver, which takes SQLAlchemy four times as long to create.
     """
     if dialect == "postgresql":
         scopes, names = ("%(scopes)s", "%(names)s") if for_driver else (":scopes", ":names")

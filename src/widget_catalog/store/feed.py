@@ -16,7 +16,7 @@ from .bulk import insert_rows, stream_numbers
 from .engine import Store, Transaction
 from .schema import changes
 
-# Asked for by every write: as text, which takes SQLAlchemy a third of the time.
+# Run by every write: as text, which takes SQLAlchemy a third of the time.
 LATEST_SEQ = "SELECT coalesce(max(seq), 0) FROM changes"
 
 

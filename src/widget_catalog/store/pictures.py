@@ -1,7 +1,7 @@
-"""Rendered documents of the widgets saved in a transaction, kept until they are applied.
+"""Prepared records of the widgets saved in a transaction, kept until they are applied.
 
 Those of a large import do not fit into memory. If the catalog was empty before, they go into a
-copy of it that the listener makes meanwhile, else into an anonymous temporary file.
+copy of it that the listener builds meanwhile, otherwise into an anonymous temporary file.
 """
 
 import marshal
@@ -16,7 +16,7 @@ _MOST_BYTES = 16 << 20
 
 
 class PictureBatch(NamedTuple):
-    """Numbers of widgets and their rendered documents, valid when the feed had reached
+    """Numbers of widgets and their prepared records, valid when the feed had reached
     `latest_seq`.
     """
 
@@ -25,13 +25,13 @@ class PictureBatch(NamedTuple):
 
 
 class NewCopy(Protocol):
-    """Made of all widgets of a catalog, while they are saved."""
+    """A copy built from all widgets of a catalog, while they are saved."""
 
     def add(self, batch: PictureBatch) -> None:
-        """Widgets are added in the order of their numbers; one may come again later."""
+        """Widgets are added in the order of their numbers; one may be repeated later."""
 
     def close(self) -> None:
-        """Remove what is not in use by then."""
+        """Remove it unless it is in use by then."""
 
 
 class Pictures:
@@ -60,7 +60,7 @@ class Pictures:
         return self._size > _MOST_BYTES
 
     def move_out(self, copy: NewCopy | None) -> None:
-        """Into this copy, else into a file; further ones are added there."""
+        """Into this copy, or otherwise into a file; further ones are added there."""
         self.copy, kept = copy, self._kept
         self._kept, self._size = [], 0
         if copy is None:

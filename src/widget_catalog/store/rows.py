@@ -18,7 +18,7 @@ Row = tuple[Any, ...]
 Draw = Callable[[Widget], bytes]
 """How a listener of the store draws a widget."""
 
-# Where they stand in a widget's and a version's row.
+# Their positions in the rows of a widget and a version.
 _IS_OFFICIAL = 5
 _IDENTITY, _NUMBER, _BUNDLE_URL, _BUNDLE_SIZE, _SHA256_HASH = range(5)
 _CSS_SIZE, _CSS_SHA256_HASH = 21, 22
@@ -37,8 +37,8 @@ class StoredWidget(NamedTuple):
 class Draft(NamedTuple):
     """A new widget as its rows, without the widget's number.
 
-    Only plain values, so that it can be created in another process. `picture` is its rendered
-    document for the store's listener; an unknown one is rendered again.
+    Only plain values, so that it can be created in another process. `picture` are its prepared
+    records for the store's listener; an unknown format is prepared again.
     """
 
     scope: str
@@ -47,7 +47,7 @@ class Draft(NamedTuple):
     widget: Row
     versions: list[Row]
     picture: bytes | Row
-    # Identity, reason and instant of its revoked versions.
+    # Identity, reason and time of its revoked versions.
     revocations: tuple[tuple[str, str, int], ...] = ()
 
     @property
@@ -128,7 +128,7 @@ def draft(widget: Widget, downloads: int, picture: bytes) -> Draft:
 def widget_row(widget: Widget) -> Row:
     """In the order of the table's columns after the first, the widget's number."""
     row = (
-        # Plain texts: the driver looks long for a way to write a subclass.
+        # Plain strings, because the driver is slow to adapt a subclass.
         str(widget.scope),
         str(widget.name),
         widget.display_name,
@@ -199,7 +199,7 @@ def widget_from(row: Sequence[Any], versions: Sequence[Version]) -> Widget:
 
 def version_from(scope: str, name: str, row: Sequence[Any]) -> Version:
     """A version of this widget. Raises DataDamaged if the checksum does not match."""
-    # By place and not by name: an export reads millions of these.
+    # By position and not by name, because an export reads millions of these.
     _, identity, number, bundle_url, bundle_size, sha256_hash, published_at = row[:7]
     is_yanked, yanked_reason, deprecation_message, release_notes = row[7:11]
     display_name, description, icon, min_w, min_h, max_w, max_h = row[11:18]

@@ -19,27 +19,27 @@ class Listener(Protocol):
 
     @property
     def draw(self) -> Draw:
-        """Draws a widget: to be kept with it, and made from nothing else."""
+        """The prepared records of a widget, derived from it alone."""
 
     def saving(self, highest_id: int) -> None:
-        """Widgets with numbers up to this are saved; this is still inside their transaction."""
+        """Widgets with numbers up to this are being saved, inside this transaction."""
 
     def begin_copy(self, at_ms: int) -> NewCopy | None:
-        """The widgets that were saved so far are all that there are, and many more are coming, at
-        this time: a copy may be made of them, for `published`.
+        """All existing widgets were saved in this transaction, and many more follow, at this time:
+        a copy may be built from them, for `published`.
         """
 
     def committing(self, tx: "Write") -> None:
         """The transaction is about to be committed."""
 
     def committed(self, tx: "Write") -> None:
-        """The transaction is committed, and the next writer has not begun."""
+        """The transaction is committed, and the next writer has not started."""
 
     def published(self, store: "Store", pictures: Pictures) -> None:
-        """Readers must be shown what was committed. Others may be writing already."""
+        """The committed changes must become visible. Other writers may already be active."""
 
     def close(self) -> None:
-        """Give back what is open; it is opened again when it is needed."""
+        """Close open resources; they are opened again when needed."""
 
 
 class Write:
@@ -55,11 +55,11 @@ class Write:
         self._listener = listener
 
     def run(self, statement: str, values: tuple[Any, ...] = ()) -> Sequence[Sequence[Any]]:
-        """Run SQL text of the database's own dialect; gives all rows."""
+        """Run SQL text in the database's own dialect; returns all rows."""
         raise NotImplementedError
 
     def tells_readers(self) -> None:
-        """This changes what the public is shown."""
+        """This write changes public data."""
         self.is_public = True
 
     def committing(self) -> None:
@@ -88,7 +88,7 @@ class Transaction(Write):
         self.dialect = connection.dialect.name
         self.is_publishing = is_publishing
         self.pictures = pictures
-        # Whether no widget was there before this transaction.
+        # Whether there was no widget before this transaction.
         self._was_empty = False
 
     def run(self, statement: str, values: tuple[Any, ...] = ()) -> Sequence[Sequence[Any]]:
@@ -106,7 +106,7 @@ class Transaction(Write):
         *,
         are_first: bool = False,
     ) -> None:
-        """Widgets were saved, and the feed ends here now. `pictures` were drawn by `draw`.
+        """Widgets were saved, and the feed now ends here. `pictures` are their prepared records.
         `are_first`: there was no widget before these.
         """
         self.tells_readers()
@@ -133,5 +133,5 @@ class SqliteWrite(Write):
 
 
 def draw_nothing(_widget: Widget) -> bytes:
-    """If nobody applies what is written, or others do, who then render it."""
+    """For writers that do not apply their changes: whoever does renders them."""
     return b""

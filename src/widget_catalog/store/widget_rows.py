@@ -50,7 +50,7 @@ def slice_of(rows: Sequence[WidgetRows]) -> Slice:
 
 
 def stored_widget(rows: WidgetRows) -> StoredWidget:
-    """Raises DataDamaged if any row is not what was written."""
+    """Raises DataDamaged if the checksum of any row does not match."""
     check_widget(rows.widget)
     number, scope, name = rows.widget[:3]
     found = [version_from(scope, name, it) for it in rows.versions]
@@ -61,7 +61,7 @@ def stored_widget(rows: WidgetRows) -> StoredWidget:
 
 
 def _revocation_from(row: Row) -> Revocation:
-    """Raises DataDamaged if this is not what was written."""
+    """Raises DataDamaged if the checksum does not match."""
     widget_id, identity, reason, revoked_at, written = row
     if row_checksum(row[:-1]) != written:
         raise DataDamaged(

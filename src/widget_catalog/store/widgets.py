@@ -37,7 +37,7 @@ from .widget_rows import Slice, WidgetRows, slice_of, stored_widget
 Key = tuple[str, str]
 """A scope and a name."""
 
-# PostgreSQL takes at most 65,535 parameters a statement, SQLite 32,766.
+# PostgreSQL allows at most 65,535 parameters per statement, SQLite 32,766.
 _KEYS_PER_QUERY = 500
 
 
@@ -157,7 +157,7 @@ def _read(
     except sa.exc.OperationalError as fault:
         if not is_damage(fault.orig or fault):
             raise
-    # Only now, as it takes half as long again.
+    # Only as a fallback, because it takes 50% longer.
     with any_text(connection):
         return _with_parts(connection, connection.execute(query).all(), are_neighbours)
 
@@ -225,17 +225,17 @@ def list_stored_files(connection: Connection) -> Iterator[StoredFile]:
 
 
 def add_widget(tx: Transaction, new: Widget, by: Actor, event: PublicEvent) -> None:
-    """Add a widget that is not there yet."""
+    """Add a new widget."""
     _add(tx, [draft(new, 0, tx.draw(new))], by, [[event]])
 
 
 def add_widgets(tx: Transaction, new: Sequence[tuple[Widget, int]]) -> None:
-    """Import widgets that are not there yet, each with its download count."""
+    """Import new widgets, each with its download count."""
     add_drafts(tx, [draft(widget, count, tx.draw(widget)) for widget, count in new])
 
 
 def add_drafts(tx: Transaction, new: Sequence[Draft]) -> None:
-    """Import widgets that are not there yet."""
+    """Import new widgets."""
     _add(tx, new, COMMAND_LINE, [_imported(it) for it in new])
 
 
@@ -250,7 +250,7 @@ def _imported(it: Draft) -> list[PublicEvent]:
 def _add(
     tx: Transaction, new: Sequence[Draft], by: Actor, events: Sequence[Sequence[PublicEvent]]
 ) -> None:
-    """What happened to each of them is at its place in `events`."""
+    """`events` has the event of each, at the same index."""
     if not new:
         return
     require_changeable(tx)
@@ -327,15 +327,16 @@ def _update_version(tx: Transaction, widget_id: int, row: Row) -> None:
 
 
 def _with_versions(connection: Connection, rows: Sequence[sa.Row[Any]]) -> list[StoredWidget]:
-    """Raises DataDamaged if any row is not what was written."""
+    """Raises DataDamaged if the checksum of any row does not match."""
     return [stored_widget(it) for it in _with_parts(connection, rows)]
 
 
 def _with_parts(
     connection: Connection, rows: Sequence[sa.Row[Any]], are_neighbours: bool = False
 ) -> list[WidgetRows]:
-    """`are_neighbours`: they are in the order of their numbers, and no other widget is between
-    them. To ask for a range takes a third less than to ask for each number."""
+    """`are_neighbours`: they are sorted by number, with no other widget in between. A range query
+    takes a third less time than a list of numbers.
+    """
     of = {row.id: WidgetRows(tuple(row), [], []) for row in rows}
     ids = list(of)
     for start in range(0, len(ids), _KEYS_PER_QUERY):

@@ -17,8 +17,9 @@ from .texts import Texts
 
 
 class FacetParts(NamedTuple):
-    """What `Facets` is made of, as flat arrays: times by ordinal, names in order and whose they
-    are, and groups by SDK range and by permission."""
+    """The components of `Facets`, as flat arrays: times by ordinal, sorted names and their
+    ordinals, and groups by SDK range and by permission.
+    """
 
     created_ms: Array
     released_ms: Array
@@ -71,7 +72,7 @@ class Facets:
         self._admitting: dict[SemVer, list[str]] = {}
 
     def add(self, row: ListingRow, ordinal: int) -> None:
-        """Take in the widget with the next ordinal."""
+        """Add the widget with the next ordinal."""
         self._new_times[0].append(row.created_ms)
         self._new_times[1].append(row.released_ms)
         self._new_names.setdefault(row.name, []).append(ordinal)
@@ -87,7 +88,7 @@ class Facets:
         return self._time(1)
 
     def named(self, name: str) -> BitMap:
-        """Those whose name in their scope is this."""
+        """Widgets with this name in their scope."""
         wanted = name.encode()
         first, last = bisect_left(self._names, wanted), bisect_right(self._names, wanted)
         found = set_of(self._named[first:last])
@@ -95,7 +96,7 @@ class Facets:
         return found
 
     def list_names(self, most: int) -> tuple[list[str], list[int]]:
-        """At most about so many names, and the ordinals of those who have them."""
+        """At most about this many names, and their ordinals."""
         names = [it.decode() for it in self._names[:most]]
         new = [(name, it) for name, some in self._new_names.items() for it in some]
         return [*names, *(it[0] for it in new)], [
@@ -104,11 +105,11 @@ class Facets:
         ]
 
     def permitted(self, permission: str) -> BitMap:
-        """Those whose latest version asks for this permission."""
+        """Widgets whose latest version needs this permission."""
         return self._permissions.of(permission)
 
     def running_on(self, sdk: SemVer) -> BitMap:
-        """Those with a version, not yanked, that admits this SDK."""
+        """Widgets with a version, not yanked, that admits this SDK."""
         ranges = self._admitting.get(sdk)
         if ranges is None:
             if len(self._admitting) >= _REMEMBERED_SDKS:
@@ -118,7 +119,7 @@ class Facets:
         return BitMap.union(BitMap(), *map(self._ranges.of, ranges))
 
     def permissions(self, among: BitMap) -> list[str]:
-        """The permissions that any of these ask for, most frequent first."""
+        """The permissions that any of these need, most frequent first."""
         of = self._permissions.of
         few = self._permissions.names()[:_MOST_PERMISSIONS]
         counts = {name: of(name).intersection_cardinality(among) for name in few}
@@ -146,9 +147,9 @@ def _in_order(names: Sequence[str]) -> tuple[Array, Array, Array]:
 
 
 def _grouped(columns: Sequence[str]) -> tuple[Array, Array, Array, Array]:
-    """The distinct items of all ordinals, and who has each."""
+    """The distinct items of all ordinals, and the ordinals of each."""
     numbers: dict[str, int] = {}
-    # Most widgets have the same few: each text is taken apart once.
+    # Most widgets have the same few, so each text is split only once.
     numbers_in = {
         joined: [numbers.setdefault(it, len(numbers)) for it in _items(joined)]
         for joined in dict.fromkeys(columns)

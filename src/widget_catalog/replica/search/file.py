@@ -1,11 +1,11 @@
 """The search index as a file, mapped by every worker, so that a start need not read all texts.
 
-It is made from the replica and can be deleted at any time. It says which change it was made at;
-what came later is taken into the index as at any other time.
+It is built from the replica and can be deleted at any time. It records the change it was built at;
+later changes are applied to the index as usual.
 
     python -m widget_catalog.replica.search.file REPLICA FILE LEAST_WIDGETS
 
-makes it, in a process of its own: a worker that serves lets it be done so.
+builds it, in a separate process, for a worker that is serving.
 """
 
 import contextlib
@@ -26,28 +26,28 @@ from ..documents import Documents
 from ..records import FORMAT as DOCUMENTS_FORMAT
 from .parts import IndexParts, build_parts
 
-# Counted up whenever the parts of the index change.
+# Incremented whenever the parts of the index change.
 FORMAT = 3
-# Below this, building the index takes a moment, and no file is kept.
+# Below this, the index is built in a moment, and there is no file.
 LEAST_WIDGETS = 20_000
-# So many changes are taken into a mapped index rather than all rebuilt.
+# Up to this many changes are applied to a mapped index; more cause a rebuild.
 _MOST_BEHIND = 2_000
-# So many are taken in by a worker while others wait for it.
+# Up to this many are applied by a worker while requests wait.
 _FEW_BEHIND = 200
 _ALIGNED = 64
-# To build the index of a million widgets takes less than a minute, on a slow machine some.
+# Building the index of a million widgets takes less than a minute; on a slow machine, a few.
 _PATIENCE_S = 600.0
 
 
 class Opened(NamedTuple):
-    """The parts of an index and the number of the last change that is in them."""
+    """The parts of an index and the number of the last change in them."""
 
     seq: int
     parts: IndexParts
 
 
 class IndexHead(msgspec.Struct):
-    """What the file begins with. `arrays` are the types and lengths of what follows."""
+    """The header of the file. `arrays` are the types and lengths of the arrays that follow."""
 
     made_for: str
     made_from: str
@@ -62,20 +62,21 @@ def open_index(
     least: int = LEAST_WIDGETS,
     patience_s: float = _PATIENCE_S,
 ) -> Opened:
-    """From the file if it is not too old; else built, and kept in the file for the next time.
+    """From the file if it is recent enough; otherwise built, and written to the file for the next
+    time.
 
-    StoreUnavailable, if another process has the lock for longer than building takes.
+    Raises StoreUnavailable if another process holds the lock for longer than building takes.
     """
     with documents.snapshot():
         newest = documents.latest_seq()
         if documents.highest_id() < least:
             return Opened(newest, build_parts(documents))
-        # Who comes while another builds waits for that, and takes what was built.
+        # A process that arrives during a build waits, and uses the result.
         with _locked(path.with_suffix(".lock"), patience_s):
             opened = _load(documents, path)
             if opened is None or newest - opened.seq > most_behind:
                 opened = Opened(newest, build_parts(documents))
-                # On a full disk the index is served from memory, and built again next time.
+                # On a full disk the index is served from memory, and rebuilt next time.
                 with contextlib.suppress(OSError):
                     _save(documents, path, opened)
                     opened = _load(documents, path) or opened
@@ -83,7 +84,7 @@ def open_index(
 
 
 def load_index(documents: Documents, path: Path, most_behind: int = _FEW_BEHIND) -> Opened | None:
-    """From the file, if only few changes have come since it was made."""
+    """From the file, if there are only few changes since."""
     with documents.snapshot():
         opened = _load(documents, path)
         return opened if opened and documents.latest_seq() - opened.seq <= most_behind else None
@@ -92,7 +93,7 @@ def load_index(documents: Documents, path: Path, most_behind: int = _FEW_BEHIND)
 def keep_index(
     replica: Path, path: Path, most_behind: int = _FEW_BEHIND, least: int = LEAST_WIDGETS
 ) -> None:
-    """Make sure that the file is not too old, so that nobody has to wait for it later."""
+    """Make sure that the file is recent enough, so that nobody has to wait for it later."""
     documents = Documents(replica)
     try:
         if documents.highest_id() >= least:
@@ -102,7 +103,7 @@ def keep_index(
 
 
 def check_index(replica: Path, path: Path) -> None:
-    """Raises StoreUnavailable if no index can be made. A large one is kept."""
+    """Raises StoreUnavailable if no index can be built. A large one is written to the file."""
     documents = Documents(replica)
     try:
         if documents.highest_id() >= LEAST_WIDGETS:
@@ -115,7 +116,7 @@ def check_index(replica: Path, path: Path) -> None:
 
 
 def read_head(file: IO[bytes]) -> IndexHead | None:
-    """What it was made of, if it was made by this release."""
+    """The header, if it was written by this release."""
     try:
         head = msgspec.json.decode(file.readline(), type=IndexHead)
     except (msgspec.MsgspecError, UnicodeDecodeError):
@@ -124,24 +125,24 @@ def read_head(file: IO[bytes]) -> IndexHead | None:
 
 
 def _load(documents: Documents, path: Path) -> Opened | None:
-    """What the file holds, if it was made from this very replica by this release."""
+    """The content of the file, if it was built from exactly this replica by this release."""
     try:
         with path.open("rb") as file:
             head, at = read_head(file), file.tell()
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except (OSError, ValueError):
         return None
-    # Another replica, as of a restored database, may have come as far by another way.
+    # Another replica, such as of a restored database, may have the same number with other changes.
     if head is None or head.made_from != documents.identity:
         return None
-    if head.made_at > documents.latest_seq():  # Made from changes that this replica lacks.
+    if head.made_at > documents.latest_seq():  # Built from changes that this replica does not have.
         return None
     arrays = []
     for kind, length in head.arrays:
         at += -at % _ALIGNED
         try:
             arrays.append(np.frombuffer(mapped, np.dtype(kind), length, at))
-        except ValueError:  # The file was cut off.
+        except ValueError:  # The file is truncated.
             return None
         at += arrays[-1].nbytes
     return Opened(head.made_at, IndexParts.from_flat(arrays))
@@ -166,7 +167,7 @@ def _save(documents: Documents, path: Path, made: Opened) -> None:
 
 
 def _made_for() -> str:
-    """All that the index of the same replica depends on."""
+    """Everything that the index of a replica depends on."""
     return f"{FORMAT} {DOCUMENTS_FORMAT} {unicodedata.unidata_version} {sys.byteorder}"
 
 

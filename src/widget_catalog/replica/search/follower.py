@@ -24,7 +24,7 @@ from .file import load_index, open_index
 from .index import SearchIndex
 
 _MOST_LISTED = 10_000
-# An import writes more widgets than this in a transaction, and nobody else does.
+# Only an import writes more widgets than this in a transaction.
 _MOST_SCATTERED = 100
 
 _log = structlog.get_logger("widget_catalog.search")
@@ -48,7 +48,7 @@ class IndexFollower:
         self._source = source
         self._building: asyncio.Future[None] | None = None
         self._builder: subprocess.Popen[bytes] | None = None
-        # Widgets whose change is not in the index yet, or so many that nobody has listed them.
+        # Widgets whose change is not in the index yet; with too many, they are not listed.
         self.changed: set[int] = set()
         self.is_outdated = False
         if source is None:
@@ -64,7 +64,7 @@ class IndexFollower:
         return bool(self.changed) or self.is_outdated
 
     def note(self, changes: Sequence[ChangeRow]) -> None:
-        """These widgets have changed."""
+        """Record that these widgets have changed."""
         if len(changes) <= _MOST_SCATTERED or not self._documents.is_importing():
             self.changed.update(it.widget_id for it in changes)
             return
@@ -76,21 +76,21 @@ class IndexFollower:
                 self.changed.add(it.widget_id)
 
     def note_many(self, after: int) -> None:
-        """So much has changed after this, or is unknown, that all must be rebuilt."""
+        """Too much has changed after this, or it is unknown what: rebuild everything."""
         self.is_outdated = True
         if self._documents.is_importing():
             some = self._documents.list_scattered_changes(after, _MOST_SCATTERED)
             self.changed.update(some)
 
     def follow(self) -> None:
-        """Take in what has changed, or see to it that all is rebuilt. Inside a snapshot."""
+        """Apply changes, or start a rebuild. Inside a snapshot."""
         if not self._must_rebuild:
             if self.changed:
-                # Among widgets of an import that goes on, its place by name is known in the end.
+                # Its position among widgets of a running import by name is corrected at the end.
                 self.index.update(self.changed)
                 self.changed.clear()
         elif (source := self._large_source) and (loop := _running_loop()):
-            # Requests that do not wait for it are answered from the index as it was.
+            # Requests that do not wait for it are served from the old index.
             self._build_apart(source, loop).add_done_callback(_log_fault)
         else:
             self.index = self.index.rebuilt()
@@ -98,10 +98,10 @@ class IndexFollower:
             self.is_outdated = False
 
     async def catch_up(self) -> None:
-        """Return when what has changed can be taken in at once."""
+        """Return when the changes can be applied immediately."""
         while self._must_rebuild and (source := self._large_source) is not None:
             building = self._build_apart(source, asyncio.get_running_loop())
-            # Shielded: one who goes away must not end it for all the others.
+            # Shielded: a client that disconnects must not cancel it for the others.
             await asyncio.shield(building)
 
     def close(self) -> None:
@@ -116,7 +116,7 @@ class IndexFollower:
 
     @property
     def _large_source(self) -> IndexSource | None:
-        """Where the index is made from in a process apart, if it is worth one."""
+        """The source for building in a separate process, if the index is large enough for one."""
         source = self._source
         return source if source and self._documents.highest_id() >= source.least else None
 
@@ -130,7 +130,7 @@ class IndexFollower:
         return self._building
 
     def _run_builder(self, source: IndexSource) -> tuple[int, SearchIndex]:
-        """In a thread: a process makes the file, if there is none of now; then it is mapped."""
+        """In a thread: a process builds the file, unless it is current; then it is mapped."""
         documents = Documents(source.replica)
         try:
             opened = load_index(documents, source.file)
@@ -149,7 +149,7 @@ class IndexFollower:
             return
         try:
             seq, self.index = made.result()
-            # What came meanwhile; if that is very much, all begins again.
+            # Changes made meanwhile; if there are very many, start again.
             later = self._documents.list_changes(seq)
             self.is_outdated = later is None or len(later) > _MOST_LISTED
             self.changed = set() if self.is_outdated else {it.widget_id for it in later or ()}

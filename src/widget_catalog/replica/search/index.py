@@ -1,7 +1,7 @@
-"""The in-memory search index: a query gives ordered widget numbers and the total.
+"""The in-memory search index: a query returns widget numbers in order, and the total.
 
-Every listed widget has an *ordinal* here, given once: a widget that changes gets a new
-one and its old one is dead, so that nothing need be taken out of the postings.
+Every listed widget has an *ordinal* here, assigned once: a changed widget gets a new one and its
+old one is dead, so that nothing has to be removed from the postings.
 """
 
 from bisect import bisect_left, bisect_right
@@ -27,20 +27,20 @@ from .texts import Texts, starting_with
 from .words import Words, normal
 
 _REMEMBERED_BYTES = 16 << 20
-# What three sets and their term take beside the sets' members and the text.
+# Memory of three sets and their term, besides the members and the text.
 _OVERHEAD_BYTES = 1_000
-# Room for what comes later: when it is used up, all is rebuilt.
+# Room for later changes: when it is used up, the index is rebuilt.
 _REBUILD_OVER, _REBUILD_AT_LATEST = 2_000, 20_000
-# More than this are not taken in one by one: that would keep everybody else waiting.
+# More than this are not applied one by one, which would block all other requests.
 _MOST_AT_ONCE = 2_000
-# Up to this many names are kept as objects, and found ten times as fast as in flat arrays.
+# Up to this many names are kept as objects, with lookups ten times as fast as in flat arrays.
 _MOST_KEY_OBJECTS = 20_000
-# So many names are compared with a text that nobody's name or description holds.
+# Limit of names that are compared with a text that matches nothing.
 _MOST_COMPARED = 50_000
 
 
 class Order(StrEnum):
-    """How results are ordered. Those that are alike come by scope and name."""
+    """The order of results. Equal ones are sorted by scope and name."""
 
     RELEVANCE = "relevance"
     INSTALLS = "installs"
@@ -67,9 +67,9 @@ class Query(NamedTuple):
 class Found(NamedTuple):
     """The numbers of the widgets on a page, and the number of all results.
 
-    Where the order follows every count, `among` are those who could come on this page if they were
-    more popular. The page shows those at `positions` of the order by popularity; if the order is
-    another, there are none.
+    If the order follows every count, `among` are those that could be on this page if they were
+    more popular. The page shows those at `positions` of the order by popularity; with another
+    order there are none.
     """
 
     ids: list[int]
@@ -115,7 +115,7 @@ class SearchIndex:
         self._scopes = Groups(scopes, Rows(parts.members, parts.member_starts))
         self._names, self._descriptions = Words(parts.names), Words(parts.descriptions)
         self._old_ids, self._old_version_counts = parts.ids.data, parts.version_counts.data
-        # What has come or gone since the build.
+        # Additions and removals since the build.
         self._new_ordinals: dict[int, int | None] = {}
         self._new_version_counts: list[int] = []
         self._new_keys: list[str] = []
@@ -130,7 +130,7 @@ class SearchIndex:
         self._scope_count: int | None = None
 
     def refresh(self) -> None:
-        """Follow the counts: to be called before anything is asked for."""
+        """Follow the counts. Call this before any query."""
         self._popularity.refresh()
 
     def find(self, query: Query, offset: int, limit: int) -> Found:
@@ -155,12 +155,12 @@ class SearchIndex:
                 if len(positions) == limit:
                     break
             better, before = tier, len(tier)
-        # Who is in none of the sets up to here cannot come on this page, however popular.
+        # A widget that is in none of the sets up to here cannot be on this page, however popular.
         among = tier if self.is_exact else BitMap()
         return Found(self._popularity.ids_at(positions), total, among, positions)
 
     def _find_in_order(self, order: Order, matching: BitMap, offset: int, limit: int) -> Found:
-        """The same where the order has nothing to do with popularity."""
+        """The same for an order that does not depend on popularity."""
         ordinals = members_of(matching).astype(np.int64)
         match order:
             case Order.NAME:
@@ -178,13 +178,14 @@ class SearchIndex:
         return Found(self._popularity.ids_of(shown), len(matching), BitMap(), [])
 
     def _name_places(self) -> Array:
-        """For each ordinal, where its name comes among all; a new one is between two of the old."""
+        """The position of each ordinal's name among all; a new one is between two old ones."""
         if self._places is None:
             self._places = np.empty(len(self._old_ids), np.float64)
             self._places[self._key_ordinals] = _first_of_equal(self._keys)
         new = self._new_keys[len(self._places) - len(self._old_ids) :]
         if new:
-            # A name that none of the old has comes halfway; new ones among themselves by name.
+            # A name that no old widget has goes halfway between two; new ones are sorted among
+            # themselves.
             names = sorted(set(self._new_keys))
             step = 0.5 / (len(names) + 1)
             order = {name: number * step for number, name in enumerate(names)}
@@ -202,11 +203,11 @@ class SearchIndex:
         return self._popularity.ids_at(self._popularity.window(among, 0, len(among)))
 
     def list_permissions(self) -> list[str]:
-        """What any widget asks for, most frequent first."""
+        """All permissions that widgets need, most frequent first."""
         return self._facets.permissions(self._all)
 
     def list_like(self, text: str, most: int) -> list[int]:
-        """The numbers of listed widgets whose names look like this text, in normal form."""
+        """The numbers of listed widgets with names similar to this text, in normal form."""
         from rapidfuzz import fuzz, process  # Few searches find nothing.
 
         keys = [it.decode() for it in self._keys[:_MOST_COMPARED]]
@@ -219,11 +220,13 @@ class SearchIndex:
         return self._popularity.ids_of(list(living)[:most])
 
     def mark(self, found: Found) -> Mark:
-        """To ask later whether this is still so. To be called before the next refresh."""
+        """To check later whether a result is still valid. Call this before the next refresh."""
         return self._popularity.mark(found.among, found.positions)
 
     def still_finds(self, mark: Mark) -> bool:
-        """Whether `find` would find the same again; if the order is exact, with the same counts."""
+        """Whether `find` would return the same again; if the order is exact, with the
+        same counts.
+        """
         return self._popularity.holds(mark)
 
     @property
@@ -239,17 +242,17 @@ class SearchIndex:
         return Totals(len(ids), self._versions, self._scope_count, downloads)
 
     def has_room_for(self, changes: int) -> bool:
-        """Whether so many widgets can still be taken in, and quickly."""
+        """Whether this many widgets can still be added, and quickly."""
         return changes <= _MOST_AT_ONCE and len(self._new_keys) + changes <= self._room
 
     def rebuilt(self) -> "SearchIndex":
-        """An index of everything as it is now."""
+        """A new index of the current state."""
         return SearchIndex(self._documents, self._counts, self._rebuild_over)
 
     def update(self, widget_ids: Iterable[int]) -> None:
-        """Take in what has become of these widgets, for which there must be room."""
+        """Apply the changes of these widgets, for which there must be room."""
         changed = set(widget_ids)
-        # By scope and name, so that those that stand before a new widget have their places already.
+        # By scope and name, so that the predecessors of a new widget already have their positions.
         rows = sorted(
             self._documents.list_listings(list(changed)), key=lambda row: (row.scope, row.name)
         )
@@ -297,7 +300,7 @@ class SearchIndex:
         return old[ordinal] if ordinal < len(old) else self._new_version_counts[ordinal - len(old)]
 
     def _matching(self, query: Query) -> tuple[list[_Holders], BitMap]:
-        """Who holds each term, and all results."""
+        """The widgets that contain each term, and all results."""
         matching = self._all
         if query.scope is not None:
             matching = matching & self._scopes.of(query.scope)
@@ -309,7 +312,7 @@ class SearchIndex:
         if query.permission is not None:
             matching = matching & self._facets.permitted(query.permission)
         terms: list[_Holders] = []
-        # Longest first: the rarest come early, and what no widget has ends the work.
+        # Longest first: the rarest terms come early, and a term without matches ends the search.
         for term in sorted(set(query.text.split()), key=len, reverse=True):
             holders = self._holders(term)
             terms.append(holders)
@@ -324,7 +327,7 @@ class SearchIndex:
             in_name = self._names.containing(term) & self._all
             anywhere = in_name | self._descriptions.containing(term) & self._all
             starting = self._names.starting(term) & self._all
-            # Of a whole word they are mostly the same, and one set less to intersect.
+            # For a complete word they are usually the same, which saves an intersection.
             found = _Holders(anywhere, in_name, in_name if starting == in_name else starting)
             size = sum(map(getsizeof, found)) + 4 * len(term) + _OVERHEAD_BYTES
             self._remembered.put(term, found, size)
@@ -333,9 +336,10 @@ class SearchIndex:
     def _nested(
         self, text: str, terms: Sequence[_Holders], matching: BitMap, offset: int
     ) -> list[BitMap]:
-        """The results as sets, best first, each with those before it. Popularity decides inside.
+        """The results as sets, best first, each including those before it. Inside them, popularity
+        decides.
 
-        Of those that lie before the offset, just the largest is made.
+        Of the sets before the offset, only the largest is computed.
         """
         in_name = matching
         for it in terms:
@@ -355,7 +359,7 @@ class SearchIndex:
         return [keys & starting_word for keys in self._keys_like(text)] + tiers
 
     def _keys_like(self, text: str) -> list[BitMap]:
-        """Whose name the text is, and whose name starts with it, if there is anybody."""
+        """Widgets whose name is the text, and whose name starts with it, if any."""
         wanted = text.encode()
         first, last = starting_with(self._keys, wanted)
         new = [
@@ -374,7 +378,7 @@ class SearchIndex:
 
 
 def _first_of_equal(keys: Sequence[bytes]) -> Array:
-    """The place of each sorted key; of equal ones, the first of these."""
+    """The position of each sorted key; of equal ones, the first."""
     places = np.arange(len(keys), dtype=np.float64)
     for i in range(1, len(keys)):
         if keys[i] == keys[i - 1]:

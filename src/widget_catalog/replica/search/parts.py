@@ -16,10 +16,10 @@ from .words import WordsBuilder, WordsParts
 
 
 class IndexParts(NamedTuple):
-    """All listed widgets by ordinal, in the order of their numbers, and what leads to them.
+    """All listed widgets by ordinal, in the order of their numbers, and the lookup structures.
 
-    `ranks` are their places in the order of scope and name. `keys` are the normal forms of
-    their names, in order, and `key_ordinals` whose they are.
+    `ranks` are their positions in the order of scope and name. `keys` are the normal forms of
+    their names, in order, and `key_ordinals` the corresponding ordinals.
     """
 
     ids: Array
@@ -51,7 +51,7 @@ class IndexParts(NamedTuple):
 
 
 def build_parts(documents: Documents) -> IndexParts:
-    """Read every listing. To be called inside a snapshot."""
+    """Read every listing. Call this inside a snapshot."""
     names, descriptions, facets = WordsBuilder(), WordsBuilder(), FacetsBuilder()
     ids, version_counts = [np.empty(0, np.int32)], [np.empty(0, np.int32)]
     is_official = [np.empty(0, np.bool_)]
@@ -65,7 +65,8 @@ def build_parts(documents: Documents) -> IndexParts:
         keys += names.add(some.display_names)
         descriptions.add(some.descriptions)
         facets.add(some)
-        release_mapped(documents.path)  # Documents lie between the listings, and are mapped, too.
+        # Documents are stored between the listings, and are mapped, too.
+        release_mapped(documents.path)
     by_name = documents.list_ids_by_name()
     all_ids = np.concatenate(ids)
     if not np.array_equal(np.sort(by_name), all_ids):

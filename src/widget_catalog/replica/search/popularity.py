@@ -17,19 +17,19 @@ from ..revision import Counts
 
 _EXACT_UP_TO = 10_000
 _LAG_S = 30.0
-# The most popular 1 in 256 and 1 in 16 are sets of their own: where they hold all of a window,
-# the others need not be looked at.
+# The most popular 1 in 256 and 1 in 16 have separate sets: if these contain a whole window, the
+# others are not needed.
 _HEAD_SHIFTS = (8, 4)
 _MANY = 256
-# So few are sorted before numpy has begun.
+# Up to this many are sorted faster without numpy.
 _VERY_FEW = 24
-# So many that were counted are moved one by one; more are sorted, as all are.
+# Up to this many counted ones are moved one by one; with more, all are sorted.
 _MOST_MOVED = 16
 _MOST_COUNTED = 1_000
 
 
 class Place(NamedTuple):
-    """Where a widget goes by name: in the place of an ordinal, or just after one."""
+    """The position of a widget by name: that of an ordinal, or just after one."""
 
     widget_id: int
     replaced: int | None
@@ -59,7 +59,7 @@ class Popularity:
     """
 
     def __init__(self, counts: Counts, ids: Array, ranks: Array) -> None:
-        """Begin with these widgets: by ordinal, their numbers and their ranks by name."""
+        """Start with these widgets: their numbers and their ranks by name, by ordinal."""
         self._counts = counts
         self.ids = ids
         self.ranks = ranks
@@ -71,20 +71,22 @@ class Popularity:
         self._begin_anew()
 
     def update(self, gone: Sequence[int], places: Sequence[Place]) -> None:
-        """Let these ordinals go, and give the next ones to these widgets, in the order of names."""
+        """Remove these ordinals, and assign the next ones to these widgets, in the
+        order of names.
+        """
         self._order = np.delete(self._order, self._position[list(gone)])
         self._add(places)
         self._begin_anew()
 
     def refresh(self) -> None:
-        """Follow the counts, if they moved and it is time."""
+        """Follow the counts, if they have changed and it is time."""
         revision = self._counts.revision()
         if revision == self._revision:
             return
         if self.is_exact:
             self._revision = revision
             counts = self._counts.array[: len(self._seen)].copy()
-            # Slot 0 is no widget's.
+            # Slot 0 does not belong to a widget.
             changed = (np.flatnonzero(counts[1:] != self._seen[1:]) + 1).tolist()
             if len(changed) > _MOST_MOVED or (counts[changed] < self._seen[changed]).any():
                 self._begin_anew()
@@ -99,7 +101,9 @@ class Popularity:
             self._begin_anew()
 
     def mark(self, among: BitMap, positions: list[int]) -> Mark:
-        """To ask later whether the page that shows these, of those who take part, is the same."""
+        """To check later whether the page that shows these, among those that take part, is the
+        same.
+        """
         if not positions:
             among = BitMap()
         return Mark(among, [self._order_at[it] for it in positions], self._counted)
@@ -107,8 +111,8 @@ class Popularity:
     def holds(self, mark: Mark) -> bool:
         """Whether the page has stayed the same.
 
-        So it has if nobody on it was counted, nor anybody else of those who take part who is now
-        as popular as the last one on it: who is less popular now was so before.
+        It has if no widget on it was counted, and no other one that takes part and was counted is
+        now as popular as the last one on it: one that is less popular now was so before.
         """
         if mark.counted is not self._counted:
             return False
@@ -123,7 +127,7 @@ class Popularity:
         return True
 
     def window(self, among: BitMap, start: int, stop: int) -> list[int]:
-        """Where these come in the order, from one to another of them, when only some take part."""
+        """The positions of these in the order, for a window of them, if only some take part."""
         size = len(among)
         if size == len(self._order):
             return list(range(start, stop))
@@ -142,7 +146,7 @@ class Popularity:
         return window
 
     def ids_at(self, positions: list[int]) -> list[int]:
-        """The numbers of the widgets at these places of the order."""
+        """The numbers of the widgets at these positions of the order."""
         order, ids = self._order_at, self._id_at
         return [ids[order[it]] for it in positions]
 
@@ -156,7 +160,8 @@ class Popularity:
 
     def _add(self, places: Sequence[Place]) -> None:
         old_size = len(self.ids)
-        # Where a new one goes among the old ranks, and who it is; behind another new one: there.
+        # The position of each new one among the old ranks, and its identity; after another new one
+        # if that comes before it.
         slots: list[int] = []
         new: list[int] = []
         ranks = np.zeros(len(places), np.int32)
@@ -177,7 +182,8 @@ class Popularity:
         self.ids = np.append(self.ids, np.array([it.widget_id for it in places], np.int32))
         self.ranks = np.append(self.ranks, ranks)
         self._order = np.append(self._order, np.arange(old_size, len(self.ids), dtype=np.int32))
-        # Everybody moves on by how many new ones come before; those by their own number.
+        # Each old rank increases by the number of new ones before it; new ones by their own
+        # number.
         self.ranks += np.searchsorted(slots, self.ranks, side="right").astype(np.int32)
         self.ranks[[old_size + i for i in new]] = np.add(slots, np.arange(len(slots)))
 
@@ -198,7 +204,7 @@ class Popularity:
         self._order = self._order[sorting]
         self._position = np.zeros(len(self.ids), np.int32)
         self._position[self._order] = np.arange(len(self._order), dtype=np.int32)
-        # Views give plain numbers, five times as fast as arrays do.
+        # Views return plain numbers, five times as fast as arrays.
         self._order_at, self._position_at = self._order.data, self._position.data
         self._id_at = self.ids.data
         self._set_heads()
@@ -207,7 +213,7 @@ class Popularity:
         self._heads = [set_of(self._order[: len(self._order) >> it]) for it in _HEAD_SHIFTS]
 
     def _move_up(self, ordinal: int) -> None:
-        """Put it where its count, which has grown, belongs."""
+        """Move it to where its increased count belongs."""
         order, at, ids, ranks = self._order, self._order_at, self._id_at, self.ranks.data
         counts, old = self._seen.data, self._position_at[ordinal]
         if not len(at) or at[old] != ordinal:  # It is dead.

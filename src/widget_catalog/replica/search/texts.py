@@ -1,7 +1,7 @@
-"""Texts: many sorted texts laid end to end, so that a million of them are two flat arrays.
+"""Texts: many sorted texts, concatenated, so that a million of them are two flat arrays.
 
-They are kept as UTF-8, whose bytes sort as the characters do. A NUL, which no text holds,
-ends each of them.
+They are stored as UTF-8, whose bytes sort like the characters. Each is terminated by a NUL, which
+no text contains.
 """
 
 import bisect
@@ -19,7 +19,7 @@ class Texts(Sequence[bytes]):
     def __init__(self, characters: Array, starts: Array) -> None:
         self.characters = characters
         self.starts = starts
-        # Views give plain numbers and bytes, five times as fast as arrays do.
+        # Views return plain numbers and bytes, five times as fast as arrays.
         self._bytes, self._starts = characters.data, starts.data
 
     @staticmethod
@@ -43,12 +43,12 @@ class Texts(Sequence[bytes]):
         return self._bytes[starts[i] : starts[i + 1] - 1].tobytes()
 
     def numbers(self) -> Array:
-        """For each character, and the NUL behind a text, the number of its text."""
+        """For each character, and the NUL after a text, the number of its text."""
         return np.repeat(np.arange(len(self), dtype=np.int32), np.diff(self.starts))
 
 
 def starting_with(texts: Sequence[bytes], prefix: bytes) -> tuple[int, int]:
-    """Where among sorted texts those begin and end that start with this."""
+    """The range of the sorted texts that start with this."""
     first = bisect.bisect_left(texts, prefix)
     if first == len(texts) or not texts[first].startswith(prefix):
         return first, first

@@ -1,9 +1,9 @@
-"""Words: which texts hold a word that contains, or starts with, a term. Exact substrings.
+"""Words: which texts contain a word that contains, or starts with, a term. Exact substrings.
 
-A term has no white space, so it can only lie inside one word: the vocabulary is searched,
-not the texts. Words are numbered in their order, so those that start with a term are
-neighbours; those that contain it are found through a pair of its bytes: all places where
-that pair stands in the vocabulary are known, and the bytes around are compared there.
+A term has no white space, so it is always inside one word: the vocabulary is searched, not the
+texts. Words are numbered in sorted order, so those that start with a term are adjacent; those that
+contain it are found through a pair of its bytes: all positions of that pair in the vocabulary are
+known, and the surrounding bytes are compared there.
 """
 
 from collections import defaultdict
@@ -20,26 +20,26 @@ from .texts import Texts, starting_with
 
 _BETWEEN = TEXT_SEPARATOR.strip()
 _PAIRS = 1 << 16
-# Texts of a word above which it is walked by itself and not gathered with others.
+# A word with more texts than this is processed separately, not gathered with others.
 _FREQUENT = 100
 _FEW_PLACES = 64
-# A pair that stands in more than a sixteenth of the texts has their set ready, where there are
-# enough texts for that to be worth it.
+# A pair that occurs in more than a sixteenth of the texts has a precomputed set, if there are
+# enough texts for that to pay off.
 _FREQUENT_SHIFT = 4
 _SETS_FROM = 1_000
 
 
 def normal(text: str) -> str:
-    """How texts are compared: Unicode NFKC, then case folding."""
+    """The normal form for comparing texts: Unicode NFKC, then case folding."""
     return text.lower() if text.isascii() else normalize("NFKC", text).casefold()
 
 
 class WordsParts(NamedTuple):
-    """What `Words` is made of, as flat arrays.
+    """The components of `Words`, as flat arrays.
 
-    `places` has where in the vocabulary each pair of bytes stands, pair by pair;
-    `texts` the ordinals of the texts of each word, word by word. `frequent` are the pairs that
-    stand in so many texts that the set of these is kept ready, serialised, in `sets`.
+    `places` has the positions of each pair of bytes in the vocabulary, pair by pair; `texts` the
+    ordinals of the texts of each word, word by word. `frequent` are the pairs with so many texts
+    that their set is precomputed, serialised, in `sets`.
     """
 
     vocabulary: Array
@@ -55,7 +55,7 @@ class WordsParts(NamedTuple):
 
 
 class WordsBuilder:
-    """Takes texts in, many at a time, and makes the index of their words."""
+    """Collects texts, many at a time, and builds the index of their words."""
 
     def __init__(self) -> None:
         self._numbers: defaultdict[str, int] = defaultdict()
@@ -64,7 +64,7 @@ class WordsBuilder:
         self._tokens: list[Array] = []
 
     def add(self, joined: str) -> list[str]:
-        """Take texts in, joined by TEXT_SEPARATOR; gives their normal forms, one by one."""
+        """Add texts, joined by TEXT_SEPARATOR; returns their normal forms, one by one."""
         joined = normal(joined)
         words = joined.split()
         words.append(_BETWEEN)
@@ -100,7 +100,7 @@ class WordsBuilder:
 
 
 class Words:
-    """A vocabulary and, for every word, the ordinals of the texts it stands in."""
+    """A vocabulary and, for every word, the ordinals of the texts that contain it."""
 
     def __init__(self, parts: WordsParts) -> None:
         self._words = Texts(parts.vocabulary, parts.starts)
@@ -113,7 +113,7 @@ class Words:
         self._recent: dict[str, list[int]] = {}
 
     def add(self, text: str, ordinal: int) -> None:
-        """Take in a text, in normal form, that came after the build."""
+        """Add a text, in normal form, after the build."""
         for word in text.split():
             self._recent.setdefault(word, []).append(ordinal)
 
@@ -133,8 +133,10 @@ class Words:
         return BitMap.union(old, *map(BitMap, recent))
 
     def _look_for(self, term: bytes) -> tuple[Array, list[BitMap]]:
-        """Where in the vocabulary the term stands, in order, and ready sets for the rest of it."""
-        if 0 in term:  # It marks the ends of words.
+        """The positions of the term in the vocabulary, in order, and precomputed sets for the
+        rest.
+        """
+        if 0 in term:  # NUL marks the ends of words.
             return np.empty(0, np.int32), []
         if len(term) > 2:
             return self._places_of(term), []
@@ -146,12 +148,13 @@ class Words:
         return np.sort(np.concatenate([np.empty(0, np.int32), *places])), sets
 
     def _places_of(self, term: bytes) -> Array:
-        """Where in the vocabulary the term stands, in order."""
+        """The positions of the term in the vocabulary, in order."""
         codes = [a << 8 | b for a, b in pairwise(term)]
         rarest = min(range(len(codes)), key=lambda i: self._places.length(codes[i]))
         places, characters = self._places.row(codes[rarest]), self._words.characters
-        # One by one, away from the pair: whatever has matched so far ends before a NUL at both
-        # sides (before the first word that is the last one's), so no place is out of bounds.
+        # Byte by byte, outwards from the pair: a partial match never extends beyond a NUL on
+        # either side (before the first word, that of the last one), so no position is out of
+        # bounds.
         for i in (*range(rarest + 2, len(term)), *range(rarest - 1, -1, -1)):
             if len(places) < _FEW_PLACES:
                 return self._few_places_of(term, places - rarest) + rarest
@@ -159,13 +162,13 @@ class Words:
         return places
 
     def _few_places_of(self, term: bytes, firsts: Array) -> Array:
-        """Those of these places where the term begins: few are looked at one by one."""
+        """Those of these positions where the term starts: a few are checked one by one."""
         text, length = self._words.characters.data, len(term)
         return np.array([i for i in firsts.tolist() if text[i : i + length] == term], np.int32)
 
 
 def _places_of_pairs(characters: Array) -> Rows:
-    """For each pair of bytes, where it stands. A word's last byte makes a pair with its NUL."""
+    """The positions of each pair of bytes. A word's last byte forms a pair with its NUL."""
     before, after = characters[:-1], characters[1:]
     codes = (before.astype(np.uint16) << 8 | after)[before != 0]
     places = np.flatnonzero(before).astype(np.int32)
@@ -176,9 +179,8 @@ def _places_of_pairs(characters: Array) -> Rows:
 def _frequent_pairs(
     number_at: Array, places: Rows, texts: Rows, text_count: int
 ) -> tuple[Array, Array, Array]:
-    """The pairs that stand in many texts, and the sets of these, one after the other.
-
-    Without them, a search for two letters would unite the texts of thousands of words.
+    """The pairs that occur in many texts, and the sets of these texts, concatenated. Without them,
+    a search for two letters would merge the texts of thousands of words.
     """
     frequent, sets = [], []
     if text_count >= _SETS_FROM:
