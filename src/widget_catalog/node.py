@@ -22,10 +22,10 @@ from .opening import (
 )
 from .replica.file import discard
 from .replica.filling import Bar, no_bar
+from .replica.integrity import is_intact
 from .replica.node_status import NodeStatus
 from .replica.replica import Replica
 from .replica.revision import Counts, Revision
-from .replica.soundness import is_sound
 from .settings import Backends
 from .store.connection_watch import ConnectionWatch
 from .store.damage import DamageAlarm
@@ -51,7 +51,7 @@ class Node(NamedTuple):
     """Of a node that shares its database with others."""
     is_prepared: bool = True
     """Whether the counts are as stored; not so if another process was writing."""
-    is_replica_sound: bool = True
+    is_replica_intact: bool = True
     """Whether the replica was, before it was rebuilt."""
     is_cut_off: bool = False
     """Whether the database did not answer, so that the replica is as it was."""
@@ -153,8 +153,8 @@ def prepare_node(
     try:
         # A restored backup has no counts file, so there is nothing to check.
         had_counts = folder.counts.exists()
-        is_replica_sound = not checks_replica or is_sound(folder.replica)
-        if not is_replica_sound:
+        is_replica_intact = not checks_replica or is_intact(folder.replica)
+        if not is_replica_intact:
             discard(folder.replica)
         node = open_node(
             path,
@@ -199,7 +199,7 @@ def prepare_node(
         node = node._replace(is_cut_off=True)
     except StoreUnavailable as error:
         raise FolderUnusable(f"The data folder {path} cannot be used: {error.message}") from None
-    return node._replace(is_replica_sound=is_replica_sound)
+    return node._replace(is_replica_intact=is_replica_intact)
 
 
 def _program() -> str:

@@ -31,9 +31,9 @@ from .domain.errors import DataDamaged, StoreUnavailable
 from .logs import report_clock_jump
 from .node import Node, open_node
 from .opening import files_of
+from .replica.integrity import is_intact
 from .replica.mapped_memory import release_mapped
 from .replica.node_status import NodeStatus
-from .replica.soundness import is_sound
 from .services import build_services, current_settings, read_worker
 from .settings import Settings
 from .store.connection_watch import ConnectionWatch
@@ -110,7 +110,7 @@ def build_worker(
     alarm = DamageAlarm(node.folder.damage)
     try:
         if status is not None and status.memory_faults:
-            _make_sound(node)  # Reading a damaged file would crash this process.
+            _ensure_intact(node)  # Reading a damaged file would crash this process.
         catalog = open_catalog(node, settings, now)
     except DataDamaged as fault:
         alarm.report(fault)
@@ -289,8 +289,8 @@ def _follow(
     )
 
 
-def _make_sound(node: Node) -> None:
-    if is_sound(node.folder.replica, is_thorough=True):
+def _ensure_intact(node: Node) -> None:
+    if is_intact(node.folder.replica, is_thorough=True):
         return
     _log.error("The read model is damaged, and is rebuilt.")
     try:

@@ -19,7 +19,7 @@ from widget_catalog.domain.clock import now
 from widget_catalog.domain.errors import InvalidImport
 from widget_catalog.process_pool import map_batches
 from widget_catalog.replica.comparison import Differences, check_replica
-from widget_catalog.replica.encoding import draw
+from widget_catalog.replica.encoding import prepare
 from widget_catalog.wiring import Node, prepare_node
 
 MANY = 6_000
@@ -163,7 +163,7 @@ def test_long_lines_are_not_held_by_the_hundred() -> None:
     """However long they are, only a few are in memory at once."""
     long = ndjson(widget_line("many/long", description="x" * 1_000_000))
 
-    batches = [len(batch) for batch in draft_lines([long] * 30, now(), draw)]
+    batches = [len(batch) for batch in draft_lines([long] * 30, now(), prepare)]
 
     assert sum(batches) == 30
     assert max(batches) < 10

@@ -20,13 +20,13 @@ from widget_catalog.replica import replica as replica_module
 from widget_catalog.replica import writing as replica_writing
 from widget_catalog.replica.comparison import check_replica
 from widget_catalog.replica.documents import Documents
-from widget_catalog.replica.encoding import draw, records_of
+from widget_catalog.replica.encoding import prepare, records_of
 from widget_catalog.replica.file import State
 from widget_catalog.replica.filling import Progress
 from widget_catalog.replica.rendering import render
-from widget_catalog.replica.writing import Drawn
+from widget_catalog.replica.writing import PreparedReader
 from widget_catalog.store.downloads import add_downloads
-from widget_catalog.store.pictures import PictureBatch
+from widget_catalog.store.prepared import PreparedBatch
 from widget_catalog.store.rows import Row
 from widget_catalog.wiring import Node, prepare_node
 
@@ -93,11 +93,11 @@ def test_made_anew_by_several_processes_it_is_the_same(
 def test_pictures_that_an_older_release_has_drawn_are_not_used() -> None:
     """They are in an import that was staged before an upgrade; the records are prepared again."""
     widget = a_widget("acme/clock", a_version())
-    sound, document = draw(widget), msgspec.msgpack.encode(render(widget))
+    sound, document = prepare(widget), msgspec.msgpack.encode(render(widget))
     old: list[tuple[int, bytes | Row]] = [(1, ("acme", "clock")), (2, sound[:-9])]
-    batch = PictureBatch(5, [*old, (3, b"\x90"), (4, document), (5, sound)])
+    batch = PreparedBatch(5, [*old, (3, b"\x90"), (4, document), (5, sound)])
 
-    found = Drawn([batch]).take({1: 1, 2: 2, 3: 3, 4: 4, 5: 5}, 5)
+    found = PreparedReader([batch]).take({1: 1, 2: 2, 3: 3, 4: 4, 5: 5}, 5)
 
     assert found == {5: records_of(0, 0, render(widget))}
 

@@ -31,7 +31,7 @@ def checked_import(
         node.store, node.bundles, beside or node.folder.path.parent, _MAX_BUNDLE_BYTES
     )
     content = ndjson(*lines).splitlines(keepends=True)
-    reading = ImportLines(content, Rules(clock.now()), node.store.draw, taking, lambda _: None)
+    reading = ImportLines(content, Rules(clock.now()), node.store.prepare, taking, lambda _: None)
     started = Started(node.store, taking, "w.ndjson", into_owned, lambda: None)
     with Spool(node.store.run_folder) as spool:
         for batch in reading.read():

@@ -38,7 +38,7 @@ class Findings(msgspec.Struct):
     orphans: list[str] = msgspec.field(default_factory=list)
     mended: list[str] = msgspec.field(default_factory=list)
     counts_mended: int = 0
-    is_truth_sound: bool = True
+    is_store_intact: bool = True
 
     @property
     def is_healthy(self) -> bool:
@@ -52,11 +52,11 @@ def check_catalog(store: Store, bundles: Bundles, replica: Replica, bar: Bar = n
     with bar("Checking widgets", widgets) as progress:
         findings = check_database(store, replica, progress)
     try:
-        if findings.is_truth_sound:
+        if findings.is_store_intact:
             withdraw_files(store, bundles)
         _check_bundles(store, bundles, findings, bar)
     except DataDamaged as fault:
-        findings.is_truth_sound = False
+        findings.is_store_intact = False
         if fault.message not in findings.faults:
             findings.faults.append(fault.message)
     return findings
@@ -71,7 +71,7 @@ def check_database(store: Store, replica: Replica, progress: Advance = lambda _:
         broken = check_integrity(connection)
     findings.faults += broken.truth
     if broken.truth:  # Nothing may be derived from damaged tables.
-        findings.is_truth_sound = False
+        findings.is_store_intact = False
         return findings
     database = store.engine.url.database
     if broken.elsewhere and database is not None:
@@ -80,7 +80,7 @@ def check_database(store: Store, replica: Replica, progress: Advance = lambda _:
         findings.mended.append("unused pages of the database were damaged.")
     found = check_replica(store, replica, progress)
     findings.faults += found.damaged
-    findings.is_truth_sound = not found.damaged
+    findings.is_store_intact = not found.damaged
     findings.mended += found.mended
     findings.counts_mended = found.counts
     return findings
@@ -103,7 +103,7 @@ def _check_bundles(store: Store, bundles: Bundles, findings: Findings, bar: Bar)
             if _is_hash(it.sha256_hash) and (fault := _fault(it, measured[_key(it)]))
         ]
     findings.faults += sorted(faults)
-    if not findings.is_truth_sound:
+    if not findings.is_store_intact:
         return  # A damaged row may be the one that refers to a file.
     with store.reading() as connection:  # A new snapshot, because hashing took a while.
         findings.orphans += [it.place for it in list_orphans(bundles, connection)]

@@ -14,7 +14,7 @@ from ..bundles.contract import Kind
 from ..domain.clock import from_ms, to_ms
 from ..domain.errors import InvalidWidget
 from ..process_pool import map_batches, name_of
-from ..store.rows import Draft, Draw, draft
+from ..store.rows import Draft, Prepare, draft
 from .ndjson import Decoded, Rules, decode_line
 
 _BATCH_LINES = 500
@@ -43,13 +43,13 @@ class _NamesAFile(Exception):
 
 
 def draft_lines(
-    lines: Iterable[bytes], newest: datetime, draw: Draw
+    lines: Iterable[bytes], newest: datetime, prepare: Prepare
 ) -> Generator[list[Line], None, None]:
     """All lines in order, some hundred at a time, or fewer if they are long. A line with an error,
     even one that could be cleaned, has no draft.
     """
     batches = _batches(enumerate(_without_mark(lines), start=1))
-    settings = (to_ms(newest), name_of(draw))
+    settings = (to_ms(newest), name_of(prepare))
     for batch, drafts in map_batches(draft_batch, batches, *settings, alone=_BATCHES_ALONE):
         yield [
             Line(number, text, None if made is None else Draft(*made))
@@ -57,14 +57,14 @@ def draft_lines(
         ]
 
 
-def draft_batch(batch: _Batch, newest_ms: int, draw: str) -> _Drafts:
-    """Drafts of these lines; `draw` is the name of the function that prepares a
+def draft_batch(batch: _Batch, newest_ms: int, prepare_name: str) -> _Drafts:
+    """Drafts of these lines; `prepare_name` names the function that prepares a
     widget's records.
     """
-    rules, drawing = Rules(from_ms(newest_ms)), pkgutil.resolve_name(draw)
+    rules, prepare = Rules(from_ms(newest_ms)), pkgutil.resolve_name(prepare_name)
     drafts: _Drafts = []
     for start in range(0, len(batch), _LINES_A_STEP):
-        drafts += _draft_some(batch[start : start + _LINES_A_STEP], rules, drawing)
+        drafts += _draft_some(batch[start : start + _LINES_A_STEP], rules, prepare)
     return drafts
 
 
@@ -89,12 +89,12 @@ def _without_mark(lines: Iterable[bytes]) -> Iterator[bytes]:
         yield from rest
 
 
-def _draft_some(lines: _Batch, rules: Rules, draw: Draw) -> _Drafts:
+def _draft_some(lines: _Batch, rules: Rules, prepare: Prepare) -> _Drafts:
     decoded = [_decode(text, rules) for _, text in lines]
-    pictures = [b"" if it is None else draw(it.widget) for it in decoded]
+    records = [b"" if it is None else prepare(it.widget) for it in decoded]
     return [
-        None if it is None else tuple(draft(it.widget, it.downloads, picture))
-        for it, picture in zip(decoded, pictures, strict=True)
+        None if it is None else tuple(draft(it.widget, it.downloads, prepared))
+        for it, prepared in zip(decoded, records, strict=True)
     ]
 
 

@@ -81,7 +81,7 @@ def import_taking(
     with store.reading() as connection:
         require_no_mirror(connection)
     rules = rules_of_now(store, is_lenient=is_lenient)
-    reading = ImportLines(lines, rules, store.draw, taking, progress)
+    reading = ImportLines(lines, rules, store.prepare, taking, progress)
     started = Started(store, taking, file_name, into_owned, make_index_ready)
     try:
         with collector_paused():

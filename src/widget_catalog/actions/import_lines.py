@@ -4,7 +4,7 @@ import contextlib
 from collections.abc import Callable, Iterable, Iterator
 
 from ..domain.errors import InvalidWidget
-from ..store.rows import Draft, Draw, draft
+from ..store.rows import Draft, Prepare, draft
 from .drafting import Line, draft_lines
 from .import_bundles import BundleTaker
 from .import_checks import Numbered
@@ -19,7 +19,7 @@ class ImportLines:
         self,
         lines: Iterable[bytes],
         rules: Rules,
-        draw: Draw,
+        prepare: Prepare,
         taking: BundleTaker,
         progress: Callable[[int], None],
     ) -> None:
@@ -27,13 +27,13 @@ class ImportLines:
         self.texts_cleaned = 0
         self._lines = lines
         self._rules = rules
-        self._draw = draw
+        self._prepare = prepare
         self._taking = taking
         self._progress = progress
 
     def read(self) -> Iterator[list[Numbered]]:
         """All valid lines, some hundred at a time, with their line numbers."""
-        drafts = draft_lines(self._lines, self._rules.newest, self._draw)
+        drafts = draft_lines(self._lines, self._rules.newest, self._prepare)
         with contextlib.closing(drafts) as drafted:
             for batch in drafted:
                 yield [(it.number, made) for it in batch if (made := it.draft or self._draft(it))]
@@ -52,4 +52,4 @@ class ImportLines:
                 self.faults.note_scope(line.number, scope)
             return None
         self.texts_cleaned += found.texts_cleaned
-        return draft(found.widget, found.downloads, self._draw(found.widget))
+        return draft(found.widget, found.downloads, self._prepare(found.widget))

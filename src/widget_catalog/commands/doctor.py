@@ -89,7 +89,7 @@ def doctor(
     findings = check_catalog(node.store, node.bundles, node.replica, partial(counting, say))
     if was_discarded:
         findings.mended.insert(0, "unused pages of the database were damaged.")
-    if not node.is_replica_sound:
+    if not node.is_replica_intact:
         findings.mended.insert(0, "the read model was damaged and has been rebuilt.")
     findings.faults += find_app_faults(node.store, open_secret_box(node.folder, settings))
     findings.faults += find_other_secrets(node.store, settings.secrets)
@@ -108,7 +108,7 @@ def doctor(
     if findings.orphans:
         say.print(explain_orphans(node, findings.orphans))
     _print_mended(findings)
-    if not findings.is_truth_sound:
+    if not findings.is_store_intact:
         fail("The database is damaged. Restore it from a backup. The damaged rows were not used.")
     DamageAlarm(folder.damage).clear()
     if not findings.is_healthy:

@@ -14,13 +14,13 @@ def check_start(node: Node) -> list[str]:
 
     Raises FolderUnusable if damaged data cannot be rebuilt.
     """
-    mended = [] if node.is_replica_sound else [_REBUILT]
+    mended = [] if node.is_replica_intact else [_REBUILT]
     try:
         check_index(node.folder.replica, node.folder.search_index)
         return mended
     except DataDamaged:
         findings = check_database(node.store, node.replica)
-    if not findings.is_truth_sound:
+    if not findings.is_store_intact:
         raise FolderUnusable(
             f"The database in {node.folder.path} is damaged. Restore it from a backup. Fault: "
             f"{findings.faults[0]}"

@@ -14,6 +14,7 @@ from ..store.engine import Store
 from ..store.rows import StoredWidget
 from .documents import Reading
 from .file import ReplicaFile, faults_named
+from .integrity import are_scopes_intact
 from .listings import decode_listing
 from .records import (
     KEY,
@@ -28,7 +29,6 @@ from .records import (
 from .rendering import Document, render
 from .replica import Replica
 from .rows import Listing
-from .soundness import are_scopes_sound
 
 Progress = Callable[[int], None]
 
@@ -145,4 +145,4 @@ def _check_tables(store: Store, replica: Replica) -> list[str]:
             entries = [reading.stat(it)["entries"] for it in (file.keys, file.documents)]
     if max(entries) > count:
         return [f"{max(entries) - count} documents belonged to no widget, and were removed."]
-    return [] if are_scopes_sound(file) else ["the table of scopes was damaged."]
+    return [] if are_scopes_intact(file) else ["the table of scopes was damaged."]

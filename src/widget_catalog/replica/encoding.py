@@ -36,10 +36,10 @@ class Records(NamedTuple):
 
 
 _pack = msgspec.msgpack.Encoder().encode
-read_picture = msgspec.msgpack.Decoder(Records).decode
+decode_prepared = msgspec.msgpack.Decoder(Records).decode
 
 
-def draw(widget: Widget) -> bytes:
+def prepare(widget: Widget) -> bytes:
     """The prepared records of a widget, without its number and the time of the change. A writer
     keeps them until the change is applied, so that nearly all of the encoding is done where the
     widget is created.

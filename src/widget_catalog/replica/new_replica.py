@@ -11,8 +11,8 @@ import msgspec
 
 from ..store import feed
 from ..store.engine import Store
-from ..store.pictures import PictureBatch
-from .encoding import Records, numbered, read_picture
+from ..store.prepared import PreparedBatch
+from .encoding import Records, decode_prepared, numbered
 from .file import ReplicaFile, remove_others
 from .filling import fill_changes
 from .mapped_memory import release_mapped
@@ -35,12 +35,12 @@ class NewReplica:
         self._is_whole = True
         self._is_open = True
 
-    def add(self, batch: PictureBatch) -> None:
-        self._latest_seq, pictures = batch
+    def add(self, batch: PreparedBatch) -> None:
+        self._latest_seq, prepared = batch
         try:
             records = [
-                numbered(read_picture(cast(bytes, it)), number, self._at_ms)
-                for number, it in pictures
+                numbered(decode_prepared(cast(bytes, it)), number, self._at_ms)
+                for number, it in prepared
             ]
         except (msgspec.DecodeError, TypeError):  # Prepared by another release.
             self._is_whole = False

@@ -19,10 +19,10 @@ from ..store import feed, widgets
 from ..store.engine import Snapshot, Store
 from ..store.feed import Change
 from ..store.file_lock import file_lock
-from ..store.pictures import PictureBatch, Pictures
-from ..store.transaction import Write, draw_nothing
+from ..store.prepared import PreparedBatch, PreparedRecords
+from ..store.transaction import Write, prepare_nothing
 from .counting import mend_shared_counts, wrong_counts
-from .encoding import Records, draw, numbered, records_of
+from .encoding import Records, numbered, prepare, records_of
 from .file import (
     ReplicaFile,
     State,
@@ -36,7 +36,7 @@ from .new_replica import NewReplica
 from .rendering import render
 from .revision import Counts, Revision
 from .source import entry_of, fits, is_importing
-from .writing import Drawn, ReplicaWriter
+from .writing import PreparedReader, ReplicaWriter
 
 _log = structlog.get_logger("widget_catalog.replica")
 
@@ -73,7 +73,7 @@ class Replica:
         self._on_damage = on_damage
         self._is_shared = is_shared
         self.applies = applies
-        self.draw = draw if applies else draw_nothing
+        self.prepare = prepare if applies else prepare_nothing
         self._opened: ReplicaFile | None = None
         self._mutex = threading.Lock()
         # A value of the revision word, and the number of the corresponding change.
@@ -110,16 +110,16 @@ class Replica:
             file = ReplicaFile(new_path(self.path), is_new=True)
             return NewReplica(file, at_ms, held.pop_all())
 
-    def published(self, store: Store, pictures: Pictures) -> None:
+    def published(self, store: Store, prepared: PreparedRecords) -> None:
         """The commit is final, whatever happens here: the next `apply` catches up."""
         if not self.applies:
             return
         try:
-            if isinstance(pictures.copy, NewReplica):
-                with contextlib.closing(pictures.copy) as new:
+            if isinstance(prepared.copy, NewReplica):
+                with contextlib.closing(prepared.copy) as new:
                     if new.finish(store):
                         self._replace_by(new.path, store)
-            self.apply(store, pictures)
+            self.apply(store, prepared)
         except StoreUnavailable as fault:
             if self._on_damage is not None and isinstance(fault, DataDamaged):
                 self._on_damage(fault)
@@ -127,12 +127,14 @@ class Replica:
 
     # Applying
 
-    def apply(self, store: Store, pictures: Iterable[PictureBatch] = (), bar: Bar = no_bar) -> None:
+    def apply(
+        self, store: Store, prepared: Iterable[PreparedBatch] = (), bar: Bar = no_bar
+    ) -> None:
         """Bring the replica up to date with the feed; rebuild it if it is missing or does not
         match this store. Raises StoreUnavailable.
         """
         try:
-            if not self._is_done(store) and not self._apply(store, pictures):
+            if not self._is_done(store) and not self._apply(store, prepared):
                 self.rebuild(store, bar, is_needed=self._is_needed)
         except StoreUnavailable as fault:
             self.fault = fault.message
@@ -192,24 +194,24 @@ class Replica:
                 and is_importing(connection) == state.is_importing
             )
 
-    def _apply(self, store: Store, pictures: Iterable[PictureBatch]) -> bool:
+    def _apply(self, store: Store, prepared: Iterable[PreparedBatch]) -> bool:
         """False: there is no matching replica."""
         with self.locked():
             file = self._current()
             if file is None or self._is_needed(store):
                 return False
-            self.apply_to(file, store, pictures)
+            self.apply_to(file, store, prepared)
             self._show(file)
         return True
 
     def apply_to(
-        self, file: ReplicaFile, store: Store, pictures: Iterable[PictureBatch] = ()
+        self, file: ReplicaFile, store: Store, prepared: Iterable[PreparedBatch] = ()
     ) -> None:
         """Under the lock, or on a file that no other process uses."""
-        drawn = Drawn(pictures)
+        reader = PreparedReader(prepared)
         # Killed readers would keep pages of the file from being reused.
         file.environment.reader_check()
-        while self._apply_some(file, store, drawn):
+        while self._apply_some(file, store, reader):
             pass
 
     def _show(self, file: ReplicaFile) -> None:
@@ -217,7 +219,7 @@ class Replica:
         with file.reading() as reading:
             self._revision.show(_word(file, file.state(reading)))
 
-    def _apply_some(self, file: ReplicaFile, store: Store, drawn: Drawn) -> bool:
+    def _apply_some(self, file: ReplicaFile, store: Store, reader: PreparedReader) -> bool:
         """Whether there may be more: later changes are applied by their writers."""
         with file.reading() as reading:
             state = file.state(reading)
@@ -226,7 +228,7 @@ class Replica:
             importing = is_importing(connection)
             if not rows and importing == state.is_importing:
                 return False
-            records = self._records(connection, rows, drawn)
+            records = self._records(connection, rows, reader)
         if records:
             self._counts.reserve(max(it.id for it in records))
         applied = entry_of(rows[-1]) if rows else state.applied
@@ -238,13 +240,15 @@ class Replica:
             writer.finish(State(applied=applied, is_importing=importing))
         return len(rows) == _AT_ONCE
 
-    def _records(self, connection: Snapshot, rows: Sequence[Change], drawn: Drawn) -> list[Records]:
+    def _records(
+        self, connection: Snapshot, rows: Sequence[Change], reader: PreparedReader
+    ) -> list[Records]:
         """The records of the changed widgets. A damaged one keeps its document."""
         latest = {it.widget_id: it.seq for it in rows}
         changed_at = {it.widget_id: it.changed_at for it in rows}
-        pictures = drawn.take(latest, rows[-1].seq) if rows else {}
-        found = [numbered(it, number, changed_at[number]) for number, it in pictures.items()]
-        missing = [it for it in latest if it not in pictures]
+        prepared = reader.take(latest, rows[-1].seq) if rows else {}
+        found = [numbered(it, number, changed_at[number]) for number, it in prepared.items()]
+        missing = [it for it in latest if it not in prepared]
         for start in range(0, len(missing), 500):
             some = widgets.read_widgets(connection, missing[start : start + 500])
             found += [records_of(it.id, changed_at[it.id], render(it.widget)) for it in some.sound]

@@ -7,8 +7,8 @@ import lmdb
 import msgspec
 
 from ..store.feed import Change
-from ..store.pictures import PictureBatch
-from .encoding import Records, read_picture
+from ..store.prepared import PreparedBatch
+from .encoding import Records, decode_prepared
 from .file import ReplicaFile, State
 from .listings import decode_key
 from .records import (
@@ -119,12 +119,12 @@ class ReplicaWriter:
                 is_found = cursor.delete() and cursor.first()
 
 
-class Drawn:
+class PreparedReader:
     """Prepared records of a writer, each used unless the feed has a newer change of that widget."""
 
-    def __init__(self, batches: Iterable[PictureBatch]) -> None:
+    def __init__(self, batches: Iterable[PreparedBatch]) -> None:
         self._batches = iter(batches)
-        self._read: list[PictureBatch] = []
+        self._read: list[PreparedBatch] = []
 
     def take(self, latest: dict[int, int], until: int) -> dict[int, Records]:
         """The prepared records of the widgets with these latest changes, up to this one."""
@@ -134,11 +134,11 @@ class Drawn:
                 break
             self._read.append(batch)
         found: dict[int, Records] = {}
-        for seq, pictures in self._read:
-            for widget_id, picture in pictures:
-                if isinstance(picture, bytes) and latest.get(widget_id, seq + 1) <= seq:
+        for seq, records in self._read:
+            for widget_id, prepared in records:
+                if isinstance(prepared, bytes) and latest.get(widget_id, seq + 1) <= seq:
                     # Records prepared by an older release are encoded again.
                     with contextlib.suppress(msgspec.DecodeError):
-                        found[widget_id] = read_picture(picture)
+                        found[widget_id] = decode_prepared(prepared)
         self._read = [it for it in self._read if it.latest_seq > until]
         return found

@@ -24,10 +24,10 @@ from .advisory_lock import acquire_advisory_lock, limit_waiting
 from .connection_watch import ConnectionWatch
 from .faults import faults_named
 from .opened_file import OpenedFile
-from .pictures import Pictures
 from .postgresql import notify
-from .rows import Draw
-from .transaction import Listener, SqliteWrite, Write, draw_nothing
+from .prepared import PreparedRecords
+from .rows import Prepare
+from .transaction import Listener, SqliteWrite, Write, prepare_nothing
 from .transaction import Transaction as Transaction
 from .writer_lock import COMMAND, Patience, WriterLock
 
@@ -114,7 +114,7 @@ class Store:
             self._check_release()
             with self._faults_named(), self._connected() as opened, self._limit(opened):
                 once = opened.execution_options(isolation_level="AUTOCOMMIT")
-                tx = Transaction(once, self.now_ms(), self._listener, Pictures())
+                tx = Transaction(once, self.now_ms(), self._listener, PreparedRecords())
                 yield tx
                 tx.committed()
             return
@@ -132,7 +132,7 @@ class Store:
             _check_file(connection)
             write.committed()
         if write.is_public and self._listener is not None:
-            self._listener.published(self, Pictures())
+            self._listener.published(self, PreparedRecords())
 
     @contextlib.contextmanager
     def _kept_connection(self) -> Iterator[PoolProxiedConnection]:
@@ -164,16 +164,16 @@ class Store:
         """Atomic; raises StoreUnavailable if the store is not writable, in particular WriterBusy
         if others write for too long, or at all without `waits`.
         """
-        with contextlib.closing(Pictures(self.run_folder)) as pictures:
-            with self._begun(pictures, waits=waits, is_publishing=is_publishing) as tx:
+        with contextlib.closing(PreparedRecords(self.run_folder)) as prepared:
+            with self._begun(prepared, waits=waits, is_publishing=is_publishing) as tx:
                 yield tx
             # After the lock is released: applying may take longer than writing.
             if tx.is_public and self._listener is not None:
-                self._listener.published(self, pictures)
+                self._listener.published(self, prepared)
 
     @contextlib.contextmanager
     def _begun(
-        self, pictures: Pictures, *, waits: bool, is_publishing: bool
+        self, prepared: PreparedRecords, *, waits: bool, is_publishing: bool
     ) -> Iterator[Transaction]:
         turn = contextlib.nullcontext() if self._lock is None else self._lock.held(waits=waits)
         self._check_release()
@@ -191,7 +191,7 @@ class Store:
                 elif is_postgresql:
                     limit_waiting(writer, self._patience, waits=waits)
                 tx = Transaction(
-                    writer, self.now_ms(), self._listener, pictures, is_publishing=is_publishing
+                    writer, self.now_ms(), self._listener, prepared, is_publishing=is_publishing
                 )
                 yield tx
                 tx.committing()
@@ -216,9 +216,9 @@ class Store:
                 _write_something(tx.run)
 
     @property
-    def draw(self) -> Draw:
+    def prepare(self) -> Prepare:
         """The listener's function to render a widget, if there is a listener."""
-        return draw_nothing if self._listener is None else self._listener.draw
+        return prepare_nothing if self._listener is None else self._listener.prepare
 
     @contextlib.contextmanager
     def _faults_named(self) -> Iterator[None]:

@@ -15,8 +15,8 @@ from ..domain.widgets import Revocation, Style, Version, Widget, newest_first
 from .checksums import row_checksum
 
 Row = tuple[Any, ...]
-Draw = Callable[[Widget], bytes]
-"""How a listener of the store draws a widget."""
+Prepare = Callable[[Widget], bytes]
+"""Prepares the records of a widget for the listener of the store."""
 
 # Their positions in the rows of a widget and a version.
 _IS_OFFICIAL = 5
@@ -37,7 +37,7 @@ class StoredWidget(NamedTuple):
 class Draft(NamedTuple):
     """A new widget as its rows, without the widget's number.
 
-    Only plain values, so that it can be created in another process. `picture` are its prepared
+    Only plain values, so that it can be created in another process. `prepared` are its prepared
     records for the store's listener; an unknown format is prepared again.
     """
 
@@ -46,7 +46,7 @@ class Draft(NamedTuple):
     downloads: int
     widget: Row
     versions: list[Row]
-    picture: bytes | Row
+    prepared: bytes | Row
     # Identity, reason and time of its revoked versions.
     revocations: tuple[tuple[str, str, int], ...] = ()
 
@@ -106,7 +106,7 @@ class StoredFile(NamedTuple):
     size_bytes: int
 
 
-def draft(widget: Widget, downloads: int, picture: bytes) -> Draft:
+def draft(widget: Widget, downloads: int, prepared: bytes) -> Draft:
     scope, name = str(widget.scope), str(widget.name)
     return Draft(
         scope,
@@ -114,7 +114,7 @@ def draft(widget: Widget, downloads: int, picture: bytes) -> Draft:
         downloads,
         widget_row(widget),
         [version_row(scope, name, version) for version in widget.versions],
-        picture,
+        prepared,
         tuple(
             [
                 (it.identity, it.revocation.reason, to_ms(it.revocation.revoked_at))

@@ -161,4 +161,4 @@ def _as_of_now(tx: Transaction, drafts: list[Draft]) -> list[Draft]:
     staged = find_import(tx.connection)
     if not drafts or staged is None or staged.release == release.VERSION:
         return drafts
-    return [it._replace(picture=tx.draw(it.to_widget())) for it in drafts]
+    return [it._replace(prepared=tx.prepare(it.to_widget())) for it in drafts]

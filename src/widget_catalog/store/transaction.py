@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from sqlalchemy.engine import Connection
 
 from ..domain.widgets import Widget
-from .pictures import NewCopy, Pictures
-from .rows import Draw, Row
+from .prepared import NewCopy, PreparedRecords
+from .rows import Prepare, Row
 
 if TYPE_CHECKING:
     from .engine import Store
@@ -18,7 +18,7 @@ class Listener(Protocol):
     """Observes every write. The read model implements it."""
 
     @property
-    def draw(self) -> Draw:
+    def prepare(self) -> Prepare:
         """The prepared records of a widget, derived from it alone."""
 
     def saving(self, highest_id: int) -> None:
@@ -35,7 +35,7 @@ class Listener(Protocol):
     def committed(self, tx: "Write") -> None:
         """The transaction is committed, and the next writer has not started."""
 
-    def published(self, store: "Store", pictures: Pictures) -> None:
+    def published(self, store: "Store", prepared: PreparedRecords) -> None:
         """The committed changes must become visible. Other writers may already be active."""
 
     def close(self) -> None:
@@ -79,7 +79,7 @@ class Transaction(Write):
         connection: Connection,
         at_ms: int,
         listener: Listener | None,
-        pictures: Pictures,
+        prepared: PreparedRecords,
         *,
         is_publishing: bool = False,
     ) -> None:
@@ -87,7 +87,7 @@ class Transaction(Write):
         self.connection = connection
         self.dialect = connection.dialect.name
         self.is_publishing = is_publishing
-        self.pictures = pictures
+        self.prepared = prepared
         # Whether there was no widget before this transaction.
         self._was_empty = False
 
@@ -96,27 +96,27 @@ class Transaction(Write):
         return result.all() if result.returns_rows else ()
 
     @property
-    def draw(self) -> Draw:
-        return draw_nothing if self._listener is None else self._listener.draw
+    def prepare(self) -> Prepare:
+        return prepare_nothing if self._listener is None else self._listener.prepare
 
     def saved(
         self,
-        pictures: Sequence[tuple[int, bytes | Row]],
+        records: Sequence[tuple[int, bytes | Row]],
         latest_seq: int,
         *,
         are_first: bool = False,
     ) -> None:
-        """Widgets were saved, and the feed now ends here. `pictures` are their prepared records.
+        """Widgets were saved, and the feed now ends here. `records` were prepared by `prepare`.
         `are_first`: there was no widget before these.
         """
         self.tells_readers()
         self._was_empty = self._was_empty or are_first
         if self._listener is not None:
-            self._listener.saving(max(number for number, _ in pictures))
-            self.pictures.add(latest_seq, pictures)
-            if self.pictures.are_too_many:
+            self._listener.saving(max(number for number, _ in records))
+            self.prepared.add(latest_seq, records)
+            if self.prepared.are_too_many:
                 begins = self._was_empty
-                self.pictures.move_out(self._listener.begin_copy(self.at_ms) if begins else None)
+                self.prepared.move_out(self._listener.begin_copy(self.at_ms) if begins else None)
 
 
 class SqliteWrite(Write):
@@ -132,6 +132,6 @@ class SqliteWrite(Write):
         return self._driver.execute(statement, values).fetchall()
 
 
-def draw_nothing(_widget: Widget) -> bytes:
+def prepare_nothing(_widget: Widget) -> bytes:
     """For writers that do not apply their changes: whoever does renders them."""
     return b""

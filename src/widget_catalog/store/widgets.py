@@ -226,12 +226,12 @@ def list_stored_files(connection: Connection) -> Iterator[StoredFile]:
 
 def add_widget(tx: Transaction, new: Widget, by: Actor, event: PublicEvent) -> None:
     """Add a new widget."""
-    _add(tx, [draft(new, 0, tx.draw(new))], by, [[event]])
+    _add(tx, [draft(new, 0, tx.prepare(new))], by, [[event]])
 
 
 def add_widgets(tx: Transaction, new: Sequence[tuple[Widget, int]]) -> None:
     """Import new widgets, each with its download count."""
-    add_drafts(tx, [draft(widget, count, tx.draw(widget)) for widget, count in new])
+    add_drafts(tx, [draft(widget, count, tx.prepare(widget)) for widget, count in new])
 
 
 def add_drafts(tx: Transaction, new: Sequence[Draft]) -> None:
@@ -263,8 +263,8 @@ def _add(
     add_revocations(tx, [(number, *why) for number, it in numbered for why in it.revocations])
     pairs = zip(numbered, events, strict=True)
     latest_seq = append_public(tx, by, [(number, it) for (number, _), its in pairs for it in its])
-    pictures = [(number, it.picture) for number, it in numbered]
-    tx.saved(pictures, latest_seq, are_first=last_id == 0)
+    records = [(number, it.prepared) for number, it in numbered]
+    tx.saved(records, latest_seq, are_first=last_id == 0)
 
 
 def replace_widget(
@@ -297,7 +297,7 @@ def replace_widget(
     if old.widget.text != new.text:
         events = (*events, TextChanged(scope=new.scope, name=new.name))
     latest_seq = append_public(tx, by, [(old.id, event) for event in events])
-    tx.saved([(old.id, tx.draw(new))], latest_seq)
+    tx.saved([(old.id, tx.prepare(new))], latest_seq)
 
 
 @functools.cache

@@ -20,7 +20,7 @@ from widget_catalog.bundles.local import LocalBundles
 from widget_catalog.bundles.uploads import LocalUploads
 from widget_catalog.domain.accounts import Actor, Via
 from widget_catalog.domain.errors import Conflict, InvalidRequest, StoreUnavailable
-from widget_catalog.replica.encoding import draw
+from widget_catalog.replica.encoding import prepare
 from widget_catalog.store.accounts import get_account
 from widget_catalog.store.engine import Store
 
@@ -291,7 +291,7 @@ def test_what_fails_after_the_copy_takes_the_copy_back(village: Village) -> None
     before = bundles_of(village)
 
     class Failing:
-        draw = staticmethod(draw)
+        prepare = staticmethod(prepare)
 
         def saving(self, highest_id: int) -> None:
             raise RuntimeError("at the end")

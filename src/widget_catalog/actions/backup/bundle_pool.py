@@ -131,8 +131,8 @@ def read_bundle(bundles: Bundles, file: StoredName) -> bytes | None:
             content = stream.read()
     except (BundleNotFound, OSError):
         return None
-    is_sound = hashlib.sha256(content).hexdigest() == file.sha256_hash
-    return content if is_sound else None
+    is_intact = hashlib.sha256(content).hexdigest() == file.sha256_hash
+    return content if is_intact else None
 
 
 def _list_sizes(folder: Path) -> dict[str, int]:

@@ -25,10 +25,10 @@ Reading: TypeAlias = "lmdb.Transaction[bytes]"
 
 # Larger batches are slower, because freed memory is then no longer in the CPU cache.
 _AT_ONCE = 1_000
-_SOUND, _DAMAGED, _UNKNOWN = range(3)
+_INTACT, _DAMAGED, _UNKNOWN = range(3)
 
 
-def is_sound(folder: Path, *, is_thorough: bool = False) -> bool:
+def is_intact(folder: Path, *, is_thorough: bool = False) -> bool:
     """Also true if there is none, or if that cannot be determined. `is_thorough` reads every
     document.
 
@@ -38,7 +38,7 @@ def is_sound(folder: Path, *, is_thorough: bool = False) -> bool:
     if path is None:
         return True
     code = child.wait(child.start(partial(_walk_all, path, is_thorough=is_thorough)))
-    return code in (_SOUND, _UNKNOWN)
+    return code in (_INTACT, _UNKNOWN)
 
 
 def _walk_all(path: Path, *, is_thorough: bool) -> int:
@@ -49,7 +49,7 @@ def _walk_all(path: Path, *, is_thorough: bool) -> int:
     except (StoreUnavailable, OSError) as fault:
         # Other errors, such as a full disk, are not damage.
         return _DAMAGED if isinstance(fault, DataDamaged) else _UNKNOWN
-    return _SOUND
+    return _INTACT
 
 
 def _walk(file: ReplicaFile, reading: Reading, *, is_thorough: bool) -> None:
@@ -70,7 +70,7 @@ def _walk(file: ReplicaFile, reading: Reading, *, is_thorough: bool) -> None:
             _ = it.styles, it.outline, it.entries
 
 
-def are_scopes_sound(file: ReplicaFile) -> bool:
+def are_scopes_intact(file: ReplicaFile) -> bool:
     try:
         with faults_named(), file.environment.begin() as reading:
             _check_scopes(file, reading)

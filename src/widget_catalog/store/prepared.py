@@ -15,44 +15,44 @@ from .rows import Row
 _MOST_BYTES = 16 << 20
 
 
-class PictureBatch(NamedTuple):
+class PreparedBatch(NamedTuple):
     """Numbers of widgets and their prepared records, valid when the feed had reached
     `latest_seq`.
     """
 
     latest_seq: int
-    pictures: list[tuple[int, bytes | Row]]
+    records: list[tuple[int, bytes | Row]]
 
 
 class NewCopy(Protocol):
     """A copy built from all widgets of a catalog, while they are saved."""
 
-    def add(self, batch: PictureBatch) -> None:
+    def add(self, batch: PreparedBatch) -> None:
         """Widgets are added in the order of their numbers; one may be repeated later."""
 
     def close(self) -> None:
         """Remove it unless it is in use by then."""
 
 
-class Pictures:
+class PreparedRecords:
     """In the order of the feed. All of them are in `copy`, if there is one."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder
-        self._kept: list[PictureBatch] = []
+        self._kept: list[PreparedBatch] = []
         self._size = 0
         self._file: IO[bytes] | None = None
         self.copy: NewCopy | None = None
 
-    def add(self, latest_seq: int, pictures: Sequence[tuple[int, bytes | Row]]) -> None:
-        batch = PictureBatch(latest_seq, list(pictures))
+    def add(self, latest_seq: int, records: Sequence[tuple[int, bytes | Row]]) -> None:
+        batch = PreparedBatch(latest_seq, list(records))
         if self.copy is not None:
             self.copy.add(batch)
         elif self._file is not None:
             _write(self._file, batch)
         else:
             self._kept.append(batch)
-            self._size += sum(len(it) for _, it in batch.pictures)
+            self._size += sum(len(it) for _, it in batch.records)
 
     @property
     def are_too_many(self) -> bool:
@@ -68,14 +68,14 @@ class Pictures:
         for it in kept:
             self.add(*it)
 
-    def __iter__(self) -> Iterator[PictureBatch]:
+    def __iter__(self) -> Iterator[PreparedBatch]:
         if self._file is None:
             yield from self._kept
             return
         self._file.seek(0)
         while True:
             try:
-                yield PictureBatch(*marshal.load(self._file))  # noqa: S302
+                yield PreparedBatch(*marshal.load(self._file))  # noqa: S302
             except EOFError:
                 return
 
@@ -87,5 +87,5 @@ class Pictures:
             self.copy.close()
 
 
-def _write(file: IO[bytes], batch: PictureBatch) -> None:
+def _write(file: IO[bytes], batch: PreparedBatch) -> None:
     marshal.dump(tuple(batch), file)
