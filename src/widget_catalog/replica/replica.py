@@ -23,14 +23,7 @@ from ..store.prepared import PreparedBatch, PreparedRecords
 from ..store.transaction import Write, prepare_nothing
 from .counting import mend_shared_counts, wrong_counts
 from .encoding import Records, numbered, prepare, records_of
-from .file import (
-    ReplicaFile,
-    State,
-    make_current,
-    new_path,
-    open_current,
-    remove_others,
-)
+from .file import ReplicaFile, State, make_current, new_path, open_current, remove_others
 from .filling import Bar, fill, no_bar
 from .new_replica import NewReplica
 from .rendering import render
