@@ -163,7 +163,7 @@ def test_what_is_on_the_disk_of_a_node_is_served_while_the_store_is_down(
         server.start()
 
     assert one.client.get(bundle_url("1.1.0")).content == js
-    wait_for(lambda: one.client.get("/api/health").status_code == 200)
+    wait_for(lambda: all(it.client.get("/api/health").status_code == 200 for it in nodes))
     assert "The object store answers again." in one.service.log
     assert ann.publish("ann/clock", "1.3.0", JS, one).status_code == 200
 
