@@ -32,7 +32,7 @@ from .store.damage import DamageAlarm
 from .store.engine import Store, sqlite_engine
 from .store.migrate import is_new, migrate
 from .store.postgresql import postgresql_engine, transaction_horizon
-from .store.writer_lock import COMMAND, Patience
+from .store.writer_lock import COMMAND, WaitPolicy
 
 _FOLDER = Backends()
 
@@ -63,7 +63,7 @@ def open_node(
     is_durable: bool = True,
     now: Clock = clock.now,
     is_watched: bool = False,
-    patience: Patience = COMMAND,
+    wait_policy: WaitPolicy = COMMAND,
     may_create: bool = False,
     backends: Backends = _FOLDER,
     applies: bool = True,
@@ -101,7 +101,7 @@ def open_node(
         replica,
         now,
         on_damage=on_damage,
-        patience=patience,
+        wait_policy=wait_policy,
         program=_program(),
         run_folder=folder.writer_lock.parent,
         check_up=status.check_database if status is not None and is_watched else lambda: None,
@@ -158,7 +158,7 @@ def prepare_node(
             discard(folder.replica)
         node = open_node(
             path,
-            patience=COMMAND._replace(on_wait=on_wait),
+            wait_policy=COMMAND._replace(on_wait=on_wait),
             may_create=True,
             backends=backends,
             applies=applies,

@@ -21,7 +21,7 @@ from queue import SimpleQueue
 from typing import IO, Any, TypeAlias, TypeVar, cast
 
 # More would wait for the caller.
-_MOST_PROCESSES = 4
+_MAX_PROCESSES = 4
 # Batches queued per process, so that it is never idle.
 _ASKED_AHEAD = 4
 _LENGTH = struct.Struct("<Q")
@@ -67,7 +67,7 @@ def _map_beside(
 ) -> Iterator[tuple[Q, A]]:
     with contextlib.ExitStack() as stack:
         # One core is for the caller.
-        count = min(_MOST_PROCESSES, _cores() - 1)
+        count = min(_MAX_PROCESSES, _cores() - 1)
         threads = ThreadPoolExecutor(count)
         stack.callback(threads.shutdown, cancel_futures=True)
         free: SimpleQueue[_Helper | None] = SimpleQueue()

@@ -100,7 +100,7 @@ def build_worker(
         settings.data,
         is_durable=False,
         is_watched=True,
-        patience=DEDICATED,
+        wait_policy=DEDICATED,
         backends=backends,
         watch=watch,
     )
@@ -122,7 +122,7 @@ def build_worker(
         settings.data,
         now=jump_watch,
         is_watched=True,
-        patience=SERVICE,
+        wait_policy=SERVICE,
         backends=backends,
         watch=watch,
     ).store

@@ -21,4 +21,4 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None
     same.
     """
     if request.param == "staged":
-        monkeypatch.setattr(import_catalog, "_MOST_AT_ONCE", 0)
+        monkeypatch.setattr(import_catalog, "_MAX_AT_ONCE", 0)

@@ -74,7 +74,7 @@ def test_any_answer_is_that_of_a_catalog_opened_just_now(
 ) -> None:
     monkeypatch.setattr(popularity, "_EXACT_UP_TO", exact_up_to)
     monkeypatch.setattr(popularity, "_LAG_S", -1.0)
-    monkeypatch.setattr(popularity, "_MOST_COUNTED", most_counted)
+    monkeypatch.setattr(popularity, "_MAX_COUNTED", most_counted)
     with playing(initial, cache_bytes) as played:
         for some_changes in [[], *history]:
             for change in some_changes:

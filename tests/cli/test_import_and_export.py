@@ -16,7 +16,7 @@ from support.permissions import without_root_powers
 from support.widgets import ndjson, version_line, widget_line
 from widget_catalog.commands.new_folder import undone_on_failure
 from widget_catalog.replica.documents import Documents
-from widget_catalog.replica.search.file import LEAST_WIDGETS, open_index
+from widget_catalog.replica.search.file import MIN_WIDGETS, open_index
 from widget_catalog.settings import load_settings
 from widget_catalog.wiring import prepare_node
 
@@ -74,7 +74,7 @@ def test_import_reads_from_a_pipe(tmp_path: Path, name: str) -> None:
 
 
 def test_a_large_import_leaves_the_search_index_behind(tmp_path: Path) -> None:
-    lines = ndjson(*(widget_line(f"acme/w{i}") for i in range(LEAST_WIDGETS)))
+    lines = ndjson(*(widget_line(f"acme/w{i}") for i in range(MIN_WIDGETS)))
 
     said = widget_catalog("import", "-", "--data", tmp_path, stdin=lines)
 
@@ -82,7 +82,7 @@ def test_a_large_import_leaves_the_search_index_behind(tmp_path: Path) -> None:
     assert said.err.startswith("Added 20,000 widgets and 20,000 versions ")
     documents = Documents(tmp_path / "replica")
     made_at = (tmp_path / "run" / "index").stat().st_mtime_ns
-    assert open_index(documents, tmp_path / "run" / "index").seq == LEAST_WIDGETS
+    assert open_index(documents, tmp_path / "run" / "index").seq == MIN_WIDGETS
     documents.close()
     assert (tmp_path / "run" / "index").stat().st_mtime_ns == made_at
 

@@ -25,7 +25,7 @@ from support.service import (
     wait_for,
 )
 from support.widgets import widget_line
-from widget_catalog.store.writer_lock import Patience
+from widget_catalog.store.writer_lock import WaitPolicy
 from widget_catalog.wiring import DataFolder, open_node, prepare_node
 
 _CLOCK = "/api/v1/widgets/acme/clock"
@@ -141,7 +141,7 @@ def test_a_worker_left_behind_is_named_by_the_next_start(data: Path) -> None:
 
 def test_a_stream_of_counts_does_not_starve_another_writer(data: Path) -> None:
     """Ten writers in a row each get their turn, while two workers count as fast as they can."""
-    store = open_node(data, patience=Patience(20)).store
+    store = open_node(data, wait_policy=WaitPolicy(20)).store
     with (
         running_service(data, "--workers", "2") as service,
         CountingLoad(service, ["acme/clock", "acme/bell"], clients=8) as load,

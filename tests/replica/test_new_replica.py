@@ -20,7 +20,7 @@ from widget_contract.names import Scope, WidgetName
 
 @pytest.fixture(autouse=True)
 def _everything_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("widget_catalog.store.prepared._MOST_BYTES", 0)
+    monkeypatch.setattr("widget_catalog.store.prepared._MAX_BYTES", 0)
     monkeypatch.setattr("widget_catalog.replica.new_replica._AT_ONCE", 3)
 
 

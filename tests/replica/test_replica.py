@@ -181,7 +181,7 @@ def test_what_could_not_be_applied_is_true_and_is_shown_later(
 ) -> None:
     """The write has succeeded nevertheless; the next one, or the service, catches up."""
     _fill(node)
-    monkeypatch.setattr(replica_module, "_PATIENCE_S", 0.1)
+    monkeypatch.setattr(replica_module, "_TIMEOUT_S", 0.1)
     documents = Documents(node.folder.replica)
     with held_by_another_process(node.folder.replica_lock) as holder:
         import_widgets(node, widget_line("acme/later"))
@@ -202,7 +202,7 @@ def test_what_could_not_be_applied_is_true_and_is_shown_later(
 def test_health_says_that_something_cannot_be_shown_yet(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(replica_module, "_PATIENCE_S", 0.1)
+    monkeypatch.setattr(replica_module, "_TIMEOUT_S", 0.1)
     with InProcessSite(tmp_path / "data") as site:
         with held_by_another_process(site.node.folder.replica_lock):
             site.add(widget_line("acme/new"))

@@ -95,7 +95,7 @@ def test_nobody_waits_without_end_for_another_who_builds(node: Node, documents: 
     with held_by_another_process(lock) as other:
         told = rf"process {other.pid} .*has locked index\.lock for 0\.1 seconds \({lock}\)"
         with pytest.raises(StoreUnavailable, match=told):
-            open_index(documents, file, least=10, patience_s=0.1)
+            open_index(documents, file, least=10, timeout_s=0.1)
     assert _is_mapped(open_index(documents, file, least=10).parts)
 
 
@@ -139,11 +139,11 @@ def test_a_file_that_does_not_fit_is_made_anew(
             monkeypatch.setattr(index_file, "FORMAT", index_file.FORMAT + 1)
         case "replica":
             node.replica.rebuild(node.store)
-            documents.look()
+            documents.reopen_if_replaced()
         case "mended":
             change_record(node.folder.path, "listings", 7, lambda record: record[:-1] + b"?")
             assert len(check_replica(node.store, node.replica).mended) == 1
-            documents.look()
+            documents.reopen_if_replaced()
 
     opened = open_index(documents, file, least=10)
 

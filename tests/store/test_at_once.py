@@ -68,7 +68,7 @@ from widget_catalog.store.sessions import (
 )
 from widget_catalog.store.token_requests import TokenRequest
 from widget_catalog.store.widgets import add_widgets
-from widget_catalog.store.writer_lock import Patience
+from widget_catalog.store.writer_lock import WaitPolicy
 
 ROUNDS = 4
 CONFIG = OAuthConfig(parse_clients(CLIENTS), "https://catalog.example", 180 * 86_400_000)
@@ -321,7 +321,7 @@ def test_on_postgresql_nobody_waits_for_a_publisher_but_publishers(store: Store)
     ann = an_account(store)
     with store.publishing() as tx:
         add_widgets(tx, [(a_widget("acme/first"), 0)])
-    hasty = Store(store.engine, store._lock_file, patience=Patience(0.2))
+    hasty = Store(store.engine, store._lock_file, wait_policy=WaitPolicy(0.2))
 
     def write() -> None:
         count_attempt(hasty, {"a": 5}, "Too many.")

@@ -69,7 +69,7 @@ def test_a_changed_row_is_damaged_and_named(store: Store, change: sa.Update, wha
 
     assert damaged.value.message == sentence
     assert found is not None
-    assert [it.widget for it in found.sound] == [SOUND]
+    assert [it.widget for it in found.intact] == [SOUND]
     assert (found.last_id, found.damaged) == (2, {2: ("acme", "clock", sentence)})
 
 

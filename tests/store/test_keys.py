@@ -124,7 +124,7 @@ def test_rotating_ends_every_key_at_once(keys: KeyFile) -> None:
 
 
 def test_nobody_waits_without_end_for_the_lock(tmp_path: Path) -> None:
-    keys = KeyFile(tmp_path / "keys", _Clock(), patience_s=0.1)
+    keys = KeyFile(tmp_path / "keys", _Clock(), timeout_s=0.1)
     made = keys.newest()
     with held_by_another_process(tmp_path / "keys.lock"):
         with pytest.raises(StoreUnavailable, match=r"locked .*/keys\.lock for 0\.1 seconds"):

@@ -19,7 +19,7 @@ from widget_catalog.store.engine import Store, sqlite_engine
 from widget_catalog.store.feed import latest_seq
 from widget_catalog.store.lock_holder import find_holder
 from widget_catalog.store.migrate import check_schema, migrate
-from widget_catalog.store.writer_lock import Patience, WriterLock
+from widget_catalog.store.writer_lock import WaitPolicy, WriterLock
 
 _GENEROUS_S = 60
 
@@ -44,14 +44,14 @@ def _written(store: Store) -> Iterator[threading.Event]:
         thread.join()
 
 
-def _with(store: Store, patience: Patience) -> Store:
-    return Store(store.engine, store._lock_file, patience=patience)
+def _with(store: Store, wait_policy: WaitPolicy) -> Store:
+    return Store(store.engine, store._lock_file, wait_policy=wait_policy)
 
 
 def test_a_writer_gives_up_after_its_time_and_says_who_is_writing(store: Store) -> None:
     with _written(store):
         began = time.monotonic()
-        with pytest.raises(WriterBusy) as caught, _with(store, Patience(0.3)).publishing():
+        with pytest.raises(WriterBusy) as caught, _with(store, WaitPolicy(0.3)).publishing():
             pass
         assert 0.2 < time.monotonic() - began < _GENEROUS_S / 2
     message = caught.value.message
@@ -62,7 +62,7 @@ def test_a_writer_gives_up_after_its_time_and_says_who_is_writing(store: Store) 
 
 
 def test_strangers_are_not_told_who_is_writing(store: Store) -> None:
-    impatient = _with(store, Patience(0.1, is_service=True))
+    impatient = _with(store, WaitPolicy(0.1, is_service=True))
     with _written(store), pytest.raises(WriterBusy) as caught, impatient.publishing():
         pass
     assert str(os.getpid()) not in caught.value.message
@@ -70,7 +70,7 @@ def test_strangers_are_not_told_who_is_writing(store: Store) -> None:
 
 
 def test_a_writer_that_does_not_wait_is_refused_at_once(store: Store) -> None:
-    patient = _with(store, Patience(_GENEROUS_S))
+    patient = _with(store, WaitPolicy(_GENEROUS_S))
     with _written(store), pytest.raises(WriterBusy), patient.publishing(waits=False):
         pass
     with patient.publishing(waits=False) as tx:
@@ -80,13 +80,13 @@ def test_a_writer_that_does_not_wait_is_refused_at_once(store: Store) -> None:
 def test_a_writer_that_waits_gets_its_turn_when_the_other_has_ended(store: Store) -> None:
     with _written(store) as ends:
         threading.Timer(0.3, ends.set).start()
-        with _with(store, Patience(_GENEROUS_S)).publishing() as tx:
+        with _with(store, WaitPolicy(_GENEROUS_S)).publishing() as tx:
             assert latest_seq(tx.connection) == 0
 
 
 def test_a_migration_gives_up_and_says_who_is_writing(empty_store: Store) -> None:
     with _written(empty_store), pytest.raises(WriterBusy, match=r"process .* held the writer lock"):
-        migrate(_with(empty_store, Patience(0.3)))
+        migrate(_with(empty_store, WaitPolicy(0.3)))
     migrate(empty_store)
     check_schema(empty_store)
 
@@ -101,7 +101,7 @@ def test_who_waits_is_told_for_whom(tmp_path: Path) -> None:
     lock_file = tmp_path / "lock"
     holder, waiter = (
         WriterLock(lock_file, "a test"),
-        WriterLock(lock_file, patience=Patience(2.2, on_wait=said.append)),
+        WriterLock(lock_file, wait_policy=WaitPolicy(2.2, on_wait=said.append)),
     )
     with holder.held(), pytest.raises(WriterBusy), waiter.held():
         pass
@@ -110,7 +110,7 @@ def test_who_waits_is_told_for_whom(tmp_path: Path) -> None:
 
 
 def test_turns_are_in_the_order_of_asking_and_nobody_is_left_out(tmp_path: Path) -> None:
-    lock = WriterLock(tmp_path / "lock", patience=Patience(_GENEROUS_S))
+    lock = WriterLock(tmp_path / "lock", wait_policy=WaitPolicy(_GENEROUS_S))
     turns: list[int] = []
     threads = []
 
@@ -133,7 +133,7 @@ def test_turns_are_in_the_order_of_asking_and_nobody_is_left_out(tmp_path: Path)
 def test_when_others_have_waited_in_vain_the_next_is_refused_at_once(tmp_path: Path) -> None:
     lock_file = tmp_path / "lock"
     lock_file.touch()
-    lock = WriterLock(lock_file, patience=Patience(1.0, is_service=True))
+    lock = WriterLock(lock_file, wait_policy=WaitPolicy(1.0, is_service=True))
     with held_by_another_process(lock_file) as holder:
         with pytest.raises(WriterBusy), lock.held():
             pass

@@ -9,7 +9,7 @@ import pytest
 
 from support.widgets import ndjson
 from widget_catalog.actions import staged_import
-from widget_catalog.actions.import_bundles import FileTaker
+from widget_catalog.actions.import_bundles import FileImporter
 from widget_catalog.actions.import_faults import ImportFaults
 from widget_catalog.actions.import_lines import ImportLines
 from widget_catalog.actions.ndjson import Rules
@@ -27,12 +27,12 @@ def checked_import(
     node: Node, *lines: dict[str, Any], beside: Path | None = None, into_owned: bool = False
 ) -> Iterator[Staging]:
     """An import that was read and compared with the catalog, and nothing more."""
-    taking = FileTaker(
+    importer = FileImporter(
         node.store, node.bundles, beside or node.folder.path.parent, _MAX_BUNDLE_BYTES
     )
     content = ndjson(*lines).splitlines(keepends=True)
-    reading = ImportLines(content, Rules(clock.now()), node.store.prepare, taking, lambda _: None)
-    started = Started(node.store, taking, "w.ndjson", into_owned, lambda: None)
+    reading = ImportLines(content, Rules(clock.now()), node.store.prepare, importer, lambda _: None)
+    started = Started(node.store, importer, "w.ndjson", into_owned, lambda: None)
     with Spool(node.store.run_folder) as spool:
         for batch in reading.read():
             spool.add(batch)

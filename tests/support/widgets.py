@@ -69,10 +69,10 @@ def add_old_widgets(node: Node, *lines: dict[str, Any]) -> None:
     with node.store.publishing() as tx:
         for line in lines:
             plain = json.dumps(line | {"displayName": "-", "description": None}).encode()
-            widget, downloads, _ = decode_line(plain, _take_nothing, rules)
+            widget, downloads, _ = decode_line(plain, _import_nothing, rules)
             texts = {"display_name": line["displayName"], "description": line["description"]}
             add_widgets(tx, [(msgspec.structs.replace(widget, **texts), downloads)])
 
 
-def _take_nothing(name: str, _kind: str) -> NoReturn:
+def _import_nothing(name: str, _kind: str) -> NoReturn:
     raise BundleRefused(f"{name} is not stored by this.")

@@ -152,8 +152,8 @@ class DownloadCounter:
         """A batch that times out with its requests."""
         loop = asyncio.get_running_loop()
         batch = _Batch(loop.create_future())
-        patience_s = _SHORT_TIMEOUT_S if self._is_stuck else _TIMEOUT_S
-        timer = loop.call_later(patience_s, self._give_up, batch)
+        timeout_s = _SHORT_TIMEOUT_S if self._is_stuck else _TIMEOUT_S
+        timer = loop.call_later(timeout_s, self._give_up, batch)
         batch.committed.add_done_callback(lambda _: timer.cancel())
         return batch
 

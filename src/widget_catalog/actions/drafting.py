@@ -100,10 +100,10 @@ def _draft_some(lines: _Batch, rules: Rules, prepare: Prepare) -> _Drafts:
 
 def _decode(text: bytes, rules: Rules) -> Decoded | None:
     try:
-        return decode_line(text, _take_nothing, rules)
+        return decode_line(text, _import_nothing, rules)
     except (_NamesAFile, InvalidWidget):
         return None
 
 
-def _take_nothing(_name: str, _kind: Kind) -> NoReturn:
+def _import_nothing(_name: str, _kind: Kind) -> NoReturn:
     raise _NamesAFile

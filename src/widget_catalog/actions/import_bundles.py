@@ -16,28 +16,28 @@ from ..store.engine import Snapshot, Store
 from ..store.publishing import find_referred_to
 from ..store.rows import StoredFile
 from ..store.staging import list_staged_files
-from .ndjson import TakenBundle
+from .ndjson import ImportedBundle
 
 _FILES_PER_QUERY = 500
 
 
-class BundleTaker:
+class BundleImporter:
     """Stores files by name, and tracks which are new."""
 
     def __init__(self, store: Store, bundles: Bundles) -> None:
         self.store = store
         self.bundles = bundles
-        self._taken: set[tuple[str, str]] = set()
+        self._added: set[tuple[str, str]] = set()
         self._new: set[tuple[str, str]] = set()
         self._kept: set[tuple[str, str]] = set()
 
-    def take(self, name: str, kind: Kind) -> TakenBundle:
+    def add(self, name: str, kind: Kind) -> ImportedBundle:
         """Store the file with this name. Raises BundleRefused."""
         raise NotImplementedError
 
     @property
-    def has_taken_any(self) -> bool:
-        return bool(self._taken)
+    def has_any(self) -> bool:
+        return bool(self._added)
 
     def keep(self, files: Iterable[StoredFile]) -> None:
         """Versions that will be added refer to these files."""
@@ -50,13 +50,13 @@ class BundleTaker:
 
     def check_present(self) -> None:
         """Raise if a file was removed meanwhile, as `doctor --clean` does with unused ones."""
-        for sha256_hash, kind in self._taken & self._kept:
+        for sha256_hash, kind in self._added & self._kept:
             if self.bundles.stat(sha256_hash, _kind(kind)) is None:
                 raise StoreUnavailable(
                     f"The stored bundle {sha256_hash} was removed during the import. Import again."
                 )
 
-    def give_back(self) -> None:
+    def remove_new(self) -> None:
         """Remove new files, unless something refers to them now."""
         unused = sorted(self._new)
         for start in range(0, len(unused), _FILES_PER_QUERY):
@@ -66,22 +66,22 @@ class BundleTaker:
                 for sha256_hash, kind in some - staged - _referred_to(tx.connection, some):
                     self.bundles.remove(sha256_hash, _kind(kind))
 
-    def give_back_unused(self) -> None:
+    def remove_unused(self) -> None:
         """The same, after the import: existing versions keep their URLs."""
         self._new -= self._kept
-        self.give_back()
+        self.remove_new()
 
     def _put(self, content: BinaryIO, sha256_hash: str, kind: Kind) -> None:
         if self.bundles.put(content, sha256_hash, kind):
             self._new.add((sha256_hash, kind))
 
-    def _note(self, taken: TakenBundle, kind: Kind) -> TakenBundle:
+    def _record(self, bundle: ImportedBundle, kind: Kind) -> ImportedBundle:
         """A version refers to this file, which must stay."""
-        self._taken.add((taken.sha256_hash, kind))
-        return taken
+        self._added.add((bundle.sha256_hash, kind))
+        return bundle
 
 
-class FileTaker(BundleTaker):
+class FileImporter(BundleImporter):
     """Files next to the imported one."""
 
     def __init__(self, store: Store, bundles: Bundles, beside: Path, max_bytes: int) -> None:
@@ -89,7 +89,7 @@ class FileTaker(BundleTaker):
         self._beside = beside.resolve()
         self._max_bytes = max_bytes
 
-    def take(self, name: str, kind: Kind) -> TakenBundle:
+    def add(self, name: str, kind: Kind) -> ImportedBundle:
         try:
             path = (self._beside / name).resolve()
             is_something_else = path.exists() and not path.is_file()
@@ -105,7 +105,7 @@ class FileTaker(BundleTaker):
             raise BundleRefused(f"{name} has {size_bytes} bytes; at most {self._max_bytes} go in.")
         with path.open("rb") as file:
             self._put(file, sha256_hash, kind)
-        return self._note(TakenBundle(sha256_hash, size_bytes), kind)
+        return self._record(ImportedBundle(sha256_hash, size_bytes), kind)
 
 
 def _referred_to(connection: Snapshot, files: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:

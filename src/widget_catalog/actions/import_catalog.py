@@ -16,8 +16,8 @@ from ..process_pool import collector_paused
 from ..store.engine import Store
 from ..store.mirrors import require_no_mirror
 from ..store.widgets import add_drafts
-from .import_bundles import BundleTaker, FileTaker
-from .import_checks import ImportChecks, ImportSummary, by_fate
+from .import_bundles import BundleImporter, FileImporter
+from .import_checks import ImportChecks, ImportSummary, by_decision
 from .import_lines import ImportLines
 from .ndjson import Rules
 from .revoke_version import withdraw_files
@@ -28,7 +28,7 @@ from .write_drafts import merge_drafts
 # Tolerance for a clock ahead of ours on the machine that wrote the file.
 _CLOCK_SKEW = timedelta(minutes=5)
 # Up to this many batches fit into one short transaction, and need not be staged.
-_MOST_AT_ONCE = 1
+_MAX_AT_ONCE = 1
 
 
 def import_catalog(
@@ -53,8 +53,8 @@ def import_catalog(
     `is_alone` everything is one transaction, from the first line on: that is faster, but blocks
     all other writers. `make_index_ready` is called after many changes.
     """
-    return import_taking(
-        FileTaker(store, bundles, beside, max_bundle_bytes),
+    return import_with_bundles(
+        FileImporter(store, bundles, beside, max_bundle_bytes),
         lines,
         progress,
         file_name=file_name,
@@ -65,8 +65,8 @@ def import_catalog(
     )
 
 
-def import_taking(
-    taking: BundleTaker,
+def import_with_bundles(
+    importer: BundleImporter,
     lines: Iterable[bytes],
     progress: Callable[[int], None],
     *,
@@ -76,13 +76,13 @@ def import_taking(
     is_alone: bool,
     make_index_ready: Callable[[], None],
 ) -> ImportSummary:
-    """The same for lines whose files are found by `taking`."""
-    store = taking.store
+    """The same for lines whose files are found by `importer`."""
+    store = importer.store
     with store.reading() as connection:
         require_no_mirror(connection)
     rules = rules_of_now(store, is_lenient=is_lenient)
-    reading = ImportLines(lines, rules, store.prepare, taking, progress)
-    started = Started(store, taking, file_name, into_owned, make_index_ready)
+    reading = ImportLines(lines, rules, store.prepare, importer, progress)
+    started = Started(store, importer, file_name, into_owned, make_index_ready)
     try:
         with collector_paused():
             summary = _write_at_once(started, reading) if is_alone else _spool(started, reading)
@@ -90,10 +90,10 @@ def import_taking(
         with contextlib.suppress(StoreUnavailable):
             if isinstance(fault, StoreUnavailable):
                 store.overwrite_failed_commit()
-            taking.give_back()
+            importer.remove_new()
         raise
-    taking.give_back_unused()
-    withdraw_files(store, taking.bundles)
+    importer.remove_unused()
+    withdraw_files(store, importer.bundles)
     return summary
 
 
@@ -105,7 +105,7 @@ def _spool(started: Started, lines: ImportLines) -> ImportSummary:
     with Spool(started.store.run_folder) as spool:
         for batch in lines.read():
             spool.add(batch)
-        if len(spool) > _MOST_AT_ONCE:
+        if len(spool) > _MAX_AT_ONCE:
             return import_staged(started, lines, spool)
         return _write_at_once(started, lines, spool)
 
@@ -114,16 +114,16 @@ def _write_at_once(
     started: Started, lines: ImportLines, spool: Spool | None = None
 ) -> ImportSummary:
     """All in one transaction; without a spool, other writers wait until all lines are read."""
-    checks = ImportChecks(lines.faults, started.taking, into_owned=started.into_owned)
+    checks = ImportChecks(lines.faults, started.importer, into_owned=started.into_owned)
     with only_import(started):
         with started.store.publishing() as tx:
             for batch in lines.read() if spool is None else spool:
-                new, more = by_fate(batch, checks.take(tx.connection, batch))
+                new, more = by_decision(batch, checks.decide(tx.connection, batch))
                 add_drafts(tx, new)
                 merge_drafts(tx, more)
             checks.check_noted(tx.connection)
             lines.faults.check()
-            started.taking.check_present()
+            started.importer.check_present()
             checks.finish(tx, started.file_name, lines.texts_cleaned)
         started.make_index_ready()
     return checks.summary

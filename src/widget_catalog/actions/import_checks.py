@@ -12,7 +12,7 @@ from ..store.events import append
 from ..store.organizations import find_owned_scopes
 from ..store.rows import Draft
 from ..store.widgets import Key, find_hashes
-from .import_bundles import BundleTaker
+from .import_bundles import BundleImporter
 from .import_faults import ImportFaults
 
 _SCOPES_PER_QUERY = 500
@@ -32,7 +32,7 @@ class ImportSummary(msgspec.Struct, rename="camel"):
     texts_cleaned: int = 0
 
 
-class Fate(Enum):
+class Decision(Enum):
     """How a line is handled."""
 
     ADDED = auto()  # A new widget.
@@ -40,13 +40,15 @@ class Fate(Enum):
     DROPPED = auto()  # Nothing new, or invalid.
 
 
-def by_fate(lines: Sequence[Numbered], fates: Sequence[Fate]) -> tuple[list[Draft], list[Draft]]:
+def by_decision(
+    lines: Sequence[Numbered], decisions: Sequence[Decision]
+) -> tuple[list[Draft], list[Draft]]:
     """The drafts to be added, and those to be merged."""
     added, merged = [], []
-    for (_, draft), fate in zip(lines, fates, strict=True):
-        if fate is Fate.ADDED:
+    for (_, draft), decision in zip(lines, decisions, strict=True):
+        if decision is Decision.ADDED:
             added.append(draft)
-        elif fate is Fate.MERGED:
+        elif decision is Decision.MERGED:
             merged.append(draft)
     return added, merged
 
@@ -61,14 +63,14 @@ class ImportChecks:
     def __init__(
         self,
         faults: ImportFaults,
-        taking: BundleTaker,
+        importer: BundleImporter,
         *,
         into_owned: bool,
         is_repeated: Callable[[Key], bool] = lambda _key: False,
     ) -> None:
         self.summary = ImportSummary()
         self._faults = faults
-        self._taking = taking
+        self._importer = importer
         self._into_owned = into_owned
         self._is_repeated = is_repeated
         self._scopes: set[str] = set()
@@ -77,18 +79,18 @@ class ImportChecks:
         # The versions of repeated widgets after the previous lines.
         self._ahead: dict[Key, dict[str, str]] = {}
 
-    def take(self, connection: Snapshot, lines: Sequence[Numbered]) -> list[Fate]:
+    def decide(self, connection: Snapshot, lines: Sequence[Numbered]) -> list[Decision]:
         owned = self._note_scopes(connection, {draft.scope for _, draft in lines})
         keys = {draft.key for _, draft in lines}
         known = find_hashes(connection, sorted(keys))
         for key in self._ahead.keys() & keys:
             known[key] = known.get(key, {}) | self._ahead[key]
         are_once = len(keys) == len(lines)
-        fates = []
+        decisions = []
         for number, draft in lines:
             if draft.scope in owned and not self._into_owned:
                 self._faults.add_owned(number, draft.scope, owned[draft.scope])
-                fates.append(Fate.DROPPED)
+                decisions.append(Decision.DROPPED)
                 continue
             key = draft.key
             is_new, is_repeated = key not in known, self._is_repeated(key)
@@ -103,10 +105,12 @@ class ImportChecks:
                 self.summary.official_added += draft.is_official
             if is_new or added:
                 self._count(draft.scope, len(added), widgets=int(is_new))
-            if added and self._taking.has_taken_any:
-                self._taking.keep(it for it in draft.files if it.version in added)
-            fates.append(Fate.ADDED if is_new else Fate.MERGED if added else Fate.DROPPED)
-        return fates
+            if added and self._importer.has_any:
+                self._importer.keep(it for it in draft.files if it.version in added)
+            decisions.append(
+                Decision.ADDED if is_new else Decision.MERGED if added else Decision.DROPPED
+            )
+        return decisions
 
     def check_noted(self, connection: Snapshot) -> None:
         """For lines with other errors, report if they add to an owned scope as well."""
@@ -125,7 +129,7 @@ class ImportChecks:
     def finish(self, tx: Transaction, file_name: str, texts_cleaned: int) -> None:
         """Complete the summary, and write it to the audit log."""
         self.summary.texts_cleaned = texts_cleaned
-        self.summary.bundles_stored = self._taking.count_stored(tx.connection)
+        self.summary.bundles_stored = self._importer.count_stored(tx.connection)
         done = msgspec.structs.asdict(self.summary)
         append(tx, COMMAND_LINE, CatalogImported(file=file_name, **done))
         # For its owners, who can read only the log of their scope.

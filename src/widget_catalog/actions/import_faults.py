@@ -5,11 +5,11 @@ from bisect import insort
 from ..domain.errors import InvalidImport
 
 # Limits: reported errors, listed lines of owned scopes, and characters of an error.
-_MOST_FAULTS = 20
-_MOST_LINES = 5
-_MOST_CHARACTERS = 300
+_MAX_FAULTS = 20
+_MAX_LINES = 5
+_MAX_CHARACTERS = 300
 # For at most this many lines with other errors, the owner of the scope is looked up.
-_MOST_NOTED = 1000
+_MAX_NOTED = 1000
 
 _OWNERS = {"personal": "an account", "organization": "an organization"}
 
@@ -23,15 +23,15 @@ class ImportFaults:
         """Lines with a fault and the scopes they name, which may belong to somebody besides."""
 
     def note_scope(self, line: int, scope: str) -> None:
-        if len(self.noted) < _MOST_NOTED:
+        if len(self.noted) < _MAX_NOTED:
             self.noted.append((line, scope))
 
     def add(self, line: int, sentence: str) -> None:
         """The errors of the first lines are reported, in whatever order they are found."""
         self._count += 1
-        if len(self._faults) < _MOST_FAULTS or line < self._faults[-1][0]:
+        if len(self._faults) < _MAX_FAULTS or line < self._faults[-1][0]:
             insort(self._faults, (line, _printable(sentence)), key=lambda it: it[0])
-            del self._faults[_MOST_FAULTS:]
+            del self._faults[_MAX_FAULTS:]
 
     def add_owned(self, line: int, scope: str, kind: str) -> None:
         """A line adds to an owned scope. All such lines are one error."""
@@ -39,8 +39,8 @@ class ImportFaults:
 
     def check(self) -> None:
         """Raises InvalidImport if there is any error."""
-        owned = [it.fault() for it in list(self._owned.values())[:_MOST_FAULTS]]
-        shown = sorted([*self._faults, *owned], key=lambda it: it[0])[:_MOST_FAULTS]
+        owned = [it.fault() for it in list(self._owned.values())[:_MAX_FAULTS]]
+        shown = sorted([*self._faults, *owned], key=lambda it: it[0])[:_MAX_FAULTS]
         if shown:
             more = self._count + len(self._owned) - len(shown)
             raise InvalidImport([f"Line {line}: {fault}" for line, fault in shown], more)
@@ -56,7 +56,7 @@ class _OwnedScope:
     def add(self, line: int) -> None:
         self._count += 1
         insort(self._lines, line)
-        del self._lines[_MOST_LINES:]
+        del self._lines[_MAX_LINES:]
 
     def fault(self) -> tuple[int, str]:
         first, *others = self._lines
@@ -73,6 +73,6 @@ class _OwnedScope:
 
 def _printable(text: str) -> str:
     """Shortened, without terminal escapes: it may quote the file."""
-    if len(text) > _MOST_CHARACTERS:
-        text = f"{text[:_MOST_CHARACTERS]}…"
+    if len(text) > _MAX_CHARACTERS:
+        text = f"{text[:_MAX_CHARACTERS]}…"
     return "".join(it if it.isprintable() else ascii(it)[1:-1] for it in text)

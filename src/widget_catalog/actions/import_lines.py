@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from ..domain.errors import InvalidWidget
 from ..store.rows import Draft, Prepare, draft
 from .drafting import Line, draft_lines
-from .import_bundles import BundleTaker
+from .import_bundles import BundleImporter
 from .import_checks import Numbered
 from .import_faults import ImportFaults
 from .ndjson import Rules, decode_line, scope_in
@@ -20,7 +20,7 @@ class ImportLines:
         lines: Iterable[bytes],
         rules: Rules,
         prepare: Prepare,
-        taking: BundleTaker,
+        importer: BundleImporter,
         progress: Callable[[int], None],
     ) -> None:
         self.faults = ImportFaults()
@@ -28,7 +28,7 @@ class ImportLines:
         self._lines = lines
         self._rules = rules
         self._prepare = prepare
-        self._taking = taking
+        self._importer = importer
         self._progress = progress
 
     def read(self) -> Iterator[list[Numbered]]:
@@ -44,7 +44,7 @@ class ImportLines:
         if not line.text.strip():
             return None
         try:
-            found = decode_line(line.text, self._taking.take, self._rules)
+            found = decode_line(line.text, self._importer.add, self._rules)
         except InvalidWidget as error:
             for fault in error.faults:
                 self.faults.add(line.number, fault)

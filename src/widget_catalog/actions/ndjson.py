@@ -100,17 +100,17 @@ class _ScopeLine(msgspec.Struct):
     scope: str
 
 
-class TakenBundle(NamedTuple):
+class ImportedBundle(NamedTuple):
     sha256_hash: str
     size_bytes: int
 
 
-TakeBundle = Callable[[str, Kind], TakenBundle]
-"""Takes the file with this name in and says what it is."""
+ImportBundle = Callable[[str, Kind], ImportedBundle]
+"""Imports the file with this name; returns its hash and size."""
 
 # Replaces an invalid value.
 _ANY_VERSION = SemVer.parse("0.0.0")
-_NO_BUNDLE = TakenBundle("", 0)
+_NO_BUNDLE = ImportedBundle("", 0)
 
 _decode = msgspec.json.Decoder(WidgetLine).decode
 _decode_scope = msgspec.json.Decoder(_ScopeLine).decode
@@ -131,15 +131,15 @@ class Decoded(NamedTuple):
     texts_cleaned: int
 
 
-def decode_line(line: bytes, take_bundle: TakeBundle, rules: Rules) -> Decoded:
+def decode_line(line: bytes, import_bundle: ImportBundle, rules: Rules) -> Decoded:
     """The content of this line, or InvalidWidget with all errors."""
     try:
         parsed = _decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         misfits = find_misfits(line, error, WidgetLine)
-        more = _faults_of_rest(line, misfits, take_bundle, rules)
+        more = _faults_of_rest(line, misfits, import_bundle, rules)
         raise InvalidWidget([*misfits.faults, *more]) from None
-    reader = _LineReader(line, take_bundle, rules)
+    reader = _LineReader(line, import_bundle, rules)
     widget = reader.widget(parsed)
     if reader.faults:
         raise InvalidWidget(reader.faults)
@@ -147,12 +147,12 @@ def decode_line(line: bytes, take_bundle: TakeBundle, rules: Rules) -> Decoded:
 
 
 def _faults_of_rest(
-    line: bytes, misfits: Misfits, take_bundle: TakeBundle, rules: Rules
+    line: bytes, misfits: Misfits, import_bundle: ImportBundle, rules: Rules
 ) -> list[str]:
     """The errors in the rest of a line that cannot be decoded."""
     if misfits.rest is None:
         return []
-    reader = _LineReader(line, take_bundle, rules, misfits.fields)
+    reader = _LineReader(line, import_bundle, rules, misfits.fields)
     reader.widget(msgspec.convert(misfits.rest, WidgetLine))
     return reader.faults
 
@@ -175,14 +175,14 @@ class _LineReader:
     def __init__(
         self,
         line: bytes,
-        take_bundle: TakeBundle,
+        import_bundle: ImportBundle,
         rules: Rules,
         known_wrong: frozenset[str] = frozenset(),
     ) -> None:
         self.faults: list[str] = []
         self._known_wrong = known_wrong
         self.texts_cleaned = 0
-        self._take_bundle = take_bundle
+        self._import_bundle = import_bundle
         self._rules = rules
         # Printable ASCII without an escape, as in most lines: all texts are then valid.
         self._is_plain = line.isascii() and b"\\" not in line and b"\x7f" not in line
@@ -217,7 +217,7 @@ class _LineReader:
 
     def _version(self, number: SemVer, line: VersionLine, at: str) -> Version:
         sha256_hash, bundle_size = self._bundle(line, at)
-        style = None if line.css_file is None else self._taken(at, "cssFile", line.css_file, "css")
+        style = None if line.css_file is None else self._file(at, "cssFile", line.css_file, "css")
         revoked = line.revoked
         yanked_by_author = line if revoked is None else revoked
         bundle_url = self._line(at, "bundleUrl", line.bundle_url)
@@ -273,12 +273,12 @@ class _LineReader:
         if file is not None and line.bundle_url is not None:
             self._complain(at, "give bundleUrl or bundleFile, not both.")
         elif file is not None:
-            taken = self._taken(at, "bundleFile", file, "js")
-            if taken is not None and sha256_hash not in (None, taken.sha256_hash):
-                self._complain(f"{at}.sha256Hash", f"{file} has {taken.sha256_hash}.")
-            if taken is not None and bundle_size not in (None, taken.size_bytes):
-                self._complain(f"{at}.bundleSize", f"{file} has {taken.size_bytes} bytes.")
-            return taken or _NO_BUNDLE
+            imported = self._file(at, "bundleFile", file, "js")
+            if imported is not None and sha256_hash not in (None, imported.sha256_hash):
+                self._complain(f"{at}.sha256Hash", f"{file} has {imported.sha256_hash}.")
+            if imported is not None and bundle_size not in (None, imported.size_bytes):
+                self._complain(f"{at}.bundleSize", f"{file} has {imported.size_bytes} bytes.")
+            return imported or _NO_BUNDLE
         elif line.bundle_url is None:
             if not self._known_wrong & {f"{at}.bundleUrl", f"{at}.bundleFile"}:
                 self._complain(at, "has neither bundleUrl nor bundleFile.")
@@ -290,9 +290,9 @@ class _LineReader:
             return sha256_hash, bundle_size
         return _NO_BUNDLE
 
-    def _taken(self, at: str, key: str, file: str, kind: Kind) -> TakenBundle | None:
+    def _file(self, at: str, key: str, file: str, kind: Kind) -> ImportedBundle | None:
         try:
-            return self._take_bundle(file, kind)
+            return self._import_bundle(file, kind)
         except CatalogError as error:
             self._complain(f"{at}.{key}", error.message)
             return None

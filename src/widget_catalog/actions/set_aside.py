@@ -20,7 +20,7 @@ ASIDE = "aside"
 _NAMED_BY = "%Y-%m-%dT%H-%M-%SZ"
 # If a smaller share of the stored files is referenced, the database is probably wrong, not the
 # files.
-_LEAST_REFERRED = 0.1
+_MIN_REFERRED = 0.1
 
 
 class TooMuch(CatalogError):
@@ -37,7 +37,7 @@ class Orphans(NamedTuple):
 
     @property
     def are_too_many(self) -> bool:
-        return self.stored > self.referred and self.referred < self.stored * _LEAST_REFERRED
+        return self.stored > self.referred and self.referred < self.stored * _MIN_REFERRED
 
 
 class Aside(NamedTuple):

@@ -31,8 +31,8 @@ from ..store.staging import (
     remove_batch,
     remove_some_batches,
 )
-from .import_bundles import BundleTaker
-from .import_checks import Fate, ImportChecks, ImportSummary, by_fate
+from .import_bundles import BundleImporter
+from .import_checks import Decision, ImportChecks, ImportSummary, by_decision
 from .import_faults import ImportFaults
 from .import_lines import ImportLines
 from .spool import Spool
@@ -43,11 +43,11 @@ from .write_drafts import write_drafts
 _SLICE_S = 0.1
 _PAUSE_S = 0.02
 # Widgets written between checks of the time; merging takes longer than adding.
-_MOST_ADDED = 250
-_MOST_MERGED = 100
+_MAX_ADDED = 250
+_MAX_MERGED = 100
 # How long an import waits for a running one.
-_PATIENCE_S = 600
-_MOST_CHANGES = 1000
+_TIMEOUT_S = 600
+_MAX_CHANGES = 1000
 # How often a service looks for an interrupted import.
 _WATCH_S = 2
 # Staged drafts take this many times their packed size when written, including SQLite's log.
@@ -58,7 +58,7 @@ class Started(NamedTuple):
     """An import as requested. `make_index_ready` is called when everything is written."""
 
     store: Store
-    taking: BundleTaker
+    importer: BundleImporter
     file_name: str
     into_owned: bool
     make_index_ready: Callable[[], None]
@@ -89,7 +89,7 @@ def import_staged(started: Started, lines: ImportLines, spool: Spool) -> ImportS
 @contextlib.contextmanager
 def only_import(started: Started) -> Iterator[None]:
     """Wait for a running import, and finish one that was interrupted."""
-    with importing(started.store, _PATIENCE_S) as is_ours:
+    with importing(started.store, _TIMEOUT_S) as is_ours:
         if not is_ours:
             raise StoreUnavailable("Another import is still under way. Try again later.")
         _finish(started.store, started.make_index_ready)
@@ -130,7 +130,7 @@ class Staging:
         self._started = started
         self._spool = spool
         self._seq = 0
-        self._fates: list[list[Fate]] = []
+        self._decisions: list[list[Decision]] = []
 
     def check(self, faults: ImportFaults) -> None:
         """Raise InvalidImport with these errors and those found by comparing with the catalog."""
@@ -157,15 +157,15 @@ class Staging:
 
     def accept(self, texts_cleaned: int) -> ImportSummary:
         with self._store.publishing() as tx:
-            changes = list_changes(tx.connection, self._seq, _MOST_CHANGES)
-            is_current = len(changes) < _MOST_CHANGES and self._checks.still_hold(
+            changes = list_changes(tx.connection, self._seq, _MAX_CHANGES)
+            is_current = len(changes) < _MAX_CHANGES and self._checks.still_hold(
                 tx.connection, {it.scope for it in changes}
             )
             if not is_current:
                 faults = ImportFaults()
                 self._hold_against(tx.connection, faults)
                 faults.check()
-            self._started.taking.check_present()
+            self._started.importer.check_present()
             self._checks.finish(tx, self._started.file_name, texts_cleaned)
             accept_import(tx)
         return self._checks.summary
@@ -173,17 +173,17 @@ class Staging:
     def _hold_against(self, connection: Snapshot, faults: ImportFaults) -> None:
         self._checks = ImportChecks(
             faults,
-            self._started.taking,
+            self._started.importer,
             into_owned=self._started.into_owned,
             is_repeated=self._spool.is_repeated,
         )
-        self._fates = [self._checks.take(connection, batch) for batch in self._spool]
+        self._decisions = [self._checks.decide(connection, batch) for batch in self._spool]
 
     def _batches(self) -> Iterator[list[Draft]]:
         """The batches to be written. Existing data is never changed."""
-        for lines, fates in zip(self._spool, self._fates, strict=True):
-            added, merged = by_fate(lines, fates)
-            for drafts, most in ((added, _MOST_ADDED), (merged, _MOST_MERGED)):
+        for lines, decisions in zip(self._spool, self._decisions, strict=True):
+            added, merged = by_decision(lines, decisions)
+            for drafts, most in ((added, _MAX_ADDED), (merged, _MAX_MERGED)):
                 for start in range(0, len(drafts), most):
                     yield drafts[start : start + most]
 

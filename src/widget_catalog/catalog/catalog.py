@@ -354,7 +354,7 @@ class Catalog:
         """Invalidate what the feed says has changed."""
         looked_at = self._revision.current()
         if looked_at != self._looked_at:
-            self._documents.look()
+            self._documents.reopen_if_replaced()
             self._read_feed()
             self._looked_at = looked_at
 

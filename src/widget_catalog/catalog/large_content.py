@@ -25,7 +25,7 @@ WHOLE_BYTES = 1 << 17
 PIECE_BYTES = 1 << 18
 _NICENESS = 10
 # About ten milliseconds. If more is pending, bodies are sent uncompressed instead of waiting.
-_MOST_PENDING_BYTES = 1 << 20
+_MAX_PENDING_BYTES = 1 << 20
 # Encodings that allow an uncompressed block.
 _WITH_START: tuple[Encoding, ...] = ("zstd", "gzip")
 
@@ -40,7 +40,7 @@ class Packer:
     @property
     def is_busy(self) -> bool:
         """Whether the next compression would have to wait."""
-        return self._pending_bytes > _MOST_PENDING_BYTES
+        return self._pending_bytes > _MAX_PENDING_BYTES
 
     def content(self, parts: Sequence[bytes]) -> "AnyContent":
         """The parts as one body, large or not."""

@@ -116,7 +116,7 @@ class Loader:
         """In the thread."""
         if self._documents is None:
             self._documents = Documents(self._path)
-        self._documents.look()
+        self._documents.reopen_if_replaced()
         with self._documents.snapshot() as reading:
             return read(self._documents, reading, partial(self._bulk, key))
 

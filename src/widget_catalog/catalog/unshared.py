@@ -7,7 +7,7 @@ from ..domain.errors import Busy
 from .large_content import WHOLE_BYTES, AnyContent, Packer
 
 # Per worker: clients that do not read their responses cannot use more.
-_MOST_BYTES = 32 << 20
+_MAX_BYTES = 32 << 20
 # Shorter parts are joined; longer ones are not copied.
 _SHORT_BYTES = 1 << 14
 _WAIT_S = 5
@@ -24,7 +24,7 @@ class UnsharedAnswers:
             return self._packer.content(parts)
         pieces = list(_joined(parts))
         size = sum(len(it) for it in {id(it): it for it in pieces}.values())
-        if self._bytes + size > _MOST_BYTES:
+        if self._bytes + size > _MAX_BYTES:
             raise Busy(
                 "Many large answers are being sent just now. Try again soon, or ask for fewer "
                 "widgets at a time.",

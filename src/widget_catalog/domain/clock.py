@@ -13,7 +13,7 @@ Clock = Callable[[], datetime]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
-_LEAST_JUMP = timedelta(seconds=5)
+_MIN_JUMP = timedelta(seconds=5)
 _STEADY = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
 
@@ -44,7 +44,7 @@ class JumpWatch:
         passed = timedelta(seconds=steady - last_steady)
         jump = wall - last_wall - passed
         # A clock that is slewed deviates by at most a thousandth.
-        if abs(jump) > _LEAST_JUMP + passed / 1000:
+        if abs(jump) > _MIN_JUMP + passed / 1000:
             self._report(jump)
         return wall
 

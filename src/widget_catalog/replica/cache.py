@@ -8,7 +8,7 @@ V = TypeVar("V")
 
 _SLOTS = 1 << 16
 # Offers are forgotten after at least this many others that were not cached.
-_LEAST_OFFERS = 1_000
+_MIN_OFFERS = 1_000
 
 
 class CacheRoom:
@@ -62,7 +62,7 @@ class ByteBoundedCache(Generic[K, V]):
         offer.
         """
         self._offers += 1
-        if self._offers > max(_LEAST_OFFERS, len(self.items) // 4):
+        if self._offers > max(_MIN_OFFERS, len(self.items) // 4):
             self._offered, self._offers = bytearray(_SLOTS), 0
         hashed = hash((key,))
         slot, mark = hashed % _SLOTS, hashed // _SLOTS & 0xFF

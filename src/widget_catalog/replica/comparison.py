@@ -54,9 +54,9 @@ def check_replica(
             break
         last_id = some.last_id
         found.damaged += [it.sentence for it in some.damaged.values()]
-        if wrong := _differences(replica.current(), some.sound):
+        if wrong := _differences(replica.current(), some.intact):
             found.mended += _confirmed(store, replica, list(wrong))
-        progress(len(some.sound) + len(some.damaged))
+        progress(len(some.intact) + len(some.damaged))
     found.mended += _check_tables(store, replica)
     if found.mended:
         # If something is wrong, more may be: nothing is patched.
@@ -125,7 +125,7 @@ def _confirmed(store: Store, replica: Replica, ids: Sequence[int]) -> list[str]:
             replica.apply_to(file, store)
             with store.reading() as connection:
                 if feed.latest_seq(connection) == replica.applied_seq():
-                    stored = {it.id: it for it in widgets.read_widgets(connection, ids).sound}
+                    stored = {it.id: it for it in widgets.read_widgets(connection, ids).intact}
                     break
         wrong = _differences(file, list(stored.values()))
     names = {number: f"{it.widget.scope}/{it.widget.name}" for number, it in stored.items()}

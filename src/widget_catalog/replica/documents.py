@@ -37,7 +37,7 @@ from .rows import MAX_INLINE_BYTES, ChangeRow, Listing, ListingColumns, ListingR
 
 Reading: TypeAlias = "lmdb.Transaction[memoryview]"
 
-_MOST_IN_A_SMALL_REGISTRY = 64
+_MAX_IN_A_SMALL_REGISTRY = 64
 _LISTINGS_AT_ONCE = 5_000
 
 
@@ -60,7 +60,7 @@ class Documents:
     def snapshot(self) -> "_Snapshot":
         return self._snapshot
 
-    def look(self) -> None:
+    def reopen_if_replaced(self) -> None:
         """Switch to the current file if the open one was replaced. Not inside a snapshot."""
         path = find_current(self.path)
         if path is not None and path != self.file.path:
@@ -148,7 +148,7 @@ class Documents:
                     count += 1
                     found = reading.get(number_key(widget_id), db=self.file.documents)
                     size += 0 if found is None else len(found)
-                    if count > _MOST_IN_A_SMALL_REGISTRY or size > MAX_INLINE_BYTES:
+                    if count > _MAX_IN_A_SMALL_REGISTRY or size > MAX_INLINE_BYTES:
                         return True
             return False
 

@@ -79,6 +79,6 @@ def records_of(widget_id: int, changed_at: int, it: Document) -> Records:
 def encode_batch(asked: Asked) -> Encoded:
     some = slice_of([WidgetRows(*it[1:]) for it in asked])
     changed_at = {widget[0]: at for at, widget, *_ in asked}
-    records = [tuple(records_of(it.id, changed_at[it.id], render(it.widget))) for it in some.sound]
+    records = [tuple(records_of(it.id, changed_at[it.id], render(it.widget))) for it in some.intact]
     damaged = [(number, it.scope, it.name, it.sentence) for number, it in some.damaged.items()]
     return records, damaged

@@ -138,7 +138,7 @@ class Follower:
         """Runs until this ends, or the connection fails."""
         looked_at = 0.0
         while not self._ended.is_set():
-            newest_seq, schema = listening.look()
+            newest_seq, schema = listening.read_state()
             self._note_release(schema)
             if schema >= SCHEMA:  # Otherwise it is migrated first.
                 self._status.database_answered(newest_seq, is_newer=schema > SCHEMA)

@@ -9,11 +9,11 @@ import ctypes
 import sys
 from pathlib import Path
 
-_MOST_BYTES = 64 << 20
+_MAX_BYTES = 64 << 20
 _MADV_DONTNEED = 4
 
 
-def release_mapped(folder: Path, most_bytes: int = _MOST_BYTES) -> None:
+def release_mapped(folder: Path, most_bytes: int = _MAX_BYTES) -> None:
     """Unmap the replica in this folder if more than this much of all files is mapped.
 
     This is transparent to readers: the mapping stays, and is read-only.

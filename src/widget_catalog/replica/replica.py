@@ -36,8 +36,8 @@ _log = structlog.get_logger("widget_catalog.replica")
 # Changes applied per transaction.
 _AT_ONCE = 2_000
 # How long a writer waits for others that apply; its changes may be applied by then.
-_PATIENCE_S = 5.0
-_REBUILD_PATIENCE_S = 3_600.0
+_TIMEOUT_S = 5.0
+_REBUILD_TIMEOUT_S = 3_600.0
 
 
 class Replica:
@@ -84,7 +84,7 @@ class Replica:
             return  # The follower applies it.
         if not tx.is_public and tx.run(feed.LATEST_SEQ)[0][0] != self._shown_seq():
             # A writer that was killed right after its commit left this to the next one.
-            tx.tells_readers()
+            tx.mark_public()
 
     def committed(self, tx: Write) -> None:
         if not tx.counts:
@@ -244,12 +244,12 @@ class Replica:
         missing = [it for it in latest if it not in prepared]
         for start in range(0, len(missing), 500):
             some = widgets.read_widgets(connection, missing[start : start + 500])
-            found += [records_of(it.id, changed_at[it.id], render(it.widget)) for it in some.sound]
+            found += [records_of(it.id, changed_at[it.id], render(it.widget)) for it in some.intact]
             for lost in some.damaged.values():
-                self._tell_damage(lost.sentence)
+                self._report_damage(lost.sentence)
         return found
 
-    def _tell_damage(self, sentence: str) -> None:
+    def _report_damage(self, sentence: str) -> None:
         _log.error("A widget cannot be shown.", fault=sentence)
         if self._on_damage is not None:
             self._on_damage(DataDamaged(sentence))
@@ -263,7 +263,7 @@ class Replica:
         is_needed: Callable[[Store], bool] = lambda _: True,
     ) -> None:
         """Build a new replica next to the current one, which is used until the new one is ready."""
-        with self._locked(self._rebuild_lock_file, _REBUILD_PATIENCE_S):
+        with self._locked(self._rebuild_lock_file, _REBUILD_TIMEOUT_S):
             if not is_needed(store):  # Another process has built it meanwhile.
                 return
             remove_others(self.path)
@@ -277,7 +277,7 @@ class Replica:
         file = ReplicaFile(path, is_new=True)
         try:
             for sentence in fill(file, store, bar):
-                self._tell_damage(sentence)
+                self._report_damage(sentence)
             file.sync()
         finally:
             file.close()
@@ -354,12 +354,12 @@ class Replica:
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
         """Hold the replica's write lock."""
-        with self._locked(self._lock_file, _PATIENCE_S):
+        with self._locked(self._lock_file, _TIMEOUT_S):
             yield
 
     @contextlib.contextmanager
-    def _locked(self, path: Path, patience_s: float) -> Iterator[None]:
-        with file_lock(path, patience_s, self._program) as holder:
+    def _locked(self, path: Path, timeout_s: float) -> Iterator[None]:
+        with file_lock(path, timeout_s, self._program) as holder:
             if holder is not None:
                 raise StoreUnavailable(f"The read model cannot be changed just now: {holder}.")
             yield

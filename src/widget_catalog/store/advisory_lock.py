@@ -9,7 +9,7 @@ from sqlalchemy.engine import Connection
 
 from ..domain.clock import iso
 from ..domain.errors import WriterBusy
-from .writer_lock import BUSY, Patience, busy_sentence
+from .writer_lock import BUSY, WaitPolicy, busy_sentence
 
 _KEY = 0x77696467657473  # "widgets"
 _LOCK_NOT_AVAILABLE = "55P03"
@@ -31,24 +31,26 @@ _HOLDER = sa.text(
 )
 
 
-def acquire_advisory_lock(writer: Connection, patience: Patience, *, waits: bool) -> None:
+def acquire_advisory_lock(writer: Connection, wait_policy: WaitPolicy, *, waits: bool) -> None:
     """Raises WriterBusy if the lock is held too long, or at all without `waits`."""
     if not waits:
         if not writer.execute(_TRY, {"key": _KEY}).scalar():
             raise WriterBusy(BUSY)
         return
-    limit = f"{round((patience.wait_s or 0) * 1000)}ms"
+    limit = f"{round((wait_policy.wait_s or 0) * 1000)}ms"
     try:
         writer.execute(_TAKE, {"limit": limit, "key": _KEY})
     except sa.exc.OperationalError as error:
         if getattr(error.orig, "sqlstate", None) != _LOCK_NOT_AVAILABLE:
             raise
-        raise WriterBusy(BUSY if patience.is_service else busy_sentence(_holder(writer))) from None
+        raise WriterBusy(
+            BUSY if wait_policy.is_service else busy_sentence(_holder(writer))
+        ) from None
 
 
-def limit_waiting(writer: Connection, patience: Patience, *, waits: bool) -> None:
+def limit_waiting(writer: Connection, wait_policy: WaitPolicy, *, waits: bool) -> None:
     """Set the timeout for row locks in this transaction."""
-    limit_s = (patience.wait_s or 0) if waits else _AT_ONCE_S
+    limit_s = (wait_policy.wait_s or 0) if waits else _AT_ONCE_S
     writer.execute(_LIMIT, {"limit": f"{round(limit_s * 1000)}ms"})
 
 

@@ -29,7 +29,7 @@ from .prepared import PreparedRecords
 from .rows import Prepare
 from .transaction import Listener, SqliteWrite, Write, prepare_nothing
 from .transaction import Transaction as Transaction
-from .writer_lock import COMMAND, Patience, WriterLock
+from .writer_lock import COMMAND, WaitPolicy, WriterLock
 
 # The name of a connection outside the store: one consistent state of the data.
 Snapshot: TypeAlias = Connection
@@ -50,7 +50,7 @@ class Store:
         now: Clock = clock.now,
         *,
         on_damage: Callable[[DataDamaged], object] | None = None,
-        patience: Patience = COMMAND,
+        wait_policy: WaitPolicy = COMMAND,
         program: str = "",
         run_folder: Path | None = None,
         check_up: Callable[[], None] = lambda: None,
@@ -67,9 +67,9 @@ class Store:
         self._lock = (
             None
             if lock_file is None
-            else WriterLock(lock_file, program, patience, engine.url.database)
+            else WriterLock(lock_file, program, wait_policy, engine.url.database)
         )
-        self._patience = patience
+        self._wait_policy = wait_policy
         self.run_folder = run_folder or (lock_file and lock_file.parent)
         self._check_up = check_up
         self._check_release = check_release
@@ -187,9 +187,9 @@ class Store:
             transaction = writer.begin()
             try:
                 if is_postgresql and is_publishing:
-                    acquire_advisory_lock(writer, self._patience, waits=waits)
+                    acquire_advisory_lock(writer, self._wait_policy, waits=waits)
                 elif is_postgresql:
-                    limit_waiting(writer, self._patience, waits=waits)
+                    limit_waiting(writer, self._wait_policy, waits=waits)
                 tx = Transaction(
                     writer, self.now_ms(), self._listener, prepared, is_publishing=is_publishing
                 )

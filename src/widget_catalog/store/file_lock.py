@@ -14,13 +14,13 @@ _POLL_S = 0.005
 
 
 @contextlib.contextmanager
-def file_lock(path: Path, patience_s: float, program: str = "") -> Iterator[str | None]:
+def file_lock(path: Path, timeout_s: float, program: str = "") -> Iterator[str | None]:
     """Yields None when the lock is held, or else its current holder."""
     # Opened for every use: a descriptor inherited by a forked process would keep the lock of a
     # dead holder.
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
-        if flock_within(descriptor, patience_s):
+        if flock_within(descriptor, timeout_s):
             with contextlib.suppress(OSError):  # On a full disk, the kernel still knows the holder.
                 write_record(descriptor, Holder(os.getpid(), program, clock.now_ms()))
             try:
@@ -37,9 +37,9 @@ def file_lock(path: Path, patience_s: float, program: str = "") -> Iterator[str 
         os.close(descriptor)
 
 
-def flock_within(descriptor: int, patience_s: float) -> bool:
+def flock_within(descriptor: int, timeout_s: float) -> bool:
     """Lock an open file, with a timeout; False: others still hold it."""
-    deadline = time.monotonic() + patience_s
+    deadline = time.monotonic() + timeout_s
     while True:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

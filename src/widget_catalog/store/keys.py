@@ -43,11 +43,11 @@ class KeyFile:
     """The keys of a data folder, newest last. Shared by all processes that serve it."""
 
     def __init__(
-        self, path: Path, now_ms: Callable[[], int], patience_s: float = _TIMEOUT_S
+        self, path: Path, now_ms: Callable[[], int], timeout_s: float = _TIMEOUT_S
     ) -> None:
         self._path = path
         self._now_ms = now_ms
-        self._patience_s = patience_s
+        self._timeout_s = timeout_s
 
     def for_purpose(self, purpose: str) -> "SigningKey":
         return SigningKey(self, purpose)
@@ -104,10 +104,10 @@ class KeyFile:
         try:
             lock = os.open(self._path.with_name(f"{self._path.name}.lock"), _LOCK_FLAGS, 0o600)
             try:
-                if not flock_within(lock, self._patience_s):
+                if not flock_within(lock, self._timeout_s):
                     raise StoreUnavailable(
                         f"Another process has locked {self._path}.lock for "
-                        f"{self._patience_s:g} seconds. Try again, or end that process."
+                        f"{self._timeout_s:g} seconds. Try again, or end that process."
                     )
                 yield
             finally:

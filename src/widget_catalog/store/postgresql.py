@@ -32,7 +32,7 @@ _POOL = 16
 _POOL_TIMEOUT_S = 5
 
 _CHANNEL = "widget_catalog"
-_LOOK = (
+_READ_STATE = (
     "SELECT (SELECT coalesce(max(seq), 0) FROM changes), version_num, "
     "current_setting('transaction_read_only') FROM alembic_version"
 )
@@ -138,11 +138,15 @@ class Listening:
                 raise ReadOnlyServer(str(fault)) from fault
             raise
 
-    def look(self) -> tuple[int, str]:
+    def read_state(self) -> tuple[int, str]:
         """The end of the feed, and the schema of the database. Raises ReadOnlyServer if it no
         longer accepts writes.
         """
-        newest, schema, is_read_only = self.connection.execute(_LOOK).fetchone() or (0, "", "off")
+        newest, schema, is_read_only = self.connection.execute(_READ_STATE).fetchone() or (
+            0,
+            "",
+            "off",
+        )
         if is_read_only == "on":
             raise ReadOnlyServer("The server has become read-only.")
         return int(newest), str(schema)
@@ -194,12 +198,12 @@ def transaction_horizon(store: "Store") -> int:
 
 
 @contextlib.contextmanager
-def import_lock(engine: Engine, patience_s: float) -> Iterator[bool]:
+def import_lock(engine: Engine, timeout_s: float) -> Iterator[bool]:
     """Be the only import on all nodes; False if another one is still running after the timeout."""
     with engine.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
         connection.execute(
             sa.text("SELECT set_config('lock_timeout', :limit, false)"),
-            {"limit": f"{max(1, round(patience_s * 1000))}ms"},
+            {"limit": f"{max(1, round(timeout_s * 1000))}ms"},
         )
         try:
             connection.execute(sa.text("SELECT pg_advisory_lock(:key)"), {"key": _IMPORTING})

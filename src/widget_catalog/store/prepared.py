@@ -12,7 +12,7 @@ from typing import IO, NamedTuple, Protocol
 
 from .rows import Row
 
-_MOST_BYTES = 16 << 20
+_MAX_BYTES = 16 << 20
 
 
 class PreparedBatch(NamedTuple):
@@ -57,7 +57,7 @@ class PreparedRecords:
     @property
     def are_too_many(self) -> bool:
         """Whether they must be moved out of memory."""
-        return self._size > _MOST_BYTES
+        return self._size > _MAX_BYTES
 
     def move_out(self, copy: NewCopy | None) -> None:
         """Into this copy, or otherwise into a file; further ones are added there."""

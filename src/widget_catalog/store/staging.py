@@ -49,10 +49,10 @@ class Batch(NamedTuple):
 
 
 @contextlib.contextmanager
-def importing(store: Store, patience_s: float = 0) -> Iterator[bool]:
+def importing(store: Store, timeout_s: float = 0) -> Iterator[bool]:
     """Hold the import lock; False if another import is still running."""
     if store.engine.dialect.name == "postgresql":
-        with import_lock(store.engine, patience_s) as is_ours:
+        with import_lock(store.engine, timeout_s) as is_ours:
             yield is_ours
         return
     if store.run_folder is None:
@@ -61,7 +61,7 @@ def importing(store: Store, patience_s: float = 0) -> Iterator[bool]:
     path = store.run_folder / "import.lock"
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        yield flock_within(descriptor, patience_s)
+        yield flock_within(descriptor, timeout_s)
     finally:
         os.close(descriptor)
 
@@ -122,7 +122,7 @@ def remove_some_batches(tx: Transaction) -> bool:
 def end_import(tx: Transaction) -> None:
     """The import is complete."""
     tx.connection.execute(sa.delete(imports))
-    tx.tells_readers()
+    tx.mark_public()
 
 
 def list_staged(tx: Transaction, scope: str, name: str) -> list[Draft]:

@@ -58,7 +58,7 @@ class Write:
         """Run SQL text in the database's own dialect; returns all rows."""
         raise NotImplementedError
 
-    def tells_readers(self) -> None:
+    def mark_public(self) -> None:
         """This write changes public data."""
         self.is_public = True
 
@@ -109,7 +109,7 @@ class Transaction(Write):
         """Widgets were saved, and the feed now ends here. `records` were prepared by `prepare`.
         `are_first`: there was no widget before these.
         """
-        self.tells_readers()
+        self.mark_public()
         self._was_empty = self._was_empty or are_first
         if self._listener is not None:
             self._listener.saving(max(number for number, _ in records))

@@ -33,7 +33,7 @@ class Slice(NamedTuple):
     """Some widgets by number, and errors for those that are damaged."""
 
     last_id: int
-    sound: list[StoredWidget]
+    intact: list[StoredWidget]
     damaged: dict[int, DamagedWidget]
 
 
@@ -43,7 +43,7 @@ def slice_of(rows: Sequence[WidgetRows]) -> Slice:
     for it in rows:
         number, scope, name = it.widget[:3]
         try:
-            found.sound.append(stored_widget(it))
+            found.intact.append(stored_widget(it))
         except DataDamaged as fault:
             found.damaged[number] = DamagedWidget(scope, name, fault.message)
     return found

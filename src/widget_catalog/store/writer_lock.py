@@ -37,7 +37,7 @@ def busy_sentence(holder: str) -> str:
     return f"The catalog cannot be changed: {holder}. Try again when it has ended, or end it."
 
 
-class Patience(NamedTuple):
+class WaitPolicy(NamedTuple):
     """How long a writer waits for others, and how waiting is reported.
 
     `wait_s` None is for a background thread whose callers have their own timeout. In a service
@@ -49,9 +49,9 @@ class Patience(NamedTuple):
     on_wait: Callable[[str], None] | None = None
 
 
-COMMAND = Patience(30)
-SERVICE = Patience(5, is_service=True)
-DEDICATED = Patience(None, is_service=True)
+COMMAND = WaitPolicy(30)
+SERVICE = WaitPolicy(5, is_service=True)
+DEDICATED = WaitPolicy(None, is_service=True)
 
 
 class _Waiter:
@@ -71,13 +71,13 @@ class WriterLock:
         self,
         path: Path,
         program: str = "",
-        patience: Patience = COMMAND,
+        wait_policy: WaitPolicy = COMMAND,
         database: str | None = None,
     ) -> None:
         """`database` is the SQLite file, which other programs may lock without this lock."""
         self._path = path
         self._database = database and Path(database)
-        self._patience = patience
+        self._wait_policy = wait_policy
         self._program = program
         self._mutex = threading.Lock()
         self._waiters: deque[_Waiter] = deque()
@@ -104,7 +104,7 @@ class WriterLock:
                     return 0.0
                 self._start_fetching()
             blocked_s = self._blocked_for()
-        if blocked_s >= (self._patience.wait_s or 0):
+        if blocked_s >= (self._wait_policy.wait_s or 0):
             self._report()
         return blocked_s
 
@@ -112,7 +112,7 @@ class WriterLock:
         return describe_holder(self._path, self._database or None)
 
     def _acquire(self, waits: bool) -> int:
-        if waits and self._patience.wait_s is None:
+        if waits and self._wait_policy.wait_s is None:
             return self._wait_in_kernel()
         with self._mutex:
             if not self._is_fetching:
@@ -120,7 +120,7 @@ class WriterLock:
                 if descriptor is not None:
                     return descriptor
             # Fail at once if the lock has been held for the whole timeout already.
-            if not waits or self._blocked_for() >= (self._patience.wait_s or 0):
+            if not waits or self._blocked_for() >= (self._wait_policy.wait_s or 0):
                 waiter = None
             else:
                 waiter = _Waiter()
@@ -165,8 +165,8 @@ class WriterLock:
     # Waiting with a timeout
 
     def _wait(self, waiter: _Waiter) -> int:
-        wait_s = self._patience.wait_s or 0
-        on_wait = self._patience.on_wait
+        wait_s = self._wait_policy.wait_s or 0
+        on_wait = self._wait_policy.on_wait
         try:
             has_turn = waiter.turn.acquire(timeout=min(_HINT_AFTER_S, wait_s))
             if not has_turn and wait_s > _HINT_AFTER_S:
@@ -235,7 +235,7 @@ class WriterLock:
         return 0.0 if since is None else time.monotonic() - since
 
     def _busy(self, *, is_reported: bool = True) -> WriterBusy:
-        if not self._patience.is_service:
+        if not self._wait_policy.is_service:
             return WriterBusy(busy_sentence(self.describe_holder()))
         if is_reported:
             self._report()

@@ -31,7 +31,7 @@ from .layout import (
 )
 
 # Smaller replicas are rendered in a second or two.
-LEAST_WIDGETS = 5_000
+MIN_WIDGETS = 5_000
 # A start applies this many changes within a second.
 _MAX_BEHIND = 1_000
 _CHUNK_BYTES = 1 << 20
@@ -43,7 +43,7 @@ class ReplicaSource(NamedTuple):
 
     folder: Path
     index_file: Path
-    least_widgets: int = LEAST_WIDGETS
+    least_widgets: int = MIN_WIDGETS
 
 
 class ReplicaPool:

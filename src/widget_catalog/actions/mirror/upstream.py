@@ -27,7 +27,7 @@ from ...bundles.contract import Bundles, Kind
 from ...domain.clock import from_ms, iso
 from ...domain.widgets import Revocation, Version, Widget
 from ..change_version import MAX_REASON
-from ..ndjson import Rules, TakenBundle, decode_line
+from ..ndjson import ImportedBundle, Rules, decode_line
 
 _HASH = re.compile("[0-9a-f]{64}")
 _IN_MEMORY_BYTES = 1 << 20
@@ -217,10 +217,10 @@ class Upstream:
         return url
 
     def _decoded(self, line: dict[str, Any], sizes: Mapping[str, int]) -> Widget:
-        def taken(name: str, _kind: Kind) -> TakenBundle:
-            return TakenBundle(name, sizes[name])
+        def imported(name: str, _kind: Kind) -> ImportedBundle:
+            return ImportedBundle(name, sizes[name])
 
-        return decode_line(msgspec.json.encode(line), taken, self._rules).widget
+        return decode_line(msgspec.json.encode(line), imported, self._rules).widget
 
 
 def _line(entry: VersionEntry) -> dict[str, Any]:

@@ -18,10 +18,10 @@ from ...store.engine import Store
 from ...store.loaded_snapshot import LoadedSnapshot, find_loaded, save_loaded
 from ...store.widgets import Key, count_widgets
 from ..bars import Bar
-from ..import_bundles import BundleTaker
-from ..import_catalog import import_taking, rules_of_now
+from ..import_bundles import BundleImporter
+from ..import_catalog import import_with_bundles, rules_of_now
 from ..import_checks import ImportSummary
-from ..ndjson import TakenBundle, decode_line
+from ..ndjson import ImportedBundle, decode_line
 from ..revoke_version import withdraw_files
 from .following import follow_widgets
 from .layout import Header
@@ -59,16 +59,16 @@ def load_snapshot(
     if before is None:
         with store.writing() as tx:
             save_loaded(tx, LoadedSnapshot(header.origin, _BEGUN, "", header.scopes))
-    taking = _PartTaker(store, bundles)
+    importer = _PartImporter(store, bundles)
     try:
         with bar("Storing bundles", header.files) as advance:
             for part, sha256_hash in snapshot.parts():
                 if part.path.startswith("bundles/"):
-                    taking.store_part(snapshot, part, sha256_hash)
+                    importer.store_part(snapshot, part, sha256_hash)
                     advance(1)
         with bar("Importing", header.widgets) as advance:
-            imported = import_taking(
-                taking,
+            imported = import_with_bundles(
+                importer,
                 snapshot.catalog(),
                 advance,
                 file_name=snapshot.path.name,
@@ -81,7 +81,7 @@ def load_snapshot(
         with store.writing() as tx:
             save_loaded(tx, before)
         raise
-    changed = 0 if was_empty else _follow(store, bundles, snapshot, taking, bar)
+    changed = 0 if was_empty else _follow(store, bundles, snapshot, importer, bar)
     with store.writing() as tx:
         loaded = LoadedSnapshot(header.origin, header.seq, header.position, header.scopes)
         save_loaded(tx, loaded)
@@ -121,20 +121,20 @@ def _check_goes_with(header: Header, before: LoadedSnapshot | None, *, was_empty
         raise SnapshotRefused("The snapshot that was loaded here has other scopes than this one.")
 
 
-class _PartTaker(BundleTaker):
+class _PartImporter(BundleImporter):
     """Bundles that were in the snapshot, or are here already, as those that a delta leaves out."""
 
     def store_part(self, snapshot: Snapshot, part: Part, sha256_hash: str) -> None:
         with snapshot.open(part) as content:
             self._put(content, sha256_hash, _kind(part.path))
 
-    def take(self, name: str, kind: Kind) -> TakenBundle:
+    def add(self, name: str, kind: Kind) -> ImportedBundle:
         sha256_hash = name.removeprefix("bundles/").removesuffix(f".{kind}")
         if name != f"bundles/{sha256_hash}.{kind}":
             raise BundleRefused(f"{name} is no bundle of a snapshot.")
         stored = self.bundles.stat(sha256_hash, kind)
         if stored is not None:
-            return self._note(TakenBundle(sha256_hash, stored.size_bytes), kind)
+            return self._record(ImportedBundle(sha256_hash, stored.size_bytes), kind)
         try:
             with self.bundles.open(sha256_hash, kind) as withdrawn:
                 size_bytes = hash_stream(withdrawn).size_bytes
@@ -142,7 +142,7 @@ class _PartTaker(BundleTaker):
             raise BundleRefused(
                 f"{name} is neither in the snapshot nor here. Load a whole snapshot."
             ) from None
-        return TakenBundle(sha256_hash, size_bytes)
+        return ImportedBundle(sha256_hash, size_bytes)
 
 
 def _kind(path: str) -> Kind:
@@ -150,22 +150,24 @@ def _kind(path: str) -> Kind:
 
 
 def _follow(
-    store: Store, bundles: Bundles, snapshot: Snapshot, taking: _PartTaker, bar: Bar
+    store: Store, bundles: Bundles, snapshot: Snapshot, importer: _PartImporter, bar: Bar
 ) -> int:
     changed = 0
     with bar("Comparing", snapshot.header.widgets) as advance:
-        for some in _batches(snapshot, store, taking):
+        for some in _batches(snapshot, store, importer):
             changed += follow_widgets(store, bundles, some)
             advance(len(some))
     withdraw_files(store, bundles)
     return changed
 
 
-def _batches(snapshot: Snapshot, store: Store, taking: _PartTaker) -> Iterator[dict[Key, Widget]]:
+def _batches(
+    snapshot: Snapshot, store: Store, importer: _PartImporter
+) -> Iterator[dict[Key, Widget]]:
     rules = rules_of_now(store, is_lenient=True)
     batch: dict[Key, Widget] = {}
     for line in snapshot.catalog():
-        widget = decode_line(line, taking.take, rules).widget
+        widget = decode_line(line, importer.add, rules).widget
         batch[(widget.scope, widget.name)] = widget
         if len(batch) == _BATCH:
             yield batch

@@ -138,7 +138,7 @@ class _Draft:
             found = read_widgets(self._connection, ids[start : start + _BATCH])
             for damaged in found.damaged.values():
                 raise DataDamaged(damaged.sentence)
-            yield from sorted(found.sound, key=lambda it: it.id)
+            yield from sorted(found.intact, key=lambda it: it.id)
 
     def _noted(
         self, found: Iterator[StoredWidget], advance: Callable[[int], None]

@@ -121,7 +121,7 @@ class Facets:
     def permissions(self, among: BitMap) -> list[str]:
         """The permissions that any of these need, most frequent first."""
         of = self._permissions.of
-        few = self._permissions.names()[:_MOST_PERMISSIONS]
+        few = self._permissions.names()[:_MAX_PERMISSIONS]
         counts = {name: of(name).intersection_cardinality(among) for name in few}
         return sorted((name for name, n in counts.items() if n), key=lambda it: (-counts[it], it))
 
@@ -133,7 +133,7 @@ class Facets:
 
 
 _REMEMBERED_SDKS = 64
-_MOST_PERMISSIONS = 200
+_MAX_PERMISSIONS = 200
 
 
 def _items(joined: str) -> Collection[str]:

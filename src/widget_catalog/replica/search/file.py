@@ -3,7 +3,7 @@
 It is built from the replica and can be deleted at any time. It records the change it was built at;
 later changes are applied to the index as usual.
 
-    python -m widget_catalog.replica.search.file REPLICA FILE LEAST_WIDGETS
+    python -m widget_catalog.replica.search.file REPLICA FILE MIN_WIDGETS
 
 builds it, in a separate process, for a worker that is serving.
 """
@@ -29,14 +29,14 @@ from .parts import IndexParts, build_parts
 # Incremented whenever the parts of the index change.
 FORMAT = 3
 # Below this, the index is built in a moment, and there is no file.
-LEAST_WIDGETS = 20_000
+MIN_WIDGETS = 20_000
 # Up to this many changes are applied to a mapped index; more cause a rebuild.
-_MOST_BEHIND = 2_000
+_MAX_BEHIND = 2_000
 # Up to this many are applied by a worker while requests wait.
 _FEW_BEHIND = 200
 _ALIGNED = 64
 # Building the index of a million widgets takes less than a minute; on a slow machine, a few.
-_PATIENCE_S = 600.0
+_TIMEOUT_S = 600.0
 
 
 class Opened(NamedTuple):
@@ -58,9 +58,9 @@ class IndexHead(msgspec.Struct):
 def open_index(
     documents: Documents,
     path: Path,
-    most_behind: int = _MOST_BEHIND,
-    least: int = LEAST_WIDGETS,
-    patience_s: float = _PATIENCE_S,
+    most_behind: int = _MAX_BEHIND,
+    least: int = MIN_WIDGETS,
+    timeout_s: float = _TIMEOUT_S,
 ) -> Opened:
     """From the file if it is recent enough; otherwise built, and written to the file for the next
     time.
@@ -72,7 +72,7 @@ def open_index(
         if documents.highest_id() < least:
             return Opened(newest, build_parts(documents))
         # A process that arrives during a build waits, and uses the result.
-        with _locked(path.with_suffix(".lock"), patience_s):
+        with _locked(path.with_suffix(".lock"), timeout_s):
             opened = _load(documents, path)
             if opened is None or newest - opened.seq > most_behind:
                 opened = Opened(newest, build_parts(documents))
@@ -91,7 +91,7 @@ def load_index(documents: Documents, path: Path, most_behind: int = _FEW_BEHIND)
 
 
 def keep_index(
-    replica: Path, path: Path, most_behind: int = _FEW_BEHIND, least: int = LEAST_WIDGETS
+    replica: Path, path: Path, most_behind: int = _FEW_BEHIND, least: int = MIN_WIDGETS
 ) -> None:
     """Make sure that the file is recent enough, so that nobody has to wait for it later."""
     documents = Documents(replica)
@@ -106,7 +106,7 @@ def check_index(replica: Path, path: Path) -> None:
     """Raises StoreUnavailable if no index can be built. A large one is written to the file."""
     documents = Documents(replica)
     try:
-        if documents.highest_id() >= LEAST_WIDGETS:
+        if documents.highest_id() >= MIN_WIDGETS:
             open_index(documents, path)
         else:
             with documents.snapshot():
@@ -172,11 +172,11 @@ def _made_for() -> str:
 
 
 @contextlib.contextmanager
-def _locked(path: Path, patience_s: float) -> Iterator[None]:
-    with file_lock(path, patience_s, "building the search index") as holder:
+def _locked(path: Path, timeout_s: float) -> Iterator[None]:
+    with file_lock(path, timeout_s, "building the search index") as holder:
         if holder is not None:
             raise StoreUnavailable(
-                f"The search index cannot be built: {holder} for {patience_s:g} seconds "
+                f"The search index cannot be built: {holder} for {timeout_s:g} seconds "
                 f"({path}). If that process does not end by itself, end it."
             )
         yield

@@ -23,9 +23,9 @@ from . import file as index_file
 from .file import load_index, open_index
 from .index import SearchIndex
 
-_MOST_LISTED = 10_000
+_MAX_LISTED = 10_000
 # Only an import writes more widgets than this in a transaction.
-_MOST_SCATTERED = 100
+_MAX_SCATTERED = 100
 
 _log = structlog.get_logger("widget_catalog.search")
 
@@ -38,7 +38,7 @@ class IndexSource(NamedTuple):
 
     replica: Path
     file: Path
-    least: int = index_file.LEAST_WIDGETS
+    least: int = index_file.MIN_WIDGETS
 
 
 class IndexFollower:
@@ -65,12 +65,12 @@ class IndexFollower:
 
     def note(self, changes: Sequence[ChangeRow]) -> None:
         """Record that these widgets have changed."""
-        if len(changes) <= _MOST_SCATTERED or not self._documents.is_importing():
+        if len(changes) <= _MAX_SCATTERED or not self._documents.is_importing():
             self.changed.update(it.widget_id for it in changes)
             return
         together = Counter(it.changed_at for it in changes)
         for it in changes:
-            if together[it.changed_at] > _MOST_SCATTERED:
+            if together[it.changed_at] > _MAX_SCATTERED:
                 self.is_outdated = True
             else:
                 self.changed.add(it.widget_id)
@@ -79,7 +79,7 @@ class IndexFollower:
         """Too much has changed after this, or it is unknown what: rebuild everything."""
         self.is_outdated = True
         if self._documents.is_importing():
-            some = self._documents.list_scattered_changes(after, _MOST_SCATTERED)
+            some = self._documents.list_scattered_changes(after, _MAX_SCATTERED)
             self.changed.update(some)
 
     def follow(self) -> None:
@@ -151,7 +151,7 @@ class IndexFollower:
             seq, self.index = made.result()
             # Changes made meanwhile; if there are very many, start again.
             later = self._documents.list_changes(seq)
-            self.is_outdated = later is None or len(later) > _MOST_LISTED
+            self.is_outdated = later is None or len(later) > _MAX_LISTED
             self.changed = set() if self.is_outdated else {it.widget_id for it in later or ()}
             building.set_result(None)
         except Exception as fault:

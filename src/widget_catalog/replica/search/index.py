@@ -32,11 +32,11 @@ _OVERHEAD_BYTES = 1_000
 # Room for later changes: when it is used up, the index is rebuilt.
 _REBUILD_OVER, _REBUILD_AT_LATEST = 2_000, 20_000
 # More than this are not applied one by one, which would block all other requests.
-_MOST_AT_ONCE = 2_000
+_MAX_AT_ONCE = 2_000
 # Up to this many names are kept as objects, with lookups ten times as fast as in flat arrays.
-_MOST_KEY_OBJECTS = 20_000
+_MAX_KEY_OBJECTS = 20_000
 # Limit of names that are compared with a text that matches nothing.
-_MOST_COMPARED = 50_000
+_MAX_COMPARED = 50_000
 
 
 class Order(StrEnum):
@@ -121,7 +121,7 @@ class SearchIndex:
         self._new_keys: list[str] = []
         self._versions = int(parts.version_counts.sum())
         keys = Texts(parts.keys, parts.key_starts)
-        self._keys: Sequence[bytes] = keys if size > _MOST_KEY_OBJECTS else list(keys)
+        self._keys: Sequence[bytes] = keys if size > _MAX_KEY_OBJECTS else list(keys)
         self._key_ordinals = parts.key_ordinals
         self._facets = Facets(parts.facets)
         self._places: Array | None = None
@@ -210,8 +210,8 @@ class SearchIndex:
         """The numbers of listed widgets with names similar to this text, in normal form."""
         from rapidfuzz import fuzz, process  # Few searches find nothing.
 
-        keys = [it.decode() for it in self._keys[:_MOST_COMPARED]]
-        own, named = self._facets.list_names(_MOST_COMPARED)
+        keys = [it.decode() for it in self._keys[:_MAX_COMPARED]]
+        own, named = self._facets.list_names(_MAX_COMPARED)
         texts = [*keys, *self._new_keys, *own]
         new = range(len(self._old_ids), len(self._old_ids) + len(self._new_keys))
         ordinals = [*self._key_ordinals[: len(keys)].tolist(), *new, *named]
@@ -243,7 +243,7 @@ class SearchIndex:
 
     def has_room_for(self, changes: int) -> bool:
         """Whether this many widgets can still be added, and quickly."""
-        return changes <= _MOST_AT_ONCE and len(self._new_keys) + changes <= self._room
+        return changes <= _MAX_AT_ONCE and len(self._new_keys) + changes <= self._room
 
     def rebuilt(self) -> "SearchIndex":
         """A new index of the current state."""

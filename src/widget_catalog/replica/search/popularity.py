@@ -24,8 +24,8 @@ _MANY = 256
 # Up to this many are sorted faster without numpy.
 _VERY_FEW = 24
 # Up to this many counted ones are moved one by one; with more, all are sorted.
-_MOST_MOVED = 16
-_MOST_COUNTED = 1_000
+_MAX_MOVED = 16
+_MAX_COUNTED = 1_000
 
 
 class Place(NamedTuple):
@@ -88,14 +88,14 @@ class Popularity:
             counts = self._counts.array[: len(self._seen)].copy()
             # Slot 0 does not belong to a widget.
             changed = (np.flatnonzero(counts[1:] != self._seen[1:]) + 1).tolist()
-            if len(changed) > _MOST_MOVED or (counts[changed] < self._seen[changed]).any():
+            if len(changed) > _MAX_MOVED or (counts[changed] < self._seen[changed]).any():
                 self._begin_anew()
                 return
             for widget_id in changed:
                 self._seen[widget_id] = counts[widget_id]
                 for ordinal in np.flatnonzero(self.ids == widget_id).tolist():
                     self._move_up(ordinal)
-            if len(self._counted) > _MOST_COUNTED:
+            if len(self._counted) > _MAX_COUNTED:
                 self._counted = []
         elif time.monotonic() - self._refreshed_at > _LAG_S:
             self._begin_anew()
