@@ -1,6 +1,9 @@
 """A large import into an empty catalog makes a new replica meanwhile: the same as a rebuild."""
 
+import threading
+import time
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -8,9 +11,10 @@ from support.locks import held_by_another_process
 from support.replica import contents
 from support.values import a_version, a_widget
 from widget_catalog.domain.accounts import COMMAND_LINE
+from widget_catalog.domain.errors import StoreUnavailable
 from widget_catalog.domain.events import Imported
 from widget_catalog.replica.comparison import Differences, check_replica
-from widget_catalog.replica.file import find_current
+from widget_catalog.replica.file import ReplicaFile, find_current, make_current
 from widget_catalog.store.engine import Transaction
 from widget_catalog.store.rows import draft
 from widget_catalog.store.widgets import add_drafts, add_widgets, find_widget, replace_widget
@@ -22,6 +26,7 @@ from widget_contract.names import Scope, WidgetName
 def _everything_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("widget_catalog.store.prepared._MAX_BYTES", 0)
     monkeypatch.setattr("widget_catalog.replica.new_replica._AT_ONCE", 3)
+    monkeypatch.setattr("widget_catalog.replica.replica._TIMEOUT_S", 2)
 
 
 def _add_some(tx: Transaction, *names: str) -> None:
@@ -84,6 +89,25 @@ def test_into_a_catalog_with_widgets_changes_are_applied(node: Node) -> None:
     assert check_replica(node.store, node.replica) == Differences()
 
 
+def test_a_full_disk_after_the_commit_is_no_error_of_the_import(
+    node: Node, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with node.store.publishing() as tx:
+        _add_some(tx, "clock")
+
+    def full(**_: object) -> IO[bytes]:
+        return Path("/dev/full").open("w+b")
+
+    monkeypatch.setattr("widget_catalog.store.prepared.tempfile.TemporaryFile", full)
+    with node.store.publishing() as tx:
+        _add_some(tx, "notes", "zebra")
+
+    monkeypatch.undo()
+    node.replica.apply(node.store)
+    assert len(contents(node.folder.path)["documents"]) == 3
+    assert check_replica(node.store, node.replica) == Differences()
+
+
 def test_while_another_process_makes_one_changes_are_applied(node: Node) -> None:
     before = find_current(node.folder.replica)
 
@@ -118,3 +142,81 @@ def test_what_is_committed_is_shown_by_the_next_start_if_the_new_file_could_not_
         assert len(contents(node.folder.path)["documents"]) == 2
     finally:
         again.store.close()
+
+
+def test_nobody_applies_to_the_old_file_what_the_new_one_has(
+    node: Node, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[Node] = []
+    other = threading.Thread(target=lambda: opened.append(prepare_node(node.folder.path)))
+
+    def make_current_later(path: Path) -> None:
+        other.start()
+        time.sleep(0.5)
+        assert not opened
+        make_current(path)
+
+    def fail(*_: object) -> None:
+        raise AssertionError("It was rendered again.")
+
+    monkeypatch.setattr("widget_catalog.replica.new_replica.make_current", make_current_later)
+    monkeypatch.setattr("widget_catalog.replica.replica.render", fail)
+    before = find_current(node.folder.replica)
+
+    with node.store.publishing() as tx:
+        _add_some(tx, "clock", "notes")
+
+    other.join()
+    opened.pop().store.close()
+    assert find_current(node.folder.replica) not in (None, before)
+
+
+def test_if_the_new_file_cannot_be_written_changes_are_applied(
+    node: Node, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, writing = find_current(node.folder.replica), ReplicaFile.writing
+
+    def fail_once(_: ReplicaFile) -> None:
+        monkeypatch.setattr(ReplicaFile, "writing", writing)
+        raise StoreUnavailable("The disk is full.")
+
+    with node.store.publishing() as tx:
+        _add_some(tx, "clock")
+        monkeypatch.setattr(ReplicaFile, "writing", fail_once)
+        _add_some(tx, "notes", "zebra")
+        # Its space is available to the database at once.
+        assert _files(node) == [before]
+        _add_some(tx, "last")
+
+    assert find_current(node.folder.replica) == before
+    assert check_replica(node.store, node.replica) == Differences()
+
+
+def test_few_large_widgets_are_written_before_they_take_much_memory(
+    node: Node, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("widget_catalog.replica.new_replica._AT_ONCE", 1000)
+    monkeypatch.setattr("widget_catalog.replica.new_replica._MAX_BYTES", 3000)
+    flushed: list[Path] = []
+    monkeypatch.setattr("widget_catalog.replica.new_replica.release_mapped", flushed.append)
+
+    with node.store.publishing() as tx:
+        _add_some(tx, "clock", "notes")
+        for name in ("apple", "zebra"):
+            large = a_widget(f"acme/{name}", a_version(release_notes="x" * 4000))
+            add_widgets(tx, [(large, 7)])
+
+    assert len(flushed) == 3
+    assert check_replica(node.store, node.replica) == Differences()
+
+
+def test_once_it_is_closed_it_removes_no_file_that_another_process_builds(node: Node) -> None:
+    new = node.replica.begin_copy(at_ms=0)
+    assert new is not None
+    new.close()
+    unfinished = node.folder.replica / "abc.mdb"
+    unfinished.touch()
+
+    new.close()
+
+    assert unfinished.exists()

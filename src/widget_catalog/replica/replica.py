@@ -95,23 +95,22 @@ class Replica:
             self._counts.record(tx.counts.items())
 
     def begin_copy(self, at_ms: int) -> NewReplica | None:
-        """None if one is already being built."""
+        """None if one is already being built, or cannot be."""
         with contextlib.ExitStack() as held:
             lock = file_lock(self._rebuild_lock_file, 0.0, self._program)
             if held.enter_context(lock) is not None:
                 return None
-            file = ReplicaFile(new_path(self.path), is_new=True)
-            return NewReplica(file, at_ms, held.pop_all())
+            try:
+                file = ReplicaFile(new_path(self.path), is_new=True)
+            except StoreUnavailable:
+                return None
+            return NewReplica(file, at_ms, held.pop_all(), self.locked, self._show)
 
     def published(self, store: Store, prepared: PreparedRecords) -> None:
         """The commit is final, whatever happens here: the next `apply` catches up."""
         if not self.applies:
             return
         try:
-            if isinstance(prepared.copy, NewReplica):
-                with contextlib.closing(prepared.copy) as new:
-                    if new.finish(store):
-                        self._replace_by(new.path, store)
             self.apply(store, prepared)
         except StoreUnavailable as fault:
             if self._on_damage is not None and isinstance(fault, DataDamaged):

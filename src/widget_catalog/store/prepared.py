@@ -4,11 +4,14 @@ Those of a large import do not fit into memory. If the catalog was empty before,
 copy of it that the listener builds meanwhile, otherwise into an anonymous temporary file.
 """
 
+import contextlib
 import marshal
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, NamedTuple, Protocol
+
+from sqlalchemy.engine import Connection
 
 from .rows import Row
 
@@ -30,12 +33,20 @@ class NewCopy(Protocol):
     def add(self, batch: PreparedBatch) -> None:
         """Widgets are added in the order of their numbers; one may be repeated later."""
 
+    def complete(self, connection: Connection) -> None:
+        """Everything was added, and the transaction on this connection is about to be committed."""
+
+    def use(self) -> None:
+        """The transaction is committed, and the next writer has not started: readers use this copy
+        from now on.
+        """
+
     def close(self) -> None:
         """Remove it unless it is in use by then."""
 
 
 class PreparedRecords:
-    """In the order of the feed. All of them are in `copy`, if there is one."""
+    """In the order of the feed. If there is a `copy`, all of them are in it, and none here."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder
@@ -82,7 +93,8 @@ class PreparedRecords:
     def close(self) -> None:
         self._kept.clear()
         if self._file is not None:
-            self._file.close()
+            with contextlib.suppress(OSError):  # The disk is full: the rest cannot be written.
+                self._file.close()
         if self.copy is not None:
             self.copy.close()
 

@@ -26,7 +26,7 @@ class Listener(Protocol):
 
     def begin_copy(self, at_ms: int) -> NewCopy | None:
         """All existing widgets were saved in this transaction, and many more follow, at this time:
-        a copy may be built from them, for `published`.
+        a copy may be built from them.
         """
 
     def committing(self, tx: "Write") -> None:
@@ -95,6 +95,16 @@ class Transaction(Write):
         result = self.connection.exec_driver_sql(statement, values)
         return result.all() if result.returns_rows else ()
 
+    def committing(self) -> None:
+        super().committing()
+        if self.prepared.copy is not None:
+            self.prepared.copy.complete(self.connection)
+
+    def committed(self) -> None:
+        if self.prepared.copy is not None:
+            self.prepared.copy.use()
+        super().committed()
+
     @property
     def prepare(self) -> Prepare:
         return prepare_nothing if self._listener is None else self._listener.prepare
@@ -115,8 +125,8 @@ class Transaction(Write):
             self._listener.saving(max(number for number, _ in records))
             self.prepared.add(latest_seq, records)
             if self.prepared.are_too_many:
-                begins = self._was_empty
-                self.prepared.move_out(self._listener.begin_copy(self.at_ms) if begins else None)
+                copy = self._listener.begin_copy(self.at_ms) if self._was_empty else None
+                self.prepared.move_out(copy)
 
 
 class SqliteWrite(Write):
