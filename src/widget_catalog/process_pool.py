@@ -134,7 +134,7 @@ class _Helper:
                 self._process = subprocess.Popen(  # noqa: S603
                     [sys.executable, "-m", __name__, work],
                     stdin=its_end.fileno(),
-                    stdout=its_end.fileno(),
+                    stdout=subprocess.DEVNULL,
                     start_new_session=True,  # Ctrl-C is handled by the parent.
                 )
             except OSError:
@@ -148,9 +148,9 @@ class _Helper:
         return receive(self._pipe)
 
     def end(self) -> None:
-        self._pipe.close()
         with self._process:
             self._process.kill()
+        self._pipe.close()
 
 
 Pipe: TypeAlias = "IO[bytes] | _WholePipe"
@@ -191,11 +191,13 @@ class _WholePipe:
 
 def _answer_all(work: Callable[..., Any]) -> None:
     """The main loop of a helper."""
-    questions, answers = sys.stdin.buffer, sys.stdout.buffer
-    with contextlib.suppress(EOFError, BrokenPipeError), collector_paused():
-        settings = receive(questions)
+    pipe = _WholePipe(socket.socket(fileno=sys.stdin.fileno()))
+    # A parent that ends with unread results resets the connection.
+    with contextlib.suppress(EOFError, ConnectionError), collector_paused():
+        settings = receive(pipe)
         while True:
-            send(answers, work(receive(questions), *settings))
+            send(pipe, work(receive(pipe), *settings))
+    pipe.close()
 
 
 def send(pipe: Pipe, values: Any) -> None:
@@ -208,7 +210,11 @@ def receive(pipe: Pipe) -> Any:
     head = pipe.read(_LENGTH.size)
     if len(head) < _LENGTH.size:
         raise EOFError
-    return marshal.loads(pipe.read(*_LENGTH.unpack(head)))  # noqa: S302
+    [length] = _LENGTH.unpack(head)
+    message = pipe.read(length)
+    if len(message) < length:
+        raise EOFError
+    return marshal.loads(message)  # noqa: S302
 
 
 if __name__ == "__main__":
