@@ -15,9 +15,10 @@ import subprocess
 import sys
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from itertools import islice
 from queue import SimpleQueue
+from threading import Event
 from typing import IO, Any, TypeAlias, TypeVar, cast
 
 # More would wait for the caller.
@@ -68,8 +69,7 @@ def _map_beside(
     with contextlib.ExitStack() as stack:
         # One core is for the caller.
         count = min(_MAX_PROCESSES, _cores() - 1)
-        threads = ThreadPoolExecutor(count)
-        stack.callback(threads.shutdown, cancel_futures=True)
+        helpers: list[_Helper] = []
         free: SimpleQueue[_Helper | None] = SimpleQueue()
         for _ in range(count):
             try:
@@ -78,7 +78,9 @@ def _map_beside(
                 free.put(None)
             else:
                 stack.callback(started.end)
+                helpers.append(started)
                 free.put(started)
+        is_ending = Event()
 
         def ask(batch: Q) -> A:
             helper = free.get()
@@ -89,8 +91,20 @@ def _map_beside(
                 pass  # The process was killed: continue without it.
             finally:
                 free.put(helper)
+            if is_ending.is_set():
+                raise CancelledError  # Nobody waits for the result.
             return work(batch, *settings)
 
+        def stop() -> None:
+            """Threads that wait for a helper continue at once."""
+            is_ending.set()
+            for helper in helpers:
+                helper.kill()
+
+        # In reverse order: stop, wait for the threads, then close what they used.
+        threads = ThreadPoolExecutor(count)
+        stack.callback(threads.shutdown, cancel_futures=True)
+        stack.callback(stop)
         under_way: deque[tuple[Q, Future[A]]] = deque()
         batch: Q | None = first
         while batch is not None or under_way:
@@ -146,6 +160,9 @@ class _Helper:
     def ask(self, question: Any) -> Any:
         send(self._pipe, question)
         return receive(self._pipe)
+
+    def kill(self) -> None:
+        self._process.kill()
 
     def end(self) -> None:
         with self._process:
