@@ -139,10 +139,10 @@ def _cores() -> int:
 
 
 class _Helper:
-    """A process that handles requests. It ends when the pipe is closed."""
+    """A process that handles requests. It ends when the channel is closed."""
 
     def __init__(self, work: str, settings: tuple[Any, ...]) -> None:
-        self._pipe, its_end = _WholePipe.pair()
+        self._channel, its_end = _Channel.pair()
         with its_end:
             try:
                 self._process = subprocess.Popen(  # noqa: S603
@@ -152,14 +152,14 @@ class _Helper:
                     start_new_session=True,  # Ctrl-C is handled by the parent.
                 )
             except OSError:
-                self._pipe.close()
+                self._channel.close()
                 raise
         with contextlib.suppress(OSError):  # The next call detects that it has ended.
-            send(self._pipe, settings)
+            send(self._channel, settings)
 
     def ask(self, question: Any) -> Any:
-        send(self._pipe, question)
-        return receive(self._pipe)
+        send(self._channel, question)
+        return receive(self._channel)
 
     def kill(self) -> None:
         self._process.kill()
@@ -167,16 +167,17 @@ class _Helper:
     def end(self) -> None:
         with self._process:
             self._process.kill()
-        self._pipe.close()
+        self._channel.close()
 
 
-Pipe: TypeAlias = "IO[bytes] | _WholePipe"
+Stream: TypeAlias = "IO[bytes] | _Channel"
 
 
-class _WholePipe:
-    """Reads and writes a message of any length in one system call.
+class _Channel:
+    """One end of a pair of sockets. A message of any length is read in two calls, which return
+    when its length and its content are complete.
 
-    A pipe would transfer 64 KB at a time, and before each of these the reading thread would
+    From a pipe, a call reads 64 KB at most, and after each of these the reading thread would
     compete with the computing one for the interpreter: a helper spent half of its time waiting for
     that.
     """
@@ -185,7 +186,7 @@ class _WholePipe:
         self._socket = end
 
     @classmethod
-    def pair(cls) -> tuple["_WholePipe", socket.socket]:
+    def pair(cls) -> tuple["_Channel", socket.socket]:
         ours, theirs = socket.socketpair()
         return cls(ours), theirs
 
@@ -208,27 +209,27 @@ class _WholePipe:
 
 def _answer_all(work: Callable[..., Any]) -> None:
     """The main loop of a helper."""
-    pipe = _WholePipe(socket.socket(fileno=sys.stdin.fileno()))
+    channel = _Channel(socket.socket(fileno=sys.stdin.fileno()))
     # A parent that ends with unread results resets the connection.
     with contextlib.suppress(EOFError, ConnectionError), collector_paused():
-        settings = receive(pipe)
+        settings = receive(channel)
         while True:
-            send(pipe, work(receive(pipe), *settings))
-    pipe.close()
+            send(channel, work(receive(channel), *settings))
+    channel.close()
 
 
-def send(pipe: Pipe, values: Any) -> None:
+def send(stream: Stream, values: Any) -> None:
     message = marshal.dumps(values)
-    pipe.write(_LENGTH.pack(len(message)) + message)
-    pipe.flush()
+    stream.write(_LENGTH.pack(len(message)) + message)
+    stream.flush()
 
 
-def receive(pipe: Pipe) -> Any:
-    head = pipe.read(_LENGTH.size)
+def receive(stream: Stream) -> Any:
+    head = stream.read(_LENGTH.size)
     if len(head) < _LENGTH.size:
         raise EOFError
     [length] = _LENGTH.unpack(head)
-    message = pipe.read(length)
+    message = stream.read(length)
     if len(message) < length:
         raise EOFError
     return marshal.loads(message)  # noqa: S302
