@@ -79,7 +79,7 @@ class BoundedWork(Generic[Q, A]):
 
 def _start(work: str) -> "subprocess.Popen[bytes]":
     return subprocess.Popen(  # noqa: S603
-        [sys.executable, "-m", __name__, work],
+        [sys.executable, "-P", "-m", __name__, work],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,  # Errors here are caused by the input, not by our code.

@@ -146,7 +146,7 @@ class _Helper:
         with its_end:
             try:
                 self._process = subprocess.Popen(  # noqa: S603
-                    [sys.executable, "-m", __name__, work],
+                    [sys.executable, "-P", "-m", __name__, work],
                     stdin=its_end.fileno(),
                     stdout=subprocess.DEVNULL,
                     start_new_session=True,  # Ctrl-C is handled by the parent.

@@ -119,7 +119,7 @@ def open_browser(address: str) -> bool:
     )
     if not has_screen:
         return False
-    command = [sys.executable, "-m", "webbrowser", address]
+    command = [sys.executable, "-P", "-m", "webbrowser", address]
     quiet = subprocess.DEVNULL
     try:
         subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet)  # noqa: S603

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from actions.looking import MAX_BUNDLE_BYTES, exported, state_of, stored_line, take
+from support.decoys import write_decoy
 from support.widgets import ndjson, version_line, widget_line
 from widget_catalog import process_pool
 from widget_catalog.actions.drafting import draft_lines
@@ -157,6 +158,25 @@ def test_helpers_end_when_the_import_is_killed(tmp_path: Path) -> None:
     while time.monotonic() < deadline and any(Path(f"/proc/{pid}").exists() for pid in helpers):
         time.sleep(0.05)
     assert not any(Path(f"/proc/{pid}").exists() for pid in helpers)
+
+
+def test_helpers_run_no_file_of_the_current_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "here"
+    folder.mkdir()
+    created = write_decoy(folder, "xxhash")
+    (folder / "many.ndjson").write_bytes(b"".join(plain_lines()[:2_600]))
+    command = [sys.executable, "-P", "-c", _ON_TWO_CORES, "import", "many.ndjson"]
+
+    imported = subprocess.run(
+        [*command, "--data", str(tmp_path / "data")],
+        cwd=folder, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+    assert not created.exists()
+    assert imported.returncode == 0
+    assert imported.stderr == (
+        "Added 2,600 widgets and 2,600 versions (0 bundles stored); 0 versions already there.\n"
+    )
 
 
 def test_long_lines_are_not_held_by_the_hundred() -> None:

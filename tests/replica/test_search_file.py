@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from replica.oracle import Key, Search, Shown, check_search
+from support.decoys import write_decoy
 from support.importing import interrupted_import
 from support.locks import held_by_another_process
 from support.replica import change_record
@@ -207,6 +208,24 @@ def test_whoever_does_not_wait_sees_the_catalog_as_it_was(node: Node, documents:
         return [*totals, json.loads(catalog.stats().body)["widgets"]]
 
     assert asyncio.run(play()) == [60, 2_160]
+
+
+def test_the_builder_runs_no_file_of_the_current_folder(
+    node: Node, documents: Documents, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _import(node, _widgets(60))
+    catalog = _catalog(node, documents)
+    created = write_decoy(tmp_path, "msgspec")
+    monkeypatch.chdir(tmp_path)
+
+    async def play() -> None:
+        _import(node, _widgets(2_100, prefix="new"))
+        await catalog.catch_up()
+
+    asyncio.run(play())
+
+    assert catalog._follower._builder is not None
+    assert (created.exists(), catalog._follower._builder.returncode) == (False, 0)
 
 
 def test_closing_ends_what_is_being_built(node: Node, tmp_path: Path) -> None:

@@ -8,15 +8,19 @@ import signal
 import socket
 import stat
 import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pytest
 
 from support.commands import Said
+from support.decoys import write_decoy
 from support.scripted import Scripted, ScriptedServer
+from support.service import clean_environment
 from support.tool import Tool
 from widget_cli.credentials import Credentials
 from widget_cli.errors import ToolError
@@ -296,3 +300,21 @@ def test_a_catalog_without_https_is_signed_in_to_only_if_that_is_wanted(tool: To
         "pass --insecure.\n",
     )
     assert not tool.config.exists()
+
+
+def test_opening_a_browser_runs_no_file_of_the_current_folder(tmp_path: Path) -> None:
+    created, opened = write_decoy(tmp_path, "webbrowser"), tmp_path / "opened"
+    browser = tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\necho "$1" > {opened}\n')
+    browser.chmod(0o755)
+    code = "from widget_cli.signing_in import open_browser; open_browser('https://x.example')"
+
+    subprocess.run(
+        [sys.executable, "-P", "-c", code],
+        cwd=tmp_path, env=clean_environment({"BROWSER": f"{browser} %s"}), check=True,
+    )  # fmt: skip
+
+    deadline = time.monotonic() + 30
+    while not (created.exists() or opened.exists()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert (created.exists(), opened.exists()) == (False, True)

@@ -11,6 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from support.decoys import write_decoy
 from support.folders import filled_folder
 from support.service import Service, running_service
 from support.widgets import version_line, widget_line
@@ -94,3 +95,13 @@ def test_bundles_are_broken_into_lines_in_one_pass(name: str) -> None:
     """Previously, half an hour would not have been enough."""
     diff = compare_bundles(HOSTILE[name], HOSTILE[name][:-1])
     assert diff.is_broken_up
+
+
+def test_a_child_process_runs_no_file_of_the_current_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    created = write_decoy(tmp_path, "resource")
+    monkeypatch.chdir(tmp_path)
+
+    assert asyncio.run(BoundedWork[list[int], int](sum).ask([1, 2])) == 3
+    assert not created.exists()

@@ -135,7 +135,7 @@ class IndexFollower:
         try:
             opened = load_index(documents, source.file)
             if opened is None:
-                command = [sys.executable, "-m", f"{__package__}.file", *map(str, source)]
+                command = [sys.executable, "-P", "-m", f"{__package__}.file", *map(str, source)]
                 with subprocess.Popen(command) as self._builder:  # noqa: S603
                     pass
                 opened = open_index(documents, source.file, least=source.least)
