@@ -1,6 +1,7 @@
 """Another process holds the writer lock forever: all reads continue, and every write times out."""
 
 import contextlib
+import re
 import sqlite3
 import subprocess
 import sys
@@ -136,7 +137,10 @@ def test_a_worker_left_behind_is_named_by_the_next_start(data: Path) -> None:
         held_by_another_process(lock_file, "widget-catalog serve") as left,
         running_service(data) as service,
     ):
-        assert f"end it with kill -9 {left.pid}" in " ".join(service.log.split())
+        said = " ".join(service.log.split())
+        held = rf"Process {left.pid} \(widget-catalog serve\) has held the writer lock"
+        assert re.search(rf"{held} since \d{{4}}-\d\d-\d\dT[\d:.]+Z\. Reads work;", said)
+        assert f"end it with kill -9 {left.pid}" in said
 
 
 def test_a_stream_of_counts_does_not_starve_another_writer(data: Path) -> None:

@@ -104,9 +104,11 @@ def _whom_to_wait_for(node: "Node") -> str:
     from ..store.lock_holder import find_holder
 
     holder = find_holder(node.folder.writer_lock)
-    who = "Another process holds the writer lock" if holder is None else f"{holder}".capitalize()
+    who = "another process holds the writer lock" if holder is None else str(holder)
     end = ""
     # Not a running service: then this one would not start.
     if holder is not None and holder.program == _SERVE:
         end = f" It was left behind by a killed service: end it with kill -9 {holder.pid}."
-    return f"{who}. Reads work; changes have to wait until it has finished.{end}"
+    return (
+        f"{who[0].upper()}{who[1:]}. Reads work; changes have to wait until it has finished.{end}"
+    )
