@@ -272,7 +272,7 @@ def sqlite_engine(path: Path, *, is_durable: bool = True, may_create: bool = Tru
         file.closed()
 
     @sa.event.listens_for(engine, "connect")
-    def prepare(connection: Any, record: Any) -> None:
+    def set_up(connection: Any, record: Any) -> None:
         record.info[_FILE] = file
         connection.isolation_level = None  # Transactions are started below, not by the driver.
         for pragma in (
@@ -351,7 +351,7 @@ def sqlite_reader(path: Path) -> Engine:
     )
 
     @sa.event.listens_for(engine, "connect")
-    def prepare(connection: Any, _record: object) -> None:
+    def set_up(connection: Any, _record: object) -> None:
         connection.isolation_level = None
         connection.execute(f"PRAGMA busy_timeout={_BUSY_TIMEOUT_MS}")
 

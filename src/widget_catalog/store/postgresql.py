@@ -86,7 +86,7 @@ def postgresql_engine(
         arguments[:] = [begin_with(address, host) if host else address]
 
     @sa.event.listens_for(engine, "connect")
-    def prepare(connection: Any, _record: Any) -> None:
+    def set_up(connection: Any, _record: Any) -> None:
         health = _SERVICE_HEALTH if is_service else _HEALTH
         settings = ", ".join(
             f"set_config('{it}', '{value}', false)" for it, value in health.items()
