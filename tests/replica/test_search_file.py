@@ -1,10 +1,12 @@
 """The index in its file: mapped again, never confused with another, and built while serving."""
 
 import asyncio
+import gc
 import json
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -232,7 +234,10 @@ def test_closing_ends_what_is_being_built(node: Node, tmp_path: Path) -> None:
     _import(node, _widgets(60))
     catalog = _catalog(node, Documents(node.folder.replica))
 
+    logged: list[dict[str, Any]] = []
+
     async def play() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _, it: logged.append(it))
         import_widgets(node, *(widget_line(f"acme/x{i}") for i in range(2_100)))
         waiting = asyncio.ensure_future(catalog.catch_up())
         while (builder := catalog._follower._builder) is None:
@@ -242,6 +247,8 @@ def test_closing_ends_what_is_being_built(node: Node, tmp_path: Path) -> None:
         waiting.cancel()
 
     asyncio.run(play())
+    gc.collect()
+    assert logged == []
 
 
 def test_while_an_import_is_carried_out_searches_wait_for_nothing(

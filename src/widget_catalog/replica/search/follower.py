@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import structlog
 
+from ...domain.errors import StoreUnavailable
 from ..documents import Documents
 from ..revision import Counts
 from ..rows import ChangeRow
@@ -48,6 +49,7 @@ class IndexFollower:
         self._source = source
         self._building: asyncio.Future[None] | None = None
         self._builder: subprocess.Popen[bytes] | None = None
+        self._is_closed = False
         # Widgets whose change is not in the index yet; with too many, they are not listed.
         self.changed: set[int] = set()
         self.is_outdated = False
@@ -105,6 +107,7 @@ class IndexFollower:
             await asyncio.shield(building)
 
     def close(self) -> None:
+        self._is_closed = True
         if self._builder is not None:
             self._builder.kill()
 
@@ -138,6 +141,8 @@ class IndexFollower:
                 command = [sys.executable, "-P", "-m", f"{__package__}.file", *map(str, source)]
                 with subprocess.Popen(command) as self._builder:  # noqa: S603
                     pass
+                if self._is_closed:
+                    raise StoreUnavailable("The search index is no longer needed.")
                 opened = open_index(documents, source.file, least=source.least)
         finally:
             documents.close()
@@ -145,7 +150,10 @@ class IndexFollower:
 
     def _adopt(self, made: "asyncio.Future[tuple[int, SearchIndex]]") -> None:
         building, self._building = self._building, None
-        if building is None or building.cancelled() or made.cancelled():
+        if made.cancelled():
+            return
+        made.exception()  # Otherwise asyncio logs it if it is not used below.
+        if building is None or building.cancelled() or self._is_closed:
             return
         try:
             seq, self.index = made.result()
