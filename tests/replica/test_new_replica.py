@@ -119,7 +119,7 @@ def test_while_another_process_makes_one_changes_are_applied(node: Node) -> None
     assert check_replica(node.store, node.replica) == Differences()
 
 
-def test_widgets_that_another_release_has_drawn_are_drawn_again(node: Node) -> None:
+def test_widgets_that_another_release_has_prepared_are_prepared_again(node: Node) -> None:
     before = find_current(node.folder.replica)
 
     with node.store.publishing() as tx:

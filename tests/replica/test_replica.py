@@ -90,7 +90,23 @@ def test_made_anew_by_several_processes_it_is_the_same(
     assert [len(before[it]) for it in ("keys", "listings", "documents")] == [23, 22, 22]
 
 
-def test_pictures_that_an_older_release_has_drawn_are_not_used() -> None:
+@pytest.mark.parametrize(("max_bytes", "transactions"), [(1, 5), (1 << 20, 1)])
+def test_a_rebuild_writes_what_takes_much_memory_in_several_transactions(
+    node: Node, monkeypatch: pytest.MonkeyPatch, max_bytes: int, transactions: int
+) -> None:
+    import_widgets(node, *(widget_line(f"many/w{i}") for i in range(10)))
+    monkeypatch.setattr("widget_catalog.replica.filling._BATCH", 2)
+    monkeypatch.setattr("widget_catalog.replica.filling._MAX_BYTES", max_bytes)
+    monkeypatch.setattr("widget_catalog.replica.filling.fill_changes", lambda *_: None)
+    written: list[Path] = []
+    monkeypatch.setattr("widget_catalog.replica.filling.release_mapped", written.append)
+
+    node.replica.rebuild(node.store)
+
+    assert len(written) == transactions
+
+
+def test_prepared_records_of_an_older_release_are_not_used() -> None:
     """They are in an import that was staged before an upgrade; the records are prepared again."""
     widget = a_widget("acme/clock", a_version())
     sound, document = prepare(widget), msgspec.msgpack.encode(render(widget))

@@ -17,8 +17,9 @@ from .rendering import Document, render
 
 Asked = list[tuple[int, Row, list[Row], list[Row]]]
 """When each widget changed, and its rows."""
-Encoded = tuple[list[Row], list[tuple[int, str, str, str]]]
-"""Records; and of damaged widgets the number, scope, name and what is wrong."""
+Damaged = tuple[int, str, str, str]
+"""Of a widget that is damaged in the store: number, scope, name and what is wrong."""
+Encoded = tuple[list[Row], list[Damaged]]
 
 
 class Records(NamedTuple):

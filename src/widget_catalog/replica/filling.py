@@ -5,16 +5,16 @@ rendering and encoding the documents takes twice as long, and runs in other proc
 """
 
 import contextlib
-import itertools
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
+from typing import TypeAlias
 
 from ..process_pool import collector_paused, map_batches
 from ..store import feed, widgets
 from ..store.engine import Snapshot, Store
 from ..store.feed import Change
-from .encoding import Asked, Records, encode_batch
+from .encoding import Asked, Damaged, Encoded, Records, encode_batch
 from .file import ReplicaFile, State
 from .mapped_memory import release_mapped
 from .ordinals import Array
@@ -24,8 +24,13 @@ from .writing import KEPT_CHANGES, ReplicaWriter
 _BATCH = 500
 # Up to this many batches take a second or two, which does not justify another process.
 _BATCHES_ALONE = 10
-_BATCHES_A_TRANSACTION = 10
+# What is written in a transaction: each rewrites most pages of the tables by key, and keeps what it
+# has written in memory.
+_MAX_BATCHES = 10
+_MAX_BYTES = 32 << 20
 _CHANGES_AT_ONCE = 5_000
+
+_Batch: TypeAlias = tuple[Asked, list[Records], list[Damaged]]
 
 Progress = Callable[[int], None]
 Bar = Callable[[int], AbstractContextManager[Progress]]
@@ -51,12 +56,12 @@ def fill(file: ReplicaFile, store: Store, bar: Bar) -> list[str]:
             contextlib.closing(_stream(connection, changed_at, store.now_ms())) as batches,
             contextlib.closing(map_batches(encode_batch, batches, alone=_BATCHES_ALONE)) as encoded,
         ):
-            while some := list(itertools.islice(encoded, _BATCHES_A_TRANSACTION)):
+            for some in _transactions(encoded):
                 with file.writing() as transaction:
                     writer = ReplicaWriter(file, transaction, is_new=True)
-                    for batch, (records, damaged) in some:
+                    for batch, records, damaged in some:
                         for it in records:
-                            writer.put(Records(*it))
+                            writer.put(it)
                         for widget_id, scope, name, sentence in damaged:
                             writer.put_lost(widget_id, scope, name)
                             damage.append(sentence)
@@ -65,6 +70,21 @@ def fill(file: ReplicaFile, store: Store, bar: Bar) -> list[str]:
                 release_mapped(file.path.parent)
         fill_changes(file, connection, newest)
     return damage
+
+
+def _transactions(encoded: Iterable[tuple[Asked, Encoded]]) -> Iterator[list[_Batch]]:
+    """The batches to be written together."""
+    some: list[_Batch] = []
+    size = 0
+    for batch, (rows, damaged) in encoded:
+        records = [Records(*it) for it in rows]
+        some.append((batch, records, damaged))
+        size += sum(len(it.document) for it in records)
+        if len(some) == _MAX_BATCHES or size > _MAX_BYTES:
+            yield some
+            some, size = [], 0
+    if some:
+        yield some
 
 
 def _stream(connection: Snapshot, changed_at: Array, now_ms: int) -> Generator[Asked, None, None]:
