@@ -142,6 +142,14 @@ def test_entries_are_those_of_the_detail_and_permissions_are_compared(shop: InPr
         ({"sdk": "9.0.0"}, "No version of acme/clock runs on SDK 9.0.0."),
         ({"range": "^7.0.0"}, "No version of acme/clock in this range runs on SDK 1.5.0."),
         ({"age": 30}, "No version of acme/clock that is at least 30 days old runs on SDK 1.5.0."),
+        (
+            {"age": 36_499.99},
+            "No version of acme/clock that is at least 36499.99 days old runs on SDK 1.5.0.",
+        ),
+        (
+            {"age": 1, "range": "^2.0.0", "sdk": "1.0.0"},
+            "No version of acme/clock in this range that is at least 1 day old runs on SDK 1.0.0.",
+        ),
         ({"id": "acme/gone"}, "No version of acme/gone is available."),
         ({"id": "acme/empty"}, "No version of acme/empty is available."),
     ],

@@ -2,7 +2,7 @@
 
 import pytest
 
-from widget_catalog.domain.durations import format_duration
+from widget_catalog.domain.durations import format_days, format_duration
 
 
 @pytest.mark.parametrize(
@@ -27,3 +27,21 @@ from widget_catalog.domain.durations import format_duration
 )
 def test_a_duration_is_said_in_one_unit_and_never_too_short(seconds: float, said: str) -> None:
     assert format_duration(seconds) == said
+
+
+@pytest.mark.parametrize(
+    ("days", "said"),
+    [
+        (1, "1 day"),
+        (3, "3 days"),
+        (0.5, "0.5 days"),
+        (1.25, "1.25 days"),
+        (1e-05, "0.00001 days"),
+        (5e-324, "0.000001 days"),
+        (0.9999999, "1 day"),
+        (36_499.99, "36499.99 days"),
+        (36_500.0, "36500 days"),
+    ],
+)
+def test_days_are_said_as_they_were_given(days: float, said: str) -> None:
+    assert format_days(days) == said

@@ -15,6 +15,7 @@ from widget_contract.wire import Shape
 from widget_contract.wire_running import ResolveStatus
 
 from ..domain.clock import iso
+from ..domain.durations import format_days
 from ..domain.widgets import runs_on
 from ..replica.documents import Documents, Reading
 from ..replica.records import DocumentRecord
@@ -261,7 +262,7 @@ def _message(
         return f"No version of {key} is available."
     if status == "incompatible":
         within = " in this range" if asked.range is not None else ""
-        aged = f" that is at least {choice.days:g} days old" if choice.days else ""
+        aged = f" that is at least {format_days(choice.days)} old" if choice.days else ""
         return f"No version of {key}{within}{aged} runs on SDK {choice.sdk.text}."
     if status == "update":
         if installed is None:

@@ -20,5 +20,11 @@ def format_duration(seconds: float) -> str:
     return _counted(math.ceil(whole / _DAY_S), "day")
 
 
+def format_days(days: float) -> str:
+    """As given, up to six decimal places: `1 day`, `30 days`, `0.5 days`."""
+    shown = f"{max(days, 1e-6):.6f}".rstrip("0").rstrip(".")
+    return f"{shown} day{'' if shown == '1' else 's'}"
+
+
 def _counted(count: int, unit: str) -> str:
     return f"{count:,} {unit}{'' if count == 1 else 's'}"
