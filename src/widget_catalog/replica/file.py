@@ -10,6 +10,7 @@ import secrets
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 import lmdb
 import msgspec
@@ -28,6 +29,8 @@ _MAX_READERS = 500
 _READER_BYTES, _READERS_HEAD_BYTES = 64, 4096
 # Read transactions kept for reuse, which halves the cost of starting one.
 _SPARE_TRANSACTIONS = 8
+# How often a file is looked up again, if each is replaced before it is opened.
+_MAX_REPLACED = 10
 # LMDB 0.9, whose format has not changed for ten years.
 _ENGINE = 0
 
@@ -77,11 +80,14 @@ class ReplicaFile:
     """
 
     def __init__(self, path: Path, *, is_new: bool = False) -> None:
-        """A new file is not durable before `sync`."""
+        """A new file is not durable before `sync`. Raises StoreUnavailable if an existing one is
+        removed meanwhile, because it was replaced.
+        """
         self.path = path
         self.id = path.stem
         self._users = 1
-        with faults_named():
+        with faults_named(), contextlib.ExitStack() as stack:
+            existing = None if is_new else stack.enter_context(_opened_existing(path))
             _reserve_readers(path)
             self.environment = lmdb.open(
                 str(path),
@@ -96,6 +102,10 @@ class ReplicaFile:
                 lib_version=_ENGINE,
             )
             try:
+                if existing is not None and not os.fstat(existing.fileno()).st_nlink:
+                    # LMDB has created another one, whatever its option `create` says.
+                    _remove(path)
+                    raise _replaced()
                 opened = [self.environment.open_db(it.encode(), create=is_new) for it in _TABLES]
             except BaseException:
                 self.environment.close()
@@ -146,9 +156,19 @@ _opened: dict[tuple[int, Path], ReplicaFile] = {}
 
 def open_current(folder: Path) -> ReplicaFile | None:
     """The current file; None if there is none. The caller closes it."""
-    path = find_current(folder)
-    if path is None:
-        return None
+    attempts = _MAX_REPLACED
+    while (path := find_current(folder)) is not None:
+        attempts -= 1
+        try:
+            return _open_shared(path)
+        except StoreUnavailable:
+            # Not an error of the current file, if this one was replaced while it was opened.
+            if not attempts or find_current(folder) == path:
+                raise
+    return None
+
+
+def _open_shared(path: Path) -> ReplicaFile:
     with _lock:
         known = _opened.get((os.getpid(), path))
         if known is not None:
@@ -159,13 +179,19 @@ def open_current(folder: Path) -> ReplicaFile | None:
 
 def find_current(folder: Path) -> Path | None:
     """Its path. Costs a few system calls."""
-    try:
-        name = (folder / _CURRENT).read_text("ascii")
-    except (OSError, ValueError):
-        return None
-    path = folder / name
-    is_one = "/" not in name and name.endswith(_SUFFIX) and path.is_file()
-    return path if is_one else None
+    before = None
+    for _ in range(_MAX_REPLACED):
+        try:
+            name = (folder / _CURRENT).read_text("ascii")
+        except (OSError, ValueError):
+            return None
+        path = folder / name
+        if "/" not in name and name.endswith(_SUFFIX) and path.is_file():
+            return path
+        if name == before:
+            break
+        before = name  # The file may have been replaced since the name was read.
+    return None
 
 
 def new_path(folder: Path) -> Path:
@@ -206,6 +232,11 @@ def remove_others(folder: Path) -> None:
                 path.unlink()
 
 
+def _remove(path: Path) -> None:
+    path.unlink(missing_ok=True)
+    _reader_table(path).unlink(missing_ok=True)
+
+
 def discard(folder: Path) -> None:
     """Remove the replica; the next `apply` rebuilds it."""
     with faults_named():
@@ -214,7 +245,7 @@ def discard(folder: Path) -> None:
 
 def _reserve_readers(path: Path) -> None:
     """LMDB maps the reader table and writes to it: on a full disk that would crash the process."""
-    table = path.with_name(f"{path.name}-lock")
+    table = _reader_table(path)
     size = _READERS_HEAD_BYTES + _MAX_READERS * _READER_BYTES
     if not table.exists() or table.stat().st_size < size:
         descriptor = os.open(table, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -222,6 +253,21 @@ def _reserve_readers(path: Path) -> None:
             allocate(descriptor, size)
         finally:
             os.close(descriptor)
+
+
+def _reader_table(path: Path) -> Path:
+    return path.with_name(f"{path.name}-lock")
+
+
+def _opened_existing(path: Path) -> IO[bytes]:
+    try:
+        return path.open("rb")
+    except FileNotFoundError:
+        raise _replaced() from None
+
+
+def _replaced() -> StoreUnavailable:
+    return StoreUnavailable("The read model was replaced while it was opened. Try again.")
 
 
 _PASSING = (lmdb.DiskError, lmdb.MapFullError, lmdb.ReadersFullError, lmdb.LockError)

@@ -1,0 +1,113 @@
+"""The current file is replaced by another process while this one opens it."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.widgets import import_widgets, widget_line
+from widget_catalog.domain.errors import StoreUnavailable
+from widget_catalog.replica import file as replica_file
+from widget_catalog.replica.documents import Documents
+from widget_catalog.replica.file import ReplicaFile, find_current, make_current
+from widget_catalog.wiring import Node
+
+_NEW = "0123456789ab.mdb"
+
+
+def _replace(folder: Path) -> None:
+    """As another process does it."""
+    current = find_current(folder)
+    assert current is not None
+    shutil.copy(current, folder / _NEW)
+    make_current(folder / _NEW)
+
+
+def _once_before(function: Callable[..., Any], act: Callable[[], None]) -> Callable[..., Any]:
+    acts = [act]
+
+    def wrapped(*arguments: Any) -> Any:
+        if acts:
+            acts.pop()()
+        return function(*arguments)
+
+    return wrapped
+
+
+def _once_after(function: Callable[..., Any], act: Callable[[], None]) -> Callable[..., Any]:
+    acts = [act]
+
+    def wrapped(*arguments: Any) -> Any:
+        result = function(*arguments)
+        if acts:
+            acts.pop()()
+        return result
+
+    return wrapped
+
+
+@pytest.mark.parametrize("moment", ["name read", "found", "checked", "lock file made"])
+def test_a_file_that_is_replaced_while_it_is_opened_is_looked_up_again(
+    node: Node, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    import_widgets(node, widget_line("acme/clock"))
+    node.replica.close()
+    folder = node.folder.replica
+
+    def replace() -> None:
+        _replace(folder)
+
+    match moment:
+        case "name read":
+            monkeypatch.setattr(Path, "is_file", _once_before(Path.is_file, replace))
+        case "found":
+            find = _once_after(replica_file.find_current, replace)
+            monkeypatch.setattr(replica_file, "find_current", find)
+        case "checked":
+            reserve = _once_before(replica_file._reserve_readers, replace)
+            monkeypatch.setattr(replica_file, "_reserve_readers", reserve)
+        case "lock file made":
+            reserve = _once_after(replica_file._reserve_readers, replace)
+            monkeypatch.setattr(replica_file, "_reserve_readers", reserve)
+
+    documents = Documents(folder)
+
+    assert documents.latest_seq() == 1
+    assert documents.file.path == folder / _NEW
+    documents.close()
+    assert sorted(it.name for it in folder.iterdir()) == [_NEW, f"{_NEW}-lock", "current"]
+
+
+def test_a_file_that_does_not_exist_is_not_created(node: Node) -> None:
+    missing = node.folder.replica / _NEW
+    before = sorted(node.folder.replica.iterdir())
+
+    with pytest.raises(StoreUnavailable, match="was replaced") as raised:
+        ReplicaFile(missing)
+
+    assert type(raised.value) is StoreUnavailable
+    assert sorted(node.folder.replica.iterdir()) == before
+
+
+def test_files_that_are_replaced_again_and_again_are_not_looked_up_forever(
+    node: Node, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node.replica.close()
+    folder = node.folder.replica
+    names = iter(f"{number:012}.mdb" for number in range(1_000))
+
+    def replace(_path: Path) -> None:
+        current = find_current(folder)
+        assert current is not None
+        new = current.with_name(next(names))
+        shutil.copy(current, new)
+        make_current(new)
+
+    monkeypatch.setattr(replica_file, "_reserve_readers", replace)
+
+    with pytest.raises(StoreUnavailable, match="was replaced"):
+        Documents(folder)
+
+    assert int(next(names).removesuffix(".mdb")) < 20
