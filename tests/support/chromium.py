@@ -4,12 +4,14 @@ import contextlib
 import os
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 from playwright.sync_api import Browser, expect, sync_playwright
 
 # How long a test waits for a page: the machine may be busy.
 TIMEOUT_MS = 60_000
 
+_STARTER = Path(__file__).parent / "chromium.sh"
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -23,8 +25,9 @@ def running_browser(program: str) -> Iterator[Browser]:
     with sync_playwright() as driver:
         # The sandbox needs privileges that root and most containers lack; the pages are our own.
         launched = driver.chromium.launch(
-            executable_path=program,
+            executable_path=_STARTER,
             args=["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"],
+            env={**os.environ, "CHROMIUM_PROGRAM": program},
         )
         yield launched
         launched.close()
