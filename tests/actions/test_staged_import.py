@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
+import zstandard
 
 from actions.looking import exported, state_of, stored_line
 from support.accounts import an_account
@@ -17,7 +18,7 @@ from widget_catalog.actions.publish_version import publish_version
 from widget_catalog.actions.request_version import request_version
 from widget_catalog.actions.staged_import import finish_import
 from widget_catalog.domain.accounts import Actor, Via
-from widget_catalog.domain.errors import Conflict, InvalidImport, StoreUnavailable
+from widget_catalog.domain.errors import Conflict, DataDamaged, InvalidImport, StoreUnavailable
 from widget_catalog.store.staged_tables import imports, staged_batches, staged_widgets
 from widget_catalog.store.staging import importing
 from widget_catalog.store.widgets import count_widgets, get_widget
@@ -182,3 +183,16 @@ def test_a_bundle_removed_before_acceptance_is_missed(node: Node, beside: Path) 
 
         with pytest.raises(StoreUnavailable, match="removed during the import"):
             staging.accept(texts_cleaned=0)
+
+
+@pytest.mark.parametrize("drafts", [b"", b"noise", zstandard.compress(b"noise")])
+def test_an_unfinished_import_that_is_damaged_is_not_written(node: Node, drafts: bytes) -> None:
+    interrupted_import(node, *_lines(count=2))
+    with node.store.writing() as tx:
+        tx.connection.execute(sa.update(staged_batches).values(drafts=drafts))
+
+    with pytest.raises(DataDamaged, match="Widgets of an unfinished import are damaged"):
+        finish_import(node.store)
+
+    with node.store.reading() as connection:
+        assert count_widgets(connection) == 0

@@ -16,6 +16,7 @@ import zstandard
 from sqlalchemy.engine import Connection
 
 from .. import release
+from ..domain.errors import DataDamaged
 from .bulk import insert_rows
 from .engine import Store, Transaction
 from .file_lock import flock_within
@@ -72,7 +73,13 @@ def pack(drafts: Sequence[Draft]) -> bytes:
 
 
 def unpack(packed: bytes) -> list[Draft]:
-    return _decode(zstandard.ZstdDecompressor().decompress(packed))
+    """Raises DataDamaged."""
+    try:
+        return _decode(zstandard.ZstdDecompressor().decompress(packed))
+    except (zstandard.ZstdError, msgspec.MsgspecError) as fault:
+        raise DataDamaged(
+            "Widgets of an unfinished import are damaged. Restore the database from a backup."
+        ) from fault
 
 
 def find_import(connection: Connection) -> StagedImport | None:
