@@ -3,13 +3,16 @@
 import os
 import threading
 import time
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import BinaryIO, NoReturn
 
 import pytest
+import sqlalchemy as sa
 
 from actions.looking import stored_line, take
+from support.importing import interrupted_import
 from support.replica import change_widget
 from support.widgets import ndjson, version_line, widget_line
 from widget_catalog.actions.check_catalog import Findings, check_catalog
@@ -17,12 +20,14 @@ from widget_catalog.actions.set_aside import (
     Aside,
     TooMuch,
     delete_aside,
+    find_orphans,
     list_aside,
     set_aside,
 )
-from widget_catalog.bundles.contract import Kind
+from widget_catalog.bundles.contract import Kind, Stored
 from widget_catalog.bundles.local import LocalBundles
 from widget_catalog.domain.errors import BundlesDown
+from widget_catalog.store.staged_tables import staged_batches
 from widget_catalog.wiring import Node, open_node
 
 BYTES = b"export default class {}"
@@ -101,6 +106,65 @@ def test_bundles_are_read_in_parallel_and_shared_ones_once(node: Node, beside: P
 
     assert findings == Findings(widgets=3, bundles=2)
     assert len(meeting.opened) == len(set(meeting.opened)) == 2
+
+
+class WatchedBundles(LocalBundles):
+    """Notes how many connections of the store are in use while bundles are read or listed."""
+
+    def __init__(self, node: Node, on_open: Callable[[], object] = lambda: None) -> None:
+        super().__init__(node.folder.bundles)
+        self.connections: list[int] = []
+        self._store = node.store
+        self._on_open = on_open
+
+    def open(
+        self, sha256_hash: str, kind: Kind = "js", start: int = 0, stop: int | None = None
+    ) -> BinaryIO:
+        self.connections.append(self._store.connections()[0])
+        self._on_open()
+        return super().open(sha256_hash, kind, start, stop)
+
+    def list_stored(self) -> Iterator[Stored]:
+        self.connections.append(self._store.connections()[0])
+        return super().list_stored()
+
+
+def test_no_transaction_is_open_while_bundles_are_read_or_listed(node: Node) -> None:
+    """With an object store that may take hours, and a database server ends idle transactions."""
+    watched = WatchedBundles(node)
+
+    assert check_catalog(node.store, watched, node.replica).is_healthy
+    assert find_orphans(node.store, watched, set()).stored == 1
+
+    assert watched.connections == [0] * 4
+
+
+def test_versions_that_are_added_while_bundles_are_read_are_no_faults(
+    node: Node, beside: Path
+) -> None:
+    (beside / "other.js").write_bytes(BYTES + b"//")
+    other = ndjson(widget_line("acme/other", versions=[stored_line("1.0.0", "other.js")]))
+    watched = WatchedBundles(node, lambda: take(node, other, beside))
+
+    findings = check_catalog(node.store, watched, node.replica)
+
+    assert findings == Findings(widgets=2, bundles=1)
+
+
+def test_damaged_rows_do_not_hide_damaged_bundles(node: Node) -> None:
+    interrupted_import(node, widget_line("late/clock"))
+    with node.store.writing() as tx:
+        tx.connection.execute(sa.update(staged_batches).values(drafts=b"noise"))
+    _bundle(node).unlink()
+
+    findings = _check(node)
+
+    assert findings.faults == [
+        "Widgets of an unfinished import are damaged. Restore the database from a backup.",
+        "acme/clock 1.0.0: its bundle is missing or cannot be read.",
+        "acme/clock 2.0.0: its bundle is missing or cannot be read.",
+    ]
+    assert (findings.bundles, findings.is_store_intact) == (1, False)
 
 
 def test_a_sound_catalog_has_no_findings(node: Node) -> None:

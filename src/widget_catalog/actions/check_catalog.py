@@ -1,9 +1,12 @@
 """Doctor: checks a data folder, and repairs what can be rebuilt."""
 
+import contextlib
 import re
 import time
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -51,14 +54,15 @@ def check_catalog(store: Store, bundles: Bundles, replica: Replica, bar: Bar = n
         widgets = count_widgets(connection)
     with bar("Checking widgets", widgets) as progress:
         findings = check_database(store, replica, progress)
-    try:
-        if findings.is_store_intact:
+    if findings.is_store_intact:
+        with _damage_noted(findings):
             withdraw_files(store, bundles)
-        _check_bundles(store, bundles, findings, bar)
-    except DataDamaged as fault:
-        findings.is_store_intact = False
-        if fault.message not in findings.faults:
-            findings.faults.append(fault.message)
+    _check_bundles(store, bundles, findings, bar)
+    if findings.is_store_intact:  # Otherwise a damaged row may be the one that refers to a file.
+        with _damage_noted(findings):
+            with store.reading() as connection:
+                known = list_known_files(connection)
+            findings.orphans += [it.place for it in list_orphans(bundles, known)]
     return findings
 
 
@@ -87,37 +91,58 @@ def check_database(store: Store, replica: Replica, progress: Advance = lambda _:
 
 
 def _check_bundles(store: Store, bundles: Bundles, findings: Findings, bar: Bar) -> None:
-    with store.reading() as connection:
+    """Reading all bundles may take hours: no transaction is open meanwhile."""
+    files: set[_FileKey] = set()
+    with _damage_noted(findings), store.reading() as connection:
         findings.widgets = count_widgets(connection)
         # A row with anything else as its hash is damaged, and already reported.
-        files = {_key(it) for it in list_stored_files(connection) if _is_hash(it.sha256_hash)}
-        findings.bundles = len(files)
-        measured = {}
-        with bar("Checking bundles", len(files)) as progress:
-            for key, found in map_parallel(partial(_measure, bundles), sorted(files)):
-                measured[key] = found
-                progress(1)
-        faults = [
-            f"{it.scope}/{it.name} {it.version}: {fault}"
-            for it in list_stored_files(connection)
-            if _is_hash(it.sha256_hash) and (fault := _fault(it, measured[_key(it)]))
-        ]
+        files.update(_key(it) for it in list_stored_files(connection) if _is_hash(it.sha256_hash))
+    findings.bundles = len(files)
+    measured = {}
+    with bar("Checking bundles", len(files)) as progress:
+        for key, found in map_parallel(partial(_measure, bundles), sorted(files)):
+            measured[key] = found
+            progress(1)
+    faults = []
+    with _damage_noted(findings), store.reading() as connection:
+        for it in list_stored_files(connection):
+            key = _key(it)
+            # Files that were stored meanwhile have not been read.
+            if key in measured and (fault := _fault(it, measured[key])):
+                faults.append(f"{it.scope}/{it.name} {it.version}: {fault}")
     findings.faults += sorted(faults)
-    if not findings.is_store_intact:
-        return  # A damaged row may be the one that refers to a file.
-    with store.reading() as connection:  # A new snapshot, because hashing took a while.
-        findings.orphans += [it.place for it in list_orphans(bundles, connection)]
 
 
-def list_orphans(bundles: Bundles, connection: Snapshot) -> list[Stored]:
+@contextlib.contextmanager
+def _damage_noted(findings: Findings) -> Iterator[None]:
+    """The check continues after this block."""
+    try:
+        yield
+    except DataDamaged as fault:
+        findings.is_store_intact = False
+        if fault.message not in findings.faults:
+            findings.faults.append(fault.message)
+
+
+class KnownFiles(NamedTuple):
+    """The files that versions and requests refer to, as of this time."""
+
+    keys: set[_FileKey]
+    at_s: float
+
+
+def list_known_files(connection: Snapshot) -> KnownFiles:
+    at_s = time.time()
+    return KnownFiles({*map(_key, list_stored_files(connection)), *_awaited(connection)}, at_s)
+
+
+def list_orphans(bundles: Bundles, known: KnownFiles) -> list[Stored]:
     """Bundles that no version refers to, and leftovers of interrupted writes.
 
-    A recent file is not an orphan: its version may be committed in a moment.
+    A recent file is not an orphan: its version may have been committed since.
     """
-    known = {_key(file) for file in list_stored_files(connection)}
-    known |= _awaited(connection)
-    unknown = [it for it in bundles.list_stored() if (it.sha256_hash, it.kind) not in known]
-    before = time.time() - _YOUNG_S
+    unknown = [it for it in bundles.list_stored() if (it.sha256_hash, it.kind) not in known.keys]
+    before = known.at_s - _YOUNG_S
     return [it for it in (*unknown, *bundles.list_leftovers()) if it.stored_at < before]
 
 

@@ -46,7 +46,8 @@ def unrevoke_version(store: Store, bundles: Bundles, actor: Actor, key: str, num
 def withdraw_files(store: Store, bundles: Bundles) -> None:
     """Move the files of revoked versions that are still in the served folder."""
     with store.reading() as connection:
-        served = [it for it in list_revoked_files(connection) if bundles.stat(*_place(it))]
+        files = list(list_revoked_files(connection))
+    served = [it for it in files if bundles.stat(*_place(it))]
     if not served:
         return
     with store.publishing() as tx:

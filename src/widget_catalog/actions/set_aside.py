@@ -14,7 +14,7 @@ from widget_contract.errors import CatalogError
 
 from ..bundles.contract import Bundles, Stored
 from ..store.engine import Store
-from .check_catalog import list_orphans
+from .check_catalog import list_known_files, list_orphans
 
 ASIDE = "aside"
 _NAMED_BY = "%Y-%m-%dT%H-%M-%SZ"
@@ -51,7 +51,8 @@ class Aside(NamedTuple):
 def find_orphans(store: Store, bundles: Bundles, suspects: set[str]) -> Orphans:
     """Those of the suspects that are still orphans."""
     with store.reading() as connection:
-        return _measured(bundles, list_orphans(bundles, connection), suspects)
+        known = list_known_files(connection)
+    return _measured(bundles, list_orphans(bundles, known), suspects)
 
 
 def set_aside(
@@ -69,7 +70,8 @@ def set_aside(
     folder = data / ASIDE / now.strftime(_NAMED_BY)
     # Under the writer lock, no file can become referenced meanwhile.
     with store.publishing() as tx:
-        orphans = _measured(bundles, list_orphans(bundles, tx.connection), suspects)
+        found = list_orphans(bundles, list_known_files(tx.connection))
+        orphans = _measured(bundles, found, suspects)
         if orphans.are_too_many and not is_forced:
             raise TooMuch(
                 f"Only {orphans.referred:,} of {orphans.stored:,} stored files are referred to by "
