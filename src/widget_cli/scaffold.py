@@ -27,7 +27,7 @@ class Template(StrEnum):
 
 # The purpose of each file, in the order of the output.
 _FILES = {
-    MANIFEST: "the manifest, for the catalog",
+    MANIFEST: "the manifest: write your own description",
     BUNDLE: "the module that dashboards run",
     "README.md": "documentation for users and developers",
     "widget.d.ts": "types for your editor",

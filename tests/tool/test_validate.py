@@ -17,7 +17,7 @@ def test_a_new_widget_is_fine_but_for_its_description(tool: Tool) -> None:
         0,
         "",
         "Created the widget my-clock:\n"
-        "  My Clock/widget.json  the manifest, for the catalog\n"
+        "  My Clock/widget.json  the manifest: write your own description\n"
         "  My Clock/index.js     the module that dashboards run\n"
         "Next:\n"
         "  widget dev 'My Clock'       run it in your browser and reload it on every change\n"
