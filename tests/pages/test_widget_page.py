@@ -116,6 +116,20 @@ def test_release_notes_are_safe(shop: InProcessSite) -> None:
     assert not any(key.startswith("on") for it in page.elements for key in it.attributes)
 
 
+def test_images_in_release_notes_become_links_or_text(site: InProcessSite) -> None:
+    notes = (
+        "![A *shot*](https://pictures.example/shot.png) "
+        "[![build](https://ci.example/badge.svg)](https://ci.example/) "
+        "![](docs/day.png) ![bad](javascript:alert(1))"
+    )
+    site.add(widget_line("acme/clock", versions=[version_line(releaseNotes=notes)]))
+    page = page_of(site, "/widgets/acme/clock")
+    (prose,) = [it for it in page.all("div", class_="prose") if "shot" in it.text]
+    assert prose.text == "A shot build docs/day.png ![bad](javascript:alert(1))"
+    assert {"https://pictures.example/shot.png", "https://ci.example/"} <= set(page.links)
+    assert not {"https://ci.example/badge.svg", "docs/day.png"} & set(page.links)
+
+
 def test_a_version_has_a_page(shop: InProcessSite) -> None:
     page = page_of(shop, "/widgets/acme/clock/1.1.0")
     text = page.one("main").text

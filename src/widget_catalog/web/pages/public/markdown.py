@@ -52,8 +52,8 @@ def _as_it_is(text: str) -> Markup:
 
 
 def render_markdown(asked: tuple[str, int]) -> str:
-    """A text as sanitized HTML of about this many bytes at most. Images are removed: pages load
-    nothing from other hosts.
+    """A text as sanitized HTML of about this many bytes at most. Images become links or text:
+    pages load nothing from other hosts.
     """
     text, most_bytes = asked
     text = _BIDI.sub("", text)
@@ -68,12 +68,14 @@ def render_markdown(asked: tuple[str, int]) -> str:
 
 def _rendered(text: str) -> str:
     markdown = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
-    markdown.disable("image")
     try:
         tokens = markdown.parse(text)
     except RecursionError:
         return str(escape(text))
     _lower_headings(tokens)
+    for token in tokens:
+        if token.children:
+            token.children = _images_as_links(token.children)
     html = markdown.renderer.render(tokens, markdown.options, {})
     return nh3.clean(
         html,
@@ -94,3 +96,26 @@ def _lower_headings(tokens: list[Token]) -> None:
             wanted = int(it.tag[1]) - highest + _FIRST_LEVEL
             last = min(wanted, last + 1, _LAST_LEVEL)
         it.tag = f"h{last}"
+
+
+def _images_as_links(tokens: list[Token]) -> list[Token]:
+    """Only the text of an image is kept inside a link, as in badges, and if its URL is relative."""
+    changed: list[Token] = []
+    links = 0
+    for it in tokens:
+        links += it.nesting if it.type in ("link_open", "link_close") else 0
+        if it.type != "image":
+            changed.append(it)
+            continue
+        source = str(it.attrs["src"])
+        text = Token("text", "", 0, content=_text_of(it).strip() or source)
+        link = [Token("link_open", "a", 1, attrs={"href": source}), text]
+        is_link = not links and source.startswith(("https://", "http://"))
+        changed += [*link, Token("link_close", "a", -1)] if is_link else [text]
+    return changed
+
+
+def _text_of(token: Token) -> str:
+    if token.children:
+        return "".join(map(_text_of, token.children))
+    return " " if token.type in ("softbreak", "hardbreak") else token.content
