@@ -17,9 +17,12 @@ def run() -> None:
         else:
             return
     raise_gc_threshold()
-    from .main import run as run_command
+    try:
+        from .main import run as run_command
 
-    run_command()
+        run_command()
+    except KeyboardInterrupt:  # Ctrl-C while the modules are loaded.
+        sys.exit(130)
 
 
 if __name__ == "__main__":

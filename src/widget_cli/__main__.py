@@ -15,9 +15,12 @@ def run() -> None:
             pass  # Standard output is unusable: main.py handles that.
         else:
             return
-    from .main import run as run_command
+    try:
+        from .main import run as run_command
 
-    run_command()
+        run_command()
+    except KeyboardInterrupt:  # Ctrl-C while the modules are loaded.
+        sys.exit(130)
 
 
 if __name__ == "__main__":

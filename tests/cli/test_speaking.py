@@ -180,6 +180,20 @@ def test_it_can_be_interrupted_and_then_says_little(data: Path) -> None:
     assert '"widgets":3000,' in stats.out
 
 
+@pytest.mark.parametrize("command", ["widget_catalog", "widget_cli"])
+def test_ctrl_c_while_modules_are_loaded_prints_no_stack_trace(
+    command: str, tmp_path: Path
+) -> None:
+    (tmp_path / "typer.py").write_text("raise KeyboardInterrupt")
+    done = subprocess.run(
+        [sys.executable, "-m", command, "--help"],
+        env={**clean_environment(), "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
+
+
 def test_bars_are_shown_at_a_terminal_and_nowhere_else(data: Path, tmp_path: Path) -> None:
     target = tmp_path / "out.ndjson"
     plain = widget_catalog("export", target, "--data", data)
