@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,9 +16,13 @@ from support.folders import filled_folder
 from support.permissions import without_root_powers
 from support.widgets import ndjson, version_line, widget_line
 from widget_catalog.commands.new_folder import undone_on_failure
+from widget_catalog.data_folder import DataFolder
+from widget_catalog.node import open_node
+from widget_catalog.opening import make_folder
 from widget_catalog.replica.documents import Documents
 from widget_catalog.replica.search.file import MIN_WIDGETS, open_index
 from widget_catalog.settings import load_settings
+from widget_catalog.store.migrate import is_new
 from widget_catalog.wiring import prepare_node
 
 
@@ -167,6 +172,48 @@ def test_a_new_folder_that_somebody_has_used_meanwhile_is_kept(tmp_path: Path) -
         fail()
 
     assert (tmp_path / "data" / "catalog.db").exists()
+
+
+def test_a_new_folder_without_tables_is_removed(tmp_path: Path) -> None:
+    """As after Ctrl-C while the database is created."""
+    settings = load_settings({"data": tmp_path / "data"}, None)
+
+    def make_folders() -> None:
+        make_folder(DataFolder(settings.data))
+
+    def make_database() -> None:
+        make_folders()
+        open_node(settings.data, may_create=True, applies=False).store.close()
+
+    def make_used_database() -> None:
+        make_folders()
+        node = open_node(settings.data, may_create=True, applies=False)
+        with node.store.reading():
+            assert is_new(node.store)
+
+    for make in (make_folders, make_database, make_used_database):
+
+        def fail(make: Callable[[], None] = make) -> None:
+            make()
+            raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt), undone_on_failure(settings):
+            fail()
+        assert list(tmp_path.iterdir()) == []
+
+
+def test_stats_of_a_database_without_tables_says_so(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    make_folder(DataFolder(data))
+    open_node(data, may_create=True, applies=False).store.close()
+    (data / "catalog.db").touch()
+
+    assert widget_catalog("stats", "--data", data) == Said(
+        1,
+        "",
+        "Error: This database has no tables yet. Start the service or run doctor: both create "
+        "them.\n",
+    )
 
 
 def test_what_a_file_from_somebody_else_brings_is_told_or_refused(tmp_path: Path) -> None:

@@ -27,10 +27,12 @@ def undone_on_failure(settings: Settings) -> Iterator[None]:
 
 
 def _undo(folder: DataFolder, missing: list[Path]) -> None:
-    from ..domain.errors import StoreUnavailable
+    from widget_contract.errors import CatalogError
+
     from ..store.writer_lock import WriterLock
 
-    with contextlib.suppress(OSError, StoreUnavailable):
+    # The reason of the failure is reported, not an error here.
+    with contextlib.suppress(OSError, CatalogError):
         # A process that waits for the lock then finds that its database is gone, and reports that.
         with WriterLock(folder.writer_lock).held():
             if not _is_unused(folder):
@@ -45,12 +47,19 @@ def _is_unused(folder: DataFolder) -> bool:
     from ..service_lock import FolderInUse, ServiceLock
     from ..store.accounts import has_accounts
     from ..store.audit import list_entries
+    from ..store.engine import Store, sqlite_reader
     from ..store.feed import latest_seq
+    from ..store.migrate import is_new
 
     try:
         ServiceLock(folder.path, folder.service_lock).check()
     except FolderInUse:
         return False
+    if not folder.database.exists():
+        return True
+    with contextlib.closing(Store(sqlite_reader(folder.database))) as store:
+        if is_new(store):
+            return True
     with contextlib.closing(open_to_read(folder.path)) as store, store.reading() as connection:
         entries, _ = list_entries(connection, None, None, page=1, limit=1)
         return not (entries or has_accounts(connection) or latest_seq(connection))

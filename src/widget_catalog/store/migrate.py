@@ -34,6 +34,10 @@ def check_schema(store: Store) -> None:
         current = _schema_of(connection)
     if current is not None and current > SCHEMA:
         raise _newer(current)
+    if current is None:
+        raise OlderDatabase(
+            "This database has no tables yet. Start the service or run doctor: both create them."
+        )
     if current != SCHEMA:
         raise OlderDatabase(
             f"This database was made by an older release of Widget Catalog (its schema is "
