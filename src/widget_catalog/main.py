@@ -4,6 +4,7 @@ A command imports what it needs when it runs, so that `--help` is fast; `--versi
 `__main__.py`, before this is loaded.
 """
 
+import errno
 import os
 import sqlite3
 import sys
@@ -41,6 +42,7 @@ from .domain.errors import (
 )
 from .settings import load_settings, passed_sockets
 
+_OUTPUT_ERRORS = frozenset({errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _CATALOG = "Catalog data"
 _MANAGING = "Accounts and widgets"
 _ADDRESSES = "Addresses"
@@ -334,6 +336,8 @@ def run() -> None:
     """The entry point: expected errors are printed as one sentence, without a stack trace."""
     # New files are accessible to our user only, even in a folder that others can read.
     os.umask(0o077)
+    if sys.stdout is None:  # Closed by the caller: the result is discarded.
+        sys.stdout = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
     try:
         build_command(app)()
     except InvalidSettings as error:
@@ -349,19 +353,26 @@ def run() -> None:
         fail(error.message)
     except sqlite3.Error as error:
         fail(f"Cannot read the catalog's database ({error}). Run: widget-catalog doctor")
-    except BrokenPipeError:
-        _leave_quietly()
+    except OSError as error:
+        _end_output(error)
     finally:
         try:
             sys.stdout.flush()
-        except BrokenPipeError:
-            _leave_quietly()
+        except OSError as error:
+            _end_output(error)
 
 
-def _leave_quietly() -> NoReturn:
-    """The reader has closed the pipe, as `head` does. Nothing may be written to it at exit."""
+def _end_output(error: OSError) -> NoReturn:
+    """The result cannot be written to standard output. Errors of other files are handled where
+    they occur.
+    """
+    if error.errno not in _OUTPUT_ERRORS:
+        raise error
+    # Nothing may be written to it at exit.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    sys.exit(1)
+    if error.errno == errno.EPIPE:  # The reader has read enough, as `head` does.
+        sys.exit(1)
+    fail(f"Cannot write to standard output: {error.strerror}.")
 
 
 def _name_and_value(text: str) -> tuple[str, str]:

@@ -5,6 +5,7 @@ import io
 import os
 import pty
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -158,6 +159,30 @@ def test_a_reader_that_goes_away_ends_it_quietly(data: Path, command: list[str])
         process.stdout.close()
         assert process.stderr.read() == b""
         assert process.wait(60) == 1
+
+
+@pytest.mark.parametrize("command", [["export", "-"], ["stats"]])
+def test_a_full_disk_behind_standard_output_is_told(data: Path, command: list[str]) -> None:
+    """As in `widget-catalog export - > file`."""
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [*_COMMAND, *command, "--data", str(data)],
+            stdout=full, stderr=subprocess.PIPE, text=True, env=clean_environment(), check=False,
+        )  # fmt: skip
+
+    assert done.stderr == "Error: Cannot write to standard output: No space left on device.\n"
+    assert done.returncode == 1
+
+
+def test_with_standard_output_closed_a_command_works_as_usual(data: Path) -> None:
+    command = shlex.join([*_COMMAND, "stats", "--data", str(data)])
+
+    done = subprocess.run(
+        ["/bin/sh", "-c", f"{command} >&-"],
+        stderr=subprocess.PIPE, text=True, env=clean_environment(), check=False,
+    )  # fmt: skip
+
+    assert (done.stderr, done.returncode) == ("", 0)
 
 
 def test_it_can_be_interrupted_and_then_says_little(data: Path) -> None:
