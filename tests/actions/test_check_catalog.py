@@ -26,7 +26,7 @@ from widget_catalog.actions.set_aside import (
 )
 from widget_catalog.bundles.contract import Kind, Stored
 from widget_catalog.bundles.local import LocalBundles
-from widget_catalog.domain.errors import BundlesDown
+from widget_catalog.domain.errors import BundlesDown, StoreUnavailable
 from widget_catalog.store.staged_tables import staged_batches
 from widget_catalog.wiring import Node, open_node
 
@@ -67,16 +67,23 @@ def _untidy(node: Node) -> tuple[Path, Path]:
     return unknown, half
 
 
-class UnreachableBundles(LocalBundles):
-    """Like an object store that becomes unreachable while doctor runs."""
+class UnusableBundles(LocalBundles):
+    """Like an object store that becomes unreachable while doctor runs, or a full disk here."""
+
+    def __init__(self, path: Path, fault: StoreUnavailable) -> None:
+        super().__init__(path)
+        self._fault = fault
 
     def open(self, *_: object) -> NoReturn:
-        raise BundlesDown
+        raise self._fault
 
 
-def test_of_a_store_that_does_not_answer_nothing_is_said(node: Node) -> None:
-    gone = UnreachableBundles(node.folder.bundles)
-    with pytest.raises(BundlesDown):
+@pytest.mark.parametrize("fault", [BundlesDown(), StoreUnavailable("The disk is full.")])
+def test_of_a_store_that_does_not_answer_nothing_is_said(
+    node: Node, fault: StoreUnavailable
+) -> None:
+    gone = UnusableBundles(node.folder.bundles, fault)
+    with pytest.raises(type(fault)):
         check_catalog(node.store, gone, node.replica)
 
 

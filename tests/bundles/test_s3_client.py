@@ -3,8 +3,11 @@
 import base64
 import hashlib
 import http.server
+import io
+import tempfile
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from urllib.parse import parse_qs, quote, urlsplit
 
 import httpx
@@ -13,7 +16,7 @@ import pytest
 from support.s3 import SECRET, ministack, object_store, rclone
 from support.service import free_port
 from widget_catalog.bundles.s3_client import Bucket
-from widget_catalog.domain.errors import BundlesUnusable
+from widget_catalog.domain.errors import BundlesUnusable, StoreUnavailable
 
 CONTENT = b"export function mount() {}\n" * 100
 CHECKSUM = base64.b64encode(hashlib.sha256(CONTENT).digest()).decode()
@@ -47,6 +50,20 @@ def test_neither_the_size_nor_the_hash_of_an_address_can_be_changed(bucket: Buck
     assert httpx.put(changed, content=CONTENT, timeout=60).status_code == 403
     assert httpx.put(address, content=CONTENT + b"x", timeout=60).status_code == 403
     assert httpx.put(address, content=CONTENT, timeout=60).status_code == 200
+
+
+def test_an_object_that_does_not_fit_on_this_disk_is_not_called_missing(
+    bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    large = bytes(9 << 20)
+    checksum = base64.b64encode(hashlib.sha256(large).digest()).decode()
+    bucket.put("js/large", io.BytesIO(large), checksum)
+    with bucket.read("js/large") as kept:
+        assert len(kept.read()) == len(large)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nothing"))
+
+    with pytest.raises(StoreUnavailable, match="cannot be copied to a temporary file"):
+        bucket.read("js/large")
 
 
 class _Refusing(http.server.BaseHTTPRequestHandler):

@@ -23,6 +23,7 @@ from widget_catalog.actions.move_catalog import Place, move_bundles
 from widget_catalog.actions.second_factor.secret_box import SecretBox, SharedSecretBox
 from widget_catalog.bundles.contract import Kind
 from widget_catalog.bundles.local import LocalBundles
+from widget_catalog.domain.errors import BundlesDown
 from widget_catalog.opening import open_to_read
 from widget_catalog.settings import Backends
 from widget_catalog.store.accounts import get_account
@@ -123,6 +124,32 @@ def test_bundles_do_not_wait_for_each_other(tmp_path: Path) -> None:
     store.close()
     assert slow.most > 1
     assert len([*slow.list_stored()]) == files
+
+
+class VanishingBundles(LocalBundles):
+    """Becomes unreachable after a file was stored."""
+
+    def open(
+        self, sha256_hash: str, kind: Kind = "js", start: int = 0, stop: int | None = None
+    ) -> BinaryIO:
+        if self.stat(sha256_hash, kind) is not None:
+            raise BundlesDown
+        return super().open(sha256_hash, kind, start, stop)
+
+
+def test_a_target_that_becomes_unreachable_is_not_called_incomplete(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    assert widget_catalog("import", DEMO_FOLDER / "catalog.ndjson", "--data", data).code == 0
+    store = open_to_read(data, Backends())
+    box = SecretBox(data / "second-factor.key")
+    (tmp_path / "gone").mkdir()
+    here = Place(store, LocalBundles(data / "bundles"), box)
+    there = Place(store, VanishingBundles(tmp_path / "gone"), box)
+
+    with pytest.raises(BundlesDown):
+        move_bundles(here, there, lambda *_: nullcontext(lambda _: None))
+
+    store.close()
 
 
 def test_a_target_that_holds_another_catalog_is_refused(

@@ -15,7 +15,7 @@ from widget_contract.errors import CatalogError
 from ..bundles.contract import Bundles, Kind, Stored
 from ..bundles.hashing import Hashed, hash_stream
 from ..bundles.parallel import map_parallel
-from ..domain.errors import BundlesDown, DataDamaged
+from ..domain.errors import DataDamaged, StoreUnavailable
 from ..replica.comparison import check_replica
 from ..replica.replica import Replica
 from ..store.engine import Snapshot, Store
@@ -169,8 +169,8 @@ def _measure(bundles: Bundles, key: _FileKey) -> tuple[_FileKey, Hashed | None]:
     try:
         with bundles.open(*key) as content:
             return key, hash_stream(content)
-    except BundlesDown:
-        raise  # An unreachable store says nothing about the file.
+    except StoreUnavailable:
+        raise  # An unreachable store, or a full disk here, says nothing about the file.
     except (CatalogError, OSError):
         return key, None
 

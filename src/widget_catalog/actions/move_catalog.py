@@ -12,6 +12,7 @@ from widget_contract.errors import CatalogError
 from ..bundles.contract import Bundles, Kind
 from ..bundles.hashing import hash_stream
 from ..bundles.parallel import map_parallel
+from ..domain.errors import StoreUnavailable
 from ..store.engine import Store
 from ..store.moving import copy_table, digest_table, tables
 from ..store.widgets import list_stored_files
@@ -102,5 +103,7 @@ def _has(bundles: Bundles, sha256_hash: str, kind: Kind, size_bytes: int) -> boo
     try:
         with bundles.open(sha256_hash, kind) as content:
             return hash_stream(content) == (sha256_hash, size_bytes)
+    except StoreUnavailable:
+        raise  # Says nothing about the file.
     except CatalogError:
         return False

@@ -16,7 +16,7 @@ from botocore.exceptions import (
     PartialCredentialsError,
 )
 
-from ..domain.errors import BundleNotFound, BundlesDown, BundlesUnusable
+from ..domain.errors import BundleNotFound, BundlesDown, BundlesUnusable, StoreUnavailable
 from ..settings import ObjectStore
 
 _MISSING = ("404", "NoSuchKey", "NotFound")
@@ -100,6 +100,11 @@ class Bucket:
                     copy.write(chunk)
         except _NothingThere:
             pass
+        except OSError as fault:
+            copy.close()
+            raise StoreUnavailable(
+                f"A bundle cannot be copied to a temporary file ({fault.strerror or fault})."
+            ) from fault
         except BaseException:
             copy.close()
             raise
