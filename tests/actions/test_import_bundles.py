@@ -2,14 +2,16 @@
 
 import hashlib
 import os
+import threading
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, NoReturn
 
 import pytest
 
 from actions.looking import MAX_BUNDLE_BYTES, state_of, stored_line, take
 from support.widgets import ndjson, version_line, widget_line
-from widget_catalog.domain.errors import InvalidImport
+from widget_catalog.bundles.local import LocalBundles
+from widget_catalog.domain.errors import BundlesDown, InvalidImport
 from widget_catalog.wiring import Node
 
 pytestmark = pytest.mark.usefixtures("way")
@@ -199,3 +201,43 @@ def test_a_file_is_no_folder_on_the_way_to_another(node: Node, beside: Path) -> 
     message = _fault(node, beside, file="clock.js/inner.js")
 
     assert message.startswith(f"{AT}.bundleFile: ")
+
+
+def test_files_are_stored_in_parallel(
+    node: Node, beside: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    together, put = threading.Barrier(2, timeout=30), LocalBundles.put
+
+    def put_together(self: LocalBundles, content: BinaryIO, *named: Any) -> bool:
+        together.wait()
+        return put(self, content, *named)
+
+    monkeypatch.setattr(LocalBundles, "put", put_together)
+    lines = []
+    for name in ("one", "two", "three", "four"):
+        (beside / f"{name}.js").write_text(name)
+        lines.append(widget_line(f"acme/{name}", versions=[stored_line(file=f"{name}.js")]))
+
+    assert take(node, ndjson(*lines), beside).bundles_stored == 4
+
+
+def test_if_files_cannot_be_stored_the_import_ends_at_once(
+    node: Node, beside: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And not with an error about every file, each after a timeout."""
+
+    def refuse(*_: object) -> NoReturn:
+        raise BundlesDown
+
+    for name in ("one", "two"):
+        (beside / f"{name}.js").write_text(name)
+    monkeypatch.setattr(LocalBundles, "put", refuse)
+    before = state_of(node)
+    lines = [
+        widget_line(f"acme/{it}", versions=[stored_line(file=f"{it}.js")]) for it in ("one", "two")
+    ]
+
+    with pytest.raises(BundlesDown):
+        take(node, ndjson(*lines), beside)
+
+    assert state_of(node) == before

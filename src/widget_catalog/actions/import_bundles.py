@@ -9,9 +9,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import BinaryIO
 
+from widget_contract.errors import CatalogError
+
 from ..bundles.contract import Bundles, Kind
 from ..bundles.hashing import hash_file
-from ..domain.errors import BundleRefused, StoreUnavailable
+from ..bundles.parallel import map_parallel
+from ..domain.errors import BundleNotFound, BundleRefused, StoreUnavailable
 from ..store.engine import Snapshot, Store
 from ..store.publishing import find_referred_to
 from ..store.rows import StoredFile
@@ -32,8 +35,11 @@ class BundleImporter:
         self._kept: set[tuple[str, str]] = set()
 
     def add(self, name: str, kind: Kind) -> ImportedBundle:
-        """Store the file with this name. Raises BundleRefused."""
+        """Store the file with this name. Raises BundleNotFound, BundleRefused."""
         raise NotImplementedError
+
+    def add_ahead(self, files: Iterable[tuple[str, Kind]]) -> None:
+        """Files that are likely to be added next."""
 
     @property
     def has_any(self) -> bool:
@@ -50,8 +56,8 @@ class BundleImporter:
 
     def check_present(self) -> None:
         """Raise if a file was removed meanwhile, as `doctor --clean` does with unused ones."""
-        for sha256_hash, kind in self._added & self._kept:
-            if self.bundles.stat(sha256_hash, _kind(kind)) is None:
+        for sha256_hash, is_present in map_parallel(self._is_present, self._added & self._kept):
+            if not is_present:
                 raise StoreUnavailable(
                     f"The stored bundle {sha256_hash} was removed during the import. Import again."
                 )
@@ -71,6 +77,10 @@ class BundleImporter:
         self._new -= self._kept
         self.remove_new()
 
+    def _is_present(self, file: tuple[str, str]) -> tuple[str, bool]:
+        sha256_hash, kind = file
+        return sha256_hash, self.bundles.stat(sha256_hash, _kind(kind)) is not None
+
     def _put(self, content: BinaryIO, sha256_hash: str, kind: Kind) -> None:
         if self.bundles.put(content, sha256_hash, kind):
             self._new.add((sha256_hash, kind))
@@ -88,8 +98,25 @@ class FileImporter(BundleImporter):
         super().__init__(store, bundles)
         self._beside = beside.resolve()
         self._max_bytes = max_bytes
+        self._ahead: dict[tuple[str, Kind], ImportedBundle | CatalogError] = {}
 
     def add(self, name: str, kind: Kind) -> ImportedBundle:
+        stored = self._ahead.get((name, kind)) or self._try(name, kind)
+        if isinstance(stored, CatalogError):
+            raise stored
+        return stored
+
+    def add_ahead(self, files: Iterable[tuple[str, Kind]]) -> None:
+        """In parallel: each file takes several slow requests to an object store."""
+        self._ahead = dict(map_parallel(lambda it: (it, self._try(*it)), dict.fromkeys(files)))
+
+    def _try(self, name: str, kind: Kind) -> ImportedBundle | CatalogError:
+        try:
+            return self._store(name, kind)
+        except (BundleNotFound, BundleRefused) as fault:
+            return fault
+
+    def _store(self, name: str, kind: Kind) -> ImportedBundle:
         try:
             path = (self._beside / name).resolve()
             is_something_else = path.exists() and not path.is_file()

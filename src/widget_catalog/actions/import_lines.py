@@ -3,13 +3,14 @@
 import contextlib
 from collections.abc import Callable, Iterable, Iterator
 
+from ..bundles.contract import Kind
 from ..domain.errors import InvalidWidget
 from ..store.rows import Draft, Prepare, draft
 from .drafting import Line, draft_lines
 from .import_bundles import BundleImporter
 from .import_checks import Numbered
 from .import_faults import ImportFaults
-from .ndjson import Rules, decode_line, scope_in
+from .ndjson import Rules, decode_line, files_in, scope_in
 
 
 class ImportLines:
@@ -36,6 +37,7 @@ class ImportLines:
         drafts = draft_lines(self._lines, self._rules.newest, self._prepare)
         with contextlib.closing(drafts) as drafted:
             for batch in drafted:
+                self._importer.add_ahead(_files_in(batch))
                 yield [(it.number, made) for it in batch if (made := it.draft or self._draft(it))]
                 self._progress(len(batch))
 
@@ -53,3 +55,8 @@ class ImportLines:
             return None
         self.texts_cleaned += found.texts_cleaned
         return draft(found.widget, found.downloads, self._prepare(found.widget))
+
+
+def _files_in(batch: Iterable[Line]) -> Iterator[tuple[str, Kind]]:
+    """The files named by lines that are still to be drafted."""
+    return (file for it in batch if it.draft is None for file in files_in(it.text))

@@ -1,13 +1,13 @@
 """A widget as one line of NDJSON: what import reads, and all its checks."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Annotated, NamedTuple, TypeVar
 
 import msgspec
 from msgspec import Meta
 
-from widget_contract.errors import CatalogError, InvalidName
+from widget_contract.errors import InvalidName
 from widget_contract.manifest_texts import (
     clean_manifest,
     is_plain_manifest,
@@ -28,7 +28,7 @@ from widget_contract.wire import Size
 
 from ..bundles.contract import Kind
 from ..domain.clock import iso
-from ..domain.errors import InvalidWidget
+from ..domain.errors import BundleNotFound, BundleRefused, InvalidWidget
 from ..domain.widgets import Revocation, Style, Version, Widget, newest_first
 from .line_faults import MAX_CELLS, SAFE_INTEGER, Misfits, fault, find_misfits, is_below
 
@@ -100,6 +100,15 @@ class _ScopeLine(msgspec.Struct):
     scope: str
 
 
+class _VersionFiles(msgspec.Struct, rename="camel"):
+    bundle_file: str | None = None
+    css_file: str | None = None
+
+
+class _FilesLine(msgspec.Struct):
+    versions: tuple[_VersionFiles, ...] = ()
+
+
 class ImportedBundle(NamedTuple):
     sha256_hash: str
     size_bytes: int
@@ -114,6 +123,7 @@ _NO_BUNDLE = ImportedBundle("", 0)
 
 _decode = msgspec.json.Decoder(WidgetLine).decode
 _decode_scope = msgspec.json.Decoder(_ScopeLine).decode
+_decode_files = msgspec.json.Decoder(_FilesLine).decode
 
 
 class Rules(NamedTuple):
@@ -163,6 +173,19 @@ def scope_in(line: bytes) -> Scope | None:
         return Scope.parse(_decode_scope(line).scope)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, InvalidName):
         return None
+
+
+def files_in(line: bytes) -> Iterator[tuple[str, Kind]]:
+    """The files that a line names; none if it cannot be decoded."""
+    try:
+        versions = _decode_files(line).versions
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return
+    for it in versions:
+        if it.bundle_file is not None:
+            yield it.bundle_file, "js"
+        if it.css_file is not None:
+            yield it.css_file, "css"
 
 
 class _LineReader:
@@ -293,7 +316,7 @@ class _LineReader:
     def _file(self, at: str, key: str, file: str, kind: Kind) -> ImportedBundle | None:
         try:
             return self._import_bundle(file, kind)
-        except CatalogError as error:
+        except (BundleNotFound, BundleRefused) as error:
             self._complain(f"{at}.{key}", error.message)
             return None
 
