@@ -1,17 +1,18 @@
-"""The current file is replaced by another process while this one opens it."""
+"""Opening the current file while another process replaces it, and errors of the disk."""
 
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import lmdb
 import pytest
 
 from support.widgets import import_widgets, widget_line
 from widget_catalog.domain.errors import StoreUnavailable
 from widget_catalog.replica import file as replica_file
 from widget_catalog.replica.documents import Documents
-from widget_catalog.replica.file import ReplicaFile, find_current, make_current
+from widget_catalog.replica.file import ReplicaFile, find_current, make_current, named
 from widget_catalog.wiring import Node
 
 _NEW = "0123456789ab.mdb"
@@ -111,3 +112,13 @@ def test_files_that_are_replaced_again_and_again_are_not_looked_up_forever(
         Documents(folder)
 
     assert int(next(names).removesuffix(".mdb")) < 20
+
+
+@pytest.mark.parametrize("kind", [lmdb.Error, lmdb.DiskError])
+def test_an_error_of_the_disk_says_that_it_may_be_full(kind: type[lmdb.Error]) -> None:
+    """LMDB reports a write that a full disk cut short as an input/output error."""
+    said = named(kind("mdb_txn_commit: Input/output error")).message
+    assert said == (
+        "The read model cannot be used just now (mdb_txn_commit: Input/output error). "
+        "The disk may be full."
+    )

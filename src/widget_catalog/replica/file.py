@@ -270,19 +270,24 @@ def _replaced() -> StoreUnavailable:
     return StoreUnavailable("The read model was replaced while it was opened. Try again.")
 
 
-_PASSING = (lmdb.DiskError, lmdb.MapFullError, lmdb.ReadersFullError, lmdb.LockError)
+_PASSING = (lmdb.MapFullError, lmdb.ReadersFullError, lmdb.LockError)
 
 
 def named(fault: lmdb.Error) -> StoreUnavailable:
     """Converts an LMDB error to one of ours."""
-    if isinstance(fault, _PASSING) or _is_of_the_disk(fault):
+    if _is_of_the_disk(fault):
+        # If the disk is full, LMDB often reports an input/output error.
+        return StoreUnavailable(
+            f"The read model cannot be used just now ({fault}). The disk may be full."
+        )
+    if isinstance(fault, _PASSING):
         return StoreUnavailable(f"The read model cannot be used just now ({fault}).")
     return damaged(f"something ({fault})")
 
 
 def _is_of_the_disk(fault: lmdb.Error) -> bool:
     """Whether it is an operating system error: LMDB's own errors have a class each."""
-    return type(fault) is lmdb.Error
+    return type(fault) in (lmdb.Error, lmdb.DiskError)
 
 
 @contextlib.contextmanager
