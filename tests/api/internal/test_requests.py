@@ -75,6 +75,23 @@ def test_a_body_that_is_not_said_to_be_json_is_415(
         )
 
 
+def test_a_body_that_is_cut_off_is_400(quiet_village: Village) -> None:
+    """The server hands over what has arrived when a client closes its connection."""
+    body = b'{"name": "ci"}'
+    given = {"content_type": "application/json", **quiet_village.ann.headers}
+    for length, fault in (
+        (len(body) + 1, "The body is incomplete. Send the request again."),
+        (len(body), "actions: is missing."),
+    ):
+        answer = quiet_village.site.request(
+            "POST", "/api/tokens", body, content_length=str(length), **given
+        )
+        assert (answer.status, answer.json()) == (400, {"error": fault})
+    form = {"content_type": "application/x-www-form-urlencoded", "content_length": "200"}
+    answer = quiet_village.site.request("POST", "/api/auth/oauth2/token", b"grant_type=x", **form)
+    assert answer.json()["error_description"] == "The body is incomplete. Send the request again."
+
+
 def test_json_may_be_said_with_a_charset_and_in_capitals(quiet_village: Village) -> None:
     for kind in ("application/json; charset=utf-8", "Application/JSON"):
         answer = quiet_village.site.request("POST", SIGN_IN, b"{}", content_type=kind)

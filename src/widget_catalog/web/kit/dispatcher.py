@@ -11,7 +11,7 @@ from ...actions.second_factor.policy import require_second_factor
 from ...actions.sign_in import Visitor, identify_bearer, identify_session
 from ...data_folder import DataFolder
 from ...domain.accounts import Right
-from ...domain.errors import Busy, NotAllowed, NotFound, NotSignedIn
+from ...domain.errors import Busy, InvalidRequest, NotAllowed, NotFound, NotSignedIn
 from ...domain.networks import network_of
 from .call import OAUTH_BASE, Call, Services, cookie_of, is_asked_by_program
 from .cookies import Cookies
@@ -103,6 +103,9 @@ class Dispatcher:
                     sent, files = form.urlencoded, form.files
                 else:
                     sent = await asyncio.wait_for(read_whole(body, route.max_body), _TIMEOUT_S)
+                    if len(sent) < length_of(request, 0):
+                        # A form that is cut off may still look complete.
+                        raise InvalidRequest("The body is incomplete. Send the request again.")
             except TimeoutError:
                 sent = TooSlow("The body did not come in time.")
             except tuple(STATUSES) as fault:
