@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -242,6 +243,8 @@ def test_closing_ends_what_is_being_built(node: Node, tmp_path: Path) -> None:
         waiting = asyncio.ensure_future(catalog.catch_up())
         while (builder := catalog._follower._builder) is None:
             await asyncio.sleep(0.01)
+        # Ctrl-C at a terminal does not reach it: it would print a stack trace.
+        assert os.getpgid(builder.pid) == builder.pid
         catalog.close()
         assert builder.wait(5) != 0
         waiting.cancel()

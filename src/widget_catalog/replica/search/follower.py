@@ -139,7 +139,8 @@ class IndexFollower:
             opened = load_index(documents, source.file)
             if opened is None:
                 command = [sys.executable, "-P", "-m", f"{__package__}.file", *map(str, source)]
-                with subprocess.Popen(command) as self._builder:  # noqa: S603
+                # In its own session, because Ctrl-C is handled by the parent.
+                with subprocess.Popen(command, start_new_session=True) as self._builder:  # noqa: S603
                     pass
                 if self._is_closed:
                     raise StoreUnavailable("The search index is no longer needed.")
