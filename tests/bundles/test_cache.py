@@ -3,6 +3,7 @@
 import hashlib
 import io
 import os
+import resource
 import time
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 
 from widget_catalog.bundles.cache import BundleCache
 from widget_catalog.bundles.local import LocalBundles
-from widget_catalog.domain.errors import BundleNotFound
+from widget_catalog.domain.errors import BundleNotFound, StoreUnavailable
 
 
 def put(store: LocalBundles, content: bytes) -> str:
@@ -100,3 +101,19 @@ def test_what_is_damaged_in_the_store_is_not_kept(
         cache.fetch(sha256_hash, "js")
 
     assert not [it for it in (tmp_path / "cache").rglob("*") if it.is_file()]
+
+
+def test_a_full_disk_is_not_an_internal_error(
+    store: LocalBundles, cache: BundleCache, tmp_path: Path
+) -> None:
+    sha256_hash = put(store, b"a bundle")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, before[1]))  # Looks the same to writers.
+    try:
+        with pytest.raises(StoreUnavailable, match="The bundle cache cannot be written"):
+            cache.fetch(sha256_hash, "js")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+    assert not [it for it in (tmp_path / "cache").rglob("*") if it.is_file()]
+    cache.fetch(sha256_hash, "js")

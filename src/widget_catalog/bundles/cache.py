@@ -15,7 +15,7 @@ import structlog
 
 from widget_contract.errors import CatalogError
 
-from ..domain.errors import BundleNotFound, BundlesDown
+from ..domain.errors import BundleNotFound, BundlesDown, StoreUnavailable
 from .contract import Bundles, Kind
 from .hashing import hash_stream
 
@@ -51,6 +51,13 @@ class BundleCache:
 
     def fetch(self, sha256_hash: str, kind: Kind) -> None:
         """Fetch it to disk. Raises BundleNotFound or StoreUnavailable."""
+        try:
+            self._fetch(sha256_hash, kind)
+        except OSError as fault:
+            reason = fault.strerror or fault
+            raise StoreUnavailable(f"The bundle cache cannot be written ({reason}).") from fault
+
+    def _fetch(self, sha256_hash: str, kind: Kind) -> None:
         target = self._folder / sha256_hash[:2] / f"{sha256_hash[2:]}.{kind}"
         target.parent.mkdir(parents=True, exist_ok=True)
         with self._bundles.open(sha256_hash, kind) as content:
