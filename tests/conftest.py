@@ -63,7 +63,7 @@ def site(tmp_path: Path) -> Iterator[InProcessSite]:
 @pytest.fixture
 def service(tmp_path: Path) -> Iterator[Service]:
     """`widget-catalog serve` in its own process, on an empty folder and a free port."""
-    with running_service(tmp_path / "data") as made:
+    with running_service(empty_folder(tmp_path / "data")) as made:
         yield made
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from support.folders import empty_folder
 from support.service import Service, running_service
 from support.wire import WireAnswer, WireConnection
 
@@ -16,7 +17,7 @@ _LIMIT = ("--rate-limit", "2/hour")
 @pytest.fixture
 def trusting(tmp_path: Path) -> Iterator[Service]:
     with running_service(
-        tmp_path / "data", *_LIMIT, "--set", "trust_forwarded_for=true"
+        empty_folder(tmp_path / "data"), *_LIMIT, "--set", "trust_forwarded_for=true"
     ) as service:
         yield service
 
@@ -46,7 +47,7 @@ def test_a_client_cannot_pass_for_others_however_its_proxy_tells_of_it(trusting:
 
 
 def test_without_a_proxy_nobody_is_believed(tmp_path: Path) -> None:
-    with running_service(tmp_path / "data", *_LIMIT) as service:
+    with running_service(empty_folder(tmp_path / "data"), *_LIMIT) as service:
         statuses = [_ask(service, f"10.0.0.{i}").status for i in range(5)]
 
     assert statuses == sorted(statuses)

@@ -10,6 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from support.folders import empty_folder
 from support.service import free_port, run_command, running_service
 from support.widgets import ndjson, widget_line
 from support.wire import connections_to_every_worker
@@ -30,7 +31,7 @@ def _json_lines(log: str) -> list[dict[str, object]]:
 
 
 def test_logs_and_metrics_are_off_by_default(tmp_path: Path) -> None:
-    with running_service(tmp_path / "data") as service, service.client() as client:
+    with running_service(empty_folder(tmp_path / "data")) as service, service.client() as client:
         client.get("/api/v1/widgets/search?q=findme")
         client.get("/metrics")
 
@@ -39,7 +40,10 @@ def test_logs_and_metrics_are_off_by_default(tmp_path: Path) -> None:
 
 def test_the_access_log_has_a_line_a_request_as_json(tmp_path: Path) -> None:
     flags = ("--access-log", "--log-format", "json")
-    with running_service(tmp_path / "data", *flags) as service, service.client() as client:
+    with (
+        running_service(empty_folder(tmp_path / "data"), *flags) as service,
+        service.client() as client,
+    ):
         client.get("/api/v1/widgets/search?q=findme")
         client.post("/api/v1/widgets/no/such")
 
@@ -57,7 +61,7 @@ def test_the_access_log_has_a_line_a_request_as_json(tmp_path: Path) -> None:
 
 
 def test_with_json_logs_every_line_is_json_the_greeting_too(tmp_path: Path) -> None:
-    with running_service(tmp_path / "data", "--log-format", "json") as service:
+    with running_service(empty_folder(tmp_path / "data"), "--log-format", "json") as service:
         assert _eventually(lambda: "The service is ready." in service.log)
         assert [line["url"] for line in _json_lines(service.log)] == [service.url]
         assert all(line.startswith("{") for line in service.log.splitlines())
@@ -66,7 +70,7 @@ def test_with_json_logs_every_line_is_json_the_greeting_too(tmp_path: Path) -> N
 def test_metrics_are_the_sum_over_all_workers(tmp_path: Path) -> None:
     port = free_port()
     flags = ("--workers", "2", "--metrics-port", str(port))
-    with running_service(tmp_path / "data", *flags) as service:
+    with running_service(empty_folder(tmp_path / "data"), *flags) as service:
         with connections_to_every_worker(service) as found:
             assert len(found) == 2
             for held in found.values():
@@ -97,7 +101,10 @@ def test_gauges_of_a_worker_that_has_ended_are_forgotten(tmp_path: Path) -> None
 @pytest.mark.parametrize("path", ["/api/v1/widgets/search", "/api/version"])
 def test_a_rate_limit_says_when_to_come_back(tmp_path: Path, path: str) -> None:
     flags = ("--rate-limit", "3/hour")
-    with running_service(tmp_path / "data", *flags) as service, service.client() as client:
+    with (
+        running_service(empty_folder(tmp_path / "data"), *flags) as service,
+        service.client() as client,
+    ):
         answers = [client.get(path) for _ in range(5)]
         health = client.get("/api/health")
 

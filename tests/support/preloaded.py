@@ -14,6 +14,7 @@ be watched and signalled like one of `subprocess`.
 import atexit
 import contextlib
 import functools
+import gc
 import importlib
 import io
 import json
@@ -149,6 +150,9 @@ def _serve(listening: socket.socket) -> None:
         for found in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
             if not found.name.endswith(_NOT_LOADED):
                 importlib.import_module(found.name)
+    # A collection in a fork would write to every object, and so copy all this memory.
+    gc.collect()
+    gc.freeze()
     while True:
         readable, _, _ = select.select([listening, sys.stdin], [], [])
         _forget_ended()

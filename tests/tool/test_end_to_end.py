@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from support.commands import Said
+from support.folders import empty_folder
 from support.service import Service, running_service
 from support.terminal import typed
 from support.tool import PASSWORD, Tool, register
@@ -18,7 +19,7 @@ from widget_cli.credentials import Credentials
 # On one worker, so that the browser is started once.
 @pytest.fixture
 def service(tmp_path: Path) -> Iterator[Service]:
-    with running_service(tmp_path / "data", "--set", "registration=open") as running:
+    with running_service(empty_folder(tmp_path / "data"), "--set", "registration=open") as running:
         yield running
 
 

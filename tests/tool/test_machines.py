@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 
 from support.commands import Said
+from support.folders import empty_folder
 from support.service import Service, running_service
 from support.tool import Tool, register
 
 
 @pytest.fixture
 def service(tmp_path: Path) -> Iterator[Service]:
-    with running_service(tmp_path / "data", "--set", "registration=open") as running:
+    with running_service(empty_folder(tmp_path / "data"), "--set", "registration=open") as running:
         yield running
 
 
@@ -106,7 +107,7 @@ def test_what_is_not_allowed_is_told(service: Service, tmp_path: Path) -> None:
 
 def test_a_bundle_over_the_limit_is_refused_here(tmp_path: Path) -> None:
     limits = ("--set", "registration=open", "--set", "max_bundle_bytes=2000")
-    with running_service(tmp_path / "data", *limits) as service:
+    with running_service(empty_folder(tmp_path / "data"), *limits) as service:
         tool = machine(service, "ann", tmp_path / "ann")
         tool.begin("clock")
         (tool.home / "clock" / "index.js").write_text(f"export function mount() {{}}{' ' * 2000}")
