@@ -35,6 +35,8 @@ from .store.postgresql import postgresql_engine, transaction_horizon
 from .store.writer_lock import COMMAND, WaitPolicy
 
 _FOLDER = Backends()
+# How long an opened folder waits for others that update the replica, such as a large import.
+_APPLY_TIMEOUT_S = 60.0
 
 
 class Node(NamedTuple):
@@ -183,7 +185,7 @@ def prepare_node(
         if not applies:
             return node
         node.replica.remove_leftovers()
-        node.replica.apply(node.store, bar=bar)
+        node.replica.apply(node.store, bar=bar, timeout_s=_APPLY_TIMEOUT_S)
         if node.status is not None:
             # Before the counts are read, so that concurrent counts are not missed.
             node.status.counted = transaction_horizon(node.store)

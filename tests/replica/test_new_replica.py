@@ -144,6 +144,22 @@ def test_what_is_committed_is_shown_by_the_next_start_if_the_new_file_could_not_
         again.store.close()
 
 
+def test_a_command_waits_while_another_process_updates_the_replica(
+    node: Node, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("widget_catalog.replica.replica._TIMEOUT_S", 0.1)
+    with held_by_another_process(node.folder.replica_lock) as holder:
+        with node.store.publishing() as tx:
+            _add_some(tx, "clock")
+        ending = threading.Timer(1, holder.kill)
+        ending.start()
+
+        prepare_node(node.folder.path).store.close()
+
+        ending.join()
+    assert len(contents(node.folder.path)["documents"]) == 1
+
+
 def test_nobody_applies_to_the_old_file_what_the_new_one_has(
     node: Node, monkeypatch: pytest.MonkeyPatch
 ) -> None:

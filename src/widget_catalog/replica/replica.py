@@ -120,13 +120,17 @@ class Replica:
     # Applying
 
     def apply(
-        self, store: Store, prepared: Iterable[PreparedBatch] = (), bar: Bar = no_bar
+        self,
+        store: Store,
+        prepared: Iterable[PreparedBatch] = (),
+        bar: Bar = no_bar,
+        timeout_s: float | None = None,
     ) -> None:
         """Bring the replica up to date with the feed; rebuild it if it is missing or does not
-        match this store. Raises StoreUnavailable.
+        match this store. Raises StoreUnavailable, also if others apply for longer than this.
         """
         try:
-            if not self._is_done(store) and not self._apply(store, prepared):
+            if not self._is_done(store) and not self._apply(store, prepared, timeout_s):
                 self.rebuild(store, bar, is_needed=self._is_needed)
         except StoreUnavailable as fault:
             self.fault = fault.message
@@ -134,8 +138,7 @@ class Replica:
         self.fault = None
 
     def applied_seq(self) -> int:
-        file = self._current()
-        if file is None:
+        if (file := self._current()) is None:
             return -1
         with file.reading() as reading:
             return file.state(reading).seq
@@ -146,8 +149,7 @@ class Replica:
         """
         word = self._revision.current()
         if self._shown[0] != word:
-            file = self._current()
-            if file is None:
+            if (file := self._current()) is None:
                 return -1
             with file.reading() as reading:
                 state = file.state(reading)
@@ -158,8 +160,7 @@ class Replica:
 
     def is_readable(self) -> bool:
         """Whether there is a replica in this release's format."""
-        file = self._current()
-        if file is None:
+        if (file := self._current()) is None:
             return False
         try:
             with file.reading() as reading:
@@ -186,9 +187,11 @@ class Replica:
                 and is_importing(connection) == state.is_importing
             )
 
-    def _apply(self, store: Store, prepared: Iterable[PreparedBatch]) -> bool:
+    def _apply(
+        self, store: Store, prepared: Iterable[PreparedBatch], timeout_s: float | None
+    ) -> bool:
         """False: there is no matching replica."""
-        with self.locked():
+        with self.locked(timeout_s):
             file = self._current()
             if file is None or self._is_needed(store):
                 return False
@@ -351,9 +354,9 @@ class Replica:
     # The file and its lock
 
     @contextlib.contextmanager
-    def locked(self) -> Iterator[None]:
+    def locked(self, timeout_s: float | None = None) -> Iterator[None]:
         """Hold the replica's write lock."""
-        with self._locked(self._lock_file, _TIMEOUT_S):
+        with self._locked(self._lock_file, timeout_s or _TIMEOUT_S):
             yield
 
     @contextlib.contextmanager
