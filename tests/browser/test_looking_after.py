@@ -49,6 +49,11 @@ FAULTS = """() => {
   return faults.concat(ids.filter((it, i) => ids.indexOf(it) !== i));
 }"""
 
+# Buttons whose text does not fit.
+CUT_BUTTONS = """() => [...document.querySelectorAll("button")]
+  .filter((it) => it.scrollHeight > it.clientHeight + 1 || it.scrollWidth > it.clientWidth + 1)
+  .map((it) => it.outerHTML)"""
+
 
 @contextlib.contextmanager
 def visiting(
@@ -87,6 +92,7 @@ def test_every_page_fits_and_can_be_read(
         for path in (*PAGES, webhook):
             page.goto(village_service.url + path)
             assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+            assert page.evaluate(CUT_BUTTONS) == [], path
             assert page.evaluate(POOR_CONTRAST) == [], path
             assert page.evaluate(FAULTS) == [], path
 
