@@ -145,9 +145,8 @@ def _read_object(text: str) -> dict[str, Any]:
     try:
         size_bytes = len(text.encode())
         if size_bytes > MAX_MANIFEST_BYTES:
-            raise InvalidManifest(
-                [f"the manifest has {size_bytes:,} bytes; at most {MAX_MANIFEST_BYTES:,} go in."]
-            )
+            most = f"at most {MAX_MANIFEST_BYTES:,} are allowed"
+            raise InvalidManifest([f"the manifest has {size_bytes:,} bytes; {most}."])
         found = msgspec.json.decode(text)
     except UnicodeEncodeError:
         raise InvalidManifest(["the manifest is not proper Unicode text."]) from None

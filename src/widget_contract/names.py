@@ -19,7 +19,7 @@ class _Name(str):
     def parse(cls, text: str) -> Self:
         if _NAME.match(text) is None:
             raise InvalidName(
-                f"{text[:80]!r} is not a {cls._what}: use 1 to 64 small letters, digits and "
+                f"{text[:80]!r} is not a {cls._what}: use 1 to 64 lowercase letters, digits and "
                 "hyphens, beginning with a letter or digit."
             )
         return cls(text)

@@ -125,7 +125,7 @@ def test_a_bundle_may_be_as_large_as_the_limit_and_no_larger(node: Node, beside:
     (beside / "large.js").write_bytes(b"x" * (MAX_BUNDLE_BYTES + 1))
 
     assert _fault(node, beside, file="large.js") == (
-        f"{AT}.bundleFile: large.js has 100001 bytes; at most 100000 go in."
+        f"{AT}.bundleFile: large.js has 100001 bytes; at most 100000 are allowed."
     )
     fits = widget_line(versions=[stored_line(file="fits.js")])
     assert take(node, ndjson(fits), beside).bundles_stored == 1

@@ -37,7 +37,7 @@ def _refused(node: Node, beside: Path, faulty: bytes) -> str:
 
 
 WIDGET_FAULTS: list[tuple[dict[str, Any], str]] = [
-    ({"scope": "Acme"}, "scope: 'Acme' is not a scope: use 1 to 64 small letters, digits and"),
+    ({"scope": "Acme"}, "scope: 'Acme' is not a scope: use 1 to 64 lowercase letters, digits and"),
     ({"scope": "@acme"}, "scope: '@acme' is not a scope: "),
     ({"scope": ""}, "scope: '' is not a scope: "),
     ({"scope": None}, "scope: must be a text."),

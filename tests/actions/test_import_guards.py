@@ -266,7 +266,7 @@ def test_all_faults_are_told_at_once_in_the_order_of_lines(node: Node, tmp_path:
         "Line 2: versions[0].permissions[1]: must be a list of texts.",
         "Line 2: versions[1]: must be an object.",
         "Line 2: odd: there is no such field.",
-        "Line 3: scope: 'A' is not a scope: use 1 to 64 small letters, digits and hyphens",
+        "Line 3: scope: 'A' is not a scope: use 1 to 64 lowercase letters, digits and hyp",
         'Line 3: versions[0].version: "1.0" is not a semantic version: write three number',
         f"Line 3: versions[1].bundleFile: There is no file {tmp_path / 'no.js'}."[:80],
         "Line 4: sha256Hash: a/there 1.0.0 is already published with another hash (92521f",

@@ -212,8 +212,8 @@ def test_every_rule_is_told_when_it_is_broken(key: str, value: Any, fault: str) 
         ('{"a": "\ud800"}', "the manifest is not proper Unicode text."),
         ("[" * 5_000 + "]" * 5_000, "the manifest is nested too deeply."),
         ('{"a":' * 5_000 + "1" + "}" * 5_000, "the manifest is nested too deeply."),
-        (" " * 65_537, "the manifest has 65,537 bytes; at most 65,536 go in."),
-        ("é" * 5_000_000, "the manifest has 10,000,000 bytes; at most 65,536 go in."),
+        (" " * 65_537, "the manifest has 65,537 bytes; at most 65,536 are allowed."),
+        ("é" * 5_000_000, "the manifest has 10,000,000 bytes; at most 65,536 are allowed."),
     ],
 )
 def test_what_is_no_manifest_at_all_is_told(text: str, fault: str) -> None:

@@ -29,7 +29,7 @@ def test_any_other_text_is_refused_with_a_sentence(text: str) -> None:
         with pytest.raises(InvalidName) as refused:
             kind.parse(text)
         assert refused.value.message == (
-            f"{text[:80]!r} is not a {what}: use 1 to 64 small letters, digits and hyphens, "
+            f"{text[:80]!r} is not a {what}: use 1 to 64 lowercase letters, digits and hyphens, "
             "beginning with a letter or digit."
         )
         assert isinstance(refused.value, CatalogError)

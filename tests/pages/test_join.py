@@ -55,9 +55,9 @@ def test_all_faults_are_told_at_once_and_what_was_typed_stays(open_house: InProc
 
     assert (answer.status, answer.headers) == (400, PERSONAL)
     assert " ".join(browsing.faults) == (
-        "'<Bo>' cannot be a name here: use 1 to 64 small letters, digits and hyphens, beginning "
-        "with a letter or digit. 'b\"o' is not an e-mail address. The password is too short: at "
-        "least 12 characters are needed."
+        "'<Bo>' cannot be a name here: use 1 to 64 lowercase letters, digits and hyphens, "
+        "beginning with a letter or digit. 'b\"o' is not an e-mail address. The password is too "
+        "short: at least 12 characters are needed."
     )
     values = {
         it.attributes["name"]: it.attributes.get("value") for it in browsing.page.all("input")

@@ -129,7 +129,9 @@ class FileImporter(BundleImporter):
             raise BundleRefused(f"{name} is not a file.")
         sha256_hash, size_bytes = hash_file(path)
         if size_bytes > self._max_bytes:
-            raise BundleRefused(f"{name} has {size_bytes} bytes; at most {self._max_bytes} go in.")
+            raise BundleRefused(
+                f"{name} has {size_bytes} bytes; at most {self._max_bytes} are allowed."
+            )
         with path.open("rb") as file:
             self._put(file, sha256_hash, kind)
         return self._record(ImportedBundle(sha256_hash, size_bytes), kind)

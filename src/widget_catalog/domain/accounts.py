@@ -207,7 +207,9 @@ def reserved_names(changes: str) -> frozenset[str]:
 def parse_username(text: str, reserved: Set[str] = RESERVED) -> Scope:
     """A scope that a person or an organization may take."""
     if not is_name(text):
-        rule = "use 1 to 64 small letters, digits and hyphens, beginning with a letter or digit."
+        rule = (
+            "use 1 to 64 lowercase letters, digits and hyphens, beginning with a letter or digit."
+        )
         raise InvalidAccount([f"{text[:80]!r} cannot be a name here: {rule}"])
     if text in reserved:
         raise InvalidAccount([f"The name {text} is reserved. Choose another."])

@@ -109,7 +109,7 @@ def test_all_faults_are_told_at_once(open_village: Village) -> None:
 
     assert answer.status == 400
     assert answer.json()["error"] == (
-        "'Zoë' cannot be a name here: use 1 to 64 small letters, digits and hyphens, beginning "
+        "'Zoë' cannot be a name here: use 1 to 64 lowercase letters, digits and hyphens, beginning "
         "with a letter or digit. 'zoe' is not an e-mail address. The password is too short: at "
         "least 12 characters are needed."
     )
