@@ -262,7 +262,10 @@ def test_faults_are_told_at_the_start(
 ) -> None:
     settings = {**settings_of(server.port), **wrong}
     environment = {f"WIDGET_CATALOG_{key.upper()}": value for key, value in settings.items()}
-    said = widget_catalog("serve", "--data", tmp_path / "data", environment=environment)
+    port = str(free_port())
+    said = widget_catalog(
+        "serve", "--port", port, "--data", tmp_path / "data", environment=environment
+    )
     assert said.code == 1
     assert expected in said.err
     assert SECRET not in said.out + said.err

@@ -11,7 +11,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from support.people import PASSWORD, request_body
 from support.relay import Relay
-from support.service import Service, running_service
+from support.service import Service, free_port, running_service
 from support.site import SECRET_KEY
 
 # All nodes have one public URL, behind a load balancer that does not exist here.
@@ -47,7 +47,11 @@ def through(relay: Relay, database: str) -> str:
 
 
 def environment_of(database: str, **more: str) -> dict[str, str]:
-    settings = {"database": database, "secret_key": SECRET_KEY, "base_url": PUBLIC, **more}
+    """With a free port, because another service may be running on the usual one."""
+    port = str(free_port())
+    settings = {
+        "database": database, "secret_key": SECRET_KEY, "base_url": PUBLIC, "port": port, **more
+    }  # fmt: skip
     return {f"WIDGET_CATALOG_{name.upper()}": value for name, value in settings.items()}
 
 
