@@ -363,16 +363,21 @@ def run() -> None:
 
 
 def _end_output(error: OSError) -> NoReturn:
-    """The result cannot be written to standard output. Errors of other files are handled where
-    they occur.
+    """Something cannot be written: usually standard output, because errors of other files are
+    handled where they occur.
     """
     if error.errno not in _OUTPUT_ERRORS:
         raise error
-    # Nothing may be written to it at exit.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    what = error.filename or "a file"
+    try:
+        sys.stdout.flush()
+    except OSError:
+        what = "standard output"
+        # Nothing may be written to it at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if error.errno == errno.EPIPE:  # The reader has read enough, as `head` does.
         sys.exit(1)
-    fail(f"Cannot write to standard output: {error.strerror}.")
+    fail(f"Cannot write to {what}: {error.strerror}.")
 
 
 def _name_and_value(text: str) -> tuple[str, str]:

@@ -174,6 +174,20 @@ def test_a_full_disk_behind_standard_output_is_told(data: Path, command: list[st
     assert done.returncode == 1
 
 
+def test_a_full_disk_behind_another_file_is_not_called_standard_output() -> None:
+    script = (
+        "import os; from widget_catalog import main;"
+        "main.build_command = lambda _: lambda: os.write(os.open('/dev/full', os.O_WRONLY), b'x');"
+        "main.run()"
+    )
+    command = [sys.executable, "-c", script]
+
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert done.stderr == "Error: Cannot write to a file: No space left on device.\n"
+    assert done.returncode == 1
+
+
 def test_with_standard_output_closed_a_command_works_as_usual(data: Path) -> None:
     command = shlex.join([*_COMMAND, "stats", "--data", str(data)])
 
