@@ -4,6 +4,7 @@ A command imports what it needs when it runs, so that `--help` is fast; `--versi
 `__main__.py`, before this is loaded.
 """
 
+import contextlib
 import errno
 import os
 import sqlite3
@@ -363,21 +364,18 @@ def run() -> None:
 
 
 def _end_output(error: OSError) -> NoReturn:
-    """Something cannot be written: usually standard output, because errors of other files are
+    """The output cannot be written: usually standard output, because errors of other files are
     handled where they occur.
     """
     if error.errno not in _OUTPUT_ERRORS:
         raise error
-    what = error.filename or "a file"
-    try:
+    # Nothing may be written to it at exit.
+    with contextlib.suppress(OSError):
         sys.stdout.flush()
-    except OSError:
-        what = "standard output"
-        # Nothing may be written to it at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if error.errno == errno.EPIPE:  # The reader has read enough, as `head` does.
         sys.exit(1)
-    fail(f"Cannot write to {what}: {error.strerror}.")
+    fail(f"{error.filename or 'The output'} cannot be written: {error.strerror}.")
 
 
 def _name_and_value(text: str) -> tuple[str, str]:
