@@ -16,7 +16,7 @@ import sqlalchemy as sa
 
 from support.oauth import ask, is_good, refresh_fields
 from support.people import BUNDLE, PASSWORD, Person, nobody, signed_in
-from support.preloaded import preloaded_command
+from support.preloaded import run_module
 from support.schema_fixture import MADE_AT, MIRROR, SNAPSHOT, STYLES
 from support.second_factor import STEP, begin, is_in
 from support.service import clean_environment
@@ -140,11 +140,8 @@ def _schema_of(folder: Path) -> str:
 
 
 def _open_and_die(folder: Path, last: int, when: str) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(
-        preloaded_command("support.killed_upgrade", str(folder), str(last), when),
-        env=clean_environment(),
-        capture_output=True,
-        check=False,
+    return run_module(
+        "support.killed_upgrade", str(folder), str(last), when, environ=clean_environment()
     )
 
 

@@ -3,12 +3,10 @@
 Imports are most of the cost of a short command or the start of a service, and tests run more than
 a thousand of them. Each still has its own process, environment, folder and streams.
 
-`preloaded_command()` returns a command line for `subprocess`: a tiny program that passes its
-arguments, environment, folder and streams to the server, which forks, and then exits like the
-forked process. Signals are not forwarded.
+`run_module()` runs one to its end, like `subprocess.run`.
 
-`PreloadedProcess` needs no such program: it is the forked process itself, in its own session, to
-be watched and signalled like one of `subprocess`.
+`PreloadedProcess` is a running one in its own session, to be watched and signalled like one of
+`subprocess`.
 """
 
 import atexit
@@ -29,39 +27,80 @@ import sys
 import time
 import traceback
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
 _PACKAGES = ("widget_catalog", "widget_cli", "widget_contract")
 _NOT_LOADED = ("__main__", ".migrations.env")  # Modules that run when they are imported.
 _READ_LATE = ("WIDGET_", "HOME", "XDG_")
-_CLIENT = """
-import json, os, socket, sys
-server = socket.socket(socket.AF_UNIX)
-server.connect("\\0" + sys.argv[1])
-umask = os.umask(0)
-request = {"argv": sys.argv[2:], "environ": dict(os.environ), "folder": os.getcwd(), "umask": umask}
-with server.makefile("wb") as sent:
-    sent.write(json.dumps(request).encode() + b"\\n")
-    sent.flush()
-    socket.send_fds(server, [b"x"], [0, 1, 2])
-code = int(server.recv(16) or 255)
-if code < 0:
-    os.kill(os.getpid(), -code)
-os._exit(code)
-"""
 
 
-def preloaded_command(
-    module: str, *arguments: str, environment: Mapping[str, str] | None = None
-) -> list[str]:
-    """A command line equivalent to `python -m MODULE ARGUMENTS`. With a variable that is read
-    while code is loaded, such as COLUMNS or LANG, it is exactly that.
+def run_module(
+    module: str,
+    *arguments: str,
+    stdin: bytes = b"",
+    environ: Mapping[str, str],
+    environment: Mapping[str, str] | None = None,
+    folder: Path | None = None,
+    timeout_s: float = 300,
+) -> subprocess.CompletedProcess[bytes]:
+    """Run `python -m MODULE ARGUMENTS` to its end, in a fork. With a variable in `environment` that
+    is read while code is loaded, such as COLUMNS or LANG, it is a new process.
     """
     if not can_be_preloaded(environment):
-        return [sys.executable, "-m", module, *arguments]
-    # Isolated, without site: Python's fastest start.
-    return [sys.executable, "-ISc", _CLIENT, _server_address(), module, *arguments]
+        return subprocess.run(
+            [sys.executable, "-m", module, *arguments],
+            input=stdin,
+            capture_output=True,
+            timeout=timeout_s,
+            env=environ,
+            cwd=folder,
+            check=False,
+        )
+    given, sent = os.pipe()
+    (out, said), (err, complained) = os.pipe(), os.pipe()
+    # If it is closed before the end, the server kills the process.
+    with contextlib.closing(_connect(module, *arguments, environ=environ, folder=folder)) as server:
+        socket.send_fds(server, [b"x"], [given, said, complained])
+        for descriptor in (given, said, complained):
+            os.close(descriptor)
+        with ThreadPoolExecutor(3) as threads:
+            threads.submit(_write, sent, stdin)
+            read = [threads.submit(_read, it) for it in (out, err)]
+            if not select.select([server], [], [], timeout_s)[0]:
+                server.close()
+                raise subprocess.TimeoutExpired([module, *arguments], timeout_s)
+            code = int(server.recv(16) or 255)
+    return subprocess.CompletedProcess([module, *arguments], code, *(it.result() for it in read))
+
+
+def _write(descriptor: int, content: bytes) -> None:
+    # It may end without reading everything.
+    with contextlib.suppress(BrokenPipeError), os.fdopen(descriptor, "wb") as stream:
+        stream.write(content)
+
+
+def _read(descriptor: int) -> bytes:
+    with os.fdopen(descriptor, "rb") as stream:
+        return stream.read()
+
+
+def _connect(
+    *argv: str, environ: Mapping[str, str], folder: Path | None = None, is_session: bool = False
+) -> socket.socket:
+    """A connection to the server, which then waits for the three streams of the process."""
+    request = {
+        "argv": argv,
+        "environ": dict(environ),
+        "folder": str(folder or Path.cwd()),
+        "umask": _umask(),
+        "is_session": is_session,
+    }
+    server = socket.socket(socket.AF_UNIX)
+    server.connect(f"\0{_server_address()}")
+    server.sendall(json.dumps(request).encode() + b"\n")
+    return server
 
 
 def can_be_preloaded(environment: Mapping[str, str] | None) -> bool:
@@ -76,17 +115,8 @@ class PreloadedProcess:
         self, module: str, *arguments: str, environment: Mapping[str, str], log: IO[bytes]
     ) -> None:
         self.returncode: int | None = None
-        self._server = socket.socket(socket.AF_UNIX)
-        self._server.connect(f"\0{_server_address()}")
-        request = {
-            "argv": [module, *arguments],
-            "environ": dict(environment),
-            "folder": str(Path.cwd()),
-            "umask": _umask(),
-            "is_session": True,
-        }
+        self._server = _connect(module, *arguments, environ=environment, is_session=True)
         with Path(os.devnull).open("rb") as nothing:
-            self._server.sendall(json.dumps(request).encode() + b"\n")
             streams = [nothing.fileno(), log.fileno(), log.fileno()]
             socket.send_fds(self._server, [b"x"], streams)
         self._said = self._server.makefile("rb")
@@ -178,7 +208,7 @@ def _attend(connection: socket.socket) -> NoReturn:
     with connection.makefile("rb", buffering=0) as received:
         request = json.loads(received.readline())
     _, streams, _, _ = socket.recv_fds(connection, 1, 3)
-    is_session = request.get("is_session", False)
+    is_session = request["is_session"]
     pid = os.fork()
     if pid == 0:
         if is_session:
@@ -231,7 +261,7 @@ def _run(request: dict[str, Any], streams: list[int]) -> NoReturn:
         code = 1
     sys.stdout.flush()
     sys.stderr.flush()
-    if request.get("is_session"):
+    if request["is_session"]:
         sys.exit(code)  # It waits for its threads, like any other process.
     os._exit(code)
 

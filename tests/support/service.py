@@ -15,7 +15,7 @@ from pathlib import Path
 
 import httpx
 
-from support.preloaded import PreloadedProcess, can_be_preloaded, preloaded_command
+from support.preloaded import PreloadedProcess, can_be_preloaded, run_module
 
 # For clients without TLS: loading the system's certificates takes 30 ms for each of them.
 NO_CERTIFICATES = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -168,15 +168,22 @@ def run_command(
     folder: Path | None = None,
 ) -> subprocess.CompletedProcess[bytes]:
     """Run `widget-catalog` with these arguments to its end, in this folder."""
-    command = [sys.executable, "-m", "widget_catalog", *arguments]
+    environ = clean_environment(environment)
     if before is None:
-        command = preloaded_command("widget_catalog", *arguments, environment=environment)
+        return run_module(
+            "widget_catalog",
+            *arguments,
+            stdin=stdin,
+            environ=environ,
+            environment=environment,
+            folder=folder,
+        )
     return subprocess.run(
-        command,
+        [sys.executable, "-m", "widget_catalog", *arguments],
         input=stdin,
         capture_output=True,
         timeout=300,
-        env=clean_environment(environment),
+        env=environ,
         preexec_fn=before,
         cwd=folder,
         check=False,

@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 
 from support.commands import Said
-from support.preloaded import preloaded_command
+from support.preloaded import run_module
 from widget_cli.widget_folder import PLACEHOLDER_DESCRIPTION
 
 DESCRIPTION = "The time, large enough for the far side of the room."
@@ -35,14 +35,14 @@ class Tool:
         folder: Path | None = None,
     ) -> Said:
         """Run a command to its end. It never shows a stack trace."""
-        done = subprocess.run(
-            preloaded_command("widget_cli", *map(str, arguments), environment=environment),
-            input=stdin,
-            capture_output=True,
-            timeout=120,
-            env=self.environ(environment),
-            cwd=folder or self.home,
-            check=False,
+        done = run_module(
+            "widget_cli",
+            *map(str, arguments),
+            stdin=stdin,
+            environ=self.environ(environment),
+            environment=environment,
+            folder=folder or self.home,
+            timeout_s=120,
         )
         said = Said(done.returncode, done.stdout.decode(), done.stderr.decode())
         assert "Traceback" not in said.out + said.err, said
