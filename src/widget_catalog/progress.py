@@ -12,6 +12,8 @@ from .domain.errors import FolderUnusable
 
 Advance = Callable[[int], None]
 
+_GZIP = b"\x1f\x8b"
+
 
 @contextlib.contextmanager
 def counting(console: Console, what: str, total: int) -> Iterator[Advance]:
@@ -45,6 +47,9 @@ def reading_lines(console: Console, file: Path | None) -> Iterator[tuple[Iterato
         def lines() -> Iterator[bytes]:
             nonlocal seen_bytes
             for line in source:
+                if not seen_bytes and line.startswith(_GZIP):
+                    what = file or "Standard input"
+                    raise FolderUnusable(f"{what} is compressed with gzip. Decompress it first.")
                 seen_bytes += len(line)
                 yield line
 

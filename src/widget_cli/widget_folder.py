@@ -2,6 +2,7 @@
 
 import errno
 import hashlib
+import json
 import os
 import shlex
 import stat
@@ -11,7 +12,12 @@ from pathlib import Path
 import msgspec
 
 from widget_contract.errors import InvalidManifest
-from widget_contract.manifests import MAX_MANIFEST_BYTES, Manifest, parse_manifest
+from widget_contract.manifests import (
+    DEFAULT_MAIN,
+    MAX_MANIFEST_BYTES,
+    Manifest,
+    parse_manifest,
+)
 
 from .console import sized
 from .errors import ToolError, invalid_widget
@@ -120,22 +126,42 @@ def read_widget(
     try:
         manifest = parse_manifest(text)
     except InvalidManifest as error:
-        raise _faulty(folder, error.faults, misspelled_keys(text)) from None
+        faults += error.faults
+        main, style_name = _named_files(text, error.faults)
+    else:
+        main, style_name = manifest.main, manifest.style
     remarks = misspelled_keys(text)
-    bundle = _read(folder, "main", manifest.main, max_bundle_bytes, faults)
-    style = None
-    if manifest.style is not None:
-        style = _read(folder, "style", manifest.style, max_bundle_bytes, faults)
     warnings = list(remarks)
-    if manifest.description == PLACEHOLDER_DESCRIPTION:
-        warnings.append(f"{_HAS_PLACEHOLDER} widget publish rejects it.")
-    if bundle is not None:
-        found = check_module(manifest.main, bundle.content, check)
+    bundle = style = None
+    if main is not None:
+        bundle = _read(folder, "main", main, max_bundle_bytes, faults)
+    if style_name is not None:
+        style = _read(folder, "style", style_name, max_bundle_bytes, faults)
+    if main is not None and bundle is not None:
+        found = check_module(main, bundle.content, check)
         faults += [f"main: {it}" for it in found.faults]
         warnings += found.warnings
     if faults or bundle is None:
         raise _faulty(folder, faults, remarks)
+    if manifest.description == PLACEHOLDER_DESCRIPTION:
+        warnings.insert(len(remarks), f"{_HAS_PLACEHOLDER} widget publish rejects it.")
     return LocalWidget(folder, manifest, bundle, style, tuple(warnings))
+
+
+def _named_files(text: str, faults: Sequence[str]) -> tuple[str | None, str | None]:
+    """`main` and `style` of a manifest with these errors, as far as they are valid."""
+    try:
+        declared = json.loads(text)
+    except (ValueError, RecursionError):
+        return None, None
+    if not isinstance(declared, dict):
+        return None, None
+
+    def valid(key: str, otherwise: str | None) -> str | None:
+        is_wrong = any(it.startswith(f"{key}:") for it in faults)
+        return None if is_wrong else declared.get(key) or otherwise
+
+    return valid("main", DEFAULT_MAIN), valid("style", None)
 
 
 def require_own_description(local: LocalWidget) -> None:

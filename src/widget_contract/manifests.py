@@ -21,6 +21,7 @@ from .wire import Size
 T = TypeVar("T")
 
 MAX_MANIFEST_BYTES = 65_536
+DEFAULT_MAIN = "index.js"
 MAX_DISPLAY_NAME = 100
 MAX_DESCRIPTION = 1_000
 MAX_RELEASE_NOTES = 20_000
@@ -73,7 +74,7 @@ class Manifest(Declared, frozen=True, kw_only=True):
     version: SemVer
     display_name: str
     scope: Scope | None = None
-    main: str = "index.js"
+    main: str = DEFAULT_MAIN
     style: str | None = None
 
 
@@ -108,7 +109,7 @@ def parse_manifest(text: str, request: Mapping[str, object] | None = None) -> Ma
         "config_version": reader.whole_number("configVersion"),
     }
     if request is None:  # File names matter only in the folder.
-        fields["main"] = reader.matching("main", _FILE, _FILE_RULE) or "index.js"
+        fields["main"] = reader.matching("main", _FILE, _FILE_RULE) or DEFAULT_MAIN
         fields["style"] = reader.matching("style", _FILE, _FILE_RULE)
     smallest, largest = fields["min_size"], fields["max_size"]
     if smallest and largest and (smallest.w > largest.w or smallest.h > largest.h):

@@ -224,6 +224,13 @@ def test_a_body_has_64_kb_at_most(shop: InProcessSite) -> None:
     assert "65,536 bytes" in answer.json()["error"]
 
 
+def test_a_body_that_is_announced_as_too_large_is_not_waited_for(shop: InProcessSite) -> None:
+    for length, fault in ((65_537, "too large: at most 65,536"), (3, "is incomplete")):
+        answer = shop.request("POST", RESOLVE, b"{}", content_length=str(length))
+        assert answer.status == 400
+        assert fault in answer.json()["error"]
+
+
 @settings(max_examples=40)
 @given(
     st.recursive(

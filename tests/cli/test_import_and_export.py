@@ -1,6 +1,7 @@
 """`widget-catalog import` and `export`."""
 
 import contextlib
+import gzip
 import json
 import os
 import shutil
@@ -283,6 +284,16 @@ def test_a_folder_is_no_file_to_import(tmp_path: Path) -> None:
     said = widget_catalog("import", tmp_path, "--data", tmp_path / "data")
 
     assert said == Said(1, "", f"Error: {tmp_path} cannot be read: Is a directory.\n")
+
+
+def test_a_compressed_file_is_one_sentence(tmp_path: Path) -> None:
+    file = tmp_path / "all.ndjson.gz"
+    file.write_bytes(gzip.compress(ndjson(widget_line())))
+
+    said = widget_catalog("import", file, "--data", tmp_path / "data")
+
+    assert said == Said(1, "", f"Error: {file} is compressed with gzip. Decompress it first.\n")
+    assert not (tmp_path / "data").exists()
 
 
 def test_a_file_that_may_not_be_read_is_one_sentence(tmp_path: Path) -> None:

@@ -69,6 +69,19 @@ def test_all_faults_are_told_at_once(tool: Tool, widget: Path) -> None:
     ]
 
 
+def test_faults_of_the_files_are_reported_with_those_of_the_manifest(
+    tool: Tool, widget: Path
+) -> None:
+    manifest = json.loads((widget / "widget.json").read_text())
+    (widget / "widget.json").write_text(json.dumps(manifest | {"version": "1", "style": "a.css"}))
+    (widget / "index.js").write_text("export function {")
+
+    lines = tool.run("validate", widget).err.splitlines()
+
+    assert lines[0] == f"Error: The widget in {widget} has 3 errors."
+    assert [it.split(":")[0] for it in lines[1:4]] == ["  - version", "  - style", "  - main"]
+
+
 @pytest.mark.parametrize(
     ("key", "meant"),
     [

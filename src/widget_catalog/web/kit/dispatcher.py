@@ -102,10 +102,8 @@ class Dispatcher:
                     form = await self._receive_form(request, body, boundary, auth, address)
                     sent, files = form.urlencoded, form.files
                 else:
-                    sent = await asyncio.wait_for(read_whole(body, route.max_body), _TIMEOUT_S)
-                    if len(sent) < length_of(request, 0):
-                        # A form that is cut off may still look complete.
-                        raise InvalidRequest("The body is incomplete. Send the request again.")
+                    reading = read_whole(request, body, route.max_body)
+                    sent = await asyncio.wait_for(reading, _TIMEOUT_S)
             except TimeoutError:
                 sent = TooSlow("The body did not come in time.")
             except tuple(STATUSES) as fault:
@@ -249,12 +247,20 @@ def client_address(services: Services, request: Request) -> str:
     return client_of(request, trust_forwarded_for=services.settings.trust_forwarded_for)
 
 
-async def read_whole(body: Body, most: int) -> bytes:
+async def read_whole(request: Request, body: Body, most: int) -> bytes:
+    """Raises TooLarge, without reading a body that is announced as such, and InvalidRequest."""
+    announced = length_of(request, 0)
     chunks: list[bytes] = []
-    left = most
-    async for chunk in body:
-        left -= len(chunk)
-        if left < 0:
-            raise TooLarge(f"The body is too large: at most {most:,} bytes are taken here.")
-        chunks.append(chunk)
+    size = 0
+    if announced <= most:
+        async for chunk in body:
+            chunks.append(chunk)
+            size += len(chunk)
+            if size > most:
+                break
+    if max(size, announced) > most:
+        raise TooLarge(f"The body is too large: at most {most:,} bytes are taken here.")
+    if size < announced:
+        # The connection was closed. A form that is cut off may still look complete.
+        raise InvalidRequest("The body is incomplete. Send the request again.")
     return b"".join(chunks)

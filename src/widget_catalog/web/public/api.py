@@ -17,7 +17,7 @@ from widget_contract.wire import CliVersion, Counted, ServiceVersion, Shape
 from ... import release
 from ...catalog.catalog import Catalog
 from ...catalog.content import Content
-from ...domain.errors import Busy, InvalidQuery, StoreUnavailable
+from ...domain.errors import Busy, InvalidQuery, InvalidRequest, StoreUnavailable
 from ..kit.conditional import accepts, http_date
 from ..kit.content_response import content_response
 from ..kit.current_settings import CurrentSettings
@@ -236,11 +236,12 @@ class PublicApi:
         if request.method != "POST":
             return _wrong_method(request, "POST, OPTIONS", CORS)
         try:
-            sent = await asyncio.wait_for(read_whole(body, MAX_BODY_BYTES), _BODY_WITHIN_S)
+            reading = read_whole(request, body, MAX_BODY_BYTES)
+            sent = await asyncio.wait_for(reading, _BODY_WITHIN_S)
             content = self._catalog.find_resolved(sent)
             if content is None:
                 content = await self._catalog.resolve(await parse_resolve(sent), sent)
-        except TooLarge as fault:
+        except (TooLarge, InvalidRequest) as fault:
             return error(400, fault.message, CORS)
         except TimeoutError:
             return error(408, "The body did not come in time.", CORS, ("connection", "close"))
