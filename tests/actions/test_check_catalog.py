@@ -212,7 +212,7 @@ def test_a_damaged_bundle_is_a_fault(node: Node, content: bytes) -> None:
     assert all(": its bundle is damaged (its hash is " in it for it in faults)
 
 
-def test_bundles_of_no_version_and_leftovers_are_told(node: Node) -> None:
+def test_bundles_of_no_version_and_leftovers_are_reported(node: Node) -> None:
     unknown, half = _untidy(node)
 
     findings = _check(node)
@@ -230,7 +230,7 @@ def test_files_of_a_publish_under_way_are_not_called_orphans(node: Node) -> None
     assert _check(node).orphans == []
 
 
-def test_stale_counts_are_told_apart_from_documents(node: Node) -> None:
+def test_stale_counts_are_reported_apart_from_documents(node: Node) -> None:
     node.counts.record([(1, 77), (2, 78)])
 
     assert _check(node) == Findings(widgets=2, bundles=1, counts_mended=2)
@@ -281,7 +281,7 @@ def test_what_was_moved_aside_is_deleted_after_so_many_days(node: Node) -> None:
     assert sorted(it.name for it in aside.iterdir()) == ["2026-06-01T12-00-00Z", "my own"]
 
 
-def test_a_read_model_that_differs_is_made_anew(node: Node) -> None:
+def test_a_read_model_that_differs_is_rebuilt(node: Node) -> None:
     for widget_id in (1, 2):
         change_widget(node.folder.path, widget_id, display_name="Wrong")
 

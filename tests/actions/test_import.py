@@ -238,7 +238,7 @@ def test_a_byte_order_mark_before_everything_is_passed_over(node: Node, tmp_path
     assert take(node, content, tmp_path).widgets_added == 2
 
 
-def test_a_huge_line_is_taken_in(node: Node) -> None:
+def test_a_huge_line_is_imported(node: Node) -> None:
     notes = "Größe " * 500_000
     versions = [version_line(f"1.0.{i}") for i in range(2000)]
     versions[7]["releaseNotes"] = notes

@@ -170,7 +170,7 @@ def _all_faults(node: Node, beside: Path, line: dict[str, Any]) -> list[str]:
     return [it.removeprefix("Line 1: ") for it in refused.value.faults]
 
 
-def test_all_faults_of_a_line_are_told_at_once(node: Node, beside: Path) -> None:
+def test_all_faults_of_a_line_are_reported_at_once(node: Node, beside: Path) -> None:
     """A value of the wrong type hides neither other errors nor unknown fields."""
     versions = [
         version_line("1.0.0", revoked={"reason": "", "at": "never"}),

@@ -68,7 +68,7 @@ def test_a_line_in_a_scope_that_belongs_to_somebody_is_refused(owned: Node) -> N
     ]
 
 
-def test_a_line_in_an_owned_scope_is_told_so_even_if_it_has_another_fault(owned: Node) -> None:
+def test_a_line_in_an_owned_scope_is_reported_even_if_it_has_another_fault(owned: Node) -> None:
     wrong = widget_line("ann/clock", displayName="")
     broken = widget_line("ann/bell", versions=[version_line(bundleSize=-1)])
 
@@ -84,7 +84,7 @@ def test_a_line_in_an_owned_scope_is_told_so_even_if_it_has_another_fault(owned:
     assert len(_refused(owned, wrong, into_owned=True)) == 1
 
 
-def test_all_lines_in_owned_scopes_are_told_by_scope(owned: Node) -> None:
+def test_all_lines_in_owned_scopes_are_reported_by_scope(owned: Node) -> None:
     lines = [widget_line(f"ann/w{i}") for i in range(9)]
     lines[1] = widget_line("acme/clock")
     lines[2] = widget_line("acme/bell")
@@ -244,7 +244,7 @@ def test_texts_in_any_writing_are_kept_as_they_are(node: Node, text: str) -> Non
     assert (kept["displayName"], kept["versions"][0]["releaseNotes"]) == (text, notes)
 
 
-def test_all_faults_are_told_at_once_in_the_order_of_lines(node: Node, tmp_path: Path) -> None:
+def test_all_faults_are_reported_at_once_in_the_order_of_lines(node: Node, tmp_path: Path) -> None:
     (tmp_path / "clock.js").write_bytes(b"export default 1;")
     _take(node, widget_line("a/there"))
     first = widget_line("a/b", displayName="", downloadCount="7", odd=1)
@@ -273,7 +273,7 @@ def test_all_faults_are_told_at_once_in_the_order_of_lines(node: Node, tmp_path:
     ]
 
 
-def test_of_very_many_faults_the_first_are_told_and_the_rest_counted(node: Node) -> None:
+def test_of_very_many_faults_the_first_are_reported_and_the_rest_counted(node: Node) -> None:
     lines = [widget_line(f"a/w{i}", displayName="") for i in range(3_000)]
 
     told = _refused(node, *lines)

@@ -62,7 +62,7 @@ def test_a_large_file_gives_what_its_pieces_give(node: Node, tmp_path: Path, bes
         pieces.store.close()
 
 
-def test_a_large_file_that_was_taken_in_changes_nothing_the_second_time(
+def test_a_large_file_that_was_imported_changes_nothing_the_second_time(
     node: Node, beside: Path
 ) -> None:
     content = b"".join(plain_lines())
@@ -114,7 +114,7 @@ def test_where_no_helper_can_be_started_it_is_done_without(
     assert take(node, b"".join(plain_lines()), beside).widgets_added == MANY
 
 
-def test_answers_come_in_the_order_of_the_batches_whoever_gives_them() -> None:
+def test_answers_come_in_the_order_of_the_batches_no_matter_who_gives_them() -> None:
     batches = [[number] * 1_000 for number in range(200)]
 
     answers = list(map_batches(sum, iter(batches), alone=1))

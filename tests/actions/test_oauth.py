@@ -92,7 +92,7 @@ def is_good(store: Store, tokens: dict[str, str]) -> bool:
 
 
 @pytest.mark.parametrize(("seconds", "status"), [(119, 200), (120, 400)])
-def test_a_code_is_good_for_two_minutes(
+def test_a_code_is_valid_for_two_minutes(
     store: Store, ann: Account, moving: MovingClock, seconds: int, status: int
 ) -> None:
     code = new_code(store, ann)
@@ -101,7 +101,7 @@ def test_a_code_is_good_for_two_minutes(
 
 
 @pytest.mark.parametrize(("minutes", "expected"), [(59, True), (60, False)])
-def test_an_access_token_is_good_for_an_hour(
+def test_an_access_token_is_valid_for_an_hour(
     store: Store, ann: Account, moving: MovingClock, minutes: int, expected: bool
 ) -> None:
     tokens = sign_in(store, ann)
@@ -110,7 +110,7 @@ def test_an_access_token_is_good_for_an_hour(
 
 
 @pytest.mark.parametrize(("days", "status"), [(59, 200), (60, 400)])
-def test_a_refresh_token_is_good_for_sixty_days_and_so_is_each_that_follows(
+def test_a_refresh_token_is_valid_for_sixty_days_and_so_is_each_that_follows(
     store: Store, ann: Account, moving: MovingClock, days: int, status: int
 ) -> None:
     tokens = sign_in(store, ann)

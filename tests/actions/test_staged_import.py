@@ -87,7 +87,7 @@ def test_an_import_is_finished_by_others_only_if_it_is_not_under_way(node: Node)
     _assert_healthy(node)
 
 
-def test_an_import_of_another_release_is_rendered_anew(node: Node) -> None:
+def test_an_import_of_another_release_is_rendered_again(node: Node) -> None:
     interrupted_import(node, *_lines())
     with node.store.writing() as tx:
         tx.connection.execute(sa.update(imports).values(release="0.0.1"))
@@ -148,7 +148,7 @@ def test_the_files_of_an_accepted_import_are_no_orphans(node: Node, beside: Path
     assert len(state_of(node).files) == 1
 
 
-def test_a_version_published_just_before_acceptance_is_held_against_the_file(node: Node) -> None:
+def test_a_version_published_just_before_acceptance_is_compared_with_the_file(node: Node) -> None:
     before = _lines()
     with checked_import(node, *before) as staging:
         staging.stage()

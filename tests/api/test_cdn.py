@@ -101,7 +101,7 @@ def test_every_place_that_shows_a_version_tells_the_same_address(shop: InProcess
     assert search["latestVersion"] == search["latestCompatibleVersion"] == detail[0]
 
 
-def test_a_cdn_elsewhere_is_told_in_every_address(shop: InProcessSite, tmp_path: Path) -> None:
+def test_a_cdn_elsewhere_is_reported_in_every_address(shop: InProcessSite, tmp_path: Path) -> None:
     with InProcessSite(shop.node.folder.path, cdn_base_url="https://cdn.example/w/") as other:
         entry = other.get("/api/v1/widgets/acme/hidden")
         shown = other.get("/api/v1/widgets/acme/clock").json()["versions"]

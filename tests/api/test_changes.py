@@ -32,7 +32,7 @@ def told(shop: InProcessSite, since: int = 0) -> list[tuple[Any, ...]]:
     return [tuple(it[key] for key in keys) for it in page(shop, f"since={since}")["changes"]]
 
 
-def test_everything_that_happens_is_told_once_and_in_order(shop: InProcessSite) -> None:
+def test_everything_that_happens_is_reported_once_and_in_order(shop: InProcessSite) -> None:
     ann, olly = a_person(shop, "ann"), a_person(shop, "olly", is_operator=True)
     assert page(shop) == {"changes": [], "next": 0, "newest": 0}
     ann.publish("ann/clock", "1.0.0")
@@ -170,7 +170,7 @@ def test_tags_and_methods(shop: InProcessSite) -> None:
     assert (wrong.status, wrong.headers["allow"]) == (405, "GET, HEAD, OPTIONS")
 
 
-def test_a_replica_made_anew_has_the_same_changes(shop: InProcessSite) -> None:
+def test_a_rebuilt_replica_has_the_same_changes(shop: InProcessSite) -> None:
     for i in range(5):
         shop.add(widget_line(f"acme/w{i}"))
     before = shop.get(CHANGES).body

@@ -239,7 +239,7 @@ def test_the_form_cannot_lead_there_either(ann: Browsing) -> None:
     ],
 )
 @pytest.mark.parametrize("is_signed_in", [True, False])
-def test_other_faults_are_told_to_the_program(
+def test_other_faults_are_reported_to_the_program(
     ann: Browsing, changes: dict[str, str | None], error: str, sentence: str, is_signed_in: bool
 ) -> None:
     answer = (ann if is_signed_in else Browsing(ann.site)).get(authorize_address(**changes))

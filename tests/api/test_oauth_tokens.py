@@ -110,7 +110,9 @@ def test_a_code_is_good_only_with_what_belongs_to_it(
         ),
     ],
 )
-def test_what_is_missing_is_told(ann: Browsing, left_out: str, error: str, sentence: str) -> None:
+def test_what_is_missing_is_reported(
+    ann: Browsing, left_out: str, error: str, sentence: str
+) -> None:
     fields = code_fields(agree(ann)["code"])
     del fields[left_out]
     assert is_refused(ask(ann.site, "token", **fields), error, sentence)
@@ -206,7 +208,7 @@ def test_a_refresh_token_that_comes_twice_after_the_sign_in_ended_gets_nothing(
     assert is_refused(answer, "invalid_grant", NOT_GOOD)
 
 
-def test_a_refresh_token_is_good_for_its_own_client_alone(ann: Browsing) -> None:
+def test_a_refresh_token_is_valid_for_its_own_client_alone(ann: Browsing) -> None:
     tokens = sign_in_program(ann)
 
     answer = ask(ann.site, "token", **refresh_fields(tokens["refresh_token"], "other"))

@@ -151,7 +151,9 @@ def test_the_tag_changes_only_when_the_answer_does(shop: InProcessSite, olly: Pe
     assert changed.json()["version"]["deprecationMessage"] == "Old."
 
 
-def test_yanked_and_revoked_ones_are_skipped_and_told(shop: InProcessSite, olly: Person) -> None:
+def test_yanked_and_revoked_ones_are_skipped_and_reported(
+    shop: InProcessSite, olly: Person
+) -> None:
     versions = "/api/widgets/ann/clock/versions"
     olly.post(f"{versions}/1.1.0/yank", {"reason": "Bad."})
     assert version(shop, "ann/clock/1.2.0")["previousVersion"] == "1.0.0"

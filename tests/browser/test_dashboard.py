@@ -160,7 +160,7 @@ def test_a_widget_stores_no_more_than_its_share(
 
 
 @pytest.mark.parametrize("kept", ["not JSON", "null", '{"tiles": 7}', '{"tiles": [{}]}'])
-def test_a_spoilt_memory_begins_anew(
+def test_a_spoilt_memory_starts_over(
     context: BrowserContext, demo_service: Service, kept: str
 ) -> None:
     page = opened(context, demo_service)

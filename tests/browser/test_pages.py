@@ -266,7 +266,7 @@ def test_pages_work_without_javascript(browser: Browser, demo_service: Service) 
     context.close()
 
 
-def test_a_wrong_address_is_told_on_a_page(browser: Browser, demo_service: Service) -> None:
+def test_a_wrong_address_is_shown_on_a_page(browser: Browser, demo_service: Service) -> None:
     context = browser.new_context(viewport={"width": PHONE, "height": 800})
     page = context.new_page()
     answer = page.goto(f"{demo_service.url}/nowhere")

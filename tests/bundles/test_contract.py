@@ -142,7 +142,7 @@ def test_what_is_not_here_is_not_found_and_can_be_removed(bundles: Bundles) -> N
     assert put(bundles)
 
 
-def test_whoever_reads_goes_on_when_it_is_removed(bundles: Bundles) -> None:
+def test_anyone_who_reads_goes_on_when_it_is_removed(bundles: Bundles) -> None:
     put(bundles)
     with bundles.open(HASH) as stream:
         bundles.remove(HASH)

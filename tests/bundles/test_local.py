@@ -13,7 +13,7 @@ from widget_catalog.opening import make_folder
 from widget_catalog.wiring import DataFolder
 
 
-def test_a_bundle_and_every_folder_on_the_way_to_it_are_written_through(
+def test_a_bundle_and_every_folder_on_the_way_to_it_are_fsynced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     synced: list[Path] = []

@@ -86,7 +86,7 @@ def test_accounts_are_listed_for_people_and_for_scripts(shop: Path) -> None:
         ("zoe", "[red]x@example.org[/red] ", PASSWORD, "'[red]x@example.org[/red] ' is not an "),
     ],
 )
-def test_an_account_that_cannot_be_made_is_told_why(
+def test_an_account_that_cannot_be_made_is_explained(
     shop: Path, name: str, email: str, password: str, sentence: str
 ) -> None:
     said = widget_catalog(
@@ -165,7 +165,7 @@ def test_a_password_may_hold_anything_but_the_end_of_the_line(tmp_path: Path) ->
         (["version", "unyank", "ann/clock", os.fsdecode(b"\xff")], "There is no version '\\udcff'"),
     ],
 )
-def test_what_cannot_be_done_is_told_in_a_sentence(
+def test_what_cannot_be_done_is_reported_in_a_sentence(
     shop: Path, command: list[str], sentence: str
 ) -> None:
     said = widget_catalog(*command, "--data", shop)

@@ -96,7 +96,7 @@ def test_a_faulty_bundle_does_not_keep_the_read_model_from_being_checked(data: P
     assert "Repaired: the document of acme/w1 differed in latest_version.\n" in said.err
 
 
-def test_an_authenticator_app_whose_key_is_lost_is_told(data: Path) -> None:
+def test_an_authenticator_app_whose_key_is_lost_is_reported(data: Path) -> None:
     node = prepare_node(data)
     box = SecretBox(node.folder.second_factor_key)
     for name in ("ann", "bob"):
@@ -123,7 +123,9 @@ def test_a_folder_that_may_not_be_written_is_not_called_damaged(data: Path) -> N
     assert said == Said(1, "", f"Error: The data folder {data} is not writable.\n")
 
 
-def test_files_that_no_version_refers_to_are_told_and_moved_aside_when_asked(data: Path) -> None:
+def test_files_that_no_version_refers_to_are_reported_and_moved_aside_when_asked(
+    data: Path,
+) -> None:
     orphans = [_bundle(data).with_name("0" * 62 + ".js"), data / "bundles" / ".incoming-[bold]"]
     for orphan in orphans:
         orphan.write_text("x")
@@ -184,7 +186,7 @@ def test_cleaning_refuses_to_take_everything_away(data: Path) -> None:
         partial(change_record, table="listings", widget_id=9, change=lambda it: it + b"?"),
     ],
 )
-def test_a_read_model_that_differs_is_mended_and_told_once(
+def test_a_read_model_that_differs_is_mended_and_reported_once(
     data: Path, spoil: Callable[[Path], None]
 ) -> None:
     spoil(data)
@@ -210,7 +212,9 @@ def test_what_is_mended_is_shown_by_a_running_service_at_once(data: Path) -> Non
 
 
 @pytest.mark.parametrize("start", [0, 4096, -40_960])
-def test_a_damaged_database_is_told_in_sentences_by_every_command(data: Path, start: int) -> None:
+def test_a_damaged_database_is_reported_in_sentences_by_every_command(
+    data: Path, start: int
+) -> None:
     database = data / "catalog.db"
     content = bytearray(database.read_bytes())
     content[start : start + 4096] = b"\xa5" * 4096
@@ -236,7 +240,7 @@ def test_a_truncated_database_is_refused(data: Path) -> None:
     assert said.err.startswith("Error: ")
 
 
-def test_a_read_model_of_an_older_release_is_made_anew_and_well(data: Path) -> None:
+def test_a_read_model_of_an_older_release_is_rebuilt_correctly(data: Path) -> None:
     with opened(data) as file, file.writing() as transaction:
         file.put_state(transaction, State(format=1))
     change_record(data, "documents", 3, lambda it: it[:50])
@@ -246,7 +250,7 @@ def test_a_read_model_of_an_older_release_is_made_anew_and_well(data: Path) -> N
     assert first == again == _WELL
 
 
-def test_rebuild_makes_the_read_model_anew_under_a_running_service(data: Path) -> None:
+def test_rebuild_rebuilds_the_read_model_under_a_running_service(data: Path) -> None:
     before = replica_of(data)
     with running_service(data) as service, service.client() as client:
         said = widget_catalog("doctor", "--rebuild", "--data", data)
@@ -290,7 +294,7 @@ def test_where_nearly_all_files_are_orphans_the_database_is_suspected(data: Path
     assert "--clean refuses this without --force" in " ".join(dry.err.split())
 
 
-def test_a_damaged_page_is_told_without_sqlites_headings(data: Path) -> None:
+def test_a_damaged_page_is_reported_without_sqlites_headings(data: Path) -> None:
     with contextlib.closing(sqlite3.connect(data / "catalog.db")) as database:
         database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         query = "SELECT rootpage FROM sqlite_schema WHERE name = 'audit'"

@@ -217,7 +217,7 @@ def test_stats_of_a_database_without_tables_says_so(tmp_path: Path) -> None:
     )
 
 
-def test_what_a_file_from_somebody_else_brings_is_told_or_refused(tmp_path: Path) -> None:
+def test_what_a_file_from_somebody_else_brings_is_reported_or_refused(tmp_path: Path) -> None:
     data = filled_folder(tmp_path / "data", widget_line("x/y"))
     node = prepare_node(data)
     an_account(node.store, "ann")
@@ -380,7 +380,7 @@ def test_an_export_that_cannot_be_written_is_one_sentence(
         assert said == Said(1, "", f"Error: {target} {reason}\n")
 
 
-def test_a_folder_without_a_catalog_is_told_and_left_alone(tmp_path: Path) -> None:
+def test_a_folder_without_a_catalog_is_reported_and_left_alone(tmp_path: Path) -> None:
     (tmp_path / "photos").mkdir()
     (tmp_path / "notes.txt").touch()
     missing, other, file = tmp_path / "nothing", tmp_path / "photos", tmp_path / "notes.txt"

@@ -29,7 +29,7 @@ def data(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("is_empty", [False, True], ids=["missing", "empty"])
-def test_no_command_begins_anew_where_bundles_lie(data: Path, is_empty: bool) -> None:
+def test_no_command_starts_over_where_bundles_lie(data: Path, is_empty: bool) -> None:
     for file in data.glob("catalog.db*"):
         file.unlink()
     if is_empty:
@@ -83,7 +83,7 @@ def test_a_first_command_that_was_killed_is_no_loss(tmp_path: Path) -> None:
     assert said.code == 0, said.err
 
 
-def test_the_operator_can_begin_anew_when_that_is_meant(data: Path) -> None:
+def test_the_operator_can_start_over_when_that_is_meant(data: Path) -> None:
     bundles = files_of(data / "bundles")
     for file in data.glob("catalog.db*"):
         file.unlink()

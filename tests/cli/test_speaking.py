@@ -82,12 +82,12 @@ def _help_of(path: list[str], command: Any) -> str:
     return shown.getvalue()
 
 
-def test_the_release_is_told_both_ways() -> None:
+def test_the_version_is_printed_both_ways() -> None:
     assert widget_catalog("version") == Said(0, f"{release.VERSION}\n", "")
     assert widget_catalog("--version") == Said(0, f"{release.VERSION}\n", "")
 
 
-def test_the_release_is_told_before_anything_is_loaded() -> None:
+def test_the_version_is_printed_before_anything_is_loaded() -> None:
     assert loaded_by("widget_catalog", "--version") & {"typer", "rich", "msgspec", *_HEAVY} == set()
 
 
@@ -136,7 +136,7 @@ def _printed_by(script: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
-def test_wrong_usage_is_told_on_standard_error_with_code_2() -> None:
+def test_wrong_usage_is_reported_on_standard_error_with_code_2() -> None:
     for arguments in (["nonsense"], ["import"], ["serve", "--port", "many"], ["export", "--x"]):
         said = widget_catalog(*arguments)
         assert (said.code, said.out) == (2, "")
@@ -163,7 +163,7 @@ def test_a_reader_that_goes_away_ends_it_quietly(data: Path, command: list[str])
 
 @pytest.mark.parametrize("is_buffered", [True, False])
 @pytest.mark.parametrize("command", [["export", "-"], ["stats"]])
-def test_a_full_disk_behind_standard_output_is_told(
+def test_a_full_disk_behind_standard_output_is_reported(
     data: Path, command: list[str], is_buffered: bool
 ) -> None:
     """As in `widget-catalog export - > file`."""

@@ -80,7 +80,7 @@ def test_six_keys_are_enough_and_null_is_as_good_as_nothing() -> None:
     assert msgspec.structs.replace(again, text=least.text) == least
 
 
-def test_all_that_is_missing_is_told_at_once() -> None:
+def test_all_that_is_missing_is_reported_at_once() -> None:
     assert faults_of({}) == [
         f"{key}: {MISSING}"
         for key in ("name", "version", "displayName", "minSize", "maxSize", "sdkVersion")
@@ -175,7 +175,7 @@ def test_all_that_is_missing_is_told_at_once() -> None:
         ("style", 1, TEXT),
     ],
 )  # fmt: skip
-def test_every_rule_is_told_when_it_is_broken(key: str, value: Any, fault: str) -> None:
+def test_every_rule_is_reported_when_it_is_broken(key: str, value: Any, fault: str) -> None:
     faults = faults_of(FULL | {key: value})
 
     assert faults[0].startswith(f"{key}: {fault}")
@@ -216,7 +216,7 @@ def test_every_rule_is_told_when_it_is_broken(key: str, value: Any, fault: str) 
         ("é" * 5_000_000, "the manifest has 10,000,000 bytes; at most 65,536 are allowed."),
     ],
 )
-def test_what_is_no_manifest_at_all_is_told(text: str, fault: str) -> None:
+def test_what_is_no_manifest_at_all_is_reported(text: str, fault: str) -> None:
     with pytest.raises(InvalidManifest) as raised:
         parse_manifest(text)
 

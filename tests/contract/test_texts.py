@@ -86,7 +86,7 @@ def test_hidden_characters_of_no_use_are_refused_in_every_text(char: str) -> Non
         assert f"U+{ord(char):04X}" in fault
 
 
-def test_no_invisible_character_is_taken_in_a_name() -> None:
+def test_no_invisible_character_is_allowed_in_a_name() -> None:
     for char in [*INVISIBLE, "\u2800"]:
         for text in (
             f"Clo{char}ck",
@@ -105,7 +105,9 @@ def test_no_invisible_character_is_taken_in_a_name() -> None:
     ["👩‍👩‍👧", "❤️‍🔥", "👩🏽‍🚀", "🏳️‍🌈", "🙂‍↔️", "1️⃣", "#️⃣", "☁️ Weather", "☎︎",
      "می‌خواهم", "کار‌ها", "क्‍ष", "ক্‌ষ", "র‍্যাম", "ശ്രീ ന്‍", "ශ්‍රී", "ᠠᠨ᠋ᠠ"],
 )  # fmt: skip
-def test_joiners_and_selectors_that_are_part_of_the_writing_are_taken_in_a_name(text: str) -> None:
+def test_joiners_and_selectors_that_are_part_of_the_writing_are_allowed_in_a_name(
+    text: str,
+) -> None:
     assert name_fault(text, 40) is None
     assert clean_name(text) == text
 
@@ -164,7 +166,7 @@ def test_several_lines_may_have_lines_and_tabs_and_no_other_control_characters()
         assert f"U+{ord(char):04X}" in fault
 
 
-def test_a_text_that_is_too_long_is_told_how_long_it_is_and_may_be() -> None:
+def test_the_error_about_a_long_text_states_both_lengths() -> None:
     for fault_of in (name_fault, line_fault, text_fault):
         assert fault_of("x" * 1000, 1000) is None
         assert fault_of("x" * 1001, 1000) == (

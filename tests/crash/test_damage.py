@@ -96,7 +96,7 @@ def before(healthy: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
     return {address: it.content for address, it in answers.items()}
 
 
-def test_damaged_documents_are_refused_and_told_and_doctor_makes_them_anew(
+def test_damaged_documents_are_refused_and_reported_and_doctor_rebuilds_them(
     data: Path, before: dict[str, bytes]
 ) -> None:
     metrics_port = free_port()
@@ -142,7 +142,7 @@ def test_pages_of_the_read_model_that_are_overwritten_give_no_wrong_answer(
 @pytest.mark.parametrize(
     "kind", ["bits", "pages", "first", "truncated", "zeroed", "noise", "empty", "gone", "folder"]
 )
-def test_a_start_on_a_damaged_replica_makes_it_anew(
+def test_a_start_on_a_damaged_replica_rebuilds_it(
     data: Path, before: dict[str, bytes], kind: str
 ) -> None:
     """Never a wrong response, and no worker crashes repeatedly."""
@@ -178,7 +178,7 @@ def test_a_start_on_a_damaged_replica_makes_it_anew(
     assert widget_catalog("doctor", "--data", data).code == 0
 
 
-def test_a_replica_that_ends_a_worker_is_made_anew(data: Path, before: dict[str, bytes]) -> None:
+def test_a_replica_that_ends_a_worker_is_rebuilt(data: Path, before: dict[str, bytes]) -> None:
     """Truncating a mapped file crashes the process."""
     with _service(data, "--workers", "2") as (service, client):
         replica = replica_of(data)

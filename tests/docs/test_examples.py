@@ -87,7 +87,7 @@ def demo_site(tmp_path: Path) -> Iterator[InProcessSite]:
         yield site
 
 
-def test_the_conversation_in_the_readme_goes_as_it_is_told(demo_site: InProcessSite) -> None:
+def test_the_conversation_in_the_readme_works_as_shown(demo_site: InProcessSite) -> None:
     compared = 0
     for command, output in session(README):
         if command.startswith("curl") and " | " not in command:

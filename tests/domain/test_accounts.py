@@ -202,7 +202,7 @@ def test_an_address_is_taken(email: str) -> None:
     ["", "a", "@", "a@", "@b", "a@b@c", "a b@c", "a@b c", "a@b\n", "\na@b", "a@.b", "a@b.", "a@b..",
      "a\0@b", "a@b\u202e", "a@\ud800", "a" * 251 + "@b.c", "a@" + "b" * 10_000_000, " a@b"],
 )  # fmt: skip
-def test_what_is_no_address_is_told_in_short(email: str) -> None:
+def test_what_is_no_address_is_reported_in_short(email: str) -> None:
     fault = email_fault(email)
 
     assert fault is not None

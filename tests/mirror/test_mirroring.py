@@ -186,7 +186,7 @@ def test_a_mirror_of_a_mirror_is_the_same(
 
 
 @pytest.mark.parametrize("kept", [True, False])
-def test_a_catalog_that_was_restored_is_read_anew(
+def test_a_catalog_that_was_restored_is_read_again(
     tmp_path: Path, origin: Node, service: Service, kept: bool
 ) -> None:
     """Its newest change is older than the last one seen, or the changes since are not retained."""

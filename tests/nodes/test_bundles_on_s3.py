@@ -257,7 +257,7 @@ def test_commands_copy_the_catalog_of_nodes_elsewhere(
         ({"s3_endpoint": "http://127.0.0.1:1"}, "Could not connect"),
     ],
 )
-def test_faults_are_told_at_the_start(
+def test_faults_are_reported_at_the_start(
     server: ObjectStoreServer, tmp_path: Path, wrong: dict[str, str], expected: str
 ) -> None:
     settings = {**settings_of(server.port), **wrong}

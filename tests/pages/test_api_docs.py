@@ -63,7 +63,7 @@ def test_openapi_json_is_the_document_of_this_very_service(demo_site: InProcessS
 @pytest.mark.parametrize(
     ("path", "method", "operation"), OPERATIONS, ids=[it[2]["operationId"] for it in OPERATIONS]
 )
-def test_every_operation_is_told_in_full(
+def test_every_operation_is_described_in_full(
     demo_site: InProcessSite, path: str, method: str, operation: dict[str, Any]
 ) -> None:
     page = page_of(demo_site, f"/{operation['operationId']}")
@@ -89,14 +89,14 @@ def test_the_overview_leads_to_every_operation(overview: Html) -> None:
         assert f"/docs/api/{operation['operationId']}" in overview.links
 
 
-def test_every_field_of_every_schema_is_told(schemas: Html) -> None:
+def test_every_field_of_every_schema_is_described(schemas: Html) -> None:
     for name, schema in DOCUMENT["components"]["schemas"].items():
         section = schemas.one("section", id=f"schema-{name}").text
         for field in schema["properties"]:
             assert f" {field} " in f" {section} ", (name, field)
 
 
-def test_types_are_told_in_words(schemas: Html) -> None:
+def test_types_are_described_in_words(schemas: Html) -> None:
     summary = schemas.one("section", id="schema-WidgetSummary").text
     assert "description string or null" in summary
     assert "latestVersion VersionEntry or null" in summary

@@ -103,7 +103,7 @@ def test_a_passkey_confirms_only_if_it_made_sure_of_the_person(site: InProcessSi
     assert browsing.submit(CONFIRM, credential=json.dumps(touched)).status == 400
 
 
-def test_whoever_has_no_password_confirms_with_the_factor_or_at_the_provider(
+def test_anyone_who_has_no_password_confirms_with_the_factor_or_at_the_provider(
     site: InProcessSite, clock: MovableClock
 ) -> None:
     browsing = browsing_as(site, "ann")

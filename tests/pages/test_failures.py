@@ -28,7 +28,7 @@ def failing(site: InProcessSite, monkeypatch: pytest.MonkeyPatch) -> InProcessSi
     return site
 
 
-def test_a_fault_of_our_own_is_told_on_a_page(failing: InProcessSite) -> None:
+def test_a_fault_of_our_own_is_shown_on_a_page(failing: InProcessSite) -> None:
     for path in PAGES:
         answer = failing.get(path)
         assert answer.status == 500
@@ -42,7 +42,7 @@ def test_what_was_sent_is_not_offered_once_more(failing: InProcessSite) -> None:
     assert "" not in Html(answer.body).links
 
 
-def test_a_catalog_that_cannot_be_read_is_told_on_a_page(site: InProcessSite) -> None:
+def test_a_catalog_that_cannot_be_read_is_shown_on_a_page(site: InProcessSite) -> None:
     site.add(widget_line("acme/clock"))
     site._worker.close()
     for path in PAGES:
@@ -51,7 +51,7 @@ def test_a_catalog_that_cannot_be_read_is_told_on_a_page(site: InProcessSite) ->
         assert told(answer) == ("Temporarily unavailable", site.get(STATS).json()["error"])
 
 
-def test_where_no_page_can_be_made_the_fault_is_told_all_the_same(
+def test_where_no_page_can_be_made_the_fault_is_reported_all_the_same(
     failing: InProcessSite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(PageRenderer, "render", lambda *_args, **_values: 1 / 0)

@@ -47,7 +47,9 @@ def test_where_it_is_open_anybody_can_join(open_house: InProcessSite) -> None:
     assert browsing.get("/account").status == 200
 
 
-def test_all_faults_are_told_at_once_and_what_was_typed_stays(open_house: InProcessSite) -> None:
+def test_all_faults_are_reported_at_once_and_what_was_typed_stays(
+    open_house: InProcessSite,
+) -> None:
     browsing = Browsing(open_house)
     browsing.get("/join")
 
@@ -72,7 +74,7 @@ def test_all_faults_are_told_at_once_and_what_was_typed_stays(open_house: InProc
     assert b"short" not in answer.body.replace(b"too short", b"")
 
 
-def test_a_name_that_is_taken_is_told(open_house: InProcessSite) -> None:
+def test_a_name_that_is_taken_is_reported(open_house: InProcessSite) -> None:
     a_person(open_house, "cat")
     browsing = Browsing(open_house)
     browsing.get("/join")

@@ -55,7 +55,7 @@ def test_a_token_is_made_shown_once_and_works_with_the_api(village: Village, ann
         ({"places": "eve ann/clock"}, "Scopes and widgets: you cannot publish to eve."),
     ],
 )
-def test_what_is_wrong_is_told_and_what_was_typed_stays(
+def test_what_is_wrong_is_reported_and_what_was_typed_stays(
     ann: Browsing, fields: dict[str, str], sentence: str
 ) -> None:
     assert make(ann, **fields) == 400
@@ -65,7 +65,7 @@ def test_what_is_wrong_is_told_and_what_was_typed_stays(
     assert places == fields.get("places", "")
 
 
-def test_whoever_signed_in_long_ago_confirms_first(village: Village, ann: Browsing) -> None:
+def test_anyone_who_signed_in_long_ago_confirms_first(village: Village, ann: Browsing) -> None:
     ann.get(NEW)
     village.clock.forward(minutes=30)
 

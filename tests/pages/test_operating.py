@@ -121,7 +121,7 @@ def test_the_overview_tells_when_the_last_backup_was_made(
 @pytest.mark.parametrize(
     "query", ["since=tomorrow", "action=dance", "actor=%00", "until=9999-12-31"]
 )
-def test_a_filter_that_makes_no_sense_is_told(olly: Browsing, query: str) -> None:
+def test_a_filter_that_makes_no_sense_is_reported(olly: Browsing, query: str) -> None:
     assert olly.get(f"/operate/audit?{query}").status == 400
     assert len(olly.faults) == 1
     assert olly.get(f"/operate/audit.ndjson?{query}").status == 400
@@ -314,7 +314,7 @@ def test_widgets_are_listed_by_scope_and_state(village: Village, olly: Browsing)
     assert olly.faults == ["Enter a scope, or a scope and a name such as ann/clock."]
 
 
-def test_whoever_is_no_operator_any_more_is_refused_in_the_transaction(village: Village) -> None:
+def test_anyone_who_is_no_operator_any_more_is_refused_in_the_transaction(village: Village) -> None:
     """Even if the account was an operator when the request was authenticated."""
     store = village.site.node.store
     with store.writing() as tx:

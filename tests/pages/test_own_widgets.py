@@ -58,7 +58,7 @@ def test_widgets_of_all_scopes_are_shown_and_of_one(village: Village) -> None:
     assert ann.get("/account/widgets?page=0").status == 400
 
 
-def test_whoever_has_none_is_told_how_to_publish(village: Village) -> None:
+def test_someone_without_any_is_shown_how_to_publish(village: Village) -> None:
     eve = browser_of(village.eve)
     for address in ("/account", "/account/widgets"):
         eve.get(address)
@@ -97,7 +97,7 @@ def test_a_version_is_deprecated_with_another_message_and_not_any_more(village: 
 
 
 @pytest.mark.parametrize(("form", "field"), [("yank", "reason"), ("deprecate", "message")])
-def test_a_fault_is_told_beside_the_form_with_what_was_typed(
+def test_a_fault_is_reported_beside_the_form_with_what_was_typed(
     village: Village, form: str, field: str
 ) -> None:
     ann = browser_of(village.ann)
@@ -160,7 +160,7 @@ def test_a_widget_is_unlisted_with_a_reason_and_listed_again(village: Village) -
     assert first.endswith("by ann from 127.0.0.1")
 
 
-def test_what_is_over_the_quota_of_changes_is_told_beside_the_form(
+def test_what_is_over_the_quota_of_changes_is_reported_beside_the_form(
     built_village: BuiltVillage, tmp_path: Path
 ) -> None:
     with Village(built_village, tmp_path / "data", max_changes_per_hour=1) as village:

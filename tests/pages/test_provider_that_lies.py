@@ -41,7 +41,7 @@ def deceived(
         yield site
 
 
-def test_a_provider_that_is_down_is_told_in_a_friendly_way(tmp_path: Path) -> None:
+def test_a_provider_that_is_down_is_reported_in_a_friendly_way(tmp_path: Path) -> None:
     given = {**CLIENT, "oidc_issuer": f"http://127.0.0.1:{free_port()}"}
     with InProcessSite(tmp_path / "data", **given) as site:
         browsing = Browsing(site)
@@ -159,7 +159,7 @@ def test_an_id_token_without_a_signature_is_not_believed(
      (200, b"{}"), (200, b'{"id_token":7}'), (200, b'{"id_token":"x.y"}'), (302, b"{}"),
      (200, b"\xff")],
 )  # fmt: skip
-def test_whatever_else_it_answers_is_told_in_a_friendly_way(
+def test_whatever_else_it_answers_is_reported_in_a_friendly_way(
     deceived: InProcessSite, liar: LyingProvider, answer: tuple[int, bytes]
 ) -> None:
     liar.exchanged = answer
@@ -172,7 +172,7 @@ def test_whatever_else_it_answers_is_told_in_a_friendly_way(
     [{"issuer": "https://evil.example"}, {"token_endpoint": None}, {"jwks_uri": 7},
      {"authorization_endpoint": []}],
 )  # fmt: skip
-def test_a_discovery_that_does_not_fit_is_told_in_a_friendly_way(
+def test_a_discovery_that_does_not_fit_is_reported_in_a_friendly_way(
     tmp_path: Path, liar: LyingProvider, lie: dict[str, Any]
 ) -> None:
     liar.discovery = lie
@@ -193,7 +193,7 @@ def test_another_provider_s_answer_is_refused(deceived: InProcessSite, liar: Lyi
         ("s3cret", ["client_secret_post"], {"client_id": "catalog", "client_secret": "s3cret"}),
     ],
 )
-def test_a_provider_is_told_who_asks_in_the_way_it_offers(
+def test_a_provider_learns_who_asks_in_the_way_it_offers(
     tmp_path: Path, liar: LyingProvider, secret: str, offered: list[str], sent: dict[str, str]
 ) -> None:
     liar.discovery = {"token_endpoint_auth_methods_supported": offered}

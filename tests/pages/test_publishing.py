@@ -114,7 +114,7 @@ def test_permissions_are_compared_with_what_is_offered_now(village: Village, ann
     assert shown["Changed"] == "+ camera − network"
 
 
-def test_all_faults_are_told_at_once_beside_their_fields(ann: Browsing) -> None:
+def test_all_faults_are_reported_at_once_beside_their_fields(ann: Browsing) -> None:
     broken = {"version": "1", "minSize": {"w": 0, "h": 1}, "icon": "clock"}
     answer = send(ann, files("A name", js=b"", css=b"", **broken), scope="ACME")
 
@@ -175,7 +175,7 @@ def test_the_same_gates_as_everywhere(village: Village, ann: Browsing) -> None:
     pending(pia, files("clock", version="2.0.0"), scope="acme")
 
 
-def test_what_was_published_meanwhile_is_told_on_the_page_to_confirm(
+def test_what_was_published_meanwhile_is_reported_on_the_page_to_confirm(
     village: Village, ann: Browsing
 ) -> None:
     place = pending(ann, files())

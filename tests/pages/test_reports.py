@@ -126,7 +126,7 @@ def test_a_report_is_decided_about_once(
         ({"version": "9.9.9"}, "Choose one of the versions."),
     ],
 )
-def test_what_is_wrong_is_told_and_what_was_typed_stays(
+def test_what_is_wrong_is_reported_and_what_was_typed_stays(
     visitor: Browsing, fields: dict[str, str], sentence: str
 ) -> None:
     answer = report(visitor, **fields)

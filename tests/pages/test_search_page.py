@@ -129,7 +129,7 @@ def test_an_empty_catalog_has_nothing_to_match(site: InProcessSite) -> None:
     assert page.one("p", class_="empty").text.startswith("Nothing is published here yet.")
 
 
-def test_an_sdk_that_is_none_is_told_and_not_applied(shop: InProcessSite) -> None:
+def test_an_sdk_that_is_none_is_reported_and_not_applied(shop: InProcessSite) -> None:
     page = search(shop, sdk="newest")
     assert len(keys(page)) == 3
     assert page.one("input", id="sdk").attributes["aria-invalid"] == "true"

@@ -143,7 +143,7 @@ def test_a_program_waits_until_the_person_has_set_one_up(tmp_path: Path) -> None
         assert agree(browsing)["code"]
 
 
-def test_whoever_comes_too_late_begins_again(site: InProcessSite, clock: MovableClock) -> None:
+def test_anyone_who_comes_too_late_begins_again(site: InProcessSite, clock: MovableClock) -> None:
     app, _ = add_app(browsing_as(site, "ann"), clock.at.timestamp())
     browsing = begin(site, "ann")
     clock.forward(minutes=4)
@@ -303,7 +303,7 @@ def test_an_account_that_is_closed_has_no_factors_left(site: InProcessSite) -> N
         assert find_factors(connection, 1) == ((), None, 0)
 
 
-def test_a_new_person_is_told_of_it_on_the_account_page(site: InProcessSite) -> None:
+def test_a_new_person_is_informed_of_it_on_the_account_page(site: InProcessSite) -> None:
     a_person(site, "ann")
     browsing = Browsing(site).sign_in("ann")
     browsing.get("/account")

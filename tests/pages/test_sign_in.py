@@ -287,7 +287,7 @@ def test_nobody_ends_the_session_of_somebody_else(tmp_path: Path) -> None:
         assert ann.get("/api/auth/session").status == 200
 
 
-def test_where_registration_is_closed_one_is_told_whom_to_ask(house: InProcessSite) -> None:
+def test_where_registration_is_closed_the_page_names_whom_to_ask(house: InProcessSite) -> None:
     browsing = Browsing(house)
     fields = {"username": "eve", "email": "eve@example.org", "password": PASSWORD}
     for answer in (browsing.get("/join"), browsing.post("/join", fields)):
@@ -339,7 +339,7 @@ def test_an_invitation_to_an_organization_is_answered_on_a_page(
         ("closed", "No account yet? Registration is closed here: ask @ann to have the operator "),
     ],
 )
-def test_whoever_has_the_link_of_an_invitation_is_told_what_to_do(
+def test_anyone_who_has_the_link_of_an_invitation_is_shown_what_to_do(
     tmp_path: Path, registration: str, hint: str
 ) -> None:
     with InProcessSite(tmp_path / "data", registration=registration) as site:

@@ -156,7 +156,7 @@ def test_bytes_that_are_not_those_stated_are_not_kept(sent: bytes, says: str) ->
         assert file.getvalue() == b""
 
 
-def test_a_download_that_breaks_off_begins_anew() -> None:
+def test_a_download_that_breaks_off_starts_over() -> None:
     with scripted_server() as server, Catalog(server.url) as catalog:
         server.on("GET", "/index.js", DROPPED, Scripted(200, b"bytes"))
         file = io.BytesIO()
@@ -216,7 +216,7 @@ def test_a_stream_that_dies_in_the_middle_of_an_event_is_taken_up_again() -> Non
         watching.close()  # type: ignore[attr-defined]
 
 
-def test_missed_changes_are_told() -> None:
+def test_missed_changes_are_reported() -> None:
     gone = Scripted(410, {"error": "Not all changes are kept."})
     for answer in (gone, page(1, 0)):  # Second response: its newest change is older than ours.
         with scripted_server() as server, Catalog(server.url) as catalog:

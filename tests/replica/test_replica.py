@@ -51,7 +51,7 @@ def _fill(node: Node) -> None:
     import_widgets(node, widget_line("acme/clock", versions=[version_line("3.0.0", yanked=True)]))
 
 
-def test_made_anew_it_is_the_same(node: Node) -> None:
+def test_a_rebuild_is_the_same(node: Node) -> None:
     _fill(node)
     before = contents(node.folder.path)
     assert _differences(node) == 0
@@ -66,7 +66,7 @@ def test_made_anew_it_is_the_same(node: Node) -> None:
     assert [len(before[it]) for it in ("keys", "listings", "documents", "scopes")] == [3, 3, 3, 1]
 
 
-def test_made_anew_by_several_processes_it_is_the_same(
+def test_a_rebuild_by_several_processes_is_the_same(
     node: Node, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _fill(node)
@@ -146,7 +146,7 @@ def test_wrong_counts_are_found_and_mended(node: Node) -> None:
         assert _differences(node) == 0
 
 
-def test_one_of_another_format_is_made_anew_at_the_start(node: Node) -> None:
+def test_one_of_another_format_is_rebuilt_at_the_start(node: Node) -> None:
     _fill(node)
     file = node.replica.current()
     with file.writing() as transaction:
@@ -231,7 +231,7 @@ def test_health_says_that_something_cannot_be_shown_yet(
         assert site.get("/api/v1/widgets/acme/new").status == 200
 
 
-def test_a_reader_goes_over_to_one_that_was_made_anew(tmp_path: Path) -> None:
+def test_a_reader_goes_over_to_one_that_was_rebuilt(tmp_path: Path) -> None:
     data, clock = tmp_path / "data", "/api/v1/widgets/acme/clock"
     with InProcessSite(data) as site:
         site.add(widget_line("acme/clock"), widget_line("acme/bell"))
@@ -274,7 +274,7 @@ def test_a_worker_too_far_behind_forgets_all_it_has(
     documents.close()
 
 
-def test_one_of_another_database_is_made_anew(tmp_path: Path) -> None:
+def test_one_of_another_database_is_rebuilt(tmp_path: Path) -> None:
     """A backup contains the database and the bundles; the rest of the folder may be older or
     newer.
     """

@@ -111,7 +111,7 @@ def test_a_small_catalog_has_no_file(node: Node, documents: Documents) -> None:
     assert not node.folder.search_index.exists()
 
 
-def test_changes_since_the_file_was_made_are_taken_in(node: Node, documents: Documents) -> None:
+def test_changes_since_the_file_was_made_are_imported(node: Node, documents: Documents) -> None:
     widgets = _widgets(60)
     _import(node, widgets)
     open_index(documents, node.folder.search_index, least=10)
@@ -125,7 +125,7 @@ def test_changes_since_the_file_was_made_are_taken_in(node: Node, documents: Doc
 
 
 @pytest.mark.parametrize("spoil", ["cut", "noise", "empty", "format", "replica", "mended"])
-def test_a_file_that_does_not_fit_is_made_anew(
+def test_a_file_that_does_not_fit_is_rebuilt(
     node: Node, documents: Documents, spoil: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _import(node, _widgets(60))
@@ -173,7 +173,7 @@ def test_without_room_on_disk_the_index_is_served_from_memory(
     ]
 
 
-def test_while_thousands_are_taken_in_details_are_answered_and_searches_wait(
+def test_while_thousands_are_imported_details_are_answered_and_searches_wait(
     node: Node, documents: Documents
 ) -> None:
     old, new = _widgets(60), _widgets(2_100, prefix="new")
@@ -200,7 +200,9 @@ def test_while_thousands_are_taken_in_details_are_answered_and_searches_wait(
     check_search(catalog, old | new, Search("clock"))
 
 
-def test_whoever_does_not_wait_sees_the_catalog_as_it_was(node: Node, documents: Documents) -> None:
+def test_someone_who_does_not_wait_sees_the_catalog_as_it_was(
+    node: Node, documents: Documents
+) -> None:
     _import(node, _widgets(60))
     catalog = _catalog(node, documents)
 

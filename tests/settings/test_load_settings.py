@@ -47,7 +47,7 @@ def test_what_switches_off(text: str) -> None:
     assert load_settings(environment={"WIDGET_CATALOG_ACCESS_LOG": text}).access_log is False
 
 
-def test_every_fault_is_told_at_once_and_names_where_it_is(tmp_path: Path) -> None:
+def test_every_fault_is_reported_at_once_and_names_where_it_is(tmp_path: Path) -> None:
     file = tmp_path / "catalog.toml"
     file.write_text('workers = "many"\ncolour = "red"\nlog_format = "xml"\n')
     environment = {"WIDGET_CATALOG_PORT": "70000", "WIDGET_CATALOG_PROT": "1"}

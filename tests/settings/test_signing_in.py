@@ -43,5 +43,5 @@ def test_what_can_be_used_is_taken(settings: dict[str, str]) -> None:
         ),
     ],
 )
-def test_what_cannot_is_told(settings: dict[str, str], fault: str) -> None:
+def test_what_cannot_is_reported(settings: dict[str, str], fault: str) -> None:
     assert faults_of(**settings) == [fault]

@@ -118,7 +118,7 @@ def test_a_rate_limit_says_when_to_come_back(tmp_path: Path, path: str) -> None:
     assert health.status_code == 200
 
 
-def test_base_url_and_cdn_base_url_are_what_people_are_told(tmp_path: Path) -> None:
+def test_base_url_and_cdn_base_url_are_what_people_see(tmp_path: Path) -> None:
     data, file = tmp_path / "data", tmp_path / "one.ndjson"
     (tmp_path / "clock.js").write_text("export default 1")
     line = widget_line("acme/clock")

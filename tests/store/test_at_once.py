@@ -217,7 +217,7 @@ def test_so_many_attempts_are_heard_as_may_be(store: Store) -> None:
         }
 
 
-def test_whoever_counts_and_forgives_crosswise_waits_for_nobody_who_waits_for_them(
+def test_anyone_who_counts_and_forgives_crosswise_waits_for_nobody_who_waits_for_them(
     store: Store,
 ) -> None:
     keys = ["a", "b", "c", "d"]
@@ -343,6 +343,6 @@ def test_on_postgresql_nobody_waits_for_a_publisher_but_publishers(store: Store)
             reserve_scope(hasty, "kept")
 
 
-def test_what_the_public_sees_is_not_changed_by_whoever_only_writes(store: Store) -> None:
+def test_what_the_public_sees_is_not_changed_by_anyone_who_only_writes(store: Store) -> None:
     with pytest.raises(ValueError, match=r"Store\.publishing"), store.writing() as tx:
         add_widgets(tx, [(a_widget("acme/first"), 0)])

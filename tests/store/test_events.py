@@ -74,7 +74,7 @@ def test_log_and_feed_tell_the_same_of_a_widget(store: Store, ann: Actor) -> Non
         assert list_entries(connection, "nobody", "clock", 1, 10) == ([], 0)
 
 
-def test_another_text_is_told_in_the_feed_alone(store: Store, ann: Actor) -> None:
+def test_another_text_is_reported_in_the_feed_alone(store: Store, ann: Actor) -> None:
     with store.publishing() as tx:
         add_widget(tx, a_widget("ann/clock", a_version("1.0.0")), ann, PUBLISHED)
     second = msgspec.structs.replace(PUBLISHED, version="2.0.0")
@@ -100,7 +100,7 @@ def test_what_did_not_happen_is_not_told(store: Store, ann: Actor) -> None:
         assert list_entries(connection, None, None, 1, 10) == ([], 0)
 
 
-def test_what_the_public_sees_is_told_of_only_with_the_widget_it_happened_to(store: Store) -> None:
+def test_what_the_public_sees_is_reported_only_with_the_widget_it_happened_to(store: Store) -> None:
     with pytest.raises(TypeError, match="published happens to a widget"), store.publishing() as tx:
         append(tx, COMMAND_LINE, PUBLISHED)
 

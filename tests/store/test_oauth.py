@@ -88,7 +88,7 @@ def test_a_pair_is_found_by_either_secret_until_its_grant_is_ended(
         assert find_access(connection, "access h", now) == (a_grant(ann, "h"), ann)
 
 
-def test_a_rotated_pair_is_good_for_nothing_but_still_known(store: Store, ann: Account) -> None:
+def test_a_rotated_pair_is_invalid_but_still_known(store: Store, ann: Account) -> None:
     now = store.now_ms()
     with store.writing() as tx:
         add_grant(tx, a_grant(ann, "g"))

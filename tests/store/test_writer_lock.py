@@ -96,7 +96,7 @@ def test_reading_waits_for_no_writer(store: Store) -> None:
         assert latest_seq(connection) == 0
 
 
-def test_who_waits_is_told_for_whom(tmp_path: Path) -> None:
+def test_the_waiting_message_names_the_holder(tmp_path: Path) -> None:
     said: list[str] = []
     lock_file = tmp_path / "lock"
     holder, waiter = (

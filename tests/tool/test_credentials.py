@@ -62,14 +62,14 @@ def test_several_catalogs_are_kept_and_the_last_is_meant(credentials: Credential
 
 
 @pytest.mark.parametrize("content", [b"{", b"[]", b"\xff", b'{"catalogs": {"x": 1}}'])
-def test_a_damaged_file_is_told(credentials: Credentials, content: bytes) -> None:
+def test_a_damaged_file_is_reported(credentials: Credentials, content: bytes) -> None:
     credentials.folder.mkdir(parents=True)
     credentials.file.write_bytes(content)
     with pytest.raises(ToolError, match="is damaged"):
         credentials.find(URL)
 
 
-def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(ToolError, match="cannot be written"):
         save(Credentials(tmp_path / "file" / "widget-cli"), URL, ANN)

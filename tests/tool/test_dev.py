@@ -119,7 +119,7 @@ def test_it_says_what_is_wrong_and_ends_where_there_is_no_widget(tmp_path: Path)
     assert (said.code, "There is no widget.json in this folder." in said.err) == (5, True)
 
 
-def test_a_port_that_is_taken_is_told(dev: Dev, tmp_path: Path) -> None:
+def test_a_port_that_is_taken_is_reported(dev: Dev, tmp_path: Path) -> None:
     tool = Tool(tmp_path)
     tool.begin("clock")
     port = dev[1].split(":")[2].rstrip("/")

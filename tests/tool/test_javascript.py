@@ -40,7 +40,7 @@ def faults_of(source: str, check: ModuleCheck = ModuleCheck.FULL) -> list[str]:
         ("a(/[/);", "index.js, line 3, column 5: this regular expression is not closed."),
     ],
 )
-def test_a_syntax_error_is_told_with_its_line_and_column(line: str, told: str) -> None:
+def test_a_syntax_error_is_reported_with_its_line_and_column(line: str, told: str) -> None:
     (fault,) = faults_of(MODULE % line)
     assert fault.splitlines()[0] == told
 

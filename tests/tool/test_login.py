@@ -113,7 +113,7 @@ def test_somebody_elses_state_is_turned_away_and_the_wait_goes_on(
     assert [it.form()["code"] for it in catalog.of("POST", TOKEN)] == ["c1"]
 
 
-def test_a_refusal_in_the_browser_is_told(tool: Tool, catalog: ScriptedServer) -> None:
+def test_a_refusal_in_the_browser_is_reported(tool: Tool, catalog: ScriptedServer) -> None:
     with tool.start("login", "--no-browser") as started:
         asked = address_in(started)
         told = {"error": "access_denied", "error_description": "The person has not agreed."}
@@ -173,7 +173,7 @@ def test_the_wait_ends_after_the_page_was_sent(monkeypatch: pytest.MonkeyPatch) 
         assert written == [403]
 
 
-def test_nobody_coming_is_told() -> None:
+def test_nobody_coming_is_reported() -> None:
     with waiting_for_browser("state") as callback, pytest.raises(ToolError) as caught:
         callback.wait(0.05)
     assert caught.value.exit_code == ExitCode.NOT_SIGNED_IN
@@ -216,7 +216,7 @@ def poll(server: ScriptedServer, *answers: Scripted, **code: int) -> list[float]
     return pauses
 
 
-def test_polling_slows_down_when_it_is_told_to(server: ScriptedServer) -> None:
+def test_polling_slows_down_when_asked_to(server: ScriptedServer) -> None:
     slower = Scripted(400, {"error": "slow_down"})
     pending = Scripted(400, {"error": "authorization_pending"})
     assert poll(server, pending, slower, pending, slower, TOKENS) == [1, 1, 6, 6, 11]
@@ -249,7 +249,7 @@ def test_an_answer_nested_without_end_is_no_catalogs(server: ScriptedServer) -> 
         ),
     ],
 )
-def test_a_code_that_leads_nowhere_is_told(
+def test_a_code_that_leads_nowhere_is_reported(
     server: ScriptedServer, answer: Scripted, sentence: str
 ) -> None:
     with pytest.raises(ToolError, match=re.escape(sentence)) as caught:
@@ -264,7 +264,7 @@ def test_a_tool_that_is_too_old_does_not_sign_in(tool: Tool, catalog: ScriptedSe
     assert tool.run("login", "--device").code == 8
 
 
-def test_a_place_that_is_no_catalog_is_told(tool: Tool, server: ScriptedServer) -> None:
+def test_a_place_that_is_no_catalog_is_reported(tool: Tool, server: ScriptedServer) -> None:
     server.on("GET", "/api/widgets/cli-version", Scripted(404, b"<html>"))
     said = tool.run("login")
     assert said.code == 7

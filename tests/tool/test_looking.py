@@ -157,7 +157,7 @@ def test_pages_are_pointed_out(reader: Tool) -> None:
     assert reader.run("search", "no such thing") == Said(0, "", "No widgets found.\n")
 
 
-def test_info_tells_all_about_a_widget(reader: Tool, service: Service) -> None:
+def test_info_shows_all_about_a_widget(reader: Tool, service: Service) -> None:
     said = reader.run("info", "@home/weather")
     assert (said.code, said.err) == (0, "")
     for line in (

@@ -85,7 +85,7 @@ def test_a_machine_publishes_and_looks_after_a_widget(service: Service, tmp_path
         assert client.get("/api/v1/widgets/ann/clock").status_code == 200
 
 
-def test_what_is_not_allowed_is_told(service: Service, tmp_path: Path) -> None:
+def test_what_is_not_allowed_is_reported(service: Service, tmp_path: Path) -> None:
     ann = machine(service, "ann", tmp_path / "ann")
     bob = machine(service, "bob", tmp_path / "bob")
     ann.begin("clock")

@@ -87,7 +87,7 @@ def test_build_metadata_of_a_version_survives_the_way(
         ("org", "leave", "acme"),
     ],
 )
-def test_wrong_usage_is_told_and_nothing_is_sent(
+def test_wrong_usage_is_reported_and_nothing_is_sent(
     signed_in: Tool, server: ScriptedServer, arguments: tuple[str, ...]
 ) -> None:
     said = signed_in.run(*arguments)
@@ -96,14 +96,14 @@ def test_wrong_usage_is_told_and_nothing_is_sent(
     assert server.asked == []
 
 
-def test_a_scope_that_is_not_yours_is_told(signed_in: Tool, server: ScriptedServer) -> None:
+def test_a_scope_that_is_not_yours_is_reported(signed_in: Tool, server: ScriptedServer) -> None:
     server.on("POST", "/api/widgets/ann/clock/unlist", Scripted(403, {"error": "Not yours."}))
     said = signed_in.run("unlist", "ann/clock")
     assert said.code == 4
     assert said.err.startswith("Error: Not yours.\n       Sign in with an account that")
 
 
-def test_what_stands_in_the_way_is_told_by_the_catalog_and_the_way_out_not_twice(
+def test_what_stands_in_the_way_is_reported_by_the_catalog_and_the_way_out_not_twice(
     signed_in: Tool, server: ScriptedServer
 ) -> None:
     sentence = "ann is the last owner of acme. Make somebody else an owner first."
@@ -230,7 +230,7 @@ def test_a_note_about_an_invitation_is_shown(signed_in: Tool, server: ScriptedSe
 
 
 @pytest.mark.parametrize(("days", "told"), [("1", "1 day;"), ("30", "30 days;")])
-def test_how_long_a_token_is_good_is_told(
+def test_the_lifetime_of_a_token_is_reported(
     signed_in: Tool, server: ScriptedServer, days: str, told: str
 ) -> None:
     server.on("POST", "/api/tokens", Scripted(201, {"id": "t1", "name": "ci", "token": "wct_new"}))

@@ -53,7 +53,7 @@ def test_its_settings_and_examples_are_what_its_schema_says(tmp_path: Path) -> N
     assert all(f"| `{key}` |" in readme for key in schema["properties"])
 
 
-def test_another_template_is_told_of_and_files_in_the_way_are_kept(tmp_path: Path) -> None:
+def test_another_template_is_reported_and_files_in_the_way_are_kept(tmp_path: Path) -> None:
     tool = Tool(tmp_path)
     said = tool.run("init", "clock", "--template", "fancy")
     advice = "Error: There is no template fancy.\n       Choose one of: bare, progress.\n"

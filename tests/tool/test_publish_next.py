@@ -73,7 +73,7 @@ def test_another_style_sheet_is_another_content(
     assert signed_in.run("publish", widget, "--yes").code == 6
 
 
-def test_a_style_sheet_that_is_new_or_changed_is_told(
+def test_a_style_sheet_that_is_new_or_changed_is_reported(
     signed_in: Tool, widget: Path, catalog: ScriptedServer
 ) -> None:
     catalog.on("GET", DETAIL, Scripted(body=published(widget, catalog)))

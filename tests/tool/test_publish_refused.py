@@ -61,7 +61,7 @@ def test_an_upload_that_is_refused_publishes_nothing(
     assert "This upload has ended.\n       Nothing was published. Run the same" in said.err
 
 
-def test_a_store_that_refuses_the_upload_in_its_own_way_is_told(
+def test_a_store_that_refuses_the_upload_in_its_own_way_is_reported(
     signed_in: Tool, widget: Path, catalog: ScriptedServer
 ) -> None:
     catalog.on("PUT", "/put", Scripted(403, b"<Error><Code>AccessDenied</Code></Error>"))
@@ -83,7 +83,7 @@ def test_a_tool_that_is_too_old_stops_before_anything_is_sent(
     assert len(catalog.asked) == 1
 
 
-def test_not_signed_in_is_told_with_the_way_in(
+def test_not_signed_in_is_reported_with_the_way_in(
     tool: Tool, widget: Path, catalog: ScriptedServer
 ) -> None:
     said = tool.run("publish", widget, "--yes")
@@ -110,7 +110,7 @@ def test_a_scope_of_somebody_else_is_refused_before_a_plan_is_shown(
     assert catalog.of("POST", PUBLISH) == []
 
 
-def test_who_may_publish_nowhere_is_told_so(
+def test_who_may_publish_nowhere_is_reported(
     signed_in: Tool, widget: Path, catalog: ScriptedServer
 ) -> None:
     catalog.on("GET", SCOPES, Scripted(body={"scopes": []}))

@@ -72,7 +72,7 @@ def test_a_refused_token_is_renewed_once(signed_in: Tool, server: ScriptedServer
     assert bearers(server) == ["Bearer wco_access-1", "Bearer wco_access-2"]
 
 
-def test_a_token_that_stays_refused_is_told_and_not_tried_for_ever(
+def test_a_token_that_stays_refused_is_reported_and_not_tried_for_ever(
     signed_in: Tool, server: ScriptedServer
 ) -> None:
     server.on("POST", TOKEN, RENEWED)

@@ -19,7 +19,7 @@ LEAST: dict[str, Any] = {
 HEAD = {"scope": "ann", "name": "clock", "displayName": "Clock"}
 
 
-def test_a_version_of_which_little_is_told() -> None:
+def test_a_version_with_few_facts() -> None:
     entry = msgspec.convert(LEAST, VersionEntry)
     assert (entry.yanked, entry.permissions, entry.license) == (False, (), None)
 

@@ -76,7 +76,7 @@ def test_help_speaks_of_no_types(path: tuple[str, ...]) -> None:
     assert not re.search(r"<\w+|list\[|default: \(|\{|int range|None|[<>]=", shown)
 
 
-def test_without_a_catalog_the_way_to_one_is_told(tool: Tool) -> None:
+def test_without_a_catalog_the_way_to_one_is_reported(tool: Tool) -> None:
     said = tool.run("search", "x")
     assert (said.code, said.out) == (2, "")
     assert "Sign in with: widget login URL" in said.err
@@ -85,7 +85,7 @@ def test_without_a_catalog_the_way_to_one_is_told(tool: Tool) -> None:
 @pytest.mark.parametrize(
     "url", ["ftp://x", "https://", "https://a b", "https://u:p@x", "https://x?y", "http://x:99999"]
 )
-def test_an_address_that_is_none_is_told(tool: Tool, url: str) -> None:
+def test_an_address_that_is_none_is_reported(tool: Tool, url: str) -> None:
     said = tool.run("search", "--catalog", url)
     assert said.code == 2
     assert "is not a valid catalog URL" in said.err

@@ -63,7 +63,7 @@ def test_what_may_not_be_repeated_is_sent_once(server: ScriptedServer, fault: Sc
     assert len(server.asked) == 1
 
 
-def test_a_fault_that_lasts_is_told_after_four_attempts(server: ScriptedServer) -> None:
+def test_a_fault_that_lasts_is_reported_after_four_attempts(server: ScriptedServer) -> None:
     server.on("GET", "/x", BUSY)
     with pytest.raises(ToolError, match="cannot be written just now") as caught:
         ask(server, Pauses())
@@ -71,7 +71,7 @@ def test_a_fault_that_lasts_is_told_after_four_attempts(server: ScriptedServer) 
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
-def test_too_many_requests_wait_as_long_as_they_are_told(
+def test_too_many_requests_wait_as_long_as_they_are_asked_to(
     server: ScriptedServer, method: str
 ) -> None:
     limited = Scripted(429, {"error": "Too often."}, {"Retry-After": "7"})
@@ -101,7 +101,7 @@ def test_no_connection_is_tried_again_even_for_what_may_not_be_repeated() -> Non
     assert "connection refused" in caught.value.sentence
 
 
-def test_an_answer_that_does_not_come_is_told(server: ScriptedServer) -> None:
+def test_an_answer_that_does_not_come_is_reported(server: ScriptedServer) -> None:
     server.on("POST", "/x", Scripted(delay_s=0.8))
     with pytest.raises(ToolError, match="the request timed out"):
         ask(server, Pauses(), "POST", is_repeatable=False)
@@ -118,7 +118,7 @@ def test_an_answer_that_does_not_come_is_told(server: ScriptedServer) -> None:
         Scripted(401, b"Proxy says no"),
     ],
 )
-def test_what_no_catalog_says_is_told_so(server: ScriptedServer, strange: Scripted) -> None:
+def test_what_no_catalog_says_is_reported(server: ScriptedServer, strange: Scripted) -> None:
     server.on("GET", "/x", strange)
     with pytest.raises(ToolError, match="does not respond like a Widget Catalog") as caught:
         ask(server, Pauses())
@@ -167,7 +167,7 @@ def test_a_sentence_that_says_what_to_do_gets_no_hint(
     assert (caught.value.sentence, caught.value.hint) == (sentence, "")
 
 
-def test_a_redirect_is_told_and_not_followed(server: ScriptedServer) -> None:
+def test_a_redirect_is_reported_and_not_followed(server: ScriptedServer) -> None:
     server.on("GET", "/x", Scripted(301, b"", {"Location": "https://new.example/x"}))
     with pytest.raises(ToolError, match=r"redirects to https://new\.example/x"):
         ask(server, Pauses())
@@ -223,7 +223,7 @@ def test_a_packed_answer_is_unpacked(server: ScriptedServer, size: int) -> None:
     assert ask(server, Pauses()) == {"x": 1}
 
 
-def test_https_at_a_port_for_http_is_told(server: ScriptedServer) -> None:
+def test_https_at_a_port_for_http_is_reported(server: ScriptedServer) -> None:
     address = server.url.replace("http:", "https:")
     pauses = Pauses()
     with Transport(pause=pauses) as transport, pytest.raises(ToolError) as caught:
@@ -234,7 +234,7 @@ def test_https_at_a_port_for_http_is_told(server: ScriptedServer) -> None:
     assert pauses == []
 
 
-def test_http_at_a_port_for_https_is_told() -> None:
+def test_http_at_a_port_for_https_is_reported() -> None:
     with (
         tls_port() as port,
         Transport(pause=Pauses()) as transport,

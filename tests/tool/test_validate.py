@@ -57,7 +57,7 @@ def test_a_name_that_is_none_is_wrong_usage(tool: Tool, arguments: str) -> None:
     assert list(tool.home.iterdir()) == []
 
 
-def test_all_faults_are_told_at_once(tool: Tool, widget: Path) -> None:
+def test_all_faults_are_reported_at_once(tool: Tool, widget: Path) -> None:
     (widget / "widget.json").write_text('{"name": "Clock", "version": "1", "main": "../x.js"}')
     said = tool.run("validate", widget)
     assert (said.code, said.out) == (5, "")
@@ -287,7 +287,7 @@ def test_a_link_in_a_circle_is_a_fault(tool: Tool, widget: Path) -> None:
     assert "main: index.js cannot be read: " in said.err
 
 
-def test_a_file_where_a_folder_is_meant_is_told(tool: Tool, widget: Path) -> None:
+def test_a_file_where_a_folder_is_meant_is_reported(tool: Tool, widget: Path) -> None:
     file = widget / "widget.json"
     said = tool.run("validate", file)
     assert said == Said(

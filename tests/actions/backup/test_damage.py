@@ -133,7 +133,7 @@ def test_a_file_of_a_folder_that_is_cut_off_is_named(folder: Path, pattern: str)
     assert cut.name in _refused(folder)
 
 
-def test_all_that_is_wrong_is_told_at_once(folder: Path) -> None:
+def test_all_that_is_wrong_is_reported_at_once(folder: Path) -> None:
     first, second, *_ = sorted((folder / "bundles").rglob("*.js"))
     first.unlink()
     second.chmod(0o600)
@@ -205,7 +205,7 @@ def test_a_folder_with_something_in_it_is_never_restored_to(good: Path, tmp_path
     assert (target / "catalog.db").exists()
 
 
-def test_a_restore_that_was_interrupted_begins_anew(good: Path, data: Path, tmp_path: Path) -> None:
+def test_a_restore_that_was_interrupted_starts_over(good: Path, data: Path, tmp_path: Path) -> None:
     target = tmp_path / "data"
     (target / "bundles" / "ab").mkdir(parents=True)
     (target / "bundles" / "ab" / "half.js").write_text("half")

@@ -86,7 +86,7 @@ def _packed(backup: Path) -> list[Path]:
     return sorted((backup / "replica").iterdir())
 
 
-def test_a_start_from_a_backup_makes_nothing_anew(data: Path, backup: Path, tmp_path: Path) -> None:
+def test_a_start_from_a_backup_rebuilds_nothing(data: Path, backup: Path, tmp_path: Path) -> None:
     file = tmp_path / "file.tar.zst"
     back_up_to_file(file, catalog_with_replica_at(data))
 
@@ -210,7 +210,7 @@ def test_what_is_wrong_with_it_is_said_and_is_no_reason_to_refuse(
 
 
 @pytest.mark.parametrize("harm", [_make_older, _exchange])
-def test_one_that_does_not_fit_is_made_anew_by_the_start(
+def test_one_that_does_not_fit_is_rebuilt_by_the_start(
     harm: Callable[[Path], None], data: Path, backup: Path, tmp_path: Path
 ) -> None:
     harm(backup)

@@ -26,7 +26,7 @@ def test_a_code_belongs_to_its_time(at_s: int, code: str) -> None:
         assert find_step(SECRET, way, at_s * 1000) == step
 
 
-def test_a_code_is_good_for_a_step_before_and_after_and_no_longer() -> None:
+def test_a_code_is_valid_for_a_step_before_and_after_and_no_longer() -> None:
     found = [find_step(SECRET, "081804", (1111111109 + late) * 1000) for late in (-60, -30, 30, 60)]
     assert found == [None, 37037036, 37037036, None]
 

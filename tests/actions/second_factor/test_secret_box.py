@@ -35,7 +35,7 @@ def test_without_the_key_or_with_another_nothing_can_be_opened(tmp_path: Path) -
     assert SecretBox(tmp_path / "key").open(sealed) is None
 
 
-def test_a_key_that_cannot_be_made_or_used_is_told(tmp_path: Path) -> None:
+def test_a_key_that_cannot_be_made_or_used_is_reported(tmp_path: Path) -> None:
     with pytest.raises(StoreUnavailable, match="cannot be used"):
         SecretBox(tmp_path / "nowhere" / "key").seal("a secret")
     (tmp_path / "key").write_text("no key")

@@ -87,7 +87,7 @@ def test_a_delta_needs_a_snapshot_of_the_same_catalog_and_scopes(
         make(origin, tmp_path / "d", keys, scopes=["acme"], since=tmp_path / "s")
 
 
-def test_a_damaged_or_missing_bundle_is_told_and_nothing_is_written(
+def test_a_damaged_or_missing_bundle_is_reported_and_nothing_is_written(
     origin: Node, keys: Pair, tmp_path: Path
 ) -> None:
     [stored] = [it for it in origin.bundles.list_stored() if it.size_bytes == 5000]

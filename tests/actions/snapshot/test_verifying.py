@@ -79,7 +79,7 @@ def test_what_was_changed_is_named(origin: Node, keys: Pair, tmp_path: Path) -> 
         assert f"{member.name} are missing" in _faults(broken, keys)
 
 
-def test_all_faults_are_told_at_once(origin: Node, keys: Pair, tmp_path: Path) -> None:
+def test_all_faults_are_reported_at_once(origin: Node, keys: Pair, tmp_path: Path) -> None:
     file = tmp_path / "s"
     make(origin, file, keys)
     content = bytearray(file.read_bytes())
@@ -94,7 +94,7 @@ def test_all_faults_are_told_at_once(origin: Node, keys: Pair, tmp_path: Path) -
     assert all(it.name in faults for it in bundles)
 
 
-def test_another_key_is_told(origin: Node, keys: Pair, tmp_path: Path) -> None:
+def test_another_key_is_reported(origin: Node, keys: Pair, tmp_path: Path) -> None:
     other = Pair(tmp_path / "other")
     make(origin, tmp_path / "s", keys)
 
@@ -126,7 +126,7 @@ def test_a_signature_that_was_taken_out_is_missed(origin: Node, keys: Pair, tmp_
     assert "snapshot.sig is missing" in _faults(tmp_path / "t", None)
 
 
-def test_a_newer_format_is_told(
+def test_a_newer_format_is_reported(
     origin: Node, keys: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("widget_catalog.actions.snapshot.making.FORMAT", 2)
@@ -158,7 +158,7 @@ def test_what_is_shown_of_a_snapshot_holds_no_escape_sequences(field: str) -> No
         decode_header(encode_header(Header(**header)))
 
 
-def test_a_missing_file_and_a_folder_are_told(keys: Pair, tmp_path: Path) -> None:
+def test_a_missing_file_and_a_folder_are_reported(keys: Pair, tmp_path: Path) -> None:
     assert "cannot be read" in _faults(tmp_path / "nowhere", keys)
     assert "is not a file" in _faults(tmp_path, keys)
 

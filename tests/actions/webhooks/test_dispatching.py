@@ -64,7 +64,7 @@ def test_scope_and_types_choose_what_is_sent_in_order(post: Post, receiver: Rece
     }
 
 
-def test_what_is_not_listed_any_more_is_told_without_its_version(
+def test_what_is_not_listed_any_more_is_reported_without_its_version(
     post: Post, receiver: Receiver
 ) -> None:
     post.hook(receiver.url)

@@ -74,7 +74,7 @@ def test_clients_take_turns_so_that_one_does_not_delay_the_others(
     assert max(order.index(len(flood)), order.index(len(flood) + 1)) <= 5
 
 
-def test_more_than_the_pool_takes_are_told_to_come_back(
+def test_more_than_the_pool_takes_are_asked_to_retry(
     built_village: BuiltVillage, tmp_path: Path
 ) -> None:
     with Village(built_village, tmp_path / "d", trust_forwarded_for=True) as village:

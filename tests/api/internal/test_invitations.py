@@ -66,7 +66,7 @@ def test_an_organization_has_a_hundred_open_invitations_at_most(village: Village
     assert village.ann.post(INVITATIONS, body).status == 201
 
 
-def test_an_invitation_by_link_is_for_whoever_has_its_secret_once(village: Village) -> None:
+def test_an_invitation_by_link_is_for_anyone_who_has_its_secret_once(village: Village) -> None:
     made = invite(village, email="eve@elsewhere.example")
     link = made["link"]
     place, _, secret = link.partition("&secret=")
@@ -187,7 +187,7 @@ def test_an_owner_who_was_removed_does_not_come_back_by_an_own_link(village: Vil
 
 
 @pytest.mark.parametrize("role", ["admin", "member"])
-def test_whoever_is_demoted_leaves_no_open_invitations(village: Village, role: str) -> None:
+def test_anyone_who_is_demoted_leaves_no_open_invitations(village: Village, role: str) -> None:
     bob = second_owner(village)
     links = [owner_link(bob, invited_as) for invited_as in ("owner", "admin", "member")]
     kept = owner_link(village.ann)
@@ -198,7 +198,7 @@ def test_whoever_is_demoted_leaves_no_open_invitations(village: Village, role: s
     assert village.eve.post(*kept).status == 200
 
 
-def test_whoever_is_promoted_keeps_their_invitations(village: Village) -> None:
+def test_anyone_who_is_promoted_keeps_their_invitations(village: Village) -> None:
     link = owner_link(village.abe, "member")
     assert village.ann.put(f"{ACME}/members/abe", {"role": "owner"}).status == 200
 
@@ -267,7 +267,7 @@ def test_an_invitation_whose_inviter_lost_the_right_unnoticed_is_not_valid(
         ),
     ],
 )
-def test_whoever_invites_by_e_mail_is_told_what_the_link_cannot_do(
+def test_anyone_who_invites_by_e_mail_is_shown_what_the_link_cannot_do(
     built_village: BuiltVillage, tmp_path: Path, registration: str, note: str | None
 ) -> None:
     with Village(built_village, tmp_path / "d", registration=registration) as village:

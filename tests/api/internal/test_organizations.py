@@ -12,7 +12,7 @@ from widget_catalog.actions.manage_account import set_disabled
 from widget_catalog.domain.clock import iso
 
 
-def test_whoever_makes_an_organization_owns_it_and_may_publish_in_it(village: Village) -> None:
+def test_anyone_who_makes_an_organization_owns_it_and_may_publish_in_it(village: Village) -> None:
     eve = village.eve
     made = eve.post("/api/organizations", {"slug": "eves", "displayName": " Eve’s "})
 
@@ -179,7 +179,7 @@ def test_a_transfer_makes_another_the_owner_and_oneself_an_admin(village: Villag
     )
 
 
-def test_whoever_leaves_takes_their_publishing_with_them(village: Village) -> None:
+def test_anyone_who_leaves_takes_their_publishing_with_them(village: Village) -> None:
     assert told(village.pia.delete(f"{ACME}/members/pia")) == DONE
     assert village.pia.request("acme/clock", "2.0.0").status == 403
     join(village.ann, village.pia, "acme")

@@ -67,7 +67,7 @@ def test_the_passkey_of_somebody_else_is_refused(house: House) -> None:
     assert (answer.status, answer.json()) == (401, NOT_ACCEPTED)
 
 
-def test_a_passkey_alone_signs_in_whoever_it_belongs_to(house: House) -> None:
+def test_a_passkey_alone_signs_in_its_owner(house: House) -> None:
     browser, options = house.ask_for_passkey()
     assert options["userVerification"] == "required"
     assert options.get("allowCredentials", []) == []

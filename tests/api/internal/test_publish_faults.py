@@ -14,7 +14,7 @@ from widget_catalog.store.publishing import list_requests
 SMALL, LARGE = {"w": 1, "h": 1}, {"w": 4, "h": 2}
 
 
-def test_all_faults_are_told_at_once_and_each_once(quiet_village: Village) -> None:
+def test_all_faults_are_reported_at_once_and_each_once(quiet_village: Village) -> None:
     body = request_body(
         "ann/Clock",
         "v1",
@@ -91,7 +91,7 @@ def test_all_faults_are_told_at_once_and_each_once(quiet_village: Village) -> No
         ({"action": None}, "action: must be request, check or confirm."),
     ],
 )
-def test_what_is_wrong_with_a_request_is_told(
+def test_what_is_wrong_with_a_request_is_reported(
     quiet_village: Village, change: dict[str, Any], fault: str
 ) -> None:
     answer = quiet_village.ann.post(PUBLISH, request_body("ann/new") | change)

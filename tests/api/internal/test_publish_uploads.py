@@ -123,7 +123,7 @@ def test_what_ends_takes_nothing_along_that_others_have(village: Village) -> Non
         lambda url, other: f"{url}&signature=00&expires=1",
     ],
 )
-def test_a_tampered_upload_address_is_good_for_nothing(
+def test_a_tampered_upload_address_is_invalid(
     quiet_village: Village, tamper: Callable[[str, str], str]
 ) -> None:
     ann = quiet_village.ann

@@ -74,7 +74,7 @@ def test_registering_ends_the_session_that_was_brought_along(open_village: Villa
     assert ann.get("/api/auth/session").status == 401
 
 
-def test_whoever_registers_is_signed_in_and_may_publish(open_village: Village) -> None:
+def test_anyone_who_registers_is_signed_in_and_may_publish(open_village: Village) -> None:
     answer = register(open_village.site)
 
     body = answer.json()
@@ -104,7 +104,7 @@ def test_whoever_registers_is_signed_in_and_may_publish(open_village: Village) -
     )
 
 
-def test_all_faults_are_told_at_once(open_village: Village) -> None:
+def test_all_faults_are_reported_at_once(open_village: Village) -> None:
     answer = register(open_village.site, "Zoë", email="zoe", password="short")
 
     assert answer.status == 400
@@ -116,7 +116,9 @@ def test_all_faults_are_told_at_once(open_village: Village) -> None:
 
 
 @pytest.mark.parametrize("name", ["ann", "acme", "kept"])
-def test_a_name_that_is_taken_is_refused_whoever_has_it(open_village: Village, name: str) -> None:
+def test_a_name_that_is_taken_is_refused_no_matter_who_has_it(
+    open_village: Village, name: str
+) -> None:
     reserve_scope(open_village.site.node.store, "kept")
 
     answer = register(open_village.site, name, email="new@example.org")
@@ -163,7 +165,7 @@ def test_nobody_learns_from_registering_whether_an_e_mail_address_has_an_account
     assert open_village.ann.get("/api/auth/session").json()["email"] == "ann@example.org"
 
 
-def test_the_operator_is_told_that_an_address_has_an_account(open_village: Village) -> None:
+def test_the_operator_is_informed_that_an_address_has_an_account(open_village: Village) -> None:
     with pytest.raises(Conflict, match="There is an account with the e-mail address ANN@"):
         create_account(open_village.site.node.store, "zoe", "ANN@Example.org", PASSWORD)
 

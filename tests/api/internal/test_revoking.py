@@ -149,7 +149,7 @@ def test_revoked_bytes_cannot_be_published_again(village: Village) -> None:
     )
 
 
-def test_an_unlisted_widget_is_still_told_of(village: Village) -> None:
+def test_an_unlisted_widget_is_still_reported(village: Village) -> None:
     village.olly.post(f"{VERSION}/revoke", REASON)
     village.ann.post(f"{CLOCK}/unlist", {"reason": "Moved."})
 
@@ -185,7 +185,7 @@ def test_doctor_is_content_and_moves_what_a_crash_left_in_place(village: Village
     assert len(stored_files(village)) == 1
 
 
-def test_the_replica_made_anew_knows_it(village: Village) -> None:
+def test_a_rebuilt_replica_knows_it(village: Village) -> None:
     village.olly.post(f"{VERSION}/revoke", REASON)
     before = village.site.get(REVOCATIONS).body
 

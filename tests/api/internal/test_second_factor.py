@@ -67,7 +67,7 @@ def test_a_code_works_once(house: House) -> None:
     assert house.begin()[0].post(FACTOR, {"code": earlier}).json() == WRONG
 
 
-def test_guesses_are_few_whoever_makes_them_and_counted_before_they_are_checked(
+def test_guesses_are_few_no_matter_who_makes_them_and_counted_before_they_are_checked(
     house: House,
 ) -> None:
     half, _ = house.begin()

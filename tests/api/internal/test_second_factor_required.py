@@ -159,7 +159,7 @@ def test_of_whom_it_is_required(
         assert told == wanted
 
 
-def test_whoever_becomes_an_owner_needs_one_from_then_on(
+def test_anyone_who_becomes_an_owner_needs_one_from_then_on(
     built_village: BuiltVillage, tmp_path: Path
 ) -> None:
     with Village(built_village, tmp_path / "data", second_factor_required="owners") as village:

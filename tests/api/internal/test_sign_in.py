@@ -67,7 +67,7 @@ def test_every_sign_in_has_a_secret_of_its_own_whatever_cookie_came_along(villag
     assert secret_of(again) != answer.headers["set-cookie"].split("; ")[0].partition("=")[2]
 
 
-def test_wrong_user_and_wrong_password_cannot_be_told_apart(village: Village) -> None:
+def test_wrong_user_and_wrong_password_cannot_be_distinguished(village: Village) -> None:
     set_disabled(village.site.node.store, "mia", is_disabled=True)
     answers = [
         try_password(village.site, username, password)

@@ -98,7 +98,7 @@ def test_a_program_cannot_confirm_for_its_person(village: Village) -> None:
     assert claim(program, asked).status == 202
 
 
-def test_whoever_signed_in_long_ago_confirms_first_that_it_is_them(village: Village) -> None:
+def test_anyone_who_signed_in_long_ago_confirms_first_that_it_is_them(village: Village) -> None:
     ann = Browsing(village.site).sign_in("ann")
     village.clock.forward(minutes=10)
     asked = request(with_oauth(village.ann))

@@ -65,7 +65,7 @@ def test_a_token_lasts_as_long_as_was_said_and_ninety_days_otherwise(village: Vi
     assert usual.get("/api/widgets/scopes").status == 401
 
 
-def test_whoever_signed_in_long_ago_makes_no_token(village: Village) -> None:
+def test_anyone_who_signed_in_long_ago_makes_no_token(village: Village) -> None:
     """A session that was left open, or stolen, does not become a token that lasts for a year."""
     village.clock.forward(minutes=10)
 
@@ -127,7 +127,7 @@ def test_a_revoked_token_opens_nothing_at_once(village: Village) -> None:
     ]
 
 
-def test_when_a_token_was_used_is_told_within_minutes(village: Village) -> None:
+def test_when_a_token_was_used_is_reported_within_minutes(village: Village) -> None:
     machine = with_token(village.eve)
     used = village.clock.at
     machine.get("/api/widgets/scopes")
@@ -179,7 +179,7 @@ def test_what_cannot_be_a_token_is_refused(
     assert answer.json()["error"].startswith(sentence)
 
 
-def test_all_faults_are_told_at_once(quiet_village: Village) -> None:
+def test_all_faults_are_reported_at_once(quiet_village: Village) -> None:
     body = {"name": "", "actions": [], "scopes": ["A", "B"], "widgets": ["C/d"], "expiresInDays": 0}
 
     told = quiet_village.ann.post(TOKENS, body).json()["error"]

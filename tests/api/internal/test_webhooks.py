@@ -84,7 +84,7 @@ def test_whose_they_are_decides_who_manages_them(village: Village) -> None:
         assert person.post(f"/api/webhooks/{of_acme}/rotate").status == 404
 
 
-def test_whoever_is_no_owner_any_more_manages_nothing(village: Village) -> None:
+def test_anyone_who_is_no_owner_any_more_manages_nothing(village: Village) -> None:
     hook = add(village.ann, "acme")["id"]
     given = village.ann.post("/api/organizations/acme/transfer", {"username": "abe"})
     assert given.status == 200
@@ -159,7 +159,7 @@ def test_those_of_a_closed_account_end_and_those_of_a_disabled_one_rest(village:
         ({"url": URL, "scope": "nobody"}, 403, "nobody"),
     ],
 )
-def test_what_is_wrong_is_told(
+def test_what_is_wrong_is_reported(
     quiet_village: Village, body: dict[str, Any], status: int, told: str
 ) -> None:
     answer = quiet_village.ann.post("/api/webhooks", body)

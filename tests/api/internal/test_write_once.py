@@ -345,7 +345,7 @@ def test_nothing_that_is_sent_changes_a_published_version(village: Village) -> N
     assert village.site.get("/cdn/@ann/clock/1.0.0/index.js").body == BUNDLE
 
 
-def test_a_request_is_held_against_what_is_published_when_it_is_confirmed(
+def test_a_request_is_compared_with_what_is_published_when_it_is_confirmed(
     village: Village,
 ) -> None:
     """The other one was published after this request was created."""
