@@ -16,6 +16,7 @@ from .documents import Reading
 from .file import ReplicaFile, faults_named
 from .integrity import are_scopes_intact
 from .listings import decode_listing
+from .mapped_memory import release_mapped
 from .records import (
     KEY,
     LISTED,
@@ -56,6 +57,7 @@ def check_replica(
         found.damaged += [it.sentence for it in some.damaged.values()]
         if wrong := _differences(replica.current(), some.intact):
             found.mended += _confirmed(store, replica, list(wrong))
+        release_mapped(replica.path)
         progress(len(some.intact) + len(some.damaged))
     found.mended += _check_tables(store, replica)
     if found.mended:

@@ -16,6 +16,7 @@ import msgspec
 from ..domain.errors import StoreUnavailable
 from . import child
 from .file import ReplicaFile, find_current, make_current
+from .mapped_memory import released_meanwhile
 from .rows import FeedEntry
 
 _DONE, _FAILED = 0, 1
@@ -77,7 +78,8 @@ def _send(path: Path, reading: int, writing: int) -> int:
         facts = ReplicaFacts(file.id, state.format, widgets, path.stat().st_size, state.applied)
         os.write(writing, msgspec.json.encode(facts) + b"\n")
         # Includes free pages, because that follows no page.
-        file.environment.copyfd(writing)
+        with released_meanwhile(path.parent):
+            file.environment.copyfd(writing)
     except Exception:
         return _FAILED  # Prints nothing, because the parent may have ended.
     return _DONE
