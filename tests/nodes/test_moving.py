@@ -112,16 +112,25 @@ class SlowBundles(LocalBundles):
         return super().put(source, sha256_hash, kind)
 
 
-def test_bundles_do_not_wait_for_each_other(tmp_path: Path) -> None:
+@pytest.fixture
+def demo(tmp_path: Path) -> Iterator[Place]:
+    """The demo catalog on the local disk."""
     data = tmp_path / "data"
     assert widget_catalog("import", DEMO_FOLDER / "catalog.ndjson", "--data", data).code == 0
     store = open_to_read(data, Backends())
-    box = SecretBox(data / "second-factor.key")
+    yield Place(store, LocalBundles(data / "bundles"), SecretBox(data / "second-factor.key"))
+    store.close()
+
+
+def _move_bundles(source: Place, target: LocalBundles) -> int:
+    there = source._replace(bundles=target)
+    return move_bundles(source, there, lambda *_: nullcontext(lambda _: None))
+
+
+def test_bundles_do_not_wait_for_each_other(demo: Place, tmp_path: Path) -> None:
     (tmp_path / "slow").mkdir()
     slow = SlowBundles(tmp_path / "slow")
-    here = Place(store, LocalBundles(data / "bundles"), box)
-    files = move_bundles(here, Place(store, slow, box), lambda *_: nullcontext(lambda _: None))
-    store.close()
+    files = _move_bundles(demo, slow)
     assert slow.most > 1
     assert len([*slow.list_stored()]) == files
 
@@ -137,19 +146,12 @@ class VanishingBundles(LocalBundles):
         return super().open(sha256_hash, kind, start, stop)
 
 
-def test_a_target_that_becomes_unreachable_is_not_called_incomplete(tmp_path: Path) -> None:
-    data = tmp_path / "data"
-    assert widget_catalog("import", DEMO_FOLDER / "catalog.ndjson", "--data", data).code == 0
-    store = open_to_read(data, Backends())
-    box = SecretBox(data / "second-factor.key")
+def test_a_target_that_becomes_unreachable_is_not_called_incomplete(
+    demo: Place, tmp_path: Path
+) -> None:
     (tmp_path / "gone").mkdir()
-    here = Place(store, LocalBundles(data / "bundles"), box)
-    there = Place(store, VanishingBundles(tmp_path / "gone"), box)
-
     with pytest.raises(BundlesDown):
-        move_bundles(here, there, lambda *_: nullcontext(lambda _: None))
-
-    store.close()
+        _move_bundles(demo, VanishingBundles(tmp_path / "gone"))
 
 
 def test_a_target_that_holds_another_catalog_is_refused(

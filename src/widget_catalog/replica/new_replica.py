@@ -31,7 +31,7 @@ _log = structlog.get_logger("widget_catalog.replica")
 
 
 class NewReplica:
-    """Never an error: without it, the next `apply` reads the changes from the store."""
+    """Errors are logged, not raised: without it, `apply` reads the changes from the store."""
 
     def __init__(
         self,
@@ -55,11 +55,10 @@ class NewReplica:
         self._bytes = 0
         self._highest_id = 0
         self._latest_seq = 0
-        self._is_usable = True
         self._is_open = True
 
     def add(self, batch: PreparedBatch) -> None:
-        if not self._is_usable:
+        if not self._is_open:
             return
         self._latest_seq, prepared = batch
         try:
@@ -72,7 +71,7 @@ class NewReplica:
             self._give_up(fault)
 
     def complete(self, connection: Snapshot) -> None:
-        if not self._is_usable:
+        if not self._is_open:
             return
         try:
             self._flush()
@@ -85,7 +84,7 @@ class NewReplica:
             self._give_up(fault)
 
     def use(self) -> None:
-        if not self._is_usable:
+        if not self._is_open:
             return
         try:
             make_current(self._file.path)
@@ -96,13 +95,13 @@ class NewReplica:
             self.close()
 
     def close(self) -> None:
-        self._is_usable = False
-        if self._is_open:
-            self._is_open = False
-            self._new, self._again = [], {}
-            self._file.close()
-            remove_others(self._file.path.parent)
-            self._held.close()
+        if not self._is_open:
+            return
+        self._is_open = False
+        self._new, self._again = [], {}
+        self._file.close()
+        remove_others(self._file.path.parent)
+        self._held.close()
 
     def _give_up(self, fault: StoreUnavailable) -> None:
         _log.warning("The read model is updated after the import.", fault=fault.message)
