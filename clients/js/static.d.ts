@@ -9,5 +9,5 @@ export function catalogFetch(
   options?: { fetch?: typeof globalThis.fetch },
 ): typeof globalThis.fetch;
 
-/** How a search compares texts: Unicode NFKC, then case folding. */
+/** How a search compares texts: without case, accents and width; vectors/folding.json has the rule. */
 export function normal(text: string): string;

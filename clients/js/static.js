@@ -310,11 +310,15 @@ const BLANK = "[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029
 const BLANKS = new RegExp(BLANK, "u");
 const OUTER_BLANKS = new RegExp(`^${BLANK}|${BLANK}$`, "gu");
 
-/** Normal form for comparing: NFKC, then case folding, for which JavaScript has no function. */
+/**
+ * Normal form for comparing: NFKD, without combining marks, NFKC, then case folding, for which
+ * JavaScript has no function.
+ */
 export function normal(text) {
   // Upper case unifies what lower case keeps separate (ß and ss); except for the dotless i.
   const folded = (it) => (it === "ı" ? it : it.toLowerCase().toUpperCase().toLowerCase());
-  return Array.from(text.normalize("NFKC"), folded).join("").replaceAll("ς", "σ");
+  const plain = text.normalize("NFKD").replace(/[\u0300-\u036f]+/g, "").normalize("NFKC");
+  return Array.from(plain, folded).join("").replaceAll("ς", "σ");
 }
 
 function identity(version) {

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from widget_contract.addresses import SEARCH, detail_path
 from widget_contract.errors import InvalidName
+from widget_contract.folding import fold
 from widget_contract.names import Scope, WidgetName
 from widget_contract.semver import SemVer, is_compatible
 
@@ -176,4 +177,4 @@ def _ratio(wanted: str, name: str) -> float:
 
 
 def _plain(text: str) -> str:
-    return re.sub(r"[\s-]+", " ", text.casefold().removeprefix("@")).strip()
+    return re.sub(r"[\s-]+", " ", fold(text).removeprefix("@")).strip()

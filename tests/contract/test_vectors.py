@@ -13,6 +13,7 @@ import widget_contract
 from widget_contract import wire
 from widget_contract.addresses import detail_path, file_path, parse_file_path
 from widget_contract.errors import InvalidManifest, InvalidName
+from widget_contract.folding import fold
 from widget_contract.manifests import Manifest, parse_manifest
 from widget_contract.names import Scope, WidgetName
 from widget_contract.semver import InvalidRange, InvalidVersion, Range, SemVer, is_compatible
@@ -42,7 +43,7 @@ def test_every_file_is_described_and_has_cases() -> None:
     files = {it.name for it in FOLDER.glob("*.json")}
     readme = (FOLDER / "README.md").read_text(encoding="utf-8")
     assert {
-        f"{it}.json" for it in "names versions ranges manifests addresses wire".split()
+        f"{it}.json" for it in "names versions ranges manifests addresses wire folding".split()
     } == files
     for file in files:
         assert f"`{file}`" in readme
@@ -139,6 +140,11 @@ def test_addresses() -> None:
         assert detail_path(it["scope"], it["name"]) == it["detail"]
         assert parse_file_path(it["style"]) == (*version, "css")
     assert [parse_file_path(it) for it in addresses["notFiles"]] == [None] * 5
+
+
+def test_folding() -> None:
+    for it in read("folding")["cases"]:
+        assert fold(it["text"]) == it["folded"], it
 
 
 def test_every_shape_of_the_wire_has_an_example_in_its_order() -> None:

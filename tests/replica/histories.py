@@ -30,6 +30,7 @@ from widget_contract.names import Scope, WidgetName
 TOKENS = [
     "a", "A", "b", "ab", "ba", "aa", "ｂ", "Ａ", "ß", "ss", "ẞ", "s", "ſ", "İ", "i", "ı", "\u0307",
     "\u0301", "e", "é", "ﬁ", "f", "K", "k", "Å", "å", "ｶ\uff9e", "ガ", "%", "_", "-", "\U0010ffff",
+    "¨", "\u034f", "й", "Ά",
     " ", " ", " ", "  ", "\u3000", "\u00a0", "\t", "\n", "\x1f",
 ]  # fmt: skip
 KEYS = [(scope, name) for scope in ("a", "a-b", "a0", "b") for name in ("a", "a-", "a0", "b", "ba",

@@ -80,7 +80,9 @@ def _oracle(widgets: dict[Key, Shown], search: Search) -> dict[str, Any]:
 def _rank(widget: Shown, q: str) -> int | None:
     """1 to 5, or None if the widget does not match."""
     name, text = _normal(widget.display_name), _normal(widget.description or "")
-    terms = [_normal(term) for term in q.split()]
+    terms = _normal(q).split()
+    if not terms:  # Only marks or white space: as without q.
+        return 0
     if not all(term in name or term in text for term in terms):
         return None
     if name == _normal(q):
@@ -93,4 +95,6 @@ def _rank(widget: Shown, q: str) -> int | None:
 
 
 def _normal(text: str) -> str:
-    return normalize("NFKC", text).casefold()
+    """Written from the contract, without the code under test."""
+    without_marks = [it for it in normalize("NFKD", text) if not "\u0300" <= it <= "\u036f"]
+    return normalize("NFKC", "".join(without_marks)).casefold()

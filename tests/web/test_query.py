@@ -6,8 +6,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from widget_catalog.domain.errors import InvalidQuery
-from widget_catalog.replica.search.words import normal
 from widget_catalog.web.public.query import parse_search
+from widget_contract.folding import fold
 from widget_contract.names import is_name
 
 characters = st.characters(exclude_categories=["Cs"])
@@ -18,7 +18,7 @@ def test_any_text_comes_through_percent_encoding(text: str) -> None:
     for encode in (quote, quote_plus, lambda it: quote(it, safe=""), _every_byte):
         wanted = parse_search(f"q={encode(text)}&scope={encode(text)}")
 
-        assert wanted.query.text == normal(text.strip())
+        assert wanted.query.text == fold(text.strip())
         assert wanted.query.scope == (text if is_name(text) else "-")
 
 

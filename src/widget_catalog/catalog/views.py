@@ -5,13 +5,13 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import msgspec
 
+from widget_contract.folding import fold
 from widget_contract.names import is_name
 from widget_contract.semver import SemVer
 from widget_contract.wire import SearchResults, Stats, WidgetDetail, WidgetSummary
 from widget_contract.wire_running import RevokedState
 
 from ..replica.search.index import Query
-from ..replica.search.words import normal
 from .catalog import BundleRef, Catalog
 from .large_content import AnyContent
 
@@ -83,7 +83,7 @@ class Views:
 
     def list_like(self, text: str, most: int) -> tuple[WidgetSummary, ...]:
         """Widgets with names similar to a text without results."""
-        return _decode_summaries(self._catalog.like(normal(text), most))
+        return _decode_summaries(self._catalog.like(fold(text), most))
 
     def permissions(self) -> list[str]:
         """All permissions that widgets need, most frequent first."""

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from pyroaring import BitMap
 
+from widget_contract.folding import fold
 from widget_contract.semver import SemVer
 
 from ..cache import ByteBoundedCache
@@ -24,7 +25,7 @@ from .facets import Facets
 from .parts import IndexParts, build_parts
 from .popularity import Mark, Place, Popularity
 from .texts import Texts, starting_with
-from .words import Words, normal
+from .words import Words
 
 _REMEMBERED_BYTES = 16 << 20
 # Memory of three sets and their term, besides the members and the text.
@@ -50,7 +51,7 @@ class Order(StrEnum):
 
 
 class Query(NamedTuple):
-    """A search query. The text is in normal form; an empty one matches all.
+    """A search query. The text is folded; an empty one matches all.
 
     `runs_on`: a version that is not yanked admits this SDK. `permission`: the latest version
     requires it.
@@ -207,7 +208,7 @@ class SearchIndex:
         return self._facets.permissions(self._all)
 
     def list_like(self, text: str, most: int) -> list[int]:
-        """The numbers of listed widgets with names similar to this text, in normal form."""
+        """The numbers of listed widgets with names similar to this folded text."""
         from rapidfuzz import fuzz, process  # Few searches find nothing.
 
         keys = [it.decode() for it in self._keys[:_MAX_COMPARED]]
@@ -274,11 +275,11 @@ class SearchIndex:
 
     def _add(self, row: ListingRow) -> None:
         ordinal = len(self._old_ids) + len(self._new_keys)
-        key = normal(row.display_name)
+        key = fold(row.display_name)
         self._new_keys.append(key)
         self._new_ordinals[row.id] = ordinal
         self._names.add(key, ordinal)
-        self._descriptions.add(normal(row.description), ordinal)
+        self._descriptions.add(fold(row.description), ordinal)
         self._new_version_counts.append(row.version_count)
         self._versions += row.version_count
         self._scopes.add(row.scope, ordinal)

@@ -5,12 +5,12 @@ from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 
+from widget_contract.folding import fold
 from widget_contract.names import is_name
 from widget_contract.semver import InvalidVersion, SemVer
 
 from ...domain.errors import InvalidQuery
 from ...replica.search.index import Query
-from ...replica.search.words import normal
 
 _MAX_Q_CHARACTERS = 256
 _DEFAULT_LIMIT = 20
@@ -112,7 +112,7 @@ def _text(q: str) -> str:
         raise InvalidQuery(
             f"q is {len(q)} characters long; at most {_MAX_Q_CHARACTERS} are searched for."
         )
-    return normal(q)
+    return fold(q)
 
 
 def _scope(value: str | None) -> str | None:

@@ -3,6 +3,7 @@
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
+from widget_contract.folding import fold
 from widget_contract.names import is_name
 from widget_contract.semver import InvalidVersion, SemVer
 from widget_contract.wire import WidgetSummary
@@ -10,7 +11,6 @@ from widget_contract.wire import WidgetSummary
 from ....catalog.large_content import AnyContent
 from ....catalog.views import Views
 from ....replica.search.index import Order, Query
-from ....replica.search.words import normal
 from .rendered_pages import RenderedPages
 
 _PER_PAGE = 20
@@ -93,7 +93,7 @@ class SearchPage:
         asked = parse_search_form(query_string)
         sdk = parse_sdk(asked.sdk) if asked.sdk else None
         query = Query(
-            normal(asked.q),
+            fold(asked.q),
             # An invalid scope matches nothing.
             (asked.scope if is_name(asked.scope) else "-") if asked.scope else None,
             asked.official or None,
@@ -138,7 +138,7 @@ class SearchPage:
     def _near(self, asked: SearchForm) -> tuple[WidgetSummary, ...]:
         """Suggestions; without the filters, if these exclude everything."""
         if asked.has_filter:
-            query = Query(normal(asked.q))
+            query = Query(fold(asked.q))
             return self._views.search(query, None, 1, _SUGGESTED).read().widgets
         text = asked.q.rpartition("/")[2]
         return self._views.list_like(text, _SUGGESTED) if text else ()
