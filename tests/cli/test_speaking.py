@@ -17,6 +17,7 @@ import pytest
 import typer
 
 from support.commands import Said, loaded_by, modules_loaded_by, widget_catalog
+from support.ending import EndingProcess
 from support.folders import filled_folder
 from support.service import clean_environment
 from support.widgets import ndjson, widget_line
@@ -190,21 +191,20 @@ def test_with_standard_output_closed_a_command_works_as_usual(data: Path) -> Non
 
 
 def test_it_can_be_interrupted_and_then_says_little(data: Path) -> None:
-    with subprocess.Popen(
+    with EndingProcess(
         [*_COMMAND, "import", "-", "--data", str(data)],
         stdin=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=clean_environment(),
     ) as process:
         assert process.stdin is not None
-        assert process.stderr is not None
         # More than the pipe's buffer: once it is written, the import is running.
         process.stdin.write(ndjson(*[widget_line(f"new/w{i}") for i in range(1_000)]))
         process.stdin.flush()
         process.send_signal(signal.SIGINT)
-        said = process.stderr.read().decode()
-        assert process.wait(60) == 130
-    assert "Traceback" not in said
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert b"Traceback" not in said
     stats = widget_catalog("stats", "--data", data)
     assert '"widgets":3000,' in stats.out
 

@@ -1,5 +1,7 @@
 """`./dev test` and `./dev lint`: what runs, and what determines the exit code."""
 
+import signal
+
 import pytest
 
 from support.dev_project import DevProject
@@ -78,3 +80,12 @@ def test_a_command_that_is_unknown_shows_the_help(project: DevProject) -> None:
 
     assert done.returncode == 1
     assert done.stderr.startswith("Unknown command: ./dev tests\n\nUsage: ./dev COMMAND")
+
+
+def test_ctrl_c_ends_what_runs_even_if_it_was_ignored_at_the_start(ready: DevProject) -> None:
+    """As with `nohup ./dev test &`, and on some CI runners."""
+    ignoring = ["/bin/sh", "-c", 'trap "" INT; exec "$@"', "sh"]
+    interrupted = ["run", "sh", "-c", "kill -INT $$; echo It was ignored."]
+    with ready.start(*interrupted, through=ignoring) as process:
+        out, _ = process.communicate(timeout=60)
+    assert (out, process.returncode) == ("", -signal.SIGINT)

@@ -4,10 +4,12 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from requirements.install import PROJECTS
+
+from support.ending import EndingProcess
 
 ROOT = Path(__file__).parents[2]
 
@@ -58,9 +60,11 @@ class DevProject:
         path.write_text(text)
         path.chmod(0o755)
 
-    def start(self, *arguments: str, **environment: str) -> "subprocess.Popen[str]":
-        return subprocess.Popen(
-            [sys.executable, self.folder / "dev", *arguments],
+    def start(
+        self, *arguments: str, through: Sequence[str] = (), **environment: str
+    ) -> EndingProcess[str]:
+        return EndingProcess(
+            [*through, sys.executable, self.folder / "dev", *arguments],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

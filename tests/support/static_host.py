@@ -10,6 +10,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from support.ending import EndingProcess
+
 PAGE = Path(__file__).parents[2] / "docs" / "import-and-export.md"
 _CONFIG = """
 daemon off;
@@ -58,13 +60,14 @@ def static_host(root: Path, port: int, state: Path) -> Iterator[str]:
     config = state / "nginx.conf"
     user = "user root;" if os.geteuid() == 0 else ""
     config.write_text(_CONFIG.format(state=state, user=user, server=example(root, port)))
-    process = subprocess.Popen([program, "-c", str(config), "-p", str(state)])
-    try:
+    command = [program, "-c", str(config), "-p", str(state)]
+    with EndingProcess[bytes](command) as process:
         _wait_for(port, process)
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        process.terminate()
-        process.wait()
+        try:
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            process.terminate()
+            process.wait(30)
 
 
 def _wait_for(port: int, process: "subprocess.Popen[bytes]") -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 
 from support.commands import Said
+from support.ending import EndingProcess
 from support.preloaded import run_module
 from widget_cli.widget_folder import PLACEHOLDER_DESCRIPTION
 
@@ -61,9 +62,9 @@ class Tool:
         manifest.write_text(manifest.read_text().replace(PLACEHOLDER_DESCRIPTION, DESCRIPTION))
         return self.home / name
 
-    def start(self, *arguments: str | Path) -> subprocess.Popen[str]:
+    def start(self, *arguments: str | Path) -> EndingProcess[str]:
         """Start a command that waits for something."""
-        return subprocess.Popen(
+        return EndingProcess(
             self.command(*arguments),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
