@@ -241,7 +241,7 @@ def serve(
         on_wait=report,
         on_outage=warn_of_outage,
     )
-    warn_of_settings(settings)
+    warn_of_settings(settings, config)
     for sentence in check_start(node):
         say.print(f"[yellow]Repaired:[/] {escape(sentence)}")
     if demo and is_empty(node):

@@ -26,9 +26,13 @@ _DATABASE_RULE = (
 )
 _SECRET_LENGTH = 32
 _SECRET_RULE = (
-    f"must have {_SECRET_LENGTH} characters or more if database is set, without spaces, and be "
-    "the same on every node. Create one with: openssl rand -hex 32"
+    f"must have {_SECRET_LENGTH} characters or more if database is set, without spaces, be random, "
+    "not a short text repeated or a few different characters, and be the same on every node. "
+    "Create one with: openssl rand -hex 32"
 )
+# Random secrets have more: 32 hexadecimal digits, for example, about 14 different characters.
+_LEAST_DIFFERENT = 8
+_LEAST_UNREPEATED = 16
 _LOG_FORMATS = ("console", "json")
 _REGISTRATION = ("closed", "invitation", "open")
 _LOG_LEVELS = ("debug", "info", "warning", "error")
@@ -58,6 +62,7 @@ def check_values(values: Mapping[str, Any], given: Mapping[str, tuple[Any, str]]
         ("max_new_widgets_per_day", 0, 1 << 40),
         ("max_versions_per_hour", 0, 1 << 40),
         ("max_bytes_per_day", 0, 1 << 60),
+        ("max_changes_per_hour", 0, 1 << 40),
         ("max_open_requests", 0, 1 << 40),
         ("max_parallel_uploads", 0, 1 << 40),
         ("max_webhooks", 0, 1 << 40),
@@ -119,7 +124,8 @@ def check_values(values: Mapping[str, Any], given: Mapping[str, tuple[Any, str]]
         require("database", _is_postgresql(values["database"]), _DATABASE_RULE)
         secrets = values["secret_key"].split()
         is_long = bool(secrets) and all(len(it) >= _SECRET_LENGTH for it in secrets)
-        require("secret_key", is_long, _SECRET_RULE)
+        # Old secrets may be weak: they are there to be replaced.
+        require("secret_key", is_long and not _is_guessable(secrets[0]), _SECRET_RULE)
     require("service_name", bool(values["service_name"].strip()), "must not be empty.")
     if values["rate_limit"]:
         from limits import parse_many  # Slow to load, so only imported if there is a limit.
@@ -130,6 +136,12 @@ def check_values(values: Mapping[str, Any], given: Mapping[str, tuple[Any, str]]
             amounts = [0]
         require("rate_limit", min(amounts) > 0, "must be like 300/minute or 10/second.")
     return faults
+
+
+def _is_guessable(secret: str) -> bool:
+    """Whether it has few different characters, or repeats a short text."""
+    repeats = any(secret[it:] == secret[:-it] for it in range(1, _LEAST_UNREPEATED))
+    return repeats or len(set(secret)) < _LEAST_DIFFERENT
 
 
 def _is_url(text: str) -> bool:

@@ -5,7 +5,9 @@ compares the two.
 """
 
 import os
+import shlex
 import socket
+import stat
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
@@ -241,8 +243,7 @@ def load_settings(
     """
     environment = os.environ if environment is None else environment
     faults: list[str] = []
-    if file is None and environment.get(f"{PREFIX}CONFIG"):
-        file = Path(environment[f"{PREFIX}CONFIG"])
+    file = _settings_file(file, environment)
     known = {it.name: it for it in fields(Settings)}
     given = {name: (value, name) for name, value in (defaults or {}).items()}
     given |= _from_file(file, faults)
@@ -277,6 +278,26 @@ def load_settings(
     if faults:
         raise InvalidSettings(faults)
     return Settings(**values)
+
+
+def find_exposed_secrets(
+    file: Path | None = None, environment: Mapping[str, str] | None = None
+) -> str | None:
+    """A warning if the settings file has secrets that every user of this machine can read."""
+    file = _settings_file(file, os.environ if environment is None else environment)
+    given = _from_file(file, [])
+    secrets = [it.name for it in fields(Settings) if not it.repr and it.name in given]
+    if file is None or not secrets or not file.stat().st_mode & (stat.S_IROTH | stat.S_IWOTH):
+        return None
+    return (
+        f"{file} contains {', '.join(secrets)}, and every user of this machine can read or change "
+        f"it. Run: chmod o-rwx {shlex.quote(str(file))}"
+    )
+
+
+def _settings_file(file: Path | None, environment: Mapping[str, str]) -> Path | None:
+    named = environment.get(f"{PREFIX}CONFIG")
+    return Path(named) if file is None and named else file
 
 
 def _no_such(name: str, known: Iterable[str], write: Callable[[str], str] = lambda it: it) -> str:

@@ -316,3 +316,17 @@ def test_redating_a_widget_that_needs_none_says_so(data: Path) -> None:
     assert said == Said(
         0, "", "No version of acme/clock has a date in the future. Nothing was changed.\n"
     )
+
+
+def test_secrets_that_everybody_can_read_are_a_warning(data: Path, tmp_path: Path) -> None:
+    config = tmp_path / "catalog.toml"
+    config.write_text('oidc_client_secret = "hush"\n')
+    config.chmod(0o644)
+
+    said = widget_catalog("doctor", "--data", data, "--config", config)
+    assert said.code == 0
+    assert f"Warning: {config} contains oidc_client_secret" in said.err
+    assert f"Run: chmod o-rwx {config}\n" in said.err
+
+    config.chmod(0o600)
+    assert "Warning" not in widget_catalog("doctor", "--data", data, "--config", config).err

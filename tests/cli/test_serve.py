@@ -270,3 +270,18 @@ def test_it_warns_of_a_setting_that_refuses_every_release_of_the_tool(
         "Warning: min_cli_version is 99.0.0, and the newest release of the authors' tool is "
         f"{CLI_LATEST}: no release of it can publish.\n"
     )
+
+
+def test_it_warns_of_secrets_that_everybody_can_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = tmp_path / "catalog.toml"
+    config.write_text('oidc_client_secret = "hush"\n')
+    config.chmod(0o644)
+
+    warn_of_settings(load_settings(None, config), config)
+
+    said = capsys.readouterr().err
+    assert said.startswith(f"Warning: {config} contains oidc_client_secret, and every user ")
+    assert said.endswith(f"Run: chmod o-rwx {config}\n")
+    assert "hush" not in said

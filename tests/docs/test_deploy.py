@@ -2,6 +2,7 @@
 
 import os
 import re
+import secrets
 import shutil
 import subprocess
 from pathlib import Path
@@ -46,7 +47,7 @@ def test_the_settings_in_them_are_settings_that_the_service_takes(file: str) -> 
     environment = environment_of(file)
     assert environment
     if "WIDGET_CATALOG_SECRET_KEY" in environment:
-        environment["WIDGET_CATALOG_SECRET_KEY"] = "x" * 64
+        environment["WIDGET_CATALOG_SECRET_KEY"] = secrets.token_hex(32)
     load_settings(environment=environment)
 
 

@@ -1,12 +1,14 @@
 """Settings from flags, environment and file: precedence, and errors."""
 
+import re
+import secrets
 from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
 from widget_catalog.domain.errors import InvalidSettings
-from widget_catalog.settings import PREFIX, Settings, load_settings
+from widget_catalog.settings import PREFIX, Settings, find_exposed_secrets, load_settings
 
 
 def test_nothing_given_is_the_defaults() -> None:
@@ -172,3 +174,87 @@ def test_every_setting_can_come_from_the_environment() -> None:
 def test_the_variable_of_the_authors_tool_is_no_fault() -> None:
     environment = {"WIDGET_CATALOG_URL": "https://catalog.example"}
     assert load_settings(environment=environment) == load_settings(environment={})
+
+
+NUMBERS = [it.name for it in fields(Settings) if type(it.default) in (int, float)]
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+@pytest.mark.parametrize("value", ["-1", str(-(10**30)), str(10**30)])
+def test_every_number_has_a_range(name: str, value: str) -> None:
+    with pytest.raises(InvalidSettings) as caught:
+        load_settings({}, None, {name: value}, {})
+
+    assert re.fullmatch(rf"--set {name}: must be from \d+ to \d+\.", caught.value.message)
+
+
+def test_all_numbers_out_of_range_are_reported_at_once() -> None:
+    with pytest.raises(InvalidSettings) as caught:
+        load_settings({}, None, dict.fromkeys(NUMBERS, "-1"), {})
+
+    named = [it.split(":")[0].removeprefix("--set ") for it in caught.value.faults]
+    assert sorted(set(named)) == sorted(NUMBERS)
+
+
+DATABASE = {"database": "postgresql://ann:pw@127.0.0.1/x"}
+GOOD = "8f1d0c7be2a94635907c1ab3de5f2468"
+
+
+@pytest.mark.parametrize(
+    "secret",
+    [
+        "a" * 32,
+        "ab" * 16,
+        "passwordpasswordpasswordpassword",
+        "0123456789" * 4,
+        "012345678901234567890123456789012",
+        "aaaaaaaaaaaaaaaabbbbbbbbbbbbbbbbccccccccccccccccd",
+        "a" * 32 + " " + GOOD,
+    ],
+)
+def test_a_secret_that_can_be_guessed_is_refused(secret: str) -> None:
+    with pytest.raises(InvalidSettings) as caught:
+        load_settings({}, None, {**DATABASE, "secret_key": secret}, {})
+
+    (fault,) = caught.value.faults
+    assert fault.startswith("--set secret_key: must have 32 characters or more")
+    assert fault.endswith("Create one with: openssl rand -hex 32")
+    assert secret not in fault
+
+
+@pytest.mark.parametrize(
+    "secret", [GOOD, f"{GOOD} {'a' * 32}", *(secrets.token_hex(16) for _ in range(20))]
+)
+def test_a_random_secret_is_taken_even_before_a_weak_one_that_it_replaces(secret: str) -> None:
+    assert load_settings({}, None, {**DATABASE, "secret_key": secret}, {}).secret_key == secret
+
+
+@pytest.mark.parametrize(
+    ("mode", "is_exposed"),
+    [(0o600, False), (0o640, False), (0o644, True), (0o604, True), (0o602, True)],
+)
+def test_a_file_with_secrets_that_everybody_can_read_is_reported(
+    tmp_path: Path, mode: int, is_exposed: bool
+) -> None:
+    file = tmp_path / "my catalog.toml"
+    file.write_text('port = 1\ns3_secret_access_key = "x"\noidc_client_secret = "y"\n')
+    file.chmod(mode)
+
+    warning = find_exposed_secrets(file, {})
+
+    assert find_exposed_secrets(None, {"WIDGET_CATALOG_CONFIG": str(file)}) == warning
+    assert warning == (
+        f"{file} contains s3_secret_access_key, oidc_client_secret, and every user of this machine "
+        f"can read or change it. Run: chmod o-rwx '{file}'"
+        if is_exposed
+        else None
+    )
+
+
+def test_a_file_without_secrets_may_be_read_by_everybody(tmp_path: Path) -> None:
+    file = tmp_path / "catalog.toml"
+    file.write_text("port = 1\n")
+    file.chmod(0o644)
+
+    assert find_exposed_secrets(file, {}) is None
+    assert find_exposed_secrets(None, {}) is None

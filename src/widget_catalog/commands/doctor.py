@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
-from ..settings import load_settings
+from ..settings import find_exposed_secrets, load_settings
 from .context import (
     ConfigOption,
     DataOption,
@@ -99,6 +99,8 @@ def doctor(
     )
     if (mirrored := find_status(node.store)) is not None:
         say.print(mirrored.describe())
+    if (exposed := find_exposed_secrets(config)) is not None:
+        say.print(f"[yellow]Warning:[/] {escape(exposed)}")
     _print_some("[red]Fault:[/]", findings.faults)
     if clean:
         findings.orphans = clean_up(node, findings.orphans, is_dry=dry_run, is_forced=force)

@@ -5,6 +5,7 @@ did not apply, leftovers of uploads, and the link that creates the first account
 """
 
 import mmap
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import structlog
@@ -14,7 +15,7 @@ from widget_contract.semver import SemVer
 
 from ..domain.errors import StoreUnavailable, WriterBusy
 from ..release import CLI_LATEST
-from ..settings import Settings
+from ..settings import Settings, find_exposed_secrets
 from .context import say
 
 if TYPE_CHECKING:
@@ -80,8 +81,10 @@ def warn_of_outage(sentence: str) -> None:
     )
 
 
-def warn_of_settings(settings: Settings) -> None:
-    """Warn of settings that are valid, but hardly intended."""
+def warn_of_settings(settings: Settings, file: Path | None = None) -> None:
+    """Warn of settings that are valid, but hardly intended; `file` is the one given as a flag."""
+    if (exposed := find_exposed_secrets(file)) is not None:
+        say.print(f"[yellow]Warning:[/] {escape(exposed)}")
     oldest, newest = SemVer.parse(settings.min_cli_version), SemVer.parse(CLI_LATEST)
     if oldest.sort_key > newest.sort_key:
         say.print(
